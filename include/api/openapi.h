@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/* The OpenAPI 3.1 document, written from the route and schema tables. */
+#ifndef GATEHOUSE_API_OPENAPI_H
+#define GATEHOUSE_API_OPENAPI_H
+
+struct arena;
+
+/*
+ * The document as JSON text in the arena; the same bytes for the same tables. `base_url` is the server's address; NULL
+ * writes "/", as in the committed docs/openapi.json.
+ */
+const char *openapi_text(struct arena *arena, const char *base_url);
+
+#endif

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The route table: one row an endpoint (src/api/routes.c). Dispatch, the OpenAPI document, `gatehousectl routes`, the
+ * Allow header and the tests all read it, so none of them can disagree with what runs.
+ */
+#ifndef GATEHOUSE_API_ROUTE_H
+#define GATEHOUSE_API_ROUTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/id.h"
+#include "http/request.h"
+#include "service/caller.h"
+
+struct file_record;
+struct reply;
+struct schema;
+struct service;
+
+/* Who may call. There is no default: a row that says nothing does not start. */
+enum access {
+    ACCESS_UNSAID,
+    ACCESS_PUBLIC,    /* no token is looked at */
+    ACCESS_TOKEN,     /* any good token */
+    ACCESS_PERMISSION /* a good token whose user holds the row's permission */
+};
+
+enum body_kind { BODY_NONE, BODY_JSON, BODY_MULTIPART };
+
+enum reply_kind {
+    REPLY_SUCCESS, /* {status, message}: call->success */
+    REPLY_OBJECT,  /* call->result written with the row's reply schema */
+    REPLY_OBJECT_OR_LIST, /* the same, or call->results as an array */
+    REPLY_JSON,    /* the handler writes call->reply's body itself */
+    REPLY_FILE     /* the handler prepares the bytes of a file */
+};
+
+/* One request on its way through dispatch; handlers read and fill it. */
+struct call {
+    struct service *service;
+    struct arena *arena;
+    struct request *request;
+    struct reply *reply;
+    const struct route *route;
+    struct caller caller;
+    struct id id;              /* of a path with {id} */
+    struct file_record *file;  /* where the row names_file: the caller's organisation's file, NULL when there is none */
+    const void *query;         /* as the row's query schema says */
+    uint64_t query_present;
+    const void *body;          /* as the row's body schema says */
+    uint64_t body_present;
+    const void *result;
+    const void *const *results; /* REPLY_OBJECT_OR_LIST: an array when not NULL */
+    size_t result_count;
+    const char *success;
+};
+
+struct route {
+    enum method method;
+    const char *path; /* "/system/files/{id}" */
+    const char *operation;
+    const char *tag;
+    const char *summary;
+    const char *description; /* may be NULL */
+    enum access access;
+    const char *permission; /* ACCESS_PERMISSION: one concrete permission */
+    bool names_file;        /* {id} is a file: its row is read in the same round trip as the principal */
+    enum body_kind body_kind;
+    const struct schema *query;
+    const struct schema *body; /* BODY_MULTIPART: the text fields */
+    /* Adds what the body schema cannot see to `validation`, so that every failing path is told at once; may be NULL. */
+    struct error *(*judge)(struct call *call, struct validation *validation);
+    enum reply_kind reply_kind;
+    const struct schema *reply;
+    const enum error_code *errors; /* beyond those every such row has; ended by ERROR_CODE_COUNT */
+    struct error *(*handler)(struct call *call);
+};
+
+/* All rows. */
+const struct route *routes(size_t *count_out);
+
+/* What a path and method lead to. */
+struct route_match {
+    const struct route *route; /* NULL: none */
+    const char *segment;       /* what {id} stands for, raw; NULL when the path has none */
+    char allow[64];            /* the methods the path takes, "" when there is no such path */
+};
+
+void route_find(struct arena *arena, enum method method, const char *path, struct route_match *match_out);
+
+/*
+ * Every code the row can answer: the row's own and those that follow from its access, body and query. At most
+ * ERROR_CODE_COUNT; returns the number.
+ */
+size_t route_errors(const struct route *route, enum error_code codes_out[ERROR_CODE_COUNT]);
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The configuration: one row a value (base/configuration.c), read from gatehouse.conf (INI) and overridden by the
+ * environment (GATEHOUSE_<SECTION>_<NAME>). Unknown sections and names, values out of bounds and repeated names are
+ * refused, all of them at once, with their line numbers. See gatehouse.conf(5), which a test holds equal to the rows.
+ */
+#ifndef GATEHOUSE_BASE_CONFIGURATION_H
+#define GATEHOUSE_BASE_CONFIGURATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+struct arena;
+struct error;
+
+struct configuration {
+    struct {
+        const char *base_url; /* without a trailing slash */
+        const char *web_url;  /* likewise; base_url when not set */
+        bool expose_stack;
+        int64_t max_json_bytes;
+        int64_t max_file_bytes;
+        struct text_list cors_origins;
+        struct text_list web_server_user;
+        int64_t requests_per_worker;
+        int64_t io_timeout_seconds;
+        const char *secret_file;
+    } service;
+    struct {
+        const char *socket; /* NULL: connect to host and port */
+        const char *host;
+        int64_t port;
+        const char *name;
+        const char *user;
+        const char *password_file; /* NULL: none */
+        const char *tls_ca_file;   /* NULL: no TLS */
+        int64_t connect_timeout_seconds;
+        int64_t query_timeout_seconds;
+        const char *admin_user; /* `user` when not set */
+        const char *admin_password_file;
+    } database;
+    struct {
+        const char *directory;
+        const char *delivery; /* "accel", "sendfile" or "stream" */
+        const char *accel_prefix;
+    } files;
+    struct {
+        const char *provider;
+        const char *issuer; /* base_url when not set */
+        const char *audience;
+        int64_t access_token_seconds;
+        int64_t refresh_token_seconds;
+        int64_t temporary_password_seconds;
+    } identity;
+    struct {
+        int64_t minimum_length;
+        const char *common_list;
+        int64_t hash_memory_kib;
+        int64_t hash_passes;
+    } password;
+    struct {
+        const char *transport; /* "file" or "smtp" */
+        const char *directory;
+        const char *from;
+        const char *smtp_url;
+        const char *smtp_user;
+        const char *smtp_password_file;
+        const char *smtp_tls; /* "none", "opportunistic" or "required" */
+        const char *templates;
+    } mail;
+    struct {
+        const char *destination; /* "stderr", "syslog" or "file" */
+        const char *file;
+        const char *level;
+    } log;
+};
+
+enum configuration_type {
+    CONFIGURATION_TEXT,
+    CONFIGURATION_URL,     /* http or https, a trailing slash is dropped */
+    CONFIGURATION_PATH,    /* absolute */
+    CONFIGURATION_CHOICE,  /* one of `choices`, separated by | */
+    CONFIGURATION_WORDS,   /* separated by blanks */
+    CONFIGURATION_INTEGER, /* within minimum..maximum */
+    CONFIGURATION_BOOLEAN  /* true or false */
+};
+
+/* A row of the table; documentation tests and `gatehousectl check` read it. */
+struct configuration_row {
+    const char *section;
+    const char *name;
+    enum configuration_type type;
+    const char *fallback; /* as it would stand in the file; NULL: not set */
+    const char *choices;
+    int64_t minimum;
+    int64_t maximum;
+    bool required;
+    size_t offset;
+};
+
+/* All rows; *count_out is their number. */
+const struct configuration_row *configuration_rows(size_t *count_out);
+
+/*
+ * Reads `path` (NULL: the environment and the defaults alone) into a new configuration in `arena`. INTERNAL with an
+ * entry for every fault (path "section.name" or "line N"); the messages name the file's lines.
+ */
+struct error *configuration_load(struct arena *arena, const char *path, struct configuration **configuration_out);
+
+/* The file to read: `option` when given, else $GATEHOUSE_CONFIG, else the built-in place. */
+const char *configuration_path(const char *option);
+
+/* The directory of the shipped data files: $GATEHOUSE_DATA_DIR, else the built-in place. */
+const char *configuration_data_directory(void);
+
+#endif

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Identifiers: UUID version 7 (RFC 9562, section 5.7), 16 bytes in the database, 36 lower-case characters on the wire.
+ * They are made before the first side effect, so that an operation whose answer was lost can be looked up.
+ */
+#ifndef GATEHOUSE_BASE_ID_H
+#define GATEHOUSE_BASE_ID_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define ID_BYTES 16
+#define ID_TEXT_BYTES 37 /* with the NUL */
+#define ID_HEX_BYTES 33  /* with the NUL */
+
+struct arena;
+
+struct id {
+    uint8_t bytes[ID_BYTES];
+};
+
+/*
+ * A new id: 48 bits of time in milliseconds, a counter of 12 bits that starts at random below 2048, 62 random bits (RFC
+ * 9562, section 6.2, method 1). Each id of a process is greater than the one before, so that what was made in an order
+ * is listed in that order, even within a millisecond or after the clock stepped back.
+ */
+struct id id_new(void);
+
+/* The canonical text: 8-4-4-4-12 lower-case hexadecimal digits. */
+void id_format(struct id id, char text_out[ID_TEXT_BYTES]);
+const char *id_text(struct arena *arena, struct id id);
+
+/* 32 lower-case hexadecimal digits without hyphens: the form used in file names. */
+void id_hex(struct id id, char text_out[ID_HEX_BYTES]);
+
+/* Reads the canonical lower-case text and nothing else; false leaves *id_out untouched. Any UUID version passes. */
+bool id_parse(const char *text, struct id *id_out);
+
+bool id_equal(struct id a, struct id b);
+
+/* The all-zero id, which id_new() never makes: "none". */
+bool id_is_none(struct id id);
+
+#endif

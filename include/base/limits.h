@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every bound of the house in one place. A buffer or an input that a client, a file or a peer fills has its maximum
+ * here, so that a reader can check the whole memory budget on one page.
+ */
+#ifndef GATEHOUSE_BASE_LIMITS_H
+#define GATEHOUSE_BASE_LIMITS_H
+
+/* Request line and headers (the web server bounds them first; these are the worker's own). */
+#define LIMIT_PATH_BYTES 2048
+#define LIMIT_QUERY_BYTES 4096
+#define LIMIT_QUERY_PARAMETERS 32
+#define LIMIT_HEADER_BYTES 8192
+#define LIMIT_REQUEST_ID_MIN 8
+#define LIMIT_REQUEST_ID_MAX 128
+
+/* JSON (contract, section 1). The default body bound is configurable up to LIMIT_JSON_BYTES_MAX. */
+#define LIMIT_JSON_BYTES 65536
+#define LIMIT_JSON_BYTES_MAX 1048576
+#define LIMIT_JSON_DEPTH 16
+#define LIMIT_VALIDATION_ENTRIES 100
+
+/* Tokens (contract, section 3). */
+#define LIMIT_TOKEN_BYTES 8192
+#define LIMIT_TOKEN_LEEWAY_SECONDS 30
+#define LIMIT_TOKEN_MEMO_SLOTS 4096
+
+/* Multipart uploads (contract, section 3, Files). */
+#define LIMIT_PARTS 32
+#define LIMIT_FILES 10
+#define LIMIT_TAGS 16
+#define LIMIT_TAG_CHARACTERS 64
+#define LIMIT_FILE_NAME_BYTES 255
+#define LIMIT_FIELD_BYTES 4096
+#define LIMIT_PART_HEADER_BYTES 4096
+#define LIMIT_BOUNDARY_BYTES 70
+
+/* Block in which bodies are read and bytes are written. */
+#define LIMIT_BLOCK_BYTES 65536
+
+/* What libmagic sees of a file. */
+#define LIMIT_SNIFF_BYTES 16384
+
+/* People and organisations. */
+#define LIMIT_EMAIL_BYTES 254
+#define LIMIT_NAME_CHARACTERS 100
+#define LIMIT_ORGANISATION_NAME_CHARACTERS 200
+#define LIMIT_PASSWORD_CHARACTERS 128
+#define LIMIT_PASSWORD_MIN 8
+/* A password that is sent; the policy judges those that are to be set. */
+#define LIMIT_PASSWORD_INPUT_CHARACTERS 1024
+#define LIMIT_PERMISSION_BYTES 100
+#define LIMIT_PERMISSIONS_BYTES 2048
+#define LIMIT_USER_ROLES 32
+
+/* Lists. */
+#define LIMIT_PAGE_DEFAULT 25
+#define LIMIT_PAGE_MAX 100
+#define LIMIT_CURSOR_BYTES 256
+
+/* One log line, written with one write(2). */
+#define LIMIT_LOG_LINE_BYTES 8192
+
+/* Prepared statements one connection remembers. */
+#define LIMIT_STATEMENTS 256
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The log: one JSON object a line, at most LIMIT_LOG_LINE_BYTES, written with one write(2), to stderr, a file opened for
+ * appending, or syslog. Values are escaped and bounded; there is no way to log a struct secret.
+ *
+ *     LOG(INFO, FILES, "file stored", LOG_TEXT("fileId", id), LOG_INTEGER("size", size));
+ */
+#ifndef GATEHOUSE_BASE_LOG_H
+#define GATEHOUSE_BASE_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum log_level { LOG_LEVEL_FATAL, LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG, LOG_LEVEL_TRACE, LOG_LEVEL_COUNT };
+
+#define LOG_MODULES(X)                                                                                                 \
+    X(WORKER, "worker")                                                                                                \
+    X(HTTP, "http")                                                                                                    \
+    X(ACCOUNTS, "accounts")                                                                                            \
+    X(FILES, "files")                                                                                                  \
+    X(SYSTEM, "system")                                                                                                \
+    X(IDENTITY, "identity")                                                                                            \
+    X(STORE, "store")                                                                                                  \
+    X(BLOB, "blob")                                                                                                    \
+    X(MAIL, "mail")                                                                                                    \
+    X(JOBS, "jobs")                                                                                                    \
+    X(CTL, "ctl")
+
+enum log_module {
+#define X(symbol, text) LOG_MODULE_##symbol,
+    LOG_MODULES(X)
+#undef X
+        LOG_MODULE_COUNT
+};
+
+enum log_kind { LOG_KIND_NONE, LOG_KIND_TEXT, LOG_KIND_INTEGER, LOG_KIND_REAL, LOG_KIND_BOOLEAN };
+
+/* One member of a line. `name` is a camelCase literal. */
+struct log_field {
+    const char *name;
+    enum log_kind kind;
+    const char *text; /* NULL is written as null */
+    int64_t integer;
+    double real;
+};
+
+#define LOG_TEXT(member, value) ((struct log_field){.name = (member), .kind = LOG_KIND_TEXT, .text = (value)})
+#define LOG_INTEGER(member, value)                                                                                     \
+    ((struct log_field){.name = (member), .kind = LOG_KIND_INTEGER, .integer = (int64_t)(value)})
+#define LOG_REAL(member, value) ((struct log_field){.name = (member), .kind = LOG_KIND_REAL, .real = (value)})
+#define LOG_BOOLEAN(member, value) ((struct log_field){.name = (member), .kind = LOG_KIND_BOOLEAN, .integer = (value)})
+
+#define LOG(level, module, message, ...)                                                                               \
+    do {                                                                                                               \
+        if (log_wants(LOG_LEVEL_##level, LOG_MODULE_##module))                                                         \
+            log_event(LOG_LEVEL_##level, LOG_MODULE_##module, (message),                                               \
+                      (const struct log_field[]){__VA_ARGS__ __VA_OPT__(, ){.kind = LOG_KIND_NONE}});                  \
+    } while (0)
+
+enum log_destination { LOG_TO_STDERR, LOG_TO_SYSLOG, LOG_TO_FILE };
+
+/*
+ * Opens the destination. `path` is used with LOG_TO_FILE only. Returns false (with errno set) when the file cannot be
+ * opened; the log then stays on stderr. May be called again to reopen.
+ */
+bool log_open(enum log_destination destination, const char *path, const char *program);
+
+/* The least severe level that is written, for all modules. */
+void log_set_level(enum log_level level);
+
+/* The level of one module, over the general one, until the next log_set_level(). */
+void log_set_module_level(enum log_module module, enum log_level level);
+
+/*
+ * What every following line carries, until changed; NULL for none. The texts must live as long (the worker sets them
+ * when a request begins and clears them at its end).
+ */
+void log_context(const char *request_id, const char *user_id, const char *organisation_id, const char *operation);
+
+bool log_wants(enum log_level level, enum log_module module);
+
+/* Writes a line; `fields` ends with a LOG_KIND_NONE entry. Use LOG(). */
+void log_event(enum log_level level, enum log_module module, const char *message, const struct log_field *fields);
+
+const char *log_level_text(enum log_level level);
+const char *log_module_text(enum log_module module);
+
+/* Reads a level or module by its text; false when there is none of that name. */
+bool log_level_parse(const char *text, enum log_level *level_out);
+bool log_module_parse(const char *text, enum log_module *module_out);
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Secrets are a type of their own: neither the logger nor the reply writer takes one, so none can be printed by
+ * accident. The bytes live in an arena and are wiped with it.
+ */
+#ifndef GATEHOUSE_BASE_SECRET_H
+#define GATEHOUSE_BASE_SECRET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+struct error;
+
+struct secret {
+    const unsigned char *bytes; /* NUL-terminated beyond length; NULL when there is no secret */
+    size_t length;
+};
+
+/* Wraps a copy of `length` bytes. */
+struct secret secret_copy(struct arena *arena, const void *bytes, size_t length);
+
+/* Wraps a NUL-terminated text that lives at least as long (no copy); NULL gives no secret. */
+struct secret secret_of(const char *text);
+
+/* The bytes as text, for the one library call that needs them. */
+const char *secret_reveal(struct secret secret);
+
+/* Whether both hold the same bytes; the time depends on the lengths only. */
+bool secret_equal(struct secret a, struct secret b);
+
+/*
+ * Reads a file of at most 4096 bytes; one trailing line end is dropped. INTERNAL with a detail when it cannot be read
+ * or is empty.
+ */
+struct error *secret_read(struct arena *arena, const char *path, struct secret *secret_out);
+
+#endif

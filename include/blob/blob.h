@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The blob store: where the bytes of files live, named by ids that the service made. What is committed
+ * survives a crash and a power cut; what is not committed leaves nothing behind.
+ *
+ *     TRY(blob_begin(store, arena, &writer));
+ *     TRY(blob_write(writer, bytes, length));      as often as it takes
+ *     blob_writer_digest(writer, digest);          SHA-256 of all of it
+ *     TRY(blob_commit(writer, id));
+ *
+ * Errors everywhere: STORAGE_FULL when there is no room (ENOSPC, EDQUOT), STORAGE_UNAVAILABLE for anything
+ * else that the storage did; the details, file names included, go to the log only.
+ *
+ * A store is a struct of functions, so that others than the directory (blob/directory.h) can stand behind the
+ * same calls. A store and its writers belong to one thread.
+ */
+#ifndef GATEHOUSE_BLOB_BLOB_H
+#define GATEHOUSE_BLOB_BLOB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/id.h"
+#include "codec/digest.h"
+
+struct arena;
+struct error;
+struct blob_store;
+struct blob_writer;
+
+/* "ab/" and 32 hexadecimal digits, with the NUL. */
+#define BLOB_PATH_BYTES (3 + ID_HEX_BYTES)
+
+/* Free space under which blob_check() reports STORAGE_FULL. */
+#define BLOB_FREE_BYTES_MIN ((uint64_t)64 * 1024 * 1024)
+
+/* A blob as blob_each() finds it. */
+struct blob_found {
+    struct id id;
+    uint64_t size;
+    int64_t modified; /* milliseconds since 1970 */
+};
+
+/* What a kind of store does; see the calls of the same name below. `state` is what `begin` made. */
+struct blob_functions {
+    struct error *(*begin)(struct blob_store *store, struct arena *arena, void **state_out);
+    struct error *(*write)(struct blob_store *store, struct arena *arena, void *state, const void *bytes,
+                           size_t length);
+    struct error *(*commit)(struct blob_store *store, struct arena *arena, void *state, struct id id);
+    /* Also after a failed commit; never after a good one. */
+    void (*abort)(struct blob_store *store, void *state);
+    struct error *(*remove)(struct blob_store *store, struct arena *arena, struct id id);
+    struct error *(*open)(struct blob_store *store, struct arena *arena, struct id id, int *fd_out,
+                          uint64_t *size_out);
+    struct error *(*check)(struct blob_store *store, struct arena *arena);
+    struct error *(*sweep)(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out);
+    struct error *(*each)(struct blob_store *store, struct arena *arena,
+                          struct error *(*visit)(void *context, const struct blob_found *found),
+                          void *context);
+};
+
+struct blob_store {
+    const struct blob_functions *functions;
+    const char *root;     /* for messages and the web server's configuration; the directory's path */
+    void *context;        /* the functions' own */
+    unsigned char *block; /* the spare gathering block, NULL while a writer has it */
+};
+
+/*
+ * Starts a blob. Memory comes from `arena`; when that is reset before blob_commit(), the blob is aborted and
+ * nothing of it is left.
+ */
+struct error *blob_begin(struct blob_store *store, struct arena *arena, struct blob_writer **writer_out);
+
+/*
+ * Adds bytes; they reach the storage in blocks of LIMIT_BLOCK_BYTES. After an error the blob is aborted and
+ * each further call on the writer returns that same error. Not after blob_writer_digest().
+ */
+struct error *blob_write(struct blob_writer *writer, const void *bytes, size_t length);
+
+/* Bytes written so far. */
+uint64_t blob_writer_size(const struct blob_writer *writer);
+
+/* The SHA-256 of all bytes. The first call ends the writing; it may be repeated. */
+void blob_writer_digest(struct blob_writer *writer, uint8_t digest_out[DIGEST_BYTES]);
+
+/*
+ * Makes the bytes durable under `id`: when this returns NULL they survive a power cut. INTERNAL when there is
+ * a blob of that id already (it is left as it is). After any error nothing of this blob is left.
+ */
+struct error *blob_commit(struct blob_writer *writer, struct id id);
+
+/* Gives up what is not committed; the arena's reset does the same. Does nothing after a commit. */
+void blob_abort(struct blob_writer *writer);
+
+/* Removes a blob; one that is not there is fine. */
+struct error *blob_remove(struct blob_store *store, struct arena *arena, struct id id);
+
+/*
+ * Opens a blob for reading. The descriptor is the caller's to close. STORAGE_UNAVAILABLE also when there is
+ * none of that id: a row without bytes is a fault of the storage.
+ */
+struct error *blob_open(struct blob_store *store, struct arena *arena, struct id id, int *fd_out,
+                        uint64_t *size_out);
+
+/* The blob's path relative to blob_root(): "ab/" and 32 hexadecimal digits, made from the id alone. */
+char *blob_path(struct arena *arena, struct id id);
+
+/* The store's root as configured, without a trailing slash. */
+const char *blob_root(const struct blob_store *store);
+
+/*
+ * Whether the store can take blobs now: there, writable, more than BLOB_FREE_BYTES_MIN free. Leaves nothing.
+ */
+struct error *blob_check(struct blob_store *store, struct arena *arena);
+
+/* Removes temporary files last written before `before` (milliseconds since 1970), left by a crash. */
+struct error *blob_sweep(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out);
+
+/* Calls `visit` for every blob in no particular order, until it returns an error, which is passed on. */
+struct error *blob_each(struct blob_store *store, struct arena *arena,
+                        struct error *(*visit)(void *context, const struct blob_found *found), void *context);
+
+#endif

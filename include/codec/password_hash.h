@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Password storage: Argon2id (RFC 9106) in the encoded form "$argon2id$v=19$m=…,t=…,p=1$salt$hash". Hashing
+ * takes the configured memory and some 40 ms of a core on purpose; call it from the login pool only.
+ */
+#ifndef GATEHOUSE_CODEC_PASSWORD_HASH_H
+#define GATEHOUSE_CODEC_PASSWORD_HASH_H
+
+#include <stdbool.h>
+
+#include "base/secret.h"
+
+struct arena;
+struct error;
+
+enum password_match {
+    PASSWORD_WRONG,
+    PASSWORD_RIGHT,
+    PASSWORD_RIGHT_BUT_WEAK, /* hashed at another cost than asked for now: hash it anew and store that */
+    PASSWORD_UNDECIDED       /* neither: the stored hash is damaged, or its memory was not to be had */
+};
+
+/* The cost: memory in KiB (at least 8) and passes (at least 1). */
+struct password_cost {
+    unsigned memory_kib;
+    unsigned passes;
+};
+
+/*
+ * Hashes with a fresh random salt. The whole password counts, whatever its bytes. INTERNAL when the memory is
+ * not to be had or the cost is out of bounds. *hash_out is ASCII of under 128 characters.
+ */
+struct error *password_hash(struct arena *arena, struct secret password, struct password_cost cost,
+                            char **hash_out);
+
+/* Compares a password with a stored hash; takes the time of the cost that the stored hash names. */
+enum password_match password_verify(const char *hash, struct secret password, struct password_cost cost);
+
+#endif

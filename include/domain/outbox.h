@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The outbox: work that must happen once a transaction has committed (mail, mirrors). The row is added in
+ * that very transaction; a runner claims it, does the work with no transaction open, and reports.
+ *
+ * A claim is a lease: it moves next_attempt_at ahead and counts an attempt, so that a runner that dies
+ * gives the work back by doing nothing. Reports name the attempt they speak of; one that outlived its lease
+ * changes nothing. Work is done at least once: at most one repetition for each crash.
+ */
+#ifndef GATEHOUSE_DOMAIN_OUTBOX_H
+#define GATEHOUSE_DOMAIN_OUTBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/id.h"
+
+struct arena;
+struct database;
+struct error;
+
+struct outbox_item {
+    uint64_t number;
+    const char *kind;
+    struct id user_id; /* zeros: none */
+    const void *payload;
+    size_t payload_length;
+    unsigned attempts; /* this one included */
+};
+
+struct outbox_items {
+    struct outbox_item *items;
+    size_t count;
+};
+
+/* What stands in the outbox, for `gatehousectl jobs --list` and health. */
+struct outbox_counts {
+    uint64_t waiting;
+    uint64_t overdue; /* waiting and due for more than a minute */
+    uint64_t dead;
+};
+
+/* Adds work that is due at once; part of the transaction it belongs to. `payload` is sealed by the caller. */
+struct error *outbox_add(struct database *database, struct arena *arena, const char *kind, struct id user,
+                         const void *payload, size_t length);
+
+/*
+ * Claims up to `limit` (1 to 100) items that are due, oldest first, for `lease_seconds`. Parallel runners
+ * never get the same item (FOR UPDATE SKIP LOCKED). No items is no error.
+ */
+struct error *outbox_claim(struct database *database, struct arena *arena, unsigned limit,
+                           unsigned lease_seconds, struct outbox_items *items_out);
+
+/* Done: the payload is emptied. *current_out (may be NULL) is false when the lease had passed to another. */
+struct error *outbox_finish(struct database *database, struct arena *arena, const struct outbox_item *item,
+                            bool *current_out);
+
+/*
+ * Not done: tried again after a wait that doubles from 5 s to 15 min with each attempt, plus up to a fifth
+ * of jitter; after `attempts_max` attempts the item is dead. `reason` is for the operator: no secrets, cut
+ * at 500 characters.
+ */
+struct error *outbox_retry(struct database *database, struct arena *arena, const struct outbox_item *item,
+                           unsigned attempts_max, const char *reason, bool *dead_out);
+
+/* Never to be done (refused for good, or not readable): dead, payload emptied. */
+struct error *outbox_bury(struct database *database, struct arena *arena, const struct outbox_item *item,
+                          const char *reason);
+
+/*
+ * Empties and buries all waiting items of that kind for the user, as when a newer mail replaces them. Part
+ * of a transaction.
+ */
+struct error *outbox_withdraw(struct database *database, struct arena *arena, const char *kind,
+                              struct id user);
+
+/* An item as the operator sees it: never the payload. */
+struct outbox_line {
+    uint64_t number;
+    const char *kind;
+    const char *status; /* "waiting" or "dead" */
+    unsigned attempts;
+    const char *created_at;
+    const char *next_attempt_at;
+    const char *last_error; /* NULL: none */
+};
+
+struct outbox_lines {
+    struct outbox_line *items;
+    size_t count;
+};
+
+/* The oldest items that wait or are dead, at most `limit`; for `gatehousectl jobs --list`. */
+struct error *outbox_list(struct database *database, struct arena *arena, unsigned limit,
+                          struct outbox_lines *lines_out);
+
+struct error *outbox_count(struct database *database, struct arena *arena, struct outbox_counts *counts_out);
+
+/* Removes up to `limit` rows done more than `days` ago. */
+struct error *outbox_purge(struct database *database, struct arena *arena, unsigned days, unsigned limit,
+                           uint64_t *count_out);
+
+#endif

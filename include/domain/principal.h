@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The principal: who is calling and what they may do, read afresh for every request in one round trip.
+ * Nothing of it is kept for the next request, so that a change by anyone holds from the next request on.
+ */
+#ifndef GATEHOUSE_DOMAIN_PRINCIPAL_H
+#define GATEHOUSE_DOMAIN_PRINCIPAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/id.h"
+#include "base/text.h"
+#include "domain/organisation.h"
+#include "domain/user.h"
+
+struct file_record;
+
+/* A role the user holds and what it grants at this moment; no permissions when the role does not exist. */
+struct role_grant {
+    const char *role;
+    struct text_list permissions;
+};
+
+struct principal {
+    struct user user;
+    struct organisation organisation;
+    struct id session_id;
+    bool session_good; /* the session is this user's, has not ended and not expired */
+    struct role_grant *grants;
+    size_t grant_count;
+};
+
+/* One reason why something is allowed: `source` is "user" or "role:<id>". */
+struct principal_source {
+    const char *source;
+    const char *permission;
+};
+
+/*
+ * One statement: the user, the organisation, the session's state, roles and permissions. *principal_out is
+ * NULL when there is no such user. A user that may not call is loaded all the same: ask principal_stands().
+ */
+struct error *principal_load(struct database *database, struct arena *arena, struct id user,
+                             struct id session, struct principal **principal_out);
+
+/*
+ * The same statement with the file `file` joined to it, where the file is of the user's organisation;
+ * *file_out is NULL when it is not (or does not exist: the two cannot be told apart).
+ */
+struct error *principal_load_with_file(struct database *database, struct arena *arena, struct id user,
+                                       struct id session, struct id file, struct principal **principal_out,
+                                       struct file_record **file_out);
+
+/* Whether the caller may call at all: session good, user active, organisation active. False for NULL. */
+bool principal_stands(const struct principal *principal);
+
+/* Whether the principal holds `required`, one concrete permission. False for anything malformed. */
+bool principal_holds(const struct principal *principal, const char *required);
+
+/*
+ * Whether the principal holds `a` on the module and area that `required` names: internal staff, no
+ * boundary.
+ */
+bool principal_administers(const struct principal *principal, const char *required);
+
+/* Effective permissions: the well-formed ones of the user, then of the roles, each once, in that order. */
+struct text_list principal_permissions(struct arena *arena, const struct principal *principal);
+
+/*
+ * Every held pattern that grants `required`, the user's own first; returns their number, *sources_out in
+ * the arena.
+ */
+size_t principal_sources(struct arena *arena, const struct principal *principal, const char *required,
+                         struct principal_source **sources_out);
+
+#endif

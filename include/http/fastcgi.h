@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The one module that knows libfcgi. It serves one request at a time on the listening socket at descriptor 0 (put there
+ * by spawn-fcgi or mod_fcgid) and closes libfcgi's traps: our own accept() with deadlines and a check of who connects,
+ * the RESPONDER role only, exactly CONTENT_LENGTH bytes of body, and a connection that is never reused after a body
+ * that was not read to its end (see performance notes on request forgery in src/http/fastcgi.c).
+ */
+#ifndef GATEHOUSE_HTTP_FASTCGI_H
+#define GATEHOUSE_HTTP_FASTCGI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "http/request.h"
+
+struct reply;
+
+#define FASTCGI_PEERS_MAX 16
+
+struct fastcgi_options {
+    /* Users beside our own and root that may connect; the web server's. */
+    uid_t peers[FASTCGI_PEERS_MAX];
+    size_t peer_count;
+    int64_t io_timeout_seconds; /* silence of the peer while a body is read or a reply written */
+};
+
+/*
+ * Prepares the listening socket at descriptor 0. False (with a sentence in *problem_out) when it is not one.
+ */
+bool fastcgi_open(const struct fastcgi_options *options, const char **problem_out);
+
+/*
+ * Waits for the next request. False when the process was asked to end (SIGTERM, SIGUSR1) or the socket is gone. A
+ * request of another role than RESPONDER is answered by libfcgi's end record and skipped. *source_out is valid until
+ * fastcgi_finish().
+ */
+bool fastcgi_accept(struct request_source *source_out);
+
+/* Sends the reply. False when the peer is gone. */
+bool fastcgi_send(const struct reply *reply);
+
+/* Ends the request; `body_left` bytes of its body were not read. */
+void fastcgi_finish(int64_t body_left);
+
+#endif

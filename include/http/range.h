@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which bytes of a file to answer with, and whether at all: ranges (RFC 9110, section 14) and conditions
+ * (section 13) for a representation with a strong entity tag and without a Last-Modified date. Pure
+ * functions; every header may be NULL for absent.
+ */
+#ifndef GATEHOUSE_HTTP_RANGE_H
+#define GATEHOUSE_HTTP_RANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct arena;
+
+/* Bytes `first` to `last`, both included; last < size of the file. */
+struct range {
+    uint64_t first;
+    uint64_t last;
+};
+
+enum range_result {
+    RANGE_NONE,         /* no header, or one to be ignored: malformed, another unit, more than one range */
+    RANGE_OK,           /* one range that lies (at least partly) in the file */
+    RANGE_UNSATISFIABLE /* well formed, but no byte of the file lies in it */
+};
+
+/*
+ * Reads a Range header for a file of `size` bytes. *range_out is set with RANGE_OK only, clipped to the file.
+ */
+enum range_result range_parse(const char *header, uint64_t size, struct range *range_out);
+
+/*
+ * The Content-Range of a 206 ("bytes 0-9/100"), or of a 416 when `range` is NULL: the star in place of a
+ * range.
+ */
+char *range_format(struct arena *arena, const struct range *range, uint64_t size);
+
+/* The request's headers that decide; the dates (If-Modified-Since, If-Unmodified-Since) do not apply here. */
+struct range_conditions {
+    const char *if_match;
+    const char *if_none_match;
+    const char *if_range;
+    const char *range;
+};
+
+enum range_answer {
+    RANGE_ANSWER_WHOLE,         /* 200, all bytes */
+    RANGE_ANSWER_PART,          /* 206, the bytes of *range_out */
+    RANGE_ANSWER_NOT_MODIFIED,  /* 304 */
+    RANGE_ANSWER_FAILED,        /* 412 */
+    RANGE_ANSWER_UNSATISFIABLE, /* 416 */
+};
+
+/*
+ * Decides in the order of RFC 9110, section 13.2.2: If-Match, If-None-Match, then (GET only: `get`) Range
+ * with If-Range. `etag` is the strong entity tag with its quotes, `size` the file's length. A condition that
+ * is not well formed matches nothing: an If-Match then fails, an If-None-Match or If-Range leads to the whole
+ * file.
+ */
+enum range_answer range_decide(const struct range_conditions *conditions, bool get, const char *etag,
+                               uint64_t size, struct range *range_out);
+
+#endif

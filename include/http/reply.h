@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reply under construction. A header value that holds CR, LF, NUL or another control character ends the process
+ * in a debug build and is dropped otherwise: no caller may let one come this far.
+ */
+#ifndef GATEHOUSE_HTTP_REPLY_H
+#define GATEHOUSE_HTTP_REPLY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+struct arena;
+
+#define REPLY_HEADERS_MAX 32
+
+struct reply_header {
+    const char *name;
+    const char *value;
+};
+
+struct reply {
+    struct arena *arena;
+    int status; /* 200 at first */
+    struct reply_header headers[REPLY_HEADERS_MAX];
+    size_t header_count;
+    struct buffer body;
+    /* When stream_fd is not -1 these bytes of the file are sent in place of `body`; the arena closes it. */
+    int stream_fd;
+    int64_t stream_first;
+    int64_t stream_length;
+    bool no_body; /* HEAD, 304: headers only */
+};
+
+/* Makes an empty 200 reply in `arena`. */
+void reply_init(struct reply *reply, struct arena *arena);
+
+/* Forgets status, headers and body, for an error that comes late. */
+void reply_clear(struct reply *reply);
+
+/* Sets a header, replacing one of the same name (case-blind). `name` is a literal, `value` is copied. */
+void reply_set_header(struct reply *reply, const char *name, const char *value);
+void reply_format_header(struct reply *reply, const char *name, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The header's value, NULL when it is not set. */
+const char *reply_find_header(const struct reply *reply, const char *name);
+
+/* The CGI header block (RFC 3875, section 6.3) with its empty line, in the arena. */
+struct buffer reply_head(const struct reply *reply);
+
+#endif

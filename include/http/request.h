@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One HTTP request as the web server hands it on. Everything here is data, never authority: the only identity a request
+ * has is the one its token proves.
+ *
+ * The request does not know FastCGI; a struct request_source (http/fastcgi.c, or a test) supplies parameters and body.
+ */
+#ifndef GATEHOUSE_HTTP_REQUEST_H
+#define GATEHOUSE_HTTP_REQUEST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct error;
+
+enum method {
+    METHOD_GET,
+    METHOD_HEAD,
+    METHOD_POST,
+    METHOD_PUT,
+    METHOD_PATCH,
+    METHOD_DELETE,
+    METHOD_OPTIONS,
+    METHOD_OTHER
+};
+
+/* Where a request comes from. */
+struct request_source {
+    void *context;
+    /* A CGI parameter (RFC 3875, section 4.1), e.g. "HTTP_AUTHORIZATION"; NULL when absent. Lives as long as the request. */
+    const char *(*parameter)(void *context, const char *name);
+    /* Up to `size` bytes of the body; 0 at its end, -1 when the peer failed or fell silent. */
+    long (*read)(void *context, void *bytes, size_t size);
+};
+
+struct request {
+    struct arena *arena;
+    struct request_source source;
+    enum method method;
+    const char *path;             /* raw (not percent-decoded), starts with '/', base path taken off; NULL: outside it */
+    const char *query;            /* raw, without '?'; "" when there is none */
+    const char *request_id;       /* the client's when it is well-formed, else a new one */
+    const char *client_address;   /* as the web server gives it; "" when it gives none */
+    int64_t content_length;       /* 0 when there is no body; -1 when the length makes no sense */
+    int64_t body_left;            /* bytes of the body not read yet */
+};
+
+/*
+ * Fills *request from `source`. `base_path` ("" or "/api") is taken off the path. Never fails: what does not make sense
+ * ends in values that match no route.
+ */
+void request_init(struct request *request, struct arena *arena, const struct request_source *source, const char *base_path);
+
+/* A request header by its CGI name without "HTTP_", e.g. "IF_NONE_MATCH"; NULL when absent. */
+const char *request_header(const struct request *request, const char *name);
+
+/* The Content-Type header, NULL when absent or empty. */
+const char *request_content_type(const struct request *request);
+
+/*
+ * Reads up to `size` bytes of the body: exactly content_length bytes arrive in total. *got_out is 0 at the end.
+ * REQUEST_MALFORMED when the peer vanished or fell silent before the announced end.
+ */
+struct error *request_read(struct request *request, void *bytes, size_t size, size_t *got_out);
+
+/*
+ * Reads the whole body into the arena. TOO_LARGE when it is longer than `maximum` (nothing is read then).
+ */
+struct error *request_read_all(struct request *request, int64_t maximum, char **bytes_out, size_t *length_out);
+
+/*
+ * Whether the Content-Type's media type is `media_type` (case-blind, parameters ignored) and there is no
+ * Content-Encoding; MEDIA_TYPE with a sentence otherwise.
+ */
+struct error *request_require_type(const struct request *request, const char *media_type);
+
+const char *method_text(enum method method);
+
+#endif

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the flows need of the process: its configuration and the long-lived handles to database, provider, blob store
+ * and content sniffer. Opened once at start, in the order in which a failure is best explained.
+ */
+#ifndef GATEHOUSE_SERVICE_SERVICE_H
+#define GATEHOUSE_SERVICE_SERVICE_H
+
+#include "base/secret.h"
+
+struct arena;
+struct blob_store;
+struct configuration;
+struct database;
+struct error;
+struct password_policy;
+struct provider;
+struct sniffer;
+struct token_memo;
+
+struct service {
+    struct arena *arena; /* the process's own */
+    const struct configuration *configuration;
+    struct secret master; /* the secret file's bytes: everything sealed is sealed under it */
+    struct database *database;
+    struct provider *provider;
+    struct blob_store *blobs;
+    struct sniffer *sniffer;
+    const struct password_policy *passwords;
+    struct token_memo *memo;
+};
+
+/*
+ * Opens everything but connections (the database is connected to when first used). `arena` lives as long as the
+ * process. INTERNAL with a sentence for the operator in the message.
+ */
+struct error *service_open(struct arena *arena, const struct configuration *configuration, struct service *service_out);
+
+/* Closes connections and forgets keys; for programs that end in good order. */
+void service_close(struct service *service);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Receiving files: the body is parsed as it comes, file bytes go straight into the blob store through SHA-256, text
+ * fields are judged after the last part. Memory is constant whatever the size. Bytes first, rows second: a crash leaves
+ * at most bytes without a row, which nobody can see and fsck sweeps.
+ */
+#ifndef GATEHOUSE_SERVICE_UPLOAD_H
+#define GATEHOUSE_SERVICE_UPLOAD_H
+
+#include <stddef.h>
+
+struct arena;
+struct caller;
+struct error;
+struct file_record;
+struct request;
+struct schema;
+struct service;
+
+/* The closed sets of the specification (part 2) as schema choices; blob/content.h has them as tables. */
+#define UPLOAD_BUCKET_CHOICES "images|files"
+#define UPLOAD_TYPE_CHOICES                                                                                            \
+    "sample|avatar|weighbridge|contract|image|logo|misc|vehicle|terms-conditions|logistics-delivery|logistics-load"
+
+/* The form's text fields, for the reader and the OpenAPI document. */
+extern const struct schema upload_form_schema;
+
+/*
+ * Receives, checks and stores all files of the request, or none. *records_out points to *count_out records in the order
+ * sent. REQUEST_MALFORMED, REQUEST_INVALID with every failing path, TOO_LARGE (path file[n]), FILE_DUPLICATE (member
+ * id), STORAGE_FULL, STORAGE_UNAVAILABLE, DATABASE_UNAVAILABLE.
+ */
+struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,
+                             struct request *request, struct file_record **records_out, size_t *count_out);
+
+#endif

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Migrations: numbered files NNN-name.sql, applied once each, in order, by one process at a time.
+ *
+ * The table schema_migration remembers each file by number, name and SHA-256. A file that was changed after
+ * it was applied is refused. DDL commits by itself, so a file can fail half-way: the number of its statements
+ * that are done is kept, and the next run goes on with the statement that failed, provided that the file is
+ * still the same.
+ */
+#ifndef GATEHOUSE_STORE_MIGRATE_H
+#define GATEHOUSE_STORE_MIGRATE_H
+
+#include <stddef.h>
+
+#include "base/secret.h"
+
+struct arena;
+struct database;
+struct error;
+
+/*
+ * Brings the selected database up to the files in `directory`. Waits up to a minute for another process that
+ * is at it. report(context, file name) is called for each file after it was applied; it may be NULL. Use a
+ * handle whose query_timeout_seconds is 0: DDL on large tables takes its time.
+ *
+ * INTERNAL, with a message for the operator that names file, line and statement: a directory that cannot be
+ * read or holds no migration, a file name out of order, a changed file, a database newer than the files, a
+ * failing statement.
+ */
+struct error *migrate(struct database *database, struct arena *arena, const char *directory,
+                      void (*report)(void *context, const char *file_name), void *context);
+
+/* How many files of `directory` are not (wholly) applied yet; all of them where there is no table yet. */
+struct error *migrate_pending(struct database *database, struct arena *arena, const char *directory,
+                              size_t *pending_out);
+
+/* Creates the database `name` where it is missing, in utf8mb4. The handle's options name no database. */
+struct error *migrate_create_database(struct database *database, struct arena *arena, const char *name);
+
+/*
+ * Makes `user`@`host` where it is missing and lets it SELECT, INSERT, UPDATE and DELETE in `name`; other
+ * rights of a user that is there already stay as they are. `host` is "localhost" for the unix socket or a
+ * pattern such as "%". Without a password a new user is known by the unix socket (the system user of the same
+ * name); with one, an existing user's password is set to it. Not for the user that the handle itself connects
+ * as.
+ */
+struct error *migrate_grant(struct database *database, struct arena *arena, const char *name,
+                            const char *user, const char *host, struct secret password);
+
+#endif

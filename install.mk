@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT
+# What is installed beside the programs: the web servers' sites, the sample configuration, the systemd units, the pages
+# for people. Documents and data files have their fragments where they lie.
+include $(top_srcdir)/docs/local.mk
+include $(top_srcdir)/share/local.mk
+
+# The sites are installed twice: as the templates that tools/quickstart fills in, and filled in for the usual places,
+# for the administrator to copy.
+
+nginxdir = $(pkgdatadir)/nginx
+apachedir = $(pkgdatadir)/apache
+confdir = $(pkgdatadir)/conf
+webdir = $(pkgdatadir)/web
+webassetsdir = $(webdir)/assets
+configdir = $(sysconfdir)/gatehouse
+systemddir = $(prefix)/lib/systemd/system
+
+FILLED_IN = nginx/gatehouse.conf \
+	apache/gatehouse-site.conf apache/gatehouse-proxy-fcgi.conf apache/gatehouse-fcgid.conf \
+	systemd/gatehouse.service systemd/gatehouse-login.service systemd/gatehouse-jobs.service
+
+dist_nginx_DATA = nginx/gatehouse.conf.in
+nodist_nginx_DATA = nginx/gatehouse.conf
+dist_apache_DATA = apache/gatehouse-site.conf.in apache/gatehouse-proxy-fcgi.conf.in apache/gatehouse-fcgid.conf.in
+nodist_apache_DATA = apache/gatehouse-site.conf apache/gatehouse-proxy-fcgi.conf apache/gatehouse-fcgid.conf
+dist_conf_DATA = conf/gatehouse.conf.in
+nodist_config_DATA = conf/gatehouse.conf.sample
+nodist_systemd_DATA = systemd/gatehouse.service systemd/gatehouse-login.service systemd/gatehouse-jobs.service
+dist_web_DATA = web/index.html web/first-login.html web/confirm.html web/reset.html
+dist_webassets_DATA = web/assets/api.js web/assets/config.js web/assets/first-login.js web/assets/form.js \
+	web/assets/icon.svg web/assets/style.css web/assets/page.js web/assets/confirm.js web/assets/reset.js
+
+EXTRA_DIST += tools/quickstart tools/test tools/lib/packages tools/lib/packages.txt tools/lib/quickstart \
+	tools/lib/test-steps.sh tools/lib/test-stack.sh
+EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in systemd/gatehouse-jobs.service.in
+CLEANFILES += $(FILLED_IN) conf/gatehouse.conf.sample
+
+# The largest upload: one MiB more than the default of max_file_bytes.
+INSTALLED_MAX_BODY = 5369757696
+
+FILL_IN_DIRECTORIES = \
+	-e 's|@bindir[@]|$(bindir)|g' \
+	-e 's|@pkglibexecdir[@]|$(pkglibexecdir)|g' \
+	-e 's|@pkgdatadir[@]|$(pkgdatadir)|g' \
+	-e 's|@sysconfdir[@]|$(sysconfdir)|g' \
+	-e 's|@localstatedir[@]|$(localstatedir)|g'
+
+# Comments name the words between @ signs and keep them.
+$(FILLED_IN): Makefile
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(SED) -e '/^ *#/b' $(FILL_IN_DIRECTORIES) \
+		-e 's|@LISTEN[@]|*:80|g' \
+		-e 's|@SERVER_NAME[@]|gatehouse.example.org|g' \
+		-e 's|@BASE_PATH[@]||g' \
+		-e 's|@WORKER_SOCKET[@]|/run/gatehouse/worker.sock|g' \
+		-e 's|@LOGIN_SOCKET[@]|/run/gatehouse/login.sock|g' \
+		-e 's|@WORKER_DIRECTORY[@]|$(pkglibexecdir)|g' \
+		-e 's|@WORKER[@]|$(pkglibexecdir)/gatehouse.fcgi|g' \
+		-e 's|@CONFIGURATION[@]|$(configdir)/gatehouse.conf|g' \
+		-e 's|@WORKERS[@]|8|g' \
+		-e 's|@LOGIN_WORKERS[@]|4|g' \
+		-e 's|@FILES_DIRECTORY[@]|$(localstatedir)/lib/gatehouse/files|g' \
+		-e 's|@ACCEL_PREFIX[@]|/_gatehouse_files/|g' \
+		-e 's|@MAX_BODY[@]|$(INSTALLED_MAX_BODY)|g' \
+		-e 's|@WEB_ROOT[@]|$(webdir)|g' \
+		-e 's|@INCLUDE_DIRECTORY[@]|/etc/apache2/sites-available|g' \
+		$(srcdir)/$@.in > $@
+
+nginx/gatehouse.conf: nginx/gatehouse.conf.in
+apache/gatehouse-site.conf: apache/gatehouse-site.conf.in
+apache/gatehouse-proxy-fcgi.conf: apache/gatehouse-proxy-fcgi.conf.in
+apache/gatehouse-fcgid.conf: apache/gatehouse-fcgid.conf.in
+systemd/gatehouse.service: systemd/gatehouse.service.in
+systemd/gatehouse-login.service: systemd/gatehouse-login.service.in
+systemd/gatehouse-jobs.service: systemd/gatehouse-jobs.service.in
+
+conf/gatehouse.conf.sample: conf/gatehouse.conf.in Makefile
+	$(AM_V_at)$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(SED) $(FILL_IN_DIRECTORIES) $(srcdir)/conf/gatehouse.conf.in > $@

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: MIT */
+/* Endpoints of accounts: what they take, what they answer, and the hand-over to service/account.h. */
+#include <stddef.h>
+
+#include "api/route.h"
+#include "base/arena.h"
+#include "base/limits.h"
+#include "domain/principal.h"
+#include "api/handlers_int.h"
+#include "http/schema.h"
+#include "service/account.h"
+#include "service/service.h"
+#include "api/views_int.h"
+
+/* ---- signup -------------------------------------------------------------------------------------- */
+
+struct signup_organisation {
+    const char *name;
+};
+
+struct signup_body {
+    const struct signup_organisation *organisation;
+    const char *email;
+    const char *first_name;
+    const char *last_name;
+    const char *phone;
+    struct text_list services;
+};
+
+static const struct schema_field signup_organisation_fields[] = {
+    {.name = "name", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_ORGANISATION_NAME_CHARACTERS,
+     .offset = offsetof(struct signup_organisation, name)},
+};
+
+static const struct schema signup_organisation_schema = {.name = "NewOrganisation", SCHEMA_FIELDS(signup_organisation_fields),
+                                                         .size = sizeof(struct signup_organisation)};
+
+static const struct schema_field signup_fields[] = {
+    {.name = "organisation", .type = SCHEMA_OBJECT, .flags = SCHEMA_REQUIRED, .schema = &signup_organisation_schema,
+     .offset = offsetof(struct signup_body, organisation)},
+    {.name = "email", .type = SCHEMA_EMAIL, .flags = SCHEMA_REQUIRED, .offset = offsetof(struct signup_body, email)},
+    {.name = "firstName", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
+     .offset = offsetof(struct signup_body, first_name)},
+    {.name = "lastName", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
+     .offset = offsetof(struct signup_body, last_name)},
+    {.name = "phone", .type = SCHEMA_PHONE, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct signup_body, phone)},
+    {.name = "services", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNIQUE, .minimum = 1, .maximum = 2, .item_maximum = 20,
+     .choices = "inventory|logistics", .fallback = "inventory", .offset = offsetof(struct signup_body, services)},
+};
+
+const struct schema accounts_signup_schema = {
+    .name = "SignupRequest", SCHEMA_FIELDS(signup_fields), .size = sizeof(struct signup_body)};
+
+struct signup_reply {
+    const struct organisation_view *organisation;
+    const struct user_view *user;
+};
+
+static const struct schema_field signup_reply_fields[] = {
+    {.name = "organisation", .type = SCHEMA_OBJECT, .schema = &organisation_view_schema,
+     .offset = offsetof(struct signup_reply, organisation)},
+    {.name = "user", .type = SCHEMA_OBJECT, .schema = &user_view_schema, .offset = offsetof(struct signup_reply, user)},
+};
+
+const struct schema accounts_signup_reply_schema = {
+    .name = "SignupReply", SCHEMA_FIELDS(signup_reply_fields), .size = sizeof(struct signup_reply)};
+
+struct error *accounts_signup(struct call *call)
+{
+    const struct signup_body *body = call->body;
+    struct account_customer customer = {
+        .organisation_name = body->organisation->name,
+        .email = body->email,
+        .first_name = body->first_name,
+        .last_name = body->last_name,
+        .phone = body->phone,
+        .services = body->services,
+    };
+    struct organisation organisation;
+    struct user user;
+    TRY(account_create_customer(call->service, call->arena, &call->caller, &customer, &organisation, &user));
+    struct signup_reply *reply = arena_alloc(call->arena, sizeof *reply);
+    *reply = (struct signup_reply){organisation_view(call->arena, &organisation), user_view(call->arena, &user)};
+    call->result = reply;
+    return NULL;
+}
+
+/* ---- tokens -------------------------------------------------------------------------------------- */
+
+struct tokens_view {
+    const char *access_token;
+    const char *id_token;
+    const char *refresh_token;
+    const char *token_type;
+    int64_t expires_in;
+};
+
+static const struct schema_field tokens_fields[] = {
+    {.name = "accessToken", .type = SCHEMA_TEXT, .offset = offsetof(struct tokens_view, access_token)},
+    {.name = "idToken", .type = SCHEMA_TEXT, .offset = offsetof(struct tokens_view, id_token)},
+    {.name = "refreshToken", .type = SCHEMA_TEXT, .offset = offsetof(struct tokens_view, refresh_token)},
+    {.name = "tokenType", .type = SCHEMA_CHOICE, .choices = "Bearer", .offset = offsetof(struct tokens_view, token_type)},
+    {.name = "expiresIn", .type = SCHEMA_INTEGER, .offset = offsetof(struct tokens_view, expires_in),
+     .description = "Seconds that the access token is good for."},
+};
+
+static const struct schema tokens_schema = {
+    .name = "Tokens", SCHEMA_FIELDS(tokens_fields), .size = sizeof(struct tokens_view)};
+
+static struct tokens_view *tokens_view(struct arena *arena, const struct provider_tokens *tokens)
+{
+    struct tokens_view *view = arena_alloc(arena, sizeof *view);
+    *view = (struct tokens_view){
+        .access_token = tokens->access_token,
+        .id_token = tokens->id_token,
+        .refresh_token = tokens->refresh_token,
+        .token_type = "Bearer",
+        .expires_in = tokens->expires_in,
+    };
+    return view;
+}
+
+/* ---- login --------------------------------------------------------------------------------------- */
+
+static const struct schema_field login_fields[] = {
+    {.name = "username", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_EMAIL_BYTES,
+     .offset = offsetof(struct account_login, username), .description = "The e-mail address in any case, or the user id."},
+    {.name = "password", .type = SCHEMA_SECRET, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
+     .offset = offsetof(struct account_login, password), .description = "The current or the temporary password."},
+    {.name = "newPassword", .type = SCHEMA_SECRET, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
+     .offset = offsetof(struct account_login, new_password), .description = "With a temporary password: the one to set."},
+};
+
+const struct schema accounts_login_schema = {
+    .name = "LoginRequest", SCHEMA_FIELDS(login_fields), .size = sizeof(struct account_login)};
+
+struct login_reply {
+    const struct tokens_view *tokens;
+    const struct user_view *user;
+};
+
+static const struct schema_field login_reply_fields[] = {
+    {.name = "tokens", .type = SCHEMA_OBJECT, .schema = &tokens_schema, .offset = offsetof(struct login_reply, tokens)},
+    {.name = "user", .type = SCHEMA_OBJECT, .schema = &user_view_schema, .offset = offsetof(struct login_reply, user)},
+};
+
+const struct schema accounts_login_reply_schema = {
+    .name = "LoginReply", SCHEMA_FIELDS(login_reply_fields), .size = sizeof(struct login_reply)};
+
+struct error *accounts_login(struct call *call)
+{
+    struct provider_tokens tokens;
+    struct user *user;
+    TRY(account_login(call->service, call->arena, &call->caller, call->body, &tokens, &user));
+    struct login_reply *reply = arena_alloc(call->arena, sizeof *reply);
+    *reply = (struct login_reply){tokens_view(call->arena, &tokens), user_view(call->arena, user)};
+    call->result = reply;
+    return NULL;
+}
+
+/* ---- refresh ------------------------------------------------------------------------------------- */
+
+struct refresh_body {
+    const char *refresh_token;
+};
+
+static const struct schema_field refresh_fields[] = {
+    {.name = "refreshToken", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_TOKEN_BYTES,
+     .offset = offsetof(struct refresh_body, refresh_token)},
+};
+
+const struct schema accounts_refresh_schema = {
+    .name = "RefreshRequest", SCHEMA_FIELDS(refresh_fields), .size = sizeof(struct refresh_body)};
+
+struct refresh_reply {
+    const struct tokens_view *tokens;
+};
+
+static const struct schema_field refresh_reply_fields[] = {
+    {.name = "tokens", .type = SCHEMA_OBJECT, .schema = &tokens_schema, .offset = offsetof(struct refresh_reply, tokens)},
+};
+
+const struct schema accounts_refresh_reply_schema = {
+    .name = "RefreshReply", SCHEMA_FIELDS(refresh_reply_fields), .size = sizeof(struct refresh_reply)};
+
+struct error *accounts_refresh(struct call *call)
+{
+    const struct refresh_body *body = call->body;
+    struct provider_tokens tokens;
+    TRY(account_refresh(call->service, call->arena, &call->caller, body->refresh_token, &tokens));
+    struct refresh_reply *reply = arena_alloc(call->arena, sizeof *reply);
+    reply->tokens = tokens_view(call->arena, &tokens);
+    call->result = reply;
+    return NULL;
+}
+
+/* ---- logout -------------------------------------------------------------------------------------- */
+
+struct logout_body {
+    bool everywhere;
+};
+
+static const struct schema_field logout_fields[] = {
+    {.name = "everywhere", .type = SCHEMA_BOOLEAN, .fallback = "false", .offset = offsetof(struct logout_body, everywhere),
+     .description = "End all sessions of the user, not only this one."},
+};
+
+const struct schema accounts_logout_schema = {
+    .name = "LogoutRequest", SCHEMA_FIELDS(logout_fields), .size = sizeof(struct logout_body)};
+
+struct error *accounts_logout(struct call *call)
+{
+    const struct logout_body *body = call->body;
+    TRY(account_logout(call->service, call->arena, &call->caller, body->everywhere));
+    call->success = body->everywhere ? "You are signed out everywhere." : "You are signed out.";
+    return NULL;
+}
+
+/* ---- me ------------------------------------------------------------------------------------------ */
+
+struct me_reply {
+    const struct user_view *user;
+    const struct organisation_view *organisation;
+    struct text_list permissions;
+};
+
+static const struct schema_field me_fields[] = {
+    {.name = "user", .type = SCHEMA_OBJECT, .schema = &user_view_schema, .offset = offsetof(struct me_reply, user)},
+    {.name = "organisation", .type = SCHEMA_OBJECT, .schema = &organisation_view_schema,
+     .offset = offsetof(struct me_reply, organisation)},
+    {.name = "permissions", .type = SCHEMA_TEXTS, .offset = offsetof(struct me_reply, permissions),
+     .description = "Effective: the user's own and those of the roles, as of this request."},
+};
+
+const struct schema accounts_me_schema = {.name = "Me", SCHEMA_FIELDS(me_fields), .size = sizeof(struct me_reply)};
+
+struct error *accounts_me(struct call *call)
+{
+    const struct principal *principal = call->caller.principal;
+    struct me_reply *reply = arena_alloc(call->arena, sizeof *reply);
+    *reply = (struct me_reply){
+        .user = user_view(call->arena, &principal->user),
+        .organisation = organisation_view(call->arena, &principal->organisation),
+        .permissions = principal_permissions(call->arena, principal),
+    };
+    call->result = reply;
+    return NULL;
+}

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The order of judgement (contract, section 1) is the order of the lines in serve(): route, token, permission, input,
+ * handler. The body is not touched before token and permission are settled.
+ */
+#include "api/dispatch.h"
+
+#include <string.h>
+
+#include "api/failure.h"
+#include "api/route.h"
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/configuration.h"
+#include "base/log.h"
+#include "codec/document.h"
+#include "codec/encoding.h"
+#include "domain/audit.h"
+#include "domain/principal.h"
+#include "http/reply.h"
+#include "http/request.h"
+#include "http/schema.h"
+#include "service/service.h"
+
+#define JSON_TYPE "application/json; charset=utf-8"
+
+/* The Origin header when it is one of the configured ones, else NULL. */
+static const char *allowed_origin(const struct call *call)
+{
+    const char *origin = request_header(call->request, "ORIGIN");
+    if (origin == NULL || !text_list_has(&call->service->configuration->service.cors_origins, origin))
+        return NULL;
+    return origin;
+}
+
+static void set_common_headers(struct call *call)
+{
+    struct reply *reply = call->reply;
+    reply_set_header(reply, "X-Request-Id", call->request->request_id);
+    reply_set_header(reply, "X-Api-Version", API_VERSION);
+    reply_set_header(reply, "X-Content-Type-Options", "nosniff");
+    if (reply_find_header(reply, "Cache-Control") == NULL)
+        reply_set_header(reply, "Cache-Control", "no-store");
+    if (call->service->configuration->service.cors_origins.count == 0)
+        return;
+    reply_set_header(reply, "Vary", "Origin");
+    const char *origin = allowed_origin(call);
+    if (origin != NULL) {
+        reply_set_header(reply, "Access-Control-Allow-Origin", origin);
+        reply_set_header(reply, "Access-Control-Expose-Headers", "X-Request-Id, X-Api-Version, ETag, Retry-After, WWW-Authenticate");
+    }
+}
+
+/* A CORS pre-flight from a configured origin; everything else is an unknown method. */
+static bool answer_preflight(struct call *call, const char *allow)
+{
+    if (call->request->method != METHOD_OPTIONS || allowed_origin(call) == NULL ||
+        request_header(call->request, "ACCESS_CONTROL_REQUEST_METHOD") == NULL)
+        return false;
+    reply_set_header(call->reply, "Allow", allow);
+    reply_set_header(call->reply, "Access-Control-Allow-Methods", allow);
+    reply_set_header(call->reply, "Access-Control-Allow-Headers",
+                     "Authorization, Content-Type, If-Match, If-None-Match, If-Range, Range, X-Request-Id");
+    reply_set_header(call->reply, "Access-Control-Max-Age", "600");
+    return true;
+}
+
+static struct error *find_route(struct call *call, struct route_match *match)
+{
+    route_find(call->arena, call->request->method, call->request->path, match);
+    call->route = match->route;
+    if (match->allow[0] == '\0')
+        return error_plain(call->arena, ERROR_ROUTE_UNKNOWN);
+    return NULL;
+}
+
+static struct error *judge_caller(struct call *call, const struct id *file)
+{
+    const struct route *route = call->route;
+    if (route->access == ACCESS_PUBLIC)
+        return NULL;
+    TRY(caller_authenticate(call->service, call->arena, request_header(call->request, "AUTHORIZATION"), file, &call->caller,
+                            &call->file));
+    log_context(call->request->request_id, id_text(call->arena, caller_user(&call->caller)),
+                id_text(call->arena, caller_home(&call->caller)), route->operation);
+    if (route->access == ACCESS_PERMISSION)
+        return caller_require(call->arena, &call->caller, route->permission);
+    return NULL;
+}
+
+static struct error *read_query(struct call *call, struct validation *validation)
+{
+    static const struct schema no_query = {.name = "NoQuery", .size = 1};
+    const struct schema *schema = call->route->query != NULL ? call->route->query : &no_query;
+    struct schema_pair *pairs;
+    size_t count;
+    TRY(schema_split_query(call->arena, call->request->query, &pairs, &count));
+    call->query = schema_read_pairs(schema, pairs, count, validation, &call->query_present);
+    return NULL;
+}
+
+/* No body at all stands for an empty object where the row asks for nothing. */
+static bool may_lack_body(const struct call *call)
+{
+    const struct schema *schema = call->route->body;
+    for (size_t i = 0; i < schema->count; i++)
+        if ((schema->fields[i].flags & SCHEMA_REQUIRED) != 0)
+            return false;
+    return call->request->content_length == 0 && request_content_type(call->request) == NULL;
+}
+
+static struct error *read_body(struct call *call, struct validation *validation)
+{
+    const struct route *route = call->route;
+    char *bytes;
+    size_t length;
+    struct document *document;
+    if (route->body_kind == BODY_MULTIPART)
+        return request_require_type(call->request, "multipart/form-data");
+    if (route->body_kind != BODY_JSON)
+        return NULL;
+    if (may_lack_body(call)) {
+        TRY(document_parse(call->arena, "{}", 2, &document));
+        call->body = schema_read(route->body, document, validation, &call->body_present);
+        return NULL;
+    }
+    TRY(request_require_type(call->request, "application/json"));
+    TRY(request_read_all(call->request, call->service->configuration->service.max_json_bytes, &bytes, &length));
+    TRY(document_parse(call->arena, bytes, length, &document));
+    call->body = schema_read(route->body, document, validation, &call->body_present);
+    return NULL;
+}
+
+/* Every failing path of path, query and body at once. */
+static struct error *read_input(struct call *call, const struct route_match *match, bool id_is_good)
+{
+    struct validation validation;
+    validation_init(&validation, call->arena);
+    if (match->segment != NULL && !id_is_good)
+        validation_add(&validation, "format", "must be an id: 36 lower-case characters", "id");
+    TRY(read_query(call, &validation));
+    TRY(read_body(call, &validation));
+    if (call->body != NULL && call->route->judge != NULL)
+        TRY(call->route->judge(call, &validation));
+    return validation.error;
+}
+
+static void write_result(struct call *call)
+{
+    struct buffer *body = &call->reply->body;
+    switch (call->route->reply_kind) {
+    case REPLY_SUCCESS:
+        buffer_add_text(body, "{\"status\":\"success\",\"message\":");
+        buffer_add_json_text(body, call->success);
+        buffer_add_char(body, '}');
+        break;
+    case REPLY_OBJECT_OR_LIST:
+        if (call->results != NULL) {
+            for (size_t i = 0; i < call->result_count; i++) {
+                buffer_add_char(body, i == 0 ? '[' : ',');
+                schema_write(body, call->route->reply, call->results[i]);
+            }
+            buffer_add_char(body, ']');
+            break;
+        }
+        schema_write(body, call->route->reply, call->result);
+        break;
+    case REPLY_OBJECT:
+        schema_write(body, call->route->reply, call->result);
+        break;
+    case REPLY_JSON:
+        break;
+    case REPLY_FILE:
+        return;
+    }
+    reply_set_header(call->reply, "Content-Type", JSON_TYPE);
+}
+
+static struct error *serve(struct call *call)
+{
+    struct route_match match;
+    TRY(find_route(call, &match));
+    if (match.route == NULL) {
+        if (answer_preflight(call, match.allow))
+            return NULL;
+        reply_set_header(call->reply, "Allow", match.allow);
+        return error_plain(call->arena, ERROR_ROUTE_METHOD);
+    }
+    log_context(call->request->request_id, NULL, NULL, call->route->operation);
+    bool id_is_good = match.segment != NULL && id_parse(match.segment, &call->id);
+    TRY(judge_caller(call, call->route->names_file && id_is_good ? &call->id : NULL));
+    TRY(read_input(call, &match, id_is_good));
+    TRY(call->route->handler(call));
+    write_result(call);
+    return NULL;
+}
+
+static void log_failure(const struct error *error)
+{
+    if (error_status(error->code) >= 500)
+        LOG(ERROR, HTTP, "the request failed", LOG_TEXT("code", error_code_text(error->code)),
+            LOG_TEXT("detail", error->detail), LOG_TEXT("stack", error->stack));
+    else if (error->detail != NULL)
+        LOG(DEBUG, HTTP, "the request was refused", LOG_TEXT("code", error_code_text(error->code)),
+            LOG_TEXT("detail", error->detail));
+}
+
+/*
+ * Who was refused what: every 403 of a caller that is known stands in the audit trail, whatever the log settings say. A
+ * database that fails here must not turn the refusal into something else.
+ */
+static void audit_denial(struct call *call, const struct error *error)
+{
+    struct buffer details;
+    buffer_init(&details, call->arena);
+    buffer_add_text(&details, "{\"operation\":");
+    buffer_add_json_text(&details, call->route->operation);
+    buffer_add_text(&details, ",\"code\":");
+    buffer_add_json_text(&details, error_code_text(error->code));
+    for (const struct error_member *member = error->members; member != NULL; member = member->next) {
+        buffer_add_char(&details, ',');
+        buffer_add_json_text(&details, member->name);
+        buffer_add_char(&details, ':');
+        buffer_add_json_text(&details, member->value);
+    }
+    buffer_add_char(&details, '}');
+    struct audit_entry entry = {.action = "access.denied", .outcome = "failure", .details = details.bytes};
+    struct error *failure = caller_audit(call->service, call->arena, &call->caller, &entry);
+    if (failure != NULL)
+        LOG(ERROR, HTTP, "a refusal could not be written to the audit trail", LOG_TEXT("detail", failure->detail));
+}
+
+static void fail(struct call *call, const struct error *error)
+{
+    if (error_status(error->code) == 403 && call->caller.principal != NULL)
+        audit_denial(call, error);
+    log_failure(error);
+    failure_reply(call->reply, error, call->request->request_id, call->service->configuration->service.expose_stack);
+}
+
+static void log_request(const struct call *call, const struct error *error, int64_t started)
+{
+    bool known = call->caller.principal != NULL;
+    LOG(INFO, HTTP, "request", LOG_TEXT("method", method_text(call->request->method)),
+        LOG_INTEGER("status", call->reply->status),
+        LOG_REAL("durationMs", (double)(clock_monotonic() - started) / 1000.0),
+        LOG_TEXT("code", error == NULL ? NULL : error_code_text(error->code)),
+        LOG_TEXT("clientAddress", call->request->client_address),
+        /* The context carries these two where they are known; the members are always there. */
+        known ? (struct log_field){.kind = LOG_KIND_NONE} : LOG_TEXT("userId", NULL),
+        call->route == NULL ? LOG_TEXT("operation", NULL) : (struct log_field){.kind = LOG_KIND_NONE});
+}
+
+void dispatch(struct service *service, struct request *request, struct reply *reply)
+{
+    int64_t started = clock_monotonic();
+    struct call call = {.service = service, .arena = request->arena, .request = request, .reply = reply};
+    call.caller.client_address = request->client_address;
+    call.caller.request_id = request->request_id;
+    log_context(request->request_id, NULL, NULL, NULL);
+    reply_init(reply, request->arena);
+    reply->no_body = request->method == METHOD_HEAD;
+    struct error *error = serve(&call);
+    if (error != NULL)
+        fail(&call, error);
+    set_common_headers(&call);
+    log_request(&call, error, started);
+    log_context(NULL, NULL, NULL, NULL);
+}

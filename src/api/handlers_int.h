@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+/* The handlers and schemas of each group of endpoints, for the route table. */
+#ifndef GATEHOUSE_API_HANDLERS_INT_H
+#define GATEHOUSE_API_HANDLERS_INT_H
+
+struct call;
+struct error;
+struct schema;
+struct validation;
+
+/* accounts.c */
+extern const struct schema accounts_signup_schema, accounts_signup_reply_schema;
+extern const struct schema accounts_login_schema, accounts_login_reply_schema;
+extern const struct schema accounts_refresh_schema, accounts_refresh_reply_schema;
+extern const struct schema accounts_logout_schema;
+extern const struct schema accounts_me_schema;
+struct error *accounts_signup(struct call *call);
+struct error *accounts_login(struct call *call);
+struct error *accounts_refresh(struct call *call);
+struct error *accounts_logout(struct call *call);
+struct error *accounts_me(struct call *call);
+
+/* The body of every request that names a user and nothing else. */
+struct username_body {
+    const char *username;
+};
+
+/* members.c */
+extern const struct schema members_user_schema, members_create_schema, members_confirm_schema, members_username_schema;
+extern const struct schema members_list_query_schema, members_list_schema, members_patch_schema, members_roles_schema;
+extern const struct schema members_authorise_schema, members_authorise_reply_schema;
+struct error *members_judge_new(struct call *call, struct validation *validation);
+struct error *members_judge_patch(struct call *call, struct validation *validation);
+struct error *members_create(struct call *call);
+struct error *members_confirm(struct call *call);
+struct error *members_resend(struct call *call);
+struct error *members_admin_confirm(struct call *call);
+struct error *members_list(struct call *call);
+struct error *members_get(struct call *call);
+struct error *members_patch(struct call *call);
+struct error *members_roles(struct call *call);
+struct error *members_authorise(struct call *call);
+
+/* passwords.c */
+extern const struct schema passwords_change_schema, passwords_reset_schema, passwords_admin_set_schema;
+struct error *passwords_change(struct call *call);
+struct error *passwords_forgotten(struct call *call);
+struct error *passwords_reset(struct call *call);
+struct error *passwords_admin_set(struct call *call);
+
+/* trail.c. Every action that is written to the audit trail stands in this list. */
+#define TRAIL_ACTIONS                                                                                              \
+    "access.crossOrganisation|access.denied|customer.create|file.archive|file.upload|session.refreshFailed|session.reuse|"    \
+    "user.adminConfirm|user.changePassword|user.confirm|user.confirmFailed|user.create|user.createAdmin|user.disable|user.forgottenPassword|"           \
+    "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.resendConfirmation|"                       \
+    "user.resendInvitation|user.resetFailed|user.resetPassword|user.setPassword|user.setTemporaryPassword|user.unlock|user.update"
+extern const struct schema trail_query_schema, trail_reply_schema;
+struct error *trail_list(struct call *call);
+
+/* files.c */
+extern const struct schema files_info_schema, files_record_schema;
+extern const struct schema files_download_query_schema;
+extern const struct schema files_list_query_schema, files_list_schema;
+struct error *files_upload(struct call *call);
+struct error *files_download(struct call *call);
+struct error *files_info(struct call *call);
+struct error *files_archive(struct call *call);
+struct error *files_list(struct call *call);
+
+/* system.c */
+extern const struct schema system_health_schema, system_version_schema, system_success_schema;
+struct error *system_live(struct call *call);
+struct error *system_ready(struct call *call);
+struct error *system_version(struct call *call);
+struct error *system_openapi(struct call *call);
+struct error *system_keys(struct call *call);
+
+#endif

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The document is written straight from the tables: paths from the route rows, components from every schema that a row
+ * reaches, each schema once by its name.
+ */
+#include "api/openapi.h"
+
+#include <string.h>
+
+#include "api/failure.h"
+#include "api/route.h"
+#include "base/arena.h"
+#include "base/text.h"
+#include "api/handlers_int.h"
+#include "http/schema.h"
+
+#define COMPONENTS_MAX 128
+
+struct writer {
+    struct buffer text;
+    const struct schema *components[COMPONENTS_MAX];
+    bool input[COMPONENTS_MAX];
+    size_t component_count;
+};
+
+static void add(struct writer *writer, const char *text)
+{
+    buffer_add_text(&writer->text, text);
+}
+
+static void add_json(struct writer *writer, const char *text)
+{
+    buffer_add_json_text(&writer->text, text);
+}
+
+static void collect(struct writer *writer, const struct schema *schema, bool input)
+{
+    if (schema == NULL)
+        return;
+    for (size_t i = 0; i < writer->component_count; i++)
+        if (writer->components[i] == schema)
+            return;
+    if (writer->component_count == COMPONENTS_MAX)
+        return;
+    writer->components[writer->component_count] = schema;
+    writer->input[writer->component_count++] = input;
+    for (size_t i = 0; i < schema->count; i++)
+        collect(writer, schema->fields[i].schema, input);
+}
+
+static void add_reference(struct writer *writer, const struct schema *schema)
+{
+    buffer_add_format(&writer->text, "{\"$ref\":\"#/components/schemas/%s\"}", schema->name);
+}
+
+/* ---- parameters ---------------------------------------------------------------------------------- */
+
+static void add_parameters(struct writer *writer, const struct route *route)
+{
+    const char *separator = "";
+    add(writer, "\"parameters\":[");
+    if (strchr(route->path, '{') != NULL) {
+        static const struct schema_field id = {.name = "id", .type = SCHEMA_ID};
+        add(writer, "{\"name\":\"id\",\"in\":\"path\",\"required\":true,\"schema\":");
+        schema_describe_field(&writer->text, &id, true);
+        add(writer, "}");
+        separator = ",";
+    }
+    for (size_t i = 0; route->query != NULL && i < route->query->count; i++) {
+        const struct schema_field *field = &route->query->fields[i];
+        add(writer, separator);
+        add(writer, "{\"name\":");
+        add_json(writer, field->name);
+        add(writer, (field->flags & SCHEMA_REQUIRED) != 0 ? ",\"in\":\"query\",\"required\":true,\"schema\":"
+                                                            : ",\"in\":\"query\",\"required\":false,\"schema\":");
+        schema_describe_field(&writer->text, field, true);
+        add(writer, "}");
+        separator = ",";
+    }
+    add(writer, "],");
+}
+
+/* ---- bodies -------------------------------------------------------------------------------------- */
+
+static void add_body(struct writer *writer, const struct route *route)
+{
+    if (route->body_kind == BODY_NONE)
+        return;
+    add(writer, "\"requestBody\":{\"required\":true,\"content\":{");
+    add_json(writer, route->body_kind == BODY_MULTIPART ? "multipart/form-data" : "application/json");
+    add(writer, ":{\"schema\":");
+    add_reference(writer, route->body);
+    add(writer, "}}},");
+}
+
+/* ---- replies ------------------------------------------------------------------------------------- */
+
+static void add_json_content(struct writer *writer, const struct route *route)
+{
+    add(writer, ",\"content\":{\"application/json\":{\"schema\":");
+    if (route->reply_kind == REPLY_JSON) {
+        add(writer, "{\"type\":\"object\"}");
+    } else if (route->reply_kind == REPLY_OBJECT_OR_LIST) {
+        add(writer, "{\"oneOf\":[");
+        add_reference(writer, route->reply);
+        add(writer, ",{\"type\":\"array\",\"items\":");
+        add_reference(writer, route->reply);
+        add(writer, "}]}");
+    } else {
+        add_reference(writer, route->reply);
+    }
+    add(writer, "}}");
+}
+
+static void add_success(struct writer *writer, const struct route *route)
+{
+    static const char bytes[] = ",\"content\":{\"*/*\":{\"schema\":{\"type\":\"string\",\"format\":\"binary\"}}}";
+    if (route->reply_kind == REPLY_FILE) {
+        add(writer, "\"200\":{\"description\":\"The bytes.\"");
+        add(writer, bytes);
+        add(writer, "},\"206\":{\"description\":\"The bytes of the range.\"");
+        add(writer, bytes);
+        add(writer, "},\"304\":{\"description\":\"The client has these bytes already.\"}");
+        return;
+    }
+    add(writer, "\"200\":{\"description\":\"Success.\"");
+    add_json_content(writer, route);
+    add(writer, "}");
+}
+
+/* One response for each status, with the codes it can carry. */
+static void add_failures(struct writer *writer, const struct route *route)
+{
+    enum error_code codes[ERROR_CODE_COUNT];
+    size_t count = route_errors(route, codes);
+    for (int status = 400; status <= 500; status++) {
+        const char *separator = "";
+        for (size_t i = 0; i < count; i++) {
+            if (error_status(codes[i]) != status)
+                continue;
+            if (*separator == '\0')
+                buffer_add_format(&writer->text,
+                                  ",\"%d\":{\"description\":\"Failure; x-codes lists the values of code.\",\"content\":{"
+                                  "\"application/json\":{\"schema\":{\"$ref\":\"#/components/schemas/Error\"}}},\"x-codes\":[",
+                                  status);
+            add(writer, separator);
+            add_json(writer, error_code_text(codes[i]));
+            separator = ",";
+        }
+        if (*separator != '\0')
+            add(writer, "]}");
+    }
+}
+
+/* ---- the document -------------------------------------------------------------------------------- */
+
+static void add_operation(struct writer *writer, const struct route *route)
+{
+    add_json(writer, text_lowered(writer->text.arena, method_text(route->method)));
+    add(writer, ":{\"operationId\":");
+    add_json(writer, route->operation);
+    add(writer, ",\"tags\":[");
+    add_json(writer, route->tag);
+    add(writer, "],\"summary\":");
+    add_json(writer, route->summary);
+    add(writer, ",");
+    if (route->description != NULL) {
+        add(writer, "\"description\":");
+        add_json(writer, route->description);
+        add(writer, ",");
+    }
+    if (route->access == ACCESS_PERMISSION) {
+        add(writer, "\"x-permission\":");
+        add_json(writer, route->permission);
+        add(writer, ",");
+    }
+    add(writer, route->access == ACCESS_PUBLIC ? "\"security\":[]," : "\"security\":[{\"jwt\":[]}],");
+    add_parameters(writer, route);
+    add_body(writer, route);
+    add(writer, "\"responses\":{");
+    add_success(writer, route);
+    add_failures(writer, route);
+    add(writer, "}}");
+}
+
+static bool path_is_first(const struct route *rows, size_t index)
+{
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(rows[i].path, rows[index].path) == 0)
+            return false;
+    return true;
+}
+
+static void add_paths(struct writer *writer, const struct route *rows, size_t count)
+{
+    const char *separator = "";
+    add(writer, "\"paths\":{");
+    for (size_t i = 0; i < count; i++) {
+        if (!path_is_first(rows, i))
+            continue;
+        add(writer, separator);
+        add_json(writer, rows[i].path);
+        const char *inner = ":{";
+        for (size_t j = i; j < count; j++) {
+            if (strcmp(rows[j].path, rows[i].path) != 0)
+                continue;
+            add(writer, inner);
+            add_operation(writer, &rows[j]);
+            inner = ",";
+        }
+        add(writer, "}");
+        separator = ",\n";
+    }
+    add(writer, "},\n");
+}
+
+static void add_components(struct writer *writer, const struct route *rows, size_t count)
+{
+    collect(writer, &failure_schema, false);
+    for (size_t i = 0; i < count; i++) {
+        collect(writer, rows[i].body, true);
+        collect(writer, rows[i].reply, false);
+    }
+    add(writer, "\"components\":{\"securitySchemes\":{\"jwt\":{\"type\":\"http\",\"scheme\":\"bearer\",\"bearerFormat\":\"JWT\"}},"
+                "\"schemas\":{");
+    for (size_t i = 0; i < writer->component_count; i++) {
+        add(writer, i == 0 ? "" : ",\n");
+        add_json(writer, writer->components[i]->name);
+        add(writer, ":");
+        schema_describe(&writer->text, writer->components[i], writer->input[i]);
+    }
+    add(writer, "}}");
+}
+
+const char *openapi_text(struct arena *arena, const char *base_url)
+{
+    struct writer *writer = arena_alloc(arena, sizeof *writer);
+    size_t count;
+    const struct route *rows = routes(&count);
+    buffer_init(&writer->text, arena);
+    buffer_reserve(&writer->text, (size_t)64 * 1024);
+    add(writer, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Gatehouse\",\"version\":\"1.0.0\",\"description\":"
+                "\"Identity, authorisation and files for organisations. Every reply carries X-Request-Id and X-Api-Version.\"},\n"
+                "\"servers\":[{\"url\":");
+    add_json(writer, base_url != NULL ? base_url : "/");
+    add(writer, "}],\n");
+    add_paths(writer, rows, count);
+    add_components(writer, rows, count);
+    add(writer, "}\n");
+    return writer->text.bytes;
+}

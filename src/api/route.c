@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/route.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+/* Whether `path` has the shape of `pattern`; *segment_out is what {id} stands for. */
+static bool path_fits(struct arena *arena, const char *pattern, const char *path, const char **segment_out)
+{
+    *segment_out = NULL;
+    while (*pattern != '\0') {
+        if (*pattern != '{') {
+            if (*pattern++ != *path++)
+                return false;
+            continue;
+        }
+        pattern = strchr(pattern, '}') + 1;
+        size_t length = strcspn(path, "/");
+        if (length == 0)
+            return false;
+        *segment_out = arena_copy(arena, path, length);
+        path += length;
+    }
+    return *path == '\0';
+}
+
+static void add_method(char *allow, size_t size, const char *method)
+{
+    size_t length = strlen(allow);
+    (void)snprintf(allow + length, size - length, "%s%s", length == 0 ? "" : ", ", method);
+}
+
+void route_find(struct arena *arena, enum method method, const char *path, struct route_match *match_out)
+{
+    *match_out = (struct route_match){0};
+    if (path == NULL)
+        return;
+    size_t count;
+    const struct route *rows = routes(&count);
+    for (size_t i = 0; i < count; i++) {
+        const char *segment;
+        if (!path_fits(arena, rows[i].path, path, &segment))
+            continue;
+        add_method(match_out->allow, sizeof match_out->allow, method_text(rows[i].method));
+        if (rows[i].method == METHOD_GET)
+            add_method(match_out->allow, sizeof match_out->allow, "HEAD");
+        if (rows[i].method == method || (method == METHOD_HEAD && rows[i].method == METHOD_GET)) {
+            match_out->route = &rows[i];
+            match_out->segment = segment;
+        }
+    }
+}
+
+static size_t add_code(enum error_code *codes, size_t count, enum error_code code)
+{
+    for (size_t i = 0; i < count; i++)
+        if (codes[i] == code)
+            return count;
+    codes[count] = code;
+    return count + 1;
+}
+
+size_t route_errors(const struct route *route, enum error_code codes_out[ERROR_CODE_COUNT])
+{
+    static const enum error_code of_token[] = {ERROR_TOKEN_MISSING, ERROR_TOKEN_INVALID, ERROR_TOKEN_EXPIRED,
+                                               ERROR_TOKEN_REVOKED, ERROR_DATABASE_UNAVAILABLE};
+    static const enum error_code of_body[] = {ERROR_REQUEST_MALFORMED, ERROR_TOO_LARGE, ERROR_MEDIA_TYPE};
+    size_t count = 0;
+    if (route->access != ACCESS_PUBLIC)
+        for (size_t i = 0; i < sizeof of_token / sizeof *of_token; i++)
+            count = add_code(codes_out, count, of_token[i]);
+    if (route->access == ACCESS_PERMISSION)
+        count = add_code(codes_out, count, ERROR_PERMISSION);
+    if (route->body_kind != BODY_NONE)
+        for (size_t i = 0; i < sizeof of_body / sizeof *of_body; i++)
+            count = add_code(codes_out, count, of_body[i]);
+    /* A path without query parameters refuses any, so every path can answer these. */
+    count = add_code(codes_out, count, ERROR_REQUEST_MALFORMED);
+    count = add_code(codes_out, count, ERROR_REQUEST_INVALID);
+    for (const enum error_code *code = route->errors; code != NULL && *code != ERROR_CODE_COUNT; code++)
+        count = add_code(codes_out, count, *code);
+    return add_code(codes_out, count, ERROR_INTERNAL);
+}

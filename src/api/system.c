@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* Endpoints of the service itself: health, version, its description, its public keys. */
+#include <stddef.h>
+
+#include "config.h"
+
+#include "api/dispatch.h"
+#include "api/openapi.h"
+#include "api/route.h"
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "blob/blob.h"
+#include "codec/signing_key.h"
+#include "api/handlers_int.h"
+#include "http/reply.h"
+#include "http/schema.h"
+#include "identity/provider.h"
+#include "service/service.h"
+#include "store/database.h"
+
+struct success_view {
+    const char *status;
+    const char *message;
+};
+
+static const struct schema_field success_fields[] = {
+    {.name = "status", .type = SCHEMA_CHOICE, .choices = "success", .offset = offsetof(struct success_view, status)},
+    {.name = "message", .type = SCHEMA_TEXT, .offset = offsetof(struct success_view, message)},
+};
+
+const struct schema system_success_schema = {
+    .name = "Success", SCHEMA_FIELDS(success_fields), .size = sizeof(struct success_view)};
+
+struct health_view {
+    const char *status;
+    const char *database;
+    const char *storage;
+    const char *identity_provider;
+};
+
+static const struct schema_field health_fields[] = {
+    {.name = "status", .type = SCHEMA_CHOICE, .choices = "ok", .offset = offsetof(struct health_view, status)},
+    {.name = "database", .type = SCHEMA_CHOICE, .choices = "ok", .flags = SCHEMA_OPTIONAL, .offset = offsetof(struct health_view, database)},
+    {.name = "storage", .type = SCHEMA_CHOICE, .choices = "ok", .flags = SCHEMA_OPTIONAL, .offset = offsetof(struct health_view, storage)},
+    {.name = "identityProvider", .type = SCHEMA_CHOICE, .choices = "ok", .flags = SCHEMA_OPTIONAL,
+     .offset = offsetof(struct health_view, identity_provider)},
+};
+
+const struct schema system_health_schema = {
+    .name = "Health", SCHEMA_FIELDS(health_fields), .size = sizeof(struct health_view)};
+
+struct error *system_live(struct call *call)
+{
+    static const struct health_view live = {.status = "ok"};
+    call->result = &live;
+    return NULL;
+}
+
+/* Names the part that is down; with several, the error is the first one's and the entries name them all. */
+static struct error *add_part(struct error *first, struct error *found, const char *part)
+{
+    if (found == NULL)
+        return first;
+    if (first == NULL)
+        first = error_member(found, "part", part);
+    return error_entry(first, part, error_code_text(found->code), error_sentence(found->code));
+}
+
+struct error *system_ready(struct call *call)
+{
+    static const struct health_view ready = {.status = "ok", .database = "ok", .storage = "ok", .identity_provider = "ok"};
+    const struct key_set *keys = NULL;
+    struct error *error = NULL;
+    error = add_part(error, database_ping(call->service->database, call->arena), "database");
+    error = add_part(error, blob_check(call->service->blobs, call->arena), "storage");
+    if (error == NULL)
+        error = add_part(error, provider_keys(call->service->provider, call->arena, false, &keys), "identityProvider");
+    call->result = &ready;
+    return error;
+}
+
+struct version_view {
+    const char *name;
+    const char *version;
+    const char *api_version;
+};
+
+static const struct schema_field version_fields[] = {
+    {.name = "name", .type = SCHEMA_TEXT, .offset = offsetof(struct version_view, name)},
+    {.name = "version", .type = SCHEMA_TEXT, .offset = offsetof(struct version_view, version)},
+    {.name = "apiVersion", .type = SCHEMA_TEXT, .offset = offsetof(struct version_view, api_version)},
+};
+
+const struct schema system_version_schema = {
+    .name = "Version", SCHEMA_FIELDS(version_fields), .size = sizeof(struct version_view)};
+
+struct error *system_version(struct call *call)
+{
+    static const struct version_view version = {"Gatehouse", PACKAGE_VERSION, API_VERSION};
+    call->result = &version;
+    return NULL;
+}
+
+struct error *system_openapi(struct call *call)
+{
+    buffer_add_text(&call->reply->body, openapi_text(call->arena, call->service->configuration->service.base_url));
+    return NULL;
+}
+
+struct error *system_keys(struct call *call)
+{
+    const struct key_set *keys;
+    TRY(provider_keys(call->service->provider, call->arena, false, &keys));
+    buffer_add_text(&call->reply->body, key_set_json(call->arena, keys));
+    return NULL;
+}

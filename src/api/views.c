@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT */
+#include "api/views_int.h"
+
+#include <stddef.h>
+
+#include "base/arena.h"
+#include "domain/organisation.h"
+#include "domain/user.h"
+#include "http/schema.h"
+
+static const struct schema_field user_fields[] = {
+    {.name = "id", .type = SCHEMA_ID, .offset = offsetof(struct user_view, id)},
+    {.name = "organisationId", .type = SCHEMA_ID, .offset = offsetof(struct user_view, organisation_id)},
+    {.name = "email", .type = SCHEMA_EMAIL, .offset = offsetof(struct user_view, email)},
+    {.name = "phone", .type = SCHEMA_PHONE, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct user_view, phone)},
+    {.name = "firstName", .type = SCHEMA_TEXT, .offset = offsetof(struct user_view, first_name)},
+    {.name = "lastName", .type = SCHEMA_TEXT, .offset = offsetof(struct user_view, last_name)},
+    {.name = "roles", .type = SCHEMA_TEXTS, .offset = offsetof(struct user_view, roles),
+     .description = "Role ids; what they grant is looked up on each request."},
+    {.name = "permissions", .type = SCHEMA_TEXTS, .offset = offsetof(struct user_view, permissions),
+     .description = "The user's own permissions, beside those of the roles."},
+    {.name = "status", .type = SCHEMA_CHOICE, .choices = "awaiting-first-login|awaiting-confirmation|active|disabled",
+     .offset = offsetof(struct user_view, status)},
+    {.name = "emailVerified", .type = SCHEMA_BOOLEAN, .offset = offsetof(struct user_view, email_verified)},
+    {.name = "phoneVerified", .type = SCHEMA_BOOLEAN, .offset = offsetof(struct user_view, phone_verified)},
+    {.name = "createdAt", .type = SCHEMA_TIME, .offset = offsetof(struct user_view, created_at)},
+    {.name = "updatedAt", .type = SCHEMA_TIME, .offset = offsetof(struct user_view, updated_at)},
+};
+
+const struct schema user_view_schema = {.name = "User", SCHEMA_FIELDS(user_fields), .size = sizeof(struct user_view)};
+
+static const struct schema_field organisation_fields[] = {
+    {.name = "id", .type = SCHEMA_ID, .offset = offsetof(struct organisation_view, id)},
+    {.name = "name", .type = SCHEMA_TEXT, .offset = offsetof(struct organisation_view, name)},
+    {.name = "services", .type = SCHEMA_TEXTS, .choices = "inventory|logistics",
+     .offset = offsetof(struct organisation_view, services)},
+    {.name = "status", .type = SCHEMA_CHOICE, .choices = "active|disabled", .offset = offsetof(struct organisation_view, status)},
+    {.name = "createdAt", .type = SCHEMA_TIME, .offset = offsetof(struct organisation_view, created_at)},
+    {.name = "updatedAt", .type = SCHEMA_TIME, .offset = offsetof(struct organisation_view, updated_at)},
+};
+
+const struct schema organisation_view_schema = {
+    .name = "Organisation", SCHEMA_FIELDS(organisation_fields), .size = sizeof(struct organisation_view)};
+
+struct user_view *user_view(struct arena *arena, const struct user *user)
+{
+    struct user_view *view = arena_alloc(arena, sizeof *view);
+    *view = (struct user_view){
+        .id = user->id,
+        .organisation_id = user->organisation_id,
+        .email = user->email,
+        .phone = user->phone,
+        .first_name = user->first_name,
+        .last_name = user->last_name,
+        .roles = user->roles,
+        .permissions = user->permissions,
+        .status = user_status_text(user->status),
+        .email_verified = user->email_verified,
+        .phone_verified = user->phone_verified,
+        .created_at = user->created_at,
+        .updated_at = user->updated_at,
+    };
+    return view;
+}
+
+struct organisation_view *organisation_view(struct arena *arena, const struct organisation *organisation)
+{
+    struct organisation_view *view = arena_alloc(arena, sizeof *view);
+    *view = (struct organisation_view){
+        .id = organisation->id,
+        .name = organisation->name,
+        .services = organisation->services,
+        .status = organisation_status_text(organisation->status),
+        .created_at = organisation->created_at,
+        .updated_at = organisation->updated_at,
+    };
+    return view;
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+/* How users and organisations look to the outside: the structs that the reply schemas describe. */
+#ifndef GATEHOUSE_API_VIEWS_INT_H
+#define GATEHOUSE_API_VIEWS_INT_H
+
+#include <stdbool.h>
+
+#include "base/id.h"
+#include "base/text.h"
+
+struct arena;
+struct organisation;
+struct schema;
+struct user;
+
+struct user_view {
+    struct id id;
+    struct id organisation_id;
+    const char *email;
+    const char *phone;
+    const char *first_name;
+    const char *last_name;
+    struct text_list roles;
+    struct text_list permissions;
+    const char *status;
+    bool email_verified;
+    bool phone_verified;
+    const char *created_at;
+    const char *updated_at;
+};
+
+struct organisation_view {
+    struct id id;
+    const char *name;
+    struct text_list services;
+    const char *status;
+    const char *created_at;
+    const char *updated_at;
+};
+
+extern const struct schema user_view_schema;
+extern const struct schema organisation_view_schema;
+
+struct user_view *user_view(struct arena *arena, const struct user *user);
+struct organisation_view *organisation_view(struct arena *arena, const struct organisation *organisation);
+
+#endif

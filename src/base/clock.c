@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/clock.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <time.h>
+
+int64_t clock_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+int64_t clock_monotonic(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void clock_format(int64_t milliseconds, char text_out[CLOCK_TEXT_BYTES])
+{
+    time_t seconds = (time_t)(milliseconds / 1000);
+    struct tm parts;
+    (void)gmtime_r(&seconds, &parts);
+    (void)snprintf(text_out, CLOCK_TEXT_BYTES, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ",
+                   (unsigned)(parts.tm_year + 1900) % 10000u, (unsigned)(parts.tm_mon + 1) % 100u,
+                   (unsigned)parts.tm_mday % 100u, (unsigned)parts.tm_hour % 100u,
+                   (unsigned)parts.tm_min % 100u, (unsigned)parts.tm_sec % 100u,
+                   (unsigned)(milliseconds % 1000) % 1000u);
+}
+
+/* `count` digits as a number; -1 when one of them is none. */
+static int read_digits(const char *text, int count)
+{
+    int value = 0;
+    for (int i = 0; i < count; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            return -1;
+        value = value * 10 + (text[i] - '0');
+    }
+    return value;
+}
+
+/* The offset "Z" or "+hh:mm" at the end of the text, in minutes; false when it is neither. */
+static bool read_offset(const char *text, int *minutes_out)
+{
+    *minutes_out = 0;
+    if ((text[0] == 'Z' || text[0] == 'z') && text[1] == '\0')
+        return true;
+    if (text[0] != '+' && text[0] != '-')
+        return false;
+    int hours = read_digits(text + 1, 2);
+    if (hours < 0 || hours > 23 || text[3] != ':')
+        return false;
+    int minutes = read_digits(text + 4, 2);
+    if (minutes < 0 || minutes > 59 || text[6] != '\0')
+        return false;
+    *minutes_out = (text[0] == '-' ? -1 : 1) * (hours * 60 + minutes);
+    return true;
+}
+
+/* ".123456" at *text, moving it behind; the milliseconds, -1 when there is no digit or more than nine. */
+static int read_fraction(const char **text)
+{
+    int milliseconds = 0;
+    int digits = 0;
+    if (**text != '.')
+        return 0;
+    for ((*text)++; **text >= '0' && **text <= '9'; (*text)++, digits++)
+        if (digits < 3)
+            milliseconds = milliseconds * 10 + (**text - '0');
+    for (int i = digits; i < 3; i++)
+        milliseconds *= 10;
+    return digits >= 1 && digits <= 9 ? milliseconds : -1;
+}
+
+bool clock_parse(const char *text, int64_t *milliseconds_out)
+{
+    /* "YYYY-MM-DDThh:mm:ss", judged from the left so that nothing behind the end is read. */
+    static const char shape[] = "dddd-dd-ddTdd:dd:dd";
+    for (size_t i = 0; shape[i] != '\0'; i++) {
+        bool digit = text[i] >= '0' && text[i] <= '9';
+        bool blank = shape[i] == 'T' && (text[i] == 't' || text[i] == ' ');
+        if (shape[i] == 'd' ? !digit : text[i] != shape[i] && !blank)
+            return false;
+    }
+    struct tm parts = {
+        .tm_year = read_digits(text, 4) - 1900,
+        .tm_mon = read_digits(text + 5, 2) - 1,
+        .tm_mday = read_digits(text + 8, 2),
+        .tm_hour = read_digits(text + 11, 2),
+        .tm_min = read_digits(text + 14, 2),
+        .tm_sec = read_digits(text + 17, 2),
+    };
+    const char *rest = text + sizeof shape - 1;
+    int minutes;
+    int fraction = read_fraction(&rest);
+    if (fraction < 0 || !read_offset(rest, &minutes) || parts.tm_year < 70 || parts.tm_hour > 23 || parts.tm_min > 59 ||
+        parts.tm_sec > 60)
+        return false;
+    /* A leap second is the second after; timegm() rolls an impossible date over to a possible one. */
+    int leap = parts.tm_sec == 60;
+    parts.tm_sec -= leap;
+    struct tm given = parts;
+    time_t seconds = timegm(&parts) + leap;
+    if (parts.tm_mon != given.tm_mon || parts.tm_mday != given.tm_mday)
+        return false;
+    *milliseconds_out = ((int64_t)seconds - (int64_t)minutes * 60) * 1000 + fraction;
+    return true;
+}

@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/configuration.h"
+
+#include <errno.h>
+#include <ini.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/limits.h"
+
+/* clang-format off */
+#define PLACE(section, name) #section, #name
+#define AT(section, name) .offset = offsetof(struct configuration, section.name)
+#define TEXT(section, name, fallback) {PLACE(section, name), CONFIGURATION_TEXT, fallback, NULL, 0, 0, false, AT(section, name)}
+#define REQUIRED_URL(section, name) {PLACE(section, name), CONFIGURATION_URL, NULL, NULL, 0, 0, true, AT(section, name)}
+#define URL(section, name) {PLACE(section, name), CONFIGURATION_URL, NULL, NULL, 0, 0, false, AT(section, name)}
+#define FILE_PATH(section, name, fallback) {PLACE(section, name), CONFIGURATION_PATH, fallback, NULL, 0, 0, false, AT(section, name)}
+#define CHOICE(section, name, fallback, choices) {PLACE(section, name), CONFIGURATION_CHOICE, fallback, choices, 0, 0, false, AT(section, name)}
+#define WORDS(section, name) {PLACE(section, name), CONFIGURATION_WORDS, NULL, NULL, 0, 0, false, AT(section, name)}
+#define INTEGER(section, name, fallback, minimum, maximum) {PLACE(section, name), CONFIGURATION_INTEGER, fallback, NULL, minimum, maximum, false, AT(section, name)}
+#define BOOLEAN(section, name, fallback) {PLACE(section, name), CONFIGURATION_BOOLEAN, fallback, NULL, 0, 0, false, AT(section, name)}
+
+static const struct configuration_row rows[] = {
+    REQUIRED_URL(service, base_url),
+    URL(service, web_url),
+    BOOLEAN(service, expose_stack, "false"),
+    INTEGER(service, max_json_bytes, "65536", 1024, LIMIT_JSON_BYTES_MAX),
+    INTEGER(service, max_file_bytes, "5368709120", 1, INT64_C(1) << 50),
+    WORDS(service, cors_origins),
+    WORDS(service, web_server_user),
+    INTEGER(service, requests_per_worker, "50000", 1, 1000000000),
+    INTEGER(service, io_timeout_seconds, "60", 1, 3600),
+    FILE_PATH(service, secret_file, GATEHOUSE_SYSCONFDIR "/secret"),
+    FILE_PATH(database, socket, NULL),
+    TEXT(database, host, "127.0.0.1"),
+    INTEGER(database, port, "3306", 1, 65535),
+    TEXT(database, name, "gatehouse"),
+    TEXT(database, user, "gatehouse"),
+    FILE_PATH(database, password_file, NULL),
+    FILE_PATH(database, tls_ca_file, NULL),
+    INTEGER(database, connect_timeout_seconds, "2", 1, 60),
+    INTEGER(database, query_timeout_seconds, "5", 1, 600),
+    TEXT(database, admin_user, NULL),
+    FILE_PATH(database, admin_password_file, NULL),
+    FILE_PATH(files, directory, "/var/lib/gatehouse/files"),
+    CHOICE(files, delivery, "stream", "accel|sendfile|stream"),
+    TEXT(files, accel_prefix, "/_gatehouse_files/"),
+    CHOICE(identity, provider, "embedded", "embedded"),
+    URL(identity, issuer),
+    TEXT(identity, audience, "gatehouse"),
+    INTEGER(identity, access_token_seconds, "900", 60, 86400),
+    INTEGER(identity, refresh_token_seconds, "2592000", 600, 31536000),
+    INTEGER(identity, temporary_password_seconds, "604800", 60, 2592000),
+    INTEGER(password, minimum_length, "12", LIMIT_PASSWORD_MIN, 64),
+    FILE_PATH(password, common_list, GATEHOUSE_DATADIR "/common-passwords.txt"),
+    INTEGER(password, hash_memory_kib, "19456", 7168, 1048576),
+    INTEGER(password, hash_passes, "2", 1, 16),
+    CHOICE(mail, transport, "smtp", "file|smtp"),
+    FILE_PATH(mail, directory, NULL),
+    TEXT(mail, from, "Gatehouse <no-reply@localhost>"),
+    TEXT(mail, smtp_url, "smtp://localhost:25"),
+    TEXT(mail, smtp_user, NULL),
+    FILE_PATH(mail, smtp_password_file, NULL),
+    CHOICE(mail, smtp_tls, "required", "none|opportunistic|required"),
+    FILE_PATH(mail, templates, GATEHOUSE_DATADIR "/mail"),
+    CHOICE(log, destination, "stderr", "stderr|syslog|file"),
+    FILE_PATH(log, file, NULL),
+    CHOICE(log, level, "info", "fatal|error|warn|info|debug|trace"),
+};
+/* clang-format on */
+
+#define ROW_COUNT (sizeof rows / sizeof *rows)
+
+struct reading {
+    struct arena *arena;
+    const char *path;
+    struct configuration *configuration;
+    int lines[ROW_COUNT];   /* where each value was set in the file, 0: not yet */
+    bool faulty[ROW_COUNT]; /* what was set is not valid, and that was said */
+    struct error *error;
+};
+
+const struct configuration_row *configuration_rows(size_t *count_out)
+{
+    *count_out = ROW_COUNT;
+    return rows;
+}
+
+static void fault(struct reading *reading, const char *where, const char *code, const char *message)
+{
+    if (reading->error == NULL)
+        reading->error =
+            error_message(error_new(reading->arena, ERROR_INTERNAL, "the configuration is not valid"),
+                          "The configuration is not valid.");
+    error_entry(reading->error, where, code, message);
+}
+
+static bool one_of(const char *choices, const char *value)
+{
+    size_t length = strlen(value);
+    if (strchr(value, '|') != NULL)
+        return false;
+    for (const char *at = choices; at != NULL; at = strchr(at, '|')) {
+        at += *at == '|';
+        if (length > 0 && strncmp(at, value, length) == 0 && (at[length] == '|' || at[length] == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* The length of http:// or https://, 0 for anything else. */
+static size_t scheme_length(const char *value)
+{
+    return strncmp(value, "http://", 7) == 0 ? 7 : strncmp(value, "https://", 8) == 0 ? 8 : 0;
+}
+
+/* Paths are put behind a URL, so it must end with its own path or its host. */
+static const char *store_url(struct arena *arena, const char *value, const char **place)
+{
+    size_t scheme = scheme_length(value);
+    if (scheme == 0)
+        return "must start with http:// or https://";
+    if (value[scheme] == '\0' || strchr("/:?#", value[scheme]) != NULL)
+        return "must name a host";
+    if (strpbrk(value, " \t?#\"\\<>") != NULL)
+        return "must not hold blanks, quotes, ? or #";
+    char *url = arena_text(arena, value);
+    for (size_t length = strlen(url); url[length - 1] == '/'; length--)
+        url[length - 1] = '\0';
+    *place = url;
+    return NULL;
+}
+
+/* Stores a value; the result is NULL or what is wrong with it. */
+static const char *store(struct reading *reading, const struct configuration_row *row, const char *value)
+{
+    struct arena *arena = reading->arena;
+    char *place = (char *)reading->configuration + row->offset;
+    switch (row->type) {
+    case CONFIGURATION_URL:
+        return store_url(arena, value, (const char **)(void *)place);
+    case CONFIGURATION_PATH:
+        if (*value != '/')
+            return "must be an absolute path";
+        *(const char **)(void *)place = arena_text(arena, value);
+        return NULL;
+    case CONFIGURATION_CHOICE:
+        if (!one_of(row->choices, value))
+            return arena_format(arena, "must be one of %s", row->choices);
+        *(const char **)(void *)place = arena_text(arena, value);
+        return NULL;
+    case CONFIGURATION_TEXT:
+        *(const char **)(void *)place = arena_text(arena, value);
+        return NULL;
+    case CONFIGURATION_WORDS:
+        *(struct text_list *)(void *)place = text_words(arena, value);
+        return NULL;
+    case CONFIGURATION_INTEGER:
+        if (!text_to_integer(value, row->minimum, row->maximum, (int64_t *)(void *)place))
+            return arena_format(arena, "must be a whole number from %lld to %lld", (long long)row->minimum,
+                                (long long)row->maximum);
+        return NULL;
+    case CONFIGURATION_BOOLEAN:
+        if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+            return "must be true or false";
+        *(bool *)(void *)place = value[0] == 't';
+        return NULL;
+    }
+    return "has an unknown type";
+}
+
+static int on_line(void *user, const char *section, const char *name, const char *value, int line)
+{
+    struct reading *reading = user;
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        if (strcmp(rows[i].section, section) != 0 || strcmp(rows[i].name, name) != 0)
+            continue;
+        const char *where = arena_format(reading->arena, "%s.%s", section, name);
+        if (reading->lines[i] != 0) {
+            fault(
+                reading, where, "duplicate",
+                arena_format(reading->arena, "line %d: is set in line %d already", line, reading->lines[i]));
+            return 1;
+        }
+        reading->lines[i] = line;
+        const char *wrong = *value == '\0' ? NULL : store(reading, &rows[i], value);
+        reading->faulty[i] = wrong != NULL;
+        if (wrong != NULL)
+            fault(reading, where, "invalid", arena_format(reading->arena, "line %d: %s", line, wrong));
+        return 1;
+    }
+    fault(reading, arena_format(reading->arena, "%s.%s", section, name), "unknown",
+          arena_format(reading->arena, "line %d: there is no such setting", line));
+    return 1;
+}
+
+/*
+ * The file goes to inih line by line through here, for three reasons: inih hands the line number only to
+ * builds with INI_HANDLER_LINENO; it names only the first of several lines that it cannot read; and it takes
+ * an indented line for the rest of the value above.
+ */
+struct counted_file {
+    FILE *file;
+    int line;
+    struct reading *reading;
+};
+
+static void line_fault(struct counted_file *counted, const char *code, const char *what)
+{
+    struct arena *arena = counted->reading->arena;
+    fault(counted->reading, arena_format(arena, "line %d", counted->line), code,
+          arena_format(arena, "line %d %s", counted->line, what));
+}
+
+static bool line_is_readable(const char *start)
+{
+    if (*start == '\0' || *start == '#' || *start == ';')
+        return true;
+    if (*start == '[')
+        return strchr(start, ']') != NULL;
+    return strcspn(start, "=:") > 0 && strpbrk(start, "=:") != NULL;
+}
+
+/* Whether the line fitted into `size` bytes; the rest of one that did not is skipped. */
+static bool is_whole(struct counted_file *counted, const char *text, size_t size)
+{
+    size_t length = strlen(text);
+    if (length < size - 1 || text[length - 1] == '\n')
+        return true;
+    int next = getc(counted->file);
+    bool whole = next == EOF || next == '\n';
+    while (next != EOF && next != '\n')
+        next = getc(counted->file);
+    return whole;
+}
+
+static char *next_line(char *text, int size, void *stream)
+{
+    struct counted_file *counted = stream;
+    if (fgets(text, size, counted->file) == NULL)
+        return NULL;
+    counted->line++;
+    if (!is_whole(counted, text, (size_t)size)) {
+        line_fault(counted, "length", "is too long");
+        *text = '\0';
+        return text;
+    }
+    static const char mark[] = "\xef\xbb\xbf";
+    const char *start = text + (counted->line == 1 && strncmp(text, mark, 3) == 0 ? 3 : 0);
+    start += strspn(start, " \t\r\n");
+    if (line_is_readable(start)) {
+        memmove(text, start, strlen(start) + 1);
+    } else {
+        line_fault(counted, "syntax", "is neither [section], name = value nor a comment");
+        *text = '\0';
+    }
+    return text;
+}
+
+static int on_counted(void *user, const char *section, const char *name, const char *value)
+{
+    struct counted_file *counted = user;
+    return on_line(counted->reading, section, name, value, counted->line);
+}
+
+static void read_file(struct reading *reading)
+{
+    struct counted_file counted = {.file = fopen(reading->path, "re"), .reading = reading};
+    if (counted.file == NULL) {
+        fault(reading, "file", "unreadable",
+              arena_format(reading->arena, "%s cannot be opened: %s", reading->path, strerror(errno)));
+        return;
+    }
+    int wrong = ini_parse_stream(next_line, &counted, on_counted, &counted);
+    bool unread = ferror(counted.file) != 0;
+    (void)fclose(counted.file);
+    if (unread)
+        fault(reading, "file", "unreadable",
+              arena_format(reading->arena, "%s cannot be read", reading->path));
+    else if (wrong != 0 && reading->error == NULL)
+        fault(reading, "file", "syntax",
+              arena_format(reading->arena, "%s is not an INI file", reading->path));
+}
+
+static void read_environment(struct reading *reading)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        char *variable = arena_format(reading->arena, "GATEHOUSE_%s_%s", rows[i].section, rows[i].name);
+        for (char *at = variable; *at != '\0'; at++)
+            if (*at >= 'a' && *at <= 'z')
+                *at = (char)(*at - 'a' + 'A');
+        const char *value = getenv(variable);
+        if (value == NULL || *value == '\0')
+            continue;
+        const char *wrong = store(reading, &rows[i], value);
+        reading->faulty[i] = reading->faulty[i] || wrong != NULL;
+        if (wrong != NULL)
+            fault(reading, arena_format(reading->arena, "%s.%s", rows[i].section, rows[i].name), "invalid",
+                  arena_format(reading->arena, "%s: %s", variable, wrong));
+    }
+}
+
+static void check_required(struct reading *reading)
+{
+    for (size_t i = 0; i < ROW_COUNT; i++) {
+        const char *place = (const char *)reading->configuration + rows[i].offset;
+        if (rows[i].required && !reading->faulty[i] && *(const char *const *)(const void *)place == NULL)
+            fault(reading, arena_format(reading->arena, "%s.%s", rows[i].section, rows[i].name), "required",
+                  "must be set");
+    }
+}
+
+/* Values that follow from others when they are not set, and rules over several values. */
+static void complete(struct reading *reading)
+{
+    struct configuration *configuration = reading->configuration;
+    if (configuration->service.web_url == NULL)
+        configuration->service.web_url = configuration->service.base_url;
+    if (configuration->identity.issuer == NULL)
+        configuration->identity.issuer = configuration->service.base_url;
+    if (configuration->database.admin_user == NULL)
+        configuration->database.admin_user = configuration->database.user;
+    if (strcmp(configuration->mail.transport, "file") == 0 && configuration->mail.directory == NULL)
+        fault(reading, "mail.directory", "required", "must be set when mail.transport is file");
+    const char *prefix = configuration->files.accel_prefix;
+    if (prefix[0] != '/' || prefix[strlen(prefix) - 1] != '/')
+        fault(reading, "files.accel_prefix", "invalid", "must begin and end with a slash");
+    if (strcmp(configuration->log.destination, "file") == 0 && configuration->log.file == NULL)
+        fault(reading, "log.file", "required", "must be set when log.destination is file");
+}
+
+struct error *configuration_load(struct arena *arena, const char *path,
+                                 struct configuration **configuration_out)
+{
+    struct configuration *configuration = arena_alloc(arena, sizeof *configuration);
+    struct reading reading = {.arena = arena, .path = path, .configuration = configuration};
+    for (size_t i = 0; i < ROW_COUNT; i++)
+        if (rows[i].fallback != NULL)
+            (void)store(&reading, &rows[i], rows[i].fallback);
+    if (path != NULL)
+        read_file(&reading);
+    read_environment(&reading);
+    check_required(&reading);
+    complete(&reading);
+    *configuration_out = configuration;
+    return reading.error;
+}
+
+const char *configuration_path(const char *option)
+{
+    if (option != NULL)
+        return option;
+    const char *path = getenv("GATEHOUSE_CONFIG");
+    return path != NULL && *path != '\0' ? path : GATEHOUSE_SYSCONFDIR "/gatehouse.conf";
+}
+
+const char *configuration_data_directory(void)
+{
+    const char *path = getenv("GATEHOUSE_DATA_DIR");
+    return path != NULL && *path != '\0' ? path : GATEHOUSE_DATADIR;
+}

@@ -1,0 +1,15 @@
+noinst_LIBRARIES += libghbase.a
+libghbase_a_SOURCES = \
+	include/base/arena.h src/base/arena.c \
+	include/base/clock.h src/base/clock.c \
+	include/base/configuration.h src/base/configuration.c \
+	include/base/error.h include/base/errors.def src/base/error.c \
+	include/base/id.h src/base/id.c \
+	include/base/limits.h \
+	include/base/log.h src/base/log.c \
+	include/base/secret.h src/base/secret.c \
+	include/base/text.h src/base/text.c
+libghbase_a_CFLAGS = $(AM_CFLAGS) $(INIH_CFLAGS)
+
+# What a program that uses this floor links.
+base_libs = libghbase.a $(INIH_LIBS)

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A line is built in a fixed buffer: logging must work when memory is short and must never fail a request. A
+ * member that does not fit is cut (its text) or left out, and the line says so with "truncated":true.
+ */
+#include "base/log.h"
+
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/text.h"
+
+/* Kept free at the end of a line for its closing members. */
+#define TAIL_BYTES 32
+
+/* Room for any number that a member holds. */
+#define NUMBER_BYTES 40
+
+struct line {
+    char bytes[LIMIT_LOG_LINE_BYTES];
+    size_t length;
+    bool truncated;
+};
+
+static struct {
+    enum log_destination destination;
+    int fd;
+    enum log_level levels[LOG_MODULE_COUNT];
+    const char *request_id;
+    const char *user_id;
+    const char *organisation_id;
+    const char *operation;
+} state = {
+    .destination = LOG_TO_STDERR,
+    .fd = STDERR_FILENO,
+    .levels = {[0 ... LOG_MODULE_COUNT - 1] = LOG_LEVEL_INFO},
+};
+
+static const char *const level_texts[LOG_LEVEL_COUNT] = {"fatal", "error", "warn", "info", "debug", "trace"};
+
+static const char *const module_texts[LOG_MODULE_COUNT] = {
+#define X(symbol, text) text,
+    LOG_MODULES(X)
+#undef X
+};
+
+bool log_open(enum log_destination destination, const char *path, const char *program)
+{
+    int fd = STDERR_FILENO;
+    if (destination == LOG_TO_FILE) {
+        fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+        if (fd < 0)
+            return false;
+    } else if (destination == LOG_TO_SYSLOG) {
+        openlog(program, LOG_PID | LOG_NDELAY, LOG_DAEMON);
+    }
+    if (state.fd != STDERR_FILENO)
+        (void)close(state.fd);
+    state.fd = fd;
+    state.destination = destination;
+    return true;
+}
+
+void log_set_level(enum log_level level)
+{
+    for (int i = 0; i < LOG_MODULE_COUNT; i++)
+        state.levels[i] = level;
+}
+
+void log_set_module_level(enum log_module module, enum log_level level)
+{
+    state.levels[module] = level;
+}
+
+void log_context(const char *request_id, const char *user_id, const char *organisation_id,
+                 const char *operation)
+{
+    state.request_id = request_id;
+    state.user_id = user_id;
+    state.organisation_id = organisation_id;
+    state.operation = operation;
+}
+
+bool log_wants(enum log_level level, enum log_module module)
+{
+    return level <= state.levels[module];
+}
+
+static bool line_add(struct line *line, const char *bytes, size_t length)
+{
+    if (length > sizeof line->bytes - TAIL_BYTES - line->length) {
+        line->truncated = true;
+        return false;
+    }
+    memcpy(line->bytes + line->length, bytes, length);
+    line->length += length;
+    return true;
+}
+
+/* One character of a text, escaped so that the line stays one valid line; see buffer_add_json(). */
+static size_t escape(const unsigned char *bytes, size_t left, char out[8], size_t *length_out)
+{
+    uint32_t code_point = 0;
+    size_t step = utf8_next(bytes, left, &code_point);
+    if (step == 0) {
+        memcpy(out, "\xef\xbf\xbd", 3);
+        *length_out = 3;
+        return 1;
+    }
+    if (code_point == '"' || code_point == '\\') {
+        out[0] = '\\';
+        out[1] = (char)code_point;
+        *length_out = 2;
+    } else if (code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0) || code_point == 0x2028 ||
+               code_point == 0x2029) {
+        (void)snprintf(out, 8, "\\u%04x", (unsigned)code_point & 0xffffu);
+        *length_out = 6;
+    } else {
+        memcpy(out, bytes, step);
+        *length_out = step;
+    }
+    return step;
+}
+
+static void line_add_text(struct line *line, const char *text)
+{
+    if (text == NULL) {
+        (void)line_add(line, "null", 4);
+        return;
+    }
+    const unsigned char *bytes = (const unsigned char *)text;
+    size_t left = strlen(text);
+    if (!line_add(line, "\"", 1))
+        return;
+    while (left > 0) {
+        char escaped[8];
+        size_t length;
+        size_t step = escape(bytes, left, escaped, &length);
+        /* One byte more than the character needs, so that the closing quote always fits. */
+        if (length + 1 > sizeof line->bytes - TAIL_BYTES - line->length) {
+            line->truncated = true;
+            break;
+        }
+        (void)line_add(line, escaped, length);
+        bytes += step;
+        left -= step;
+    }
+    line->bytes[line->length++] = '"';
+}
+
+/* Three decimals; what is too large for them in the other notation, and what is no number as null. */
+static int print_real(char number[NUMBER_BYTES], double real)
+{
+    if (!isfinite(real))
+        return snprintf(number, NUMBER_BYTES, "null");
+    return snprintf(number, NUMBER_BYTES, fabs(real) < 1e15 ? "%.3f" : "%.6e", real);
+}
+
+static void line_add_field(struct line *line, const struct log_field *field)
+{
+    char number[NUMBER_BYTES];
+    size_t before = line->length;
+    if (before + strlen(field->name) + sizeof number + 8 > sizeof line->bytes - TAIL_BYTES) {
+        line->truncated = true;
+        return;
+    }
+    (void)line_add(line, ",\"", 2);
+    (void)line_add(line, field->name, strlen(field->name));
+    (void)line_add(line, "\":", 2);
+    if (field->kind == LOG_KIND_TEXT) {
+        line_add_text(line, field->text);
+        return;
+    }
+    int length;
+    if (field->kind == LOG_KIND_INTEGER)
+        length = snprintf(number, sizeof number, "%lld", (long long)field->integer);
+    else if (field->kind == LOG_KIND_REAL)
+        length = print_real(number, field->real);
+    else
+        length = snprintf(number, sizeof number, "%s", field->integer != 0 ? "true" : "false");
+    (void)line_add(line, number, (size_t)length);
+}
+
+static void add_context(struct line *line)
+{
+    if (state.request_id != NULL)
+        line_add_field(line, &LOG_TEXT("requestId", state.request_id));
+    if (state.operation != NULL)
+        line_add_field(line, &LOG_TEXT("operation", state.operation));
+    if (state.user_id != NULL)
+        line_add_field(line, &LOG_TEXT("userId", state.user_id));
+    if (state.organisation_id != NULL)
+        line_add_field(line, &LOG_TEXT("organisationId", state.organisation_id));
+}
+
+static void line_write(const struct line *line, enum log_level level)
+{
+    static const int priorities[LOG_LEVEL_COUNT] = {LOG_CRIT, LOG_ERR,   LOG_WARNING,
+                                                    LOG_INFO, LOG_DEBUG, LOG_DEBUG};
+    if (state.destination == LOG_TO_SYSLOG) {
+        syslog(priorities[level], "%.*s", (int)(line->length - 1), line->bytes);
+        return;
+    }
+    /*
+     * One write keeps lines of several processes apart. A log that cannot be written must not stop the
+     * service.
+     */
+    ssize_t written = write(state.fd, line->bytes, line->length);
+    (void)written;
+}
+
+void log_event(enum log_level level, enum log_module module, const char *message,
+               const struct log_field *fields)
+{
+    struct line line = {.length = 0};
+    char now[CLOCK_TEXT_BYTES];
+    clock_format(clock_now(), now);
+    (void)line_add(&line, "{\"time\":\"", 9);
+    (void)line_add(&line, now, strlen(now));
+    (void)line_add(&line, "\"", 1);
+    line_add_field(&line, &LOG_TEXT("level", level_texts[level]));
+    line_add_field(&line, &LOG_TEXT("module", module_texts[module]));
+    line_add_field(&line, &LOG_INTEGER("pid", getpid()));
+    line_add_field(&line, &LOG_TEXT("message", message));
+    add_context(&line);
+    for (; fields->kind != LOG_KIND_NONE; fields++)
+        line_add_field(&line, fields);
+    static const char cut[] = ",\"truncated\":true";
+    if (line.truncated) {
+        memcpy(line.bytes + line.length, cut, sizeof cut - 1);
+        line.length += sizeof cut - 1;
+    }
+    line.bytes[line.length++] = '}';
+    line.bytes[line.length++] = '\n';
+    line_write(&line, level);
+}
+
+const char *log_level_text(enum log_level level)
+{
+    return level_texts[level];
+}
+
+const char *log_module_text(enum log_module module)
+{
+    return module_texts[module];
+}
+
+bool log_level_parse(const char *text, enum log_level *level_out)
+{
+    for (unsigned i = 0; i < LOG_LEVEL_COUNT; i++)
+        if (strcmp(text, level_texts[i]) == 0) {
+            *level_out = (enum log_level)i;
+            return true;
+        }
+    return false;
+}
+
+bool log_module_parse(const char *text, enum log_module *module_out)
+{
+    for (unsigned i = 0; i < LOG_MODULE_COUNT; i++)
+        if (strcmp(text, module_texts[i]) == 0) {
+            *module_out = (enum log_module)i;
+            return true;
+        }
+    return false;
+}

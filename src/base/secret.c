@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/secret.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+#define SECRET_FILE_BYTES 4096
+
+struct secret secret_copy(struct arena *arena, const void *bytes, size_t length)
+{
+    return (struct secret){.bytes = (unsigned char *)arena_copy(arena, bytes, length), .length = length};
+}
+
+struct secret secret_of(const char *text)
+{
+    return (struct secret){.bytes = (const unsigned char *)text, .length = text == NULL ? 0 : strlen(text)};
+}
+
+const char *secret_reveal(struct secret secret)
+{
+    return (const char *)secret.bytes;
+}
+
+bool secret_equal(struct secret a, struct secret b)
+{
+    if (a.length != b.length || a.bytes == NULL || b.bytes == NULL)
+        return false;
+    volatile unsigned char difference = 0;
+    for (size_t i = 0; i < a.length; i++)
+        difference |= a.bytes[i] ^ b.bytes[i];
+    return difference == 0;
+}
+
+struct error *secret_read(struct arena *arena, const char *path, struct secret *secret_out)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return error_new(arena, ERROR_INTERNAL, "cannot open the secret file %s: %s", path, strerror(errno));
+    char bytes[SECRET_FILE_BYTES + 1]; /* one more than is taken, to notice a longer file */
+    size_t length = 0;
+    ssize_t got = 0;
+    while (length < sizeof bytes && (got = read(fd, bytes + length, sizeof bytes - length)) > 0)
+        length += (size_t)got;
+    int failure = got < 0 ? errno : 0;
+    (void)close(fd);
+    bool too_long = length == sizeof bytes;
+    if (length > 0 && bytes[length - 1] == '\n')
+        length--;
+    if (failure == 0 && length > 0 && !too_long)
+        *secret_out = secret_copy(arena, bytes, length);
+    explicit_bzero(bytes, sizeof bytes);
+    if (failure != 0)
+        return error_new(arena, ERROR_INTERNAL, "cannot read the secret file %s: %s", path,
+                         strerror(failure));
+    if (length == 0 || too_long)
+        return error_new(arena, ERROR_INTERNAL, "the secret file %s is %s", path,
+                         too_long ? "too long" : "empty");
+    return NULL;
+}

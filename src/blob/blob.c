@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What all kinds of stores share: gathering bytes into blocks, the running digest, and the life of a writer,
+ * which goes open -> finished (all bytes handed over) -> closed (committed or aborted) and remembers its
+ * first error.
+ */
+#include "blob/blob.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/limits.h"
+
+struct blob_writer {
+    struct blob_store *store;
+    struct arena *arena;
+    void *state; /* the kind's own */
+    struct digest *digest;
+    unsigned char *block;
+    bool block_lent; /* the block is the store's spare one */
+    bool finished;
+    bool closed;
+    size_t gathered; /* bytes in the block */
+    uint64_t size;
+    struct error *error;
+    uint8_t sum[DIGEST_BYTES];
+};
+
+static void return_block(struct blob_writer *writer)
+{
+    if (writer->block_lent)
+        writer->store->block = writer->block;
+    writer->block_lent = false;
+    writer->block = NULL;
+}
+
+static void close_writer(struct blob_writer *writer)
+{
+    writer->closed = true;
+    return_block(writer);
+}
+
+void blob_abort(struct blob_writer *writer)
+{
+    if (writer->closed)
+        return;
+    writer->store->functions->abort(writer->store, writer->state);
+    close_writer(writer);
+}
+
+static void abort_deferred(void *argument)
+{
+    blob_abort(argument);
+}
+
+static struct error *fail(struct blob_writer *writer, struct error *error)
+{
+    writer->error = error;
+    blob_abort(writer);
+    return error;
+}
+
+struct error *blob_begin(struct blob_store *store, struct arena *arena, struct blob_writer **writer_out)
+{
+    struct blob_writer *writer = arena_alloc(arena, sizeof *writer);
+    writer->store = store;
+    writer->arena = arena;
+    writer->digest = digest_open(arena);
+    TRY(store->functions->begin(store, arena, &writer->state));
+    writer->block_lent = store->block != NULL;
+    writer->block = writer->block_lent ? store->block : arena_alloc(arena, LIMIT_BLOCK_BYTES);
+    store->block = NULL;
+    arena_defer(arena, abort_deferred, writer);
+    *writer_out = writer;
+    return NULL;
+}
+
+static struct error *put(struct blob_writer *writer, const void *bytes, size_t length)
+{
+    digest_update(writer->digest, bytes, length);
+    struct blob_store *store = writer->store;
+    struct error *error = store->functions->write(store, writer->arena, writer->state, bytes, length);
+    return error == NULL ? NULL : fail(writer, error);
+}
+
+struct error *blob_write(struct blob_writer *writer, const void *bytes, size_t length)
+{
+    if (writer->error != NULL)
+        return writer->error;
+    if (writer->finished || writer->closed)
+        return error_new(writer->arena, ERROR_INTERNAL, "a blob that has ended was written to");
+    const unsigned char *from = bytes;
+    writer->size += length;
+    while (length > 0) {
+        if (writer->gathered == 0 && length >= LIMIT_BLOCK_BYTES) {
+            TRY(put(writer, from, LIMIT_BLOCK_BYTES));
+            from += LIMIT_BLOCK_BYTES;
+            length -= LIMIT_BLOCK_BYTES;
+            continue;
+        }
+        size_t room = LIMIT_BLOCK_BYTES - writer->gathered;
+        size_t step = length < room ? length : room;
+        memcpy(writer->block + writer->gathered, from, step);
+        writer->gathered += step;
+        from += step;
+        length -= step;
+        if (writer->gathered == LIMIT_BLOCK_BYTES) {
+            writer->gathered = 0;
+            TRY(put(writer, writer->block, LIMIT_BLOCK_BYTES));
+        }
+    }
+    return NULL;
+}
+
+uint64_t blob_writer_size(const struct blob_writer *writer)
+{
+    return writer->size;
+}
+
+/* Hands over what is gathered. A failure is remembered for the commit. */
+static void finish(struct blob_writer *writer)
+{
+    if (writer->finished)
+        return;
+    writer->finished = true;
+    if (writer->error == NULL && !writer->closed && writer->gathered > 0)
+        (void)put(writer, writer->block, writer->gathered);
+    digest_final(writer->digest, writer->sum);
+    return_block(writer);
+}
+
+void blob_writer_digest(struct blob_writer *writer, uint8_t digest_out[DIGEST_BYTES])
+{
+    finish(writer);
+    memcpy(digest_out, writer->sum, DIGEST_BYTES);
+}
+
+struct error *blob_commit(struct blob_writer *writer, struct id id)
+{
+    finish(writer);
+    if (writer->error != NULL)
+        return writer->error;
+    if (writer->closed)
+        return error_new(writer->arena, ERROR_INTERNAL, "a blob that has ended was committed");
+    struct blob_store *store = writer->store;
+    struct error *error = store->functions->commit(store, writer->arena, writer->state, id);
+    if (error != NULL)
+        return fail(writer, error_trace(error, __func__, __FILE__, __LINE__));
+    close_writer(writer);
+    return NULL;
+}
+
+struct error *blob_remove(struct blob_store *store, struct arena *arena, struct id id)
+{
+    return store->functions->remove(store, arena, id);
+}
+
+struct error *blob_open(struct blob_store *store, struct arena *arena, struct id id, int *fd_out,
+                        uint64_t *size_out)
+{
+    return store->functions->open(store, arena, id, fd_out, size_out);
+}
+
+char *blob_path(struct arena *arena, struct id id)
+{
+    char hex[ID_HEX_BYTES];
+    id_hex(id, hex);
+    return arena_format(arena, "%s/%s", hex + ID_HEX_BYTES - 3, hex);
+}
+
+const char *blob_root(const struct blob_store *store)
+{
+    return store->root;
+}
+
+struct error *blob_check(struct blob_store *store, struct arena *arena)
+{
+    return store->functions->check(store, arena);
+}
+
+struct error *blob_sweep(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out)
+{
+    return store->functions->sweep(store, arena, before, count_out);
+}
+
+struct error *blob_each(struct blob_store *store, struct arena *arena,
+                        struct error *(*visit)(void *context, const struct blob_found *found), void *context)
+{
+    return store->functions->each(store, arena, visit, context);
+}

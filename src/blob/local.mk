@@ -1,0 +1,13 @@
+noinst_LIBRARIES += libghblob.a
+libghblob_a_SOURCES = \
+	include/blob/blob.h src/blob/blob.c \
+	include/blob/content.h src/blob/content.c \
+	include/blob/directory.h src/blob/directory.c \
+	include/blob/io.h src/blob/io.c \
+	include/blob/sniff.h src/blob/sniff.c \
+	src/blob/image.h src/blob/image.c \
+	src/blob/signature.h src/blob/signature.c
+libghblob_a_CFLAGS = $(AM_CFLAGS) $(MAGIC_CFLAGS)
+
+# What a program that uses this floor links.
+blob_libs = libghblob.a $(codec_libs) $(MAGIC_LIBS)

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The tree is the JSON library's own; a `struct document` is one of its items seen from outside. Its texts
+ * live on the heap, and a login's body holds a password, so they are wiped before the library frees them.
+ */
+#include "codec/document.h"
+
+#include <cjson/cJSON.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "document_int.h"
+
+static const cJSON *item_of(const struct document *value)
+{
+    return (const cJSON *)(const void *)value;
+}
+
+static const struct document *document_of(const cJSON *item)
+{
+    return (const struct document *)(const void *)item;
+}
+
+static void wipe(cJSON *item)
+{
+    for (; item != NULL; item = item->next) {
+        if (item->valuestring != NULL)
+            explicit_bzero(item->valuestring, strlen(item->valuestring));
+        wipe(item->child);
+    }
+}
+
+static void release(void *argument)
+{
+    wipe(argument);
+    cJSON_Delete(argument);
+}
+
+struct error *document_parse(struct arena *arena, const char *bytes, size_t length,
+                             struct document **document_out)
+{
+    TRY(document_scan(arena, bytes, length));
+    cJSON *item = cJSON_ParseWithLength(bytes, length);
+    if (item == NULL)
+        return error_new(arena, ERROR_INTERNAL, "the JSON library did not read what the scanner passed");
+    arena_defer(arena, release, item);
+    *document_out = (struct document *)(void *)item;
+    return NULL;
+}
+
+enum document_kind document_kind(const struct document *value)
+{
+    const cJSON *item = item_of(value);
+    if (cJSON_IsObject(item))
+        return DOCUMENT_OBJECT;
+    if (cJSON_IsArray(item))
+        return DOCUMENT_ARRAY;
+    if (cJSON_IsString(item))
+        return DOCUMENT_TEXT;
+    if (cJSON_IsNumber(item))
+        return DOCUMENT_NUMBER;
+    return cJSON_IsBool(item) ? DOCUMENT_BOOLEAN : DOCUMENT_NULL;
+}
+
+const struct document *document_member(const struct document *object, const char *name)
+{
+    return cJSON_IsObject(item_of(object))
+               ? document_of(cJSON_GetObjectItemCaseSensitive(item_of(object), name))
+               : NULL;
+}
+
+const struct document *document_first(const struct document *value)
+{
+    return value == NULL ? NULL : document_of(item_of(value)->child);
+}
+
+const struct document *document_next(const struct document *value)
+{
+    return value == NULL ? NULL : document_of(item_of(value)->next);
+}
+
+size_t document_count(const struct document *value)
+{
+    size_t count = 0;
+    for (const struct document *child = document_first(value); child != NULL; child = document_next(child))
+        count++;
+    return count;
+}
+
+const char *document_name(const struct document *value)
+{
+    return value == NULL ? NULL : item_of(value)->string;
+}
+
+const char *document_text(const struct document *value)
+{
+    return cJSON_IsString(item_of(value)) ? item_of(value)->valuestring : NULL;
+}
+
+bool document_integer(const struct document *value, int64_t *value_out)
+{
+    if (!cJSON_IsNumber(item_of(value)))
+        return false;
+    double number = item_of(value)->valuedouble;
+    /* Written so that a NaN, if ever there were one, fails too. */
+    if (!(fabs(number) <= (double)DOCUMENT_INTEGER_MAX))
+        return false;
+    int64_t whole = (int64_t)number;
+    if ((double)whole < number || (double)whole > number)
+        return false;
+    *value_out = whole;
+    return true;
+}
+
+bool document_boolean(const struct document *value, bool *value_out)
+{
+    if (!cJSON_IsBool(item_of(value)))
+        return false;
+    *value_out = cJSON_IsTrue(item_of(value)) != 0;
+    return true;
+}

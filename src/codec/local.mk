@@ -1,0 +1,16 @@
+noinst_LIBRARIES += libghcodec.a
+libghcodec_a_SOURCES = \
+	include/codec/digest.h src/codec/digest.c \
+	include/codec/document.h src/codec/document.c \
+	src/codec/document_int.h src/codec/document_scan.c \
+	include/codec/encoding.h src/codec/encoding.c \
+	include/codec/password_hash.h src/codec/password_hash.c \
+	include/codec/random.h src/codec/random.c \
+	include/codec/seal.h src/codec/seal.c \
+	include/codec/signing_key.h src/codec/signing_key.c src/codec/signing_key_int.h \
+	src/codec/key_set.c \
+	include/codec/token.h src/codec/token_int.h src/codec/token_issue.c src/codec/token_verify.c src/codec/token_memo.c
+libghcodec_a_CFLAGS = $(AM_CFLAGS) $(CJSON_CFLAGS) $(JWT_CFLAGS) $(OPENSSL_CFLAGS) $(SODIUM_CFLAGS)
+
+# What a program that uses this floor links.
+codec_libs = libghcodec.a $(base_libs) $(CJSON_LIBS) $(JWT_LIBS) $(OPENSSL_LIBS) $(SODIUM_LIBS)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+#include "codec/password_hash.h"
+
+#include <errno.h>
+#include <sodium.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+
+/*
+ * Starting the library picks the processor's fast code; without it hashing is right but slow. Later calls are
+ * free.
+ */
+static bool ready(void)
+{
+    return sodium_init() >= 0;
+}
+
+static size_t memory_bytes(struct password_cost cost)
+{
+    return (size_t)cost.memory_kib * 1024;
+}
+
+struct error *password_hash(struct arena *arena, struct secret password, struct password_cost cost,
+                            char **hash_out)
+{
+    if (password.bytes == NULL)
+        return error_new(arena, ERROR_INTERNAL, "there is no password to hash");
+    char *hash = arena_alloc(arena, crypto_pwhash_argon2id_STRBYTES);
+    if (!ready() || crypto_pwhash_argon2id_str(hash, (const char *)password.bytes, password.length,
+                                               cost.passes, memory_bytes(cost)) != 0)
+        return error_new(arena, ERROR_INTERNAL, "Argon2id fails with %u KiB and %u passes", cost.memory_kib,
+                         cost.passes);
+    *hash_out = hash;
+    return NULL;
+}
+
+enum password_match password_verify(const char *hash, struct secret password, struct password_cost cost)
+{
+    if (!ready())
+        return PASSWORD_UNDECIDED;
+    /* No password is checked like a wrong one, and as slowly. */
+    const char *bytes = password.bytes != NULL ? (const char *)password.bytes : "";
+    errno = 0;
+    if (crypto_pwhash_argon2id_str_verify(hash, bytes, password.length) != 0)
+        return errno == EINVAL ? PASSWORD_WRONG : PASSWORD_UNDECIDED;
+    if (password.bytes == NULL)
+        return PASSWORD_WRONG;
+    bool weak = crypto_pwhash_argon2id_str_needs_rehash(hash, cost.passes, memory_bytes(cost)) != 0;
+    return weak ? PASSWORD_RIGHT_BUT_WEAK : PASSWORD_RIGHT;
+}

@@ -1,0 +1,251 @@
+/* SPDX-License-Identifier: MIT */
+#include "codec/signing_key.h"
+
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/pem.h>
+#include <openssl/rsa.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "codec/digest.h"
+#include "codec/encoding.h"
+#include "signing_key_int.h"
+
+struct signing_key {
+    const char *kid;
+    EVP_PKEY *key;
+    EVP_PKEY_CTX *verifier; /* set up once for RS256, good for any number of verifications */
+    size_t signature_bytes;
+    struct secret private_pem;
+};
+
+/* The library's own words go with its error queue; what matters is which step failed. */
+static struct error *refuse(struct arena *arena, const char *what)
+{
+    ERR_clear_error();
+    return error_new(arena, ERROR_INTERNAL, "signing key: %s", what);
+}
+
+static void release_key(void *key)
+{
+    EVP_PKEY_free(key);
+}
+
+static void release_verifier(void *verifier)
+{
+    EVP_PKEY_CTX_free(verifier);
+}
+
+static void release_bio(void *bio)
+{
+    (void)BIO_free(bio);
+}
+
+static void release_number(void *number)
+{
+    BN_free(number);
+}
+
+static char *number_text(struct arena *arena, const EVP_PKEY *key, const char *name)
+{
+    BIGNUM *number = NULL;
+    if (EVP_PKEY_get_bn_param(key, name, &number) != 1)
+        return NULL;
+    arena_defer(arena, release_number, number);
+    int length = BN_num_bytes(number);
+    unsigned char *bytes = arena_alloc(arena, (size_t)length);
+    (void)BN_bn2bin(number, bytes);
+    return base64url_encode(arena, bytes, (size_t)length);
+}
+
+void signing_key_components(struct arena *arena, const struct signing_key *key, char **n_out, char **e_out)
+{
+    /* signing_key_new() has read both once, so that they are there. */
+    *n_out = number_text(arena, key->key, OSSL_PKEY_PARAM_RSA_N);
+    *e_out = number_text(arena, key->key, OSSL_PKEY_PARAM_RSA_E);
+}
+
+/*
+ * RFC 7638: the digest of the required members in alphabetical order, without blanks. NULL when there are
+ * none.
+ */
+static char *thumbprint(struct arena *arena, const EVP_PKEY *key)
+{
+    const char *n = number_text(arena, key, OSSL_PKEY_PARAM_RSA_N);
+    const char *e = number_text(arena, key, OSSL_PKEY_PARAM_RSA_E);
+    if (n == NULL || e == NULL)
+        return NULL;
+    const char *members = arena_format(arena, "{\"e\":\"%s\",\"kty\":\"RSA\",\"n\":\"%s\"}", e, n);
+    uint8_t digest[DIGEST_BYTES];
+    digest_sha256(members, strlen(members), digest);
+    return base64url_encode(arena, digest, sizeof digest);
+}
+
+static struct error *pem_of(struct arena *arena, EVP_PKEY *key, bool is_private, struct secret *pem_out)
+{
+    BIO *bio = BIO_new(BIO_s_mem());
+    if (bio == NULL)
+        return refuse(arena, "no memory");
+    arena_defer(arena, release_bio, bio);
+    int written = is_private ? PEM_write_bio_PKCS8PrivateKey(bio, key, NULL, NULL, 0, NULL, NULL)
+                             : PEM_write_bio_PUBKEY(bio, key);
+    char *bytes = NULL;
+    long length = BIO_get_mem_data(bio, &bytes);
+    if (written != 1 || length <= 0)
+        return refuse(arena, "it cannot be written as PEM");
+    *pem_out = secret_copy(arena, bytes, (size_t)length);
+    return NULL;
+}
+
+struct error *signing_key_generate(struct arena *arena, struct signing_key_pair *pair_out)
+{
+    EVP_PKEY *key = EVP_RSA_gen(SIGNING_KEY_BITS);
+    if (key == NULL)
+        return refuse(arena, "none can be made");
+    arena_defer(arena, release_key, key);
+    struct signing_key_pair pair = {.kid = thumbprint(arena, key)};
+    if (pair.kid == NULL)
+        return refuse(arena, "it has no modulus or exponent");
+    struct secret public_pem;
+    TRY(pem_of(arena, key, true, &pair.private_pem));
+    TRY(pem_of(arena, key, false, &public_pem));
+    pair.public_pem = secret_reveal(public_pem);
+    *pair_out = pair;
+    return NULL;
+}
+
+/* An encrypted key would otherwise make the library ask for its pass phrase on the terminal. */
+static int no_pass_phrase(char *buffer, int size, int writing, void *context)
+{
+    (void)buffer;
+    (void)size;
+    (void)writing;
+    (void)context;
+    return -1;
+}
+
+static struct error *parse(struct arena *arena, struct secret pem, bool is_private, EVP_PKEY **key_out)
+{
+    static const char head[] = "-----BEGIN ";
+    if (pem.length < sizeof head || pem.length > 65536 || memcmp(pem.bytes, head, sizeof head - 1) != 0)
+        return refuse(arena, "this is no PEM text");
+    BIO *bio = BIO_new_mem_buf(pem.bytes, (int)pem.length);
+    if (bio == NULL)
+        return refuse(arena, "no memory");
+    arena_defer(arena, release_bio, bio);
+    EVP_PKEY *key = is_private ? PEM_read_bio_PrivateKey(bio, NULL, no_pass_phrase, NULL)
+                               : PEM_read_bio_PUBKEY(bio, NULL, no_pass_phrase, NULL);
+    if (key == NULL)
+        return refuse(arena, is_private ? "this is no unencrypted private key" : "this is no public key");
+    arena_defer(arena, release_key, key);
+    const char *rest = NULL;
+    long left = BIO_get_mem_data(bio, (char **)(void *)&rest);
+    for (long i = 0; i < left; i++)
+        if (rest[i] != '\n' && rest[i] != '\r' && rest[i] != ' ')
+            return refuse(arena, "there is more than one key in the text");
+    *key_out = key;
+    return NULL;
+}
+
+static struct error *judge(struct arena *arena, const EVP_PKEY *key)
+{
+    if (EVP_PKEY_is_a(key, "RSA") != 1)
+        return refuse(arena, "it is not an RSA key");
+    int bits = EVP_PKEY_get_bits(key);
+    if (bits < SIGNING_KEY_BITS || bits > SIGNING_KEY_BITS_MAX)
+        return error_new(arena, ERROR_INTERNAL, "signing key: %d bits are not within %d to %d", bits,
+                         SIGNING_KEY_BITS, SIGNING_KEY_BITS_MAX);
+    BIGNUM *exponent = NULL;
+    if (EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_E, &exponent) != 1)
+        return refuse(arena, "it has no exponent");
+    bool fit = BN_is_odd(exponent) && BN_num_bits(exponent) >= 2 && BN_num_bits(exponent) <= 64;
+    BN_free(exponent);
+    return fit ? NULL : refuse(arena, "its exponent is even, below 3 or over 64 bits");
+}
+
+static bool kid_is_fit(const char *kid)
+{
+    size_t length = strnlen(kid, SIGNING_KEY_KID_BYTES + 1);
+    if (length == 0 || length > SIGNING_KEY_KID_BYTES)
+        return false;
+    for (const char *at = kid; *at != '\0'; at++)
+        if (*at <= ' ' || *at > '~' || *at == '"' || *at == '\\')
+            return false;
+    return true;
+}
+
+/* Sets the verification up once: RS256 is the only algorithm this key ever serves. */
+static struct error *prepare(struct arena *arena, struct signing_key *key)
+{
+    key->verifier = EVP_PKEY_CTX_new_from_pkey(NULL, key->key, NULL);
+    if (key->verifier == NULL)
+        return refuse(arena, "no memory");
+    arena_defer(arena, release_verifier, key->verifier);
+    if (EVP_PKEY_verify_init(key->verifier) != 1 ||
+        EVP_PKEY_CTX_set_rsa_padding(key->verifier, RSA_PKCS1_PADDING) != 1 ||
+        EVP_PKEY_CTX_set_signature_md(key->verifier, EVP_sha256()) != 1)
+        return refuse(arena, "it cannot verify RS256");
+    key->signature_bytes = (size_t)EVP_PKEY_get_size(key->key);
+    return NULL;
+}
+
+static struct error *load(struct arena *arena, const char *kid, struct secret pem, bool is_private,
+                          struct signing_key **key_out)
+{
+    struct signing_key *key = arena_alloc(arena, sizeof *key);
+    TRY(parse(arena, pem, is_private, &key->key));
+    TRY(judge(arena, key->key));
+    key->kid = kid != NULL ? arena_text(arena, kid) : thumbprint(arena, key->key);
+    if (key->kid == NULL || !kid_is_fit(key->kid))
+        return refuse(arena, "its kid is empty, too long or has odd characters");
+    if (is_private)
+        key->private_pem = secret_copy(arena, pem.bytes, pem.length);
+    TRY(prepare(arena, key));
+    *key_out = key;
+    return NULL;
+}
+
+struct error *signing_key_load_private(struct arena *arena, const char *kid, struct secret pem,
+                                       struct signing_key **key_out)
+{
+    return load(arena, kid, pem, true, key_out);
+}
+
+struct error *signing_key_load_public(struct arena *arena, const char *kid, const char *pem,
+                                      struct signing_key **key_out)
+{
+    return load(arena, kid, secret_of(pem), false, key_out);
+}
+
+const char *signing_key_kid(const struct signing_key *key)
+{
+    return key->kid;
+}
+
+bool signing_key_is_private(const struct signing_key *key)
+{
+    return key->private_pem.bytes != NULL;
+}
+
+struct secret signing_key_private_pem(const struct signing_key *key)
+{
+    return key->private_pem;
+}
+
+bool signing_key_verify(const struct signing_key *key, const void *bytes, size_t length,
+                        const unsigned char *signature, size_t signature_length)
+{
+    if (signature_length != key->signature_bytes)
+        return false;
+    uint8_t digest[DIGEST_BYTES];
+    digest_sha256(bytes, length, digest);
+    int verified = EVP_PKEY_verify(key->verifier, signature, signature_length, digest, sizeof digest);
+    if (verified != 1)
+        ERR_clear_error();
+    return verified == 1;
+}

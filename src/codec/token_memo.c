@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A table with one place for each digest: a token that falls on another's place takes it over. Only good
+ * tokens are remembered, and two tokens that share a place only cost each other a verification now and then.
+ */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "codec/digest.h"
+#include "codec/signing_key.h"
+#include "codec/token.h"
+#include "token_int.h"
+
+struct slot {
+    bool used;
+    uint8_t digest[DIGEST_BYTES];
+    uint64_t generation;
+    struct token_claims claims;
+};
+
+struct token_memo {
+    struct digest *digest;
+    uint64_t hits;
+    struct slot slots[LIMIT_TOKEN_MEMO_SLOTS];
+};
+
+struct token_memo *token_memo_new(struct arena *arena)
+{
+    struct token_memo *memo = arena_alloc(arena, sizeof *memo);
+    memo->digest = digest_open(arena);
+    return memo;
+}
+
+/* The NUL keeps neighbouring texts apart: ("ab", "c") is not ("a", "bc"). */
+static void add_text(struct digest *digest, const char *text)
+{
+    digest_update(digest, text, strlen(text) + 1);
+}
+
+static struct slot *place_of(struct token_memo *memo, const struct token_rules *rules, const char *text,
+                             size_t length, uint8_t digest_out[DIGEST_BYTES])
+{
+    add_text(memo->digest, rules->issuer);
+    add_text(memo->digest, rules->audience);
+    add_text(memo->digest, rules->token_use);
+    add_text(memo->digest, rules->session_claim != NULL ? rules->session_claim : "");
+    digest_update(memo->digest, text, length);
+    digest_final(memo->digest, digest_out);
+    uint32_t number;
+    memcpy(&number, digest_out, sizeof number);
+    return &memo->slots[number % LIMIT_TOKEN_MEMO_SLOTS];
+}
+
+enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena,
+                                    const struct token_rules *rules, const char *text, size_t length,
+                                    struct token_claims *claims_out, const char **reason_out)
+{
+    /* Too long for a token: not worth hashing either. */
+    if (length > LIMIT_TOKEN_BYTES)
+        return token_verify(arena, rules, text, length, claims_out, reason_out);
+    uint8_t digest[DIGEST_BYTES];
+    struct slot *slot = place_of(memo, rules, text, length, digest);
+    uint64_t generation = key_set_generation(rules->keys);
+    if (slot->used && slot->generation == generation && digest_equal(slot->digest, digest)) {
+        const char *reason = NULL;
+        enum token_result result = token_judge_times(rules, &slot->claims, &reason);
+        memo->hits++;
+        if (result == TOKEN_GOOD)
+            *claims_out = slot->claims;
+        if (reason_out != NULL)
+            *reason_out = reason;
+        return result;
+    }
+    enum token_result result = token_verify(arena, rules, text, length, claims_out, reason_out);
+    if (result == TOKEN_GOOD) {
+        *slot = (struct slot){.used = true, .generation = generation, .claims = *claims_out};
+        memcpy(slot->digest, digest, sizeof digest);
+    }
+    return result;
+}
+
+void token_memo_forget_all(struct token_memo *memo)
+{
+    memset(memo->slots, 0, sizeof memo->slots);
+}
+
+uint64_t token_memo_hits(const struct token_memo *memo)
+{
+    return memo->hits;
+}

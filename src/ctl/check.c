@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/* gatehousectl check: each part the service stands on, one line each, with a sentence on what to mend. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "blob/blob.h"
+#include "blob/directory.h"
+#include "ctl/ctl_int.h"
+#include "identity/provider.h"
+#include "service/service.h"
+#include "service/setup.h"
+#include "store/database.h"
+#include "store/mail.h"
+#include "store/mail_template.h"
+#include "store/migrate.h"
+
+struct checks {
+    struct arena *arena;
+    const struct configuration *configuration;
+    struct service service;
+    bool good;
+};
+
+static bool tell(struct checks *checks, const char *part, const struct error *error, const char *mend)
+{
+    if (error == NULL) {
+        (void)printf("%-14s ok\n", part);
+        return true;
+    }
+    checks->good = false;
+    (void)printf("%-14s %s\n", part, error->message);
+    if (error->detail != NULL)
+        (void)printf("%-14s   %s\n", "", error->detail);
+    for (const struct error_entry *entry = error->entries; entry != NULL; entry = entry->next)
+        (void)printf("%-14s   %s: %s\n", "", entry->path, entry->message);
+    if (mend != NULL)
+        (void)printf("%-14s   %s\n", "", mend);
+    return false;
+}
+
+static struct error *check_migrations(struct checks *checks)
+{
+    size_t pending = 0;
+    const char *directory = arena_format(checks->arena, "%s/sql", configuration_data_directory());
+    TRY(migrate_pending(checks->service.database, checks->arena, directory, &pending));
+    if (pending == 0)
+        return NULL;
+    return error_message(error_plain(checks->arena, ERROR_INTERNAL), "%zu migrations are not applied.", pending);
+}
+
+static struct error *check_keys(struct checks *checks)
+{
+    const struct key_set *keys;
+    return provider_keys(checks->service.provider, checks->arena, false, &keys);
+}
+
+/* The templates that this version sends, filled with stand-ins. */
+static struct error *check_mail(struct checks *checks)
+{
+    static const char *const names[] = {"first-login", "confirm", "reset", "password-changed"};
+    static const struct mail_template_value values[] = {
+        {"firstName", "A"}, {"lastName", "B"}, {"organisation", "C"}, {"email", "a@example.org"}, {"code", "123456"},
+        {"temporaryPassword", "P"}, {"link", "https://example.org/"}, {"days", "7"}, {"hours", "24"}, {"minutes", "60"},
+        {"time", "2026-11-21 08:52 UTC"}};
+    struct mail_transport *transport;
+    struct mail mail = {0};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        TRY(mail_template_fill(checks->arena, checks->configuration->mail.templates, names[i], values,
+                               sizeof values / sizeof *values, &mail));
+    return mail_transport_load(checks->arena, checks->configuration, &transport);
+}
+
+static void check_service(struct checks *checks)
+{
+    if (!tell(checks, "service", service_open(checks->arena, checks->configuration, &checks->service), NULL))
+        return;
+    if (tell(checks, "database", database_ping(checks->service.database, checks->arena),
+             "Check that the server runs and that [database] socket, host, user and password_file are right.") &&
+        tell(checks, "migrations", check_migrations(checks), "Run gatehousectl migrate."))
+        (void)tell(checks, "identity", check_keys(checks), "Check that the secret file is the one the keys were made with.");
+    (void)tell(checks, "files", blob_check(checks->service.blobs, checks->arena),
+               "Check that [files] directory is there, belongs to the workers' user and has space left.");
+    (void)tell(checks, "mail", check_mail(checks), "Check the settings of [mail] and the files in [mail] templates.");
+    service_close(&checks->service);
+}
+
+int ctl_check(struct run *run)
+{
+    struct checks checks = {.arena = run->arena, .good = true};
+    struct configuration *configuration;
+    if (run->argc != 1)
+        return ctl_usage("check");
+    struct error *error = setup_load(run->arena, run->config, NULL, &configuration);
+    checks.configuration = configuration;
+    if (tell(&checks, "configuration", error, NULL))
+        check_service(&checks);
+    return checks.good ? EXIT_SUCCESS : EXIT_FAILURE;
+}

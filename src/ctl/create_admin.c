@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/* gatehousectl create-admin: the first internal administrator, or another one. */
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/secret.h"
+#include "codec/random.h"
+#include "ctl/ctl_int.h"
+#include "http/schema.h"
+#include "service/account.h"
+#include "service/service.h"
+#include "service/setup.h"
+
+#define USAGE "create-admin --email ADDRESS [--first-name NAME] [--last-name NAME] [--password-file FILE]"
+
+static bool read_options(struct run *run, struct account_customer *person, const char **password_file)
+{
+    static const struct option options[] = {
+        {"email", required_argument, NULL, 'e'},         {"first-name", required_argument, NULL, 'f'},
+        {"last-name", required_argument, NULL, 'l'},     {"password-file", required_argument, NULL, 'p'},
+        {NULL, 0, NULL, 0}};
+    int option;
+    *person = (struct account_customer){.first_name = "Internal", .last_name = "Administrator"};
+    optind = 1;
+    while ((option = getopt_long(run->argc, run->argv, "", options, NULL)) != -1) {
+        if (option == 'e')
+            person->email = optarg;
+        else if (option == 'f')
+            person->first_name = optarg;
+        else if (option == 'l')
+            person->last_name = optarg;
+        else if (option == 'p')
+            *password_file = optarg;
+        else
+            return false;
+    }
+    return optind == run->argc && person->email != NULL;
+}
+
+static struct error *check_person(struct arena *arena, const struct account_customer *person)
+{
+    struct validation validation;
+    validation_init(&validation, arena);
+    const char *const names[][2] = {{"first-name", person->first_name}, {"last-name", person->last_name}};
+    if (!schema_email_is_good(person->email))
+        validation_add(&validation, "format", "is not an e-mail address", "--email");
+    for (size_t i = 0; i < 2; i++)
+        if (!utf8_valid(names[i][1], strlen(names[i][1])) || utf8_count(names[i][1]) > LIMIT_NAME_CHARACTERS ||
+            names[i][1][0] == '\0')
+            validation_add(&validation, "length", "must have 1 to 100 characters", "--%s", names[i][0]);
+    return validation.error;
+}
+
+static struct error *create(struct run *run, const struct account_customer *person, const char *password_file,
+                            const char **generated_out)
+{
+    struct configuration *configuration;
+    struct service service;
+    struct secret password;
+    struct user user;
+    TRY(check_person(run->arena, person));
+    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    TRY(service_open(run->arena, configuration, &service));
+    *generated_out = random_text(run->arena, RANDOM_PASSWORD_CHARACTERS);
+    password = secret_of(*generated_out);
+    struct error *error = NULL;
+    if (password_file != NULL) {
+        *generated_out = NULL;
+        error = secret_read(run->arena, password_file, &password);
+    }
+    if (error == NULL)
+        error = account_create_admin(&service, run->arena, person, password, &user);
+    service_close(&service);
+    return error;
+}
+
+int ctl_create_admin(struct run *run)
+{
+    struct account_customer person;
+    const char *password_file = NULL;
+    const char *generated = NULL;
+    if (!read_options(run, &person, &password_file))
+        return ctl_usage(USAGE);
+    struct error *error = create(run, &person, password_file, &generated);
+    if (error != NULL)
+        return ctl_fail(error);
+    if (generated != NULL)
+        (void)printf("%s\n", generated);
+    return EXIT_SUCCESS;
+}

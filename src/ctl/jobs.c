@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gatehousectl jobs: the background runner. It claims what is due from the outbox, does it, and tidies up now and
+ * then. Any number may run on any host; a runner that dies leaves its claims to run out.
+ */
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "blob/blob.h"
+#include "ctl/ctl_int.h"
+#include "domain/code.h"
+#include "domain/outbox.h"
+#include "domain/session.h"
+#include "domain/throttle.h"
+#include "identity/provider.h"
+#include "service/post.h"
+#include "service/recovery.h"
+#include "service/service.h"
+#include "service/setup.h"
+#include "service/sync.h"
+#include "store/mail.h"
+
+/* Few at a time: all of them must be done within the lease, and a mail may take half a minute. */
+#define CLAIM_ITEMS 3
+#define LEASE_SECONDS 120
+#define IDLE_MILLISECONDS 250
+#define FAILURE_MILLISECONDS 2000
+#define TIDY_SECONDS 600
+#define UNDO_SECONDS 10
+#define OUTBOX_KEEP_DAYS 30
+#define PURGE_ROWS 1000
+#define PURGE_ROUNDS 100
+#define LIST_LINES 1000
+
+static volatile sig_atomic_t ending;
+
+static void on_end(int signal_number)
+{
+    (void)signal_number;
+    ending = 1;
+}
+
+static void pause_for(long milliseconds)
+{
+    struct timespec wait = {.tv_sec = milliseconds / 1000, .tv_nsec = milliseconds % 1000 * 1000000};
+    (void)nanosleep(&wait, NULL);
+}
+
+static struct error *do_item(struct service *service, struct arena *arena, const struct mail_transport *transport,
+                             const struct outbox_item *item)
+{
+    if (strcmp(item->kind, POST_KIND) == 0)
+        return post_send(service, arena, transport, item);
+    if (strcmp(item->kind, SYNC_KIND) == 0)
+        return sync_run(service, arena, item);
+    if (strcmp(item->kind, RECOVERY_FORGOTTEN) == 0 || strcmp(item->kind, RECOVERY_RESEND) == 0)
+        return recovery_run(service, arena, item);
+    return outbox_bury(service->database, arena, item, "there is no job of this kind");
+}
+
+/* One round: *count_out is how many items were claimed. */
+static struct error *do_round(struct service *service, struct arena *arena, const struct mail_transport *transport,
+                              size_t *count_out)
+{
+    struct outbox_items items = {0};
+    TRY(outbox_claim(service->database, arena, CLAIM_ITEMS, LEASE_SECONDS, &items));
+    *count_out = items.count;
+    struct error *first = NULL;
+    for (size_t i = 0; i < items.count; i++) {
+        struct error *error = do_item(service, arena, transport, &items.items[i]);
+        first = first != NULL ? first : error;
+    }
+    return first;
+}
+
+static struct error *purge_sessions(struct service *service, struct arena *arena, uint64_t *count)
+{
+    return session_purge(service->database, arena, PURGE_ROWS, count);
+}
+
+static struct error *purge_outbox(struct service *service, struct arena *arena, uint64_t *count)
+{
+    return outbox_purge(service->database, arena, OUTBOX_KEEP_DAYS, PURGE_ROWS, count);
+}
+
+static struct error *purge_throttle(struct service *service, struct arena *arena, uint64_t *count)
+{
+    return throttle_purge(service->database, arena, PURGE_ROWS, count);
+}
+
+static struct error *purge_codes(struct service *service, struct arena *arena, uint64_t *count)
+{
+    *count = 0;
+    return code_purge(service->database, arena, PURGE_ROWS);
+}
+
+static struct error *purge_tokens(struct service *service, struct arena *arena, uint64_t *count)
+{
+    *count = 0;
+    return provider_tidy(service->provider, arena);
+}
+
+static struct error *sweep_blobs(struct service *service, struct arena *arena, uint64_t *count)
+{
+    size_t swept = 0;
+    TRY(blob_sweep(service->blobs, arena, clock_now() - (int64_t)24 * 3600 * 1000, &swept));
+    *count = 0;
+    return NULL;
+}
+
+/* Every step runs whatever became of the one before, and again while it still finds full portions. */
+static struct error *tidy(struct service *service, struct arena *arena)
+{
+    static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
+        purge_tokens, purge_sessions, purge_outbox, purge_throttle, purge_codes, sweep_blobs};
+    struct error *first = NULL;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        uint64_t count = PURGE_ROWS;
+        for (int round = 0; round < PURGE_ROUNDS && count >= PURGE_ROWS; round++) {
+            struct error *error = steps[i](service, arena, &count);
+            first = first != NULL ? first : error;
+            if (error != NULL)
+                break;
+        }
+    }
+    return first;
+}
+
+static void complain(const struct error *error)
+{
+    LOG(ERROR, JOBS, "the round failed", LOG_TEXT("code", error_code_text(error->code)), LOG_TEXT("detail", error->detail));
+}
+
+static int run_until_told(struct service *service, const struct mail_transport *transport)
+{
+    struct arena *arena = arena_new();
+    int64_t tidied = 0;
+    int64_t undone = 0;
+    LOG(INFO, JOBS, "job runner started");
+    while (!ending) {
+        size_t count = 0;
+        size_t stale = 0;
+        struct error *error = do_round(service, arena, transport, &count);
+        if (error == NULL && clock_monotonic() - undone > (int64_t)UNDO_SECONDS * 1000000) {
+            error = recovery_undo_stale(service, arena, &stale);
+            undone = clock_monotonic();
+        }
+        if (error == NULL && clock_monotonic() - tidied > (int64_t)TIDY_SECONDS * 1000000) {
+            error = tidy(service, arena);
+            tidied = clock_monotonic();
+        }
+        if (error != NULL)
+            complain(error);
+        arena_reset(arena);
+        if (count == 0 && !ending)
+            pause_for(error != NULL ? FAILURE_MILLISECONDS : IDLE_MILLISECONDS);
+    }
+    LOG(INFO, JOBS, "job runner ended");
+    arena_free(&arena);
+    return EXIT_SUCCESS;
+}
+
+static int run_once(struct service *service, const struct mail_transport *transport)
+{
+    size_t count = 0;
+    do {
+        struct error *error = do_round(service, service->arena, transport, &count);
+        if (error != NULL)
+            return ctl_fail(error);
+    } while (count > 0);
+    struct error *error = recovery_undo_stale(service, service->arena, &count);
+    if (error == NULL)
+        error = tidy(service, service->arena);
+    return error == NULL ? EXIT_SUCCESS : ctl_fail(error);
+}
+
+static int list(struct service *service)
+{
+    struct outbox_lines lines;
+    struct error *error = outbox_list(service->database, service->arena, LIST_LINES, &lines);
+    if (error != NULL)
+        return ctl_fail(error);
+    (void)printf("%-8s %-10s %-8s %8s  %-24s  %-24s  %s\n", "number", "kind", "status", "attempts", "created", "next attempt",
+                 "last error");
+    for (size_t i = 0; i < lines.count; i++) {
+        const struct outbox_line *line = &lines.items[i];
+        (void)printf("%-8llu %-10s %-8s %8u  %-24s  %-24s  %s\n", (unsigned long long)line->number, line->kind, line->status,
+                     line->attempts, line->created_at, line->next_attempt_at,
+                     line->last_error == NULL ? "" : line->last_error);
+    }
+    return EXIT_SUCCESS;
+}
+
+int ctl_jobs(struct run *run)
+{
+    static const struct option options[] = {
+        {"once", no_argument, NULL, 'o'}, {"list", no_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
+    struct configuration *configuration;
+    struct service service;
+    struct mail_transport *transport;
+    int mode = 0;
+    int option;
+    optind = 1;
+    while ((option = getopt_long(run->argc, run->argv, "", options, NULL)) != -1) {
+        if (option == '?' || mode != 0)
+            return ctl_usage("jobs [--once | --list]");
+        mode = option;
+    }
+    if (optind != run->argc)
+        return ctl_usage("jobs [--once | --list]");
+    struct error *error = setup_load(run->arena, run->config, mode == 0 ? "gatehouse-jobs" : NULL, &configuration);
+    if (error == NULL)
+        error = service_open(run->arena, configuration, &service);
+    if (error == NULL)
+        error = mail_transport_load(run->arena, configuration, &transport);
+    if (error != NULL)
+        return ctl_fail(error);
+    struct sigaction end = {.sa_handler = on_end};
+    (void)sigaction(SIGTERM, &end, NULL);
+    (void)sigaction(SIGINT, &end, NULL);
+    int status;
+    if (mode == 'l')
+        status = list(&service);
+    else
+        status = mode == 'o' ? run_once(&service, transport) : run_until_told(&service, transport);
+    service_close(&service);
+    return status;
+}

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gatehousectl migrate: makes the database ready. The secret file and the workers' database password are made as well
+ * where they are missing, so that a new installation needs no other step.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "codec/encoding.h"
+#include "codec/random.h"
+#include "codec/seal.h"
+#include "ctl/ctl_int.h"
+#include "service/setup.h"
+#include "store/database.h"
+#include "store/migrate.h"
+
+static void report(void *context, const char *file_name)
+{
+    (void)context;
+    (void)printf("applied %s\n", file_name);
+}
+
+static char *folder_of(struct arena *arena, const char *path)
+{
+    char *folder = arena_text(arena, path);
+    *strrchr(folder, '/') = '\0';
+    return *folder == '\0' ? arena_text(arena, "/") : folder;
+}
+
+/* Without it a power cut could take the name away while what was sealed with the secret stays. */
+static void sync_folder(struct arena *arena, const char *path)
+{
+    int fd = open(folder_of(arena, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    (void)fsync(fd);
+    (void)close(fd);
+}
+
+/* The group that owns the folder is the workers': they may read the file. */
+static void give_to_group(struct arena *arena, int fd, const char *path)
+{
+    struct stat status;
+    if (stat(folder_of(arena, path), &status) == 0 && fchown(fd, (uid_t)-1, status.st_gid) == 0)
+        (void)fchmod(fd, 0640);
+}
+
+/* Makes a file of random hexadecimal digits, whole or not at all; one that is there is kept. */
+static struct error *make_secret(struct arena *arena, const char *path)
+{
+    unsigned char bytes[SEAL_MASTER_BYTES];
+    if (access(path, F_OK) == 0)
+        return NULL;
+    const char *temporary = arena_format(arena, "%s.%s", path, random_text(arena, 12));
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(errno)), "The file %s cannot be made.", path);
+    random_bytes(bytes, sizeof bytes);
+    const char *text = arena_format(arena, "%s\n", hex_encode(arena, bytes, sizeof bytes));
+    explicit_bzero(bytes, sizeof bytes);
+    give_to_group(arena, fd, path);
+    bool written = write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fsync(fd) == 0;
+    int failure = errno;
+    (void)close(fd);
+    /* link() never replaces: of two that start at once, one makes the file and both use it. */
+    if (written && (link(temporary, path) == 0 || errno == EEXIST)) {
+        (void)unlink(temporary);
+        sync_folder(arena, path);
+        return NULL;
+    }
+    failure = written ? errno : failure;
+    (void)unlink(temporary);
+    return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(failure)), "The file %s cannot be made.", path);
+}
+
+static struct error *run_migrations(struct arena *arena, const struct configuration *configuration, const char *directory)
+{
+    struct database_options options;
+    TRY(database_options_load(arena, configuration, true, &options));
+    options.query_timeout_seconds = 0;
+    const char *name = configuration->database.name;
+    options.name = NULL;
+    struct database *database = database_new(&options);
+    struct error *error = migrate_create_database(database, arena, name);
+    database_free(&database);
+    TRY(error);
+    options.name = name;
+    database = database_new(&options);
+    error = migrate(database, arena, directory, report, NULL);
+    database_free(&database);
+    return error;
+}
+
+static struct error *grant(struct arena *arena, const struct configuration *configuration)
+{
+    struct database_options options;
+    struct secret password = {0};
+    const char *user = configuration->database.user;
+    if (strcmp(user, configuration->database.admin_user) == 0)
+        return NULL;
+    if (configuration->database.password_file != NULL)
+        TRY(secret_read(arena, configuration->database.password_file, &password));
+    TRY(database_options_load(arena, configuration, true, &options));
+    struct database *database = database_new(&options);
+    bool local = configuration->database.socket != NULL || strcmp(configuration->database.host, "localhost") == 0;
+    struct error *error =
+        migrate_grant(database, arena, configuration->database.name, user, local ? "localhost" : "%", password);
+    database_free(&database);
+    return error;
+}
+
+static struct error *migrate_all(struct run *run, const char *directory)
+{
+    struct configuration *configuration;
+    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    TRY(make_secret(run->arena, configuration->service.secret_file));
+    bool own_user = strcmp(configuration->database.user, configuration->database.admin_user) != 0;
+    if (own_user && configuration->database.password_file != NULL)
+        TRY(make_secret(run->arena, configuration->database.password_file));
+    TRY(run_migrations(run->arena, configuration, directory));
+    return grant(run->arena, configuration);
+}
+
+int ctl_migrate(struct run *run)
+{
+    static const struct option options[] = {{"sql", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
+    const char *directory = arena_format(run->arena, "%s/sql", configuration_data_directory());
+    int option;
+    optind = 1;
+    while ((option = getopt_long(run->argc, run->argv, "", options, NULL)) != -1) {
+        if (option != 's')
+            return ctl_usage("migrate [--sql DIRECTORY]");
+        directory = optarg;
+    }
+    if (optind != run->argc)
+        return ctl_usage("migrate [--sql DIRECTORY]");
+    struct error *error = migrate_all(run, directory);
+    if (error != NULL)
+        return ctl_fail(error);
+    (void)printf("the database is up to date\n");
+    return EXIT_SUCCESS;
+}

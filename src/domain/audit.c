@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+#include "domain/audit.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "store/database.h"
+
+/* The columns' widths (sql/001-foundation.sql). */
+#define ACTION_BYTES 64
+#define TARGET_TYPE_BYTES 32
+#define TARGET_ID_BYTES 64
+#define ADDRESS_BYTES 45
+#define REQUEST_ID_BYTES 128
+#define OUTCOME_BYTES 16
+#define DETAILS_CHARACTERS 4096
+
+/* A text fit for an ASCII column: cut, and what is not printable ASCII shown as a question mark. NULL stays
+ * NULL. */
+static struct database_value plain(struct arena *arena, const char *text, size_t bytes)
+{
+    if (text == NULL)
+        return database_null();
+    char *copy = arena_copy(arena, text, strnlen(text, bytes));
+    for (char *at = copy; *at != '\0'; at++)
+        if (*at < ' ' || *at > '~')
+            *at = '?';
+    return database_text(copy);
+}
+
+static const struct statement insert_audit = {
+    "INSERT INTO audit (id, action, organisation_id, user_id, target_type, target_id, client_address,"
+    " request_id, outcome, details) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
+
+struct error *audit_insert(struct database *database, struct arena *arena, const struct audit_entry *entry)
+{
+    const char *details = entry->details == NULL ? "{}" : entry->details;
+    if (!utf8_valid(details, strlen(details)) || utf8_count(details) > DETAILS_CHARACTERS)
+        details = "{\"truncated\":true}";
+    TRY(database_change(database, arena, &insert_audit,
+                        VALUES(database_id(id_new()), plain(arena, entry->action, ACTION_BYTES),
+                               database_id_or_null(entry->organisation_id),
+                               database_id_or_null(entry->user_id),
+                               plain(arena, entry->target_type, TARGET_TYPE_BYTES),
+                               plain(arena, entry->target_id, TARGET_ID_BYTES),
+                               plain(arena, entry->client_address, ADDRESS_BYTES),
+                               plain(arena, entry->request_id, REQUEST_ID_BYTES),
+                               plain(arena, entry->outcome, OUTCOME_BYTES), database_text(details)),
+                        NULL));
+    return NULL;
+}

@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: MIT */
+#include "domain/code.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "codec/digest.h"
+#include "codec/random.h"
+#include "store/database.h"
+
+/* HMAC over user, purpose and code: a hash of one row means nothing in another. */
+static void hash_code(struct arena *arena, struct secret master, struct id user, const char *purpose, const char *code,
+                      uint8_t hash_out[DIGEST_BYTES])
+{
+    char hex[ID_HEX_BYTES];
+    id_hex(user, hex);
+    const char *text = arena_format(arena, "gatehouse code %s %s %s", hex, purpose, code);
+    digest_hmac(master, text, strlen(text), hash_out);
+}
+
+static const struct statement replace_code = {
+    "INSERT INTO code (user_id, purpose, code_hash, expires_at)"
+    " VALUES (?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)"
+    " ON DUPLICATE KEY UPDATE code_hash = VALUES(code_hash), tries = 0, expires_at = VALUES(expires_at),"
+    " created_at = UTC_TIMESTAMP(3)"};
+
+static const struct statement count_try = {
+    "UPDATE code SET tries = tries + 1"
+    " WHERE user_id = ? AND purpose = ? AND tries < ? AND expires_at > UTC_TIMESTAMP(3)"};
+
+static const struct statement read_hash = {"SELECT code_hash FROM code WHERE user_id = ? AND purpose = ?"};
+
+static const struct statement uncount_try = {
+    "UPDATE code SET tries = tries - 1 WHERE user_id = ? AND purpose = ? AND tries > 0"};
+
+static const struct statement remove_code = {"DELETE FROM code WHERE user_id = ? AND purpose = ?"};
+
+static const struct statement make_allowance = {
+    "INSERT IGNORE INTO mail_allowance (user_id, purpose, day) VALUES (?, ?, UTC_DATE())"};
+
+static const struct statement count_mail = {
+    "UPDATE mail_allowance SET sent = sent + 1 WHERE user_id = ? AND purpose = ? AND day = UTC_DATE() AND sent < ?"};
+
+static const struct statement purge_codes = {"DELETE FROM code WHERE expires_at < UTC_TIMESTAMP(3) LIMIT ?"};
+
+static const struct statement purge_allowances = {
+    "DELETE FROM mail_allowance WHERE day < UTC_DATE() - INTERVAL 1 DAY LIMIT ?"};
+
+struct error *code_issue(struct database *database, struct arena *arena, struct secret master, struct id user,
+                         const char *purpose, int64_t seconds, struct secret *code_out)
+{
+    uint8_t hash[DIGEST_BYTES];
+    const char *code = random_code(arena, CODE_DIGITS);
+    hash_code(arena, master, user, purpose, code, hash);
+    TRY(database_change(database, arena, &replace_code,
+                        VALUES(database_id(user), database_text(purpose), database_bytes(hash, sizeof hash),
+                               database_integer(seconds)),
+                        NULL));
+    *code_out = secret_of(code);
+    return NULL;
+}
+
+struct error *code_try(struct database *database, struct arena *arena, struct secret master, struct id user,
+                       const char *purpose, const char *code, bool *good_out)
+{
+    struct change change;
+    struct rows *rows;
+    uint8_t hash[DIGEST_BYTES];
+    hash_code(arena, master, user, purpose, code, hash);
+    TRY(database_change(database, arena, &count_try,
+                        VALUES(database_id(user), database_text(purpose), database_integer(CODE_TRIES)), &change));
+    TRY(database_query(database, arena, &read_hash, VALUES(database_id(user), database_text(purpose)), &rows));
+    *good_out = false;
+    if (rows->count == 0)
+        return NULL;
+    size_t length = 0;
+    const void *stored = rows_bytes(rows, 0, 0, &length);
+    *good_out = change.affected == 1 && length == DIGEST_BYTES && digest_equal(stored, hash);
+    return NULL;
+}
+
+struct error *code_give_back(struct database *database, struct arena *arena, struct id user, const char *purpose)
+{
+    return database_change(database, arena, &uncount_try, VALUES(database_id(user), database_text(purpose)), NULL);
+}
+
+struct error *code_spend(struct database *database, struct arena *arena, struct id user, const char *purpose,
+                         bool *spent_out)
+{
+    struct change change;
+    TRY(database_change(database, arena, &remove_code, VALUES(database_id(user), database_text(purpose)), &change));
+    *spent_out = change.affected == 1;
+    return NULL;
+}
+
+struct error *code_void(struct database *database, struct arena *arena, struct id user, const char *purpose)
+{
+    return database_change(database, arena, &remove_code, VALUES(database_id(user), database_text(purpose)), NULL);
+}
+
+struct error *code_mail_allowed(struct database *database, struct arena *arena, struct id user, const char *purpose,
+                                bool *allowed_out)
+{
+    struct change change;
+    TRY(database_change(database, arena, &make_allowance, VALUES(database_id(user), database_text(purpose)), &change));
+    TRY(database_change(database, arena, &count_mail,
+                        VALUES(database_id(user), database_text(purpose), database_integer(CODE_MAILS_A_DAY)), &change));
+    *allowed_out = change.affected == 1;
+    return NULL;
+}
+
+struct error *code_purge(struct database *database, struct arena *arena, unsigned limit)
+{
+    TRY(database_change(database, arena, &purge_codes, VALUES(database_integer(limit)), NULL));
+    return database_change(database, arena, &purge_allowances, VALUES(database_integer(limit)), NULL);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+#include "domain/columns_int.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+
+const char *column_permission(struct arena *arena, const struct rows *rows, size_t row, size_t column)
+{
+    size_t length = 0;
+    if (rows_is_null(rows, row, column))
+        return NULL;
+    const char *bytes = rows_bytes(rows, row, column, &length);
+    if (memchr(bytes, '\0', length) == NULL)
+        return rows_text(rows, row, column);
+    char *text = arena_copy(arena, bytes, length);
+    for (size_t i = 0; i < length; i++)
+        if (text[i] == '\0')
+            text[i] = '\x01';
+    return text;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The columns that several statements select, and the functions that read them: one place for each table, so
+ * that a statement and its reader cannot drift apart. Private to the domain floor.
+ *
+ * The macros name columns through the aliases u (user), o (organisation) and f (file). A reader takes the
+ * index of its first column; *_COLUMN_COUNT is how many it uses.
+ */
+#ifndef GATEHOUSE_DOMAIN_COLUMNS_INT_H
+#define GATEHOUSE_DOMAIN_COLUMNS_INT_H
+
+#include "domain/file.h"
+#include "domain/organisation.h"
+#include "domain/user.h"
+#include "store/database.h"
+
+#define USER_COLUMNS                                                                                  \
+    "u.id, u.organisation_id, u.email, u.phone, u.first_name, u.last_name, u.permissions, u.status, " \
+    "u.email_verified, u.phone_verified, u.provider_subject, u.created_at, u.updated_at"
+#define USER_COLUMN_COUNT 13
+
+/* One more column for statements that do not join user_role themselves: the role ids, in their order. */
+#define USER_ROLES                                                                                   \
+    "(SELECT GROUP_CONCAT(r.role_id ORDER BY r.position, r.role_id SEPARATOR ' ') FROM user_role r " \
+    "WHERE r.user_id = u.id)"
+
+#define ORGANISATION_COLUMNS \
+    "o.id, o.name, o.services, o.status, o.quota_bytes, o.quota_files, o.created_at, o.updated_at"
+#define ORGANISATION_COLUMN_COUNT 8
+
+#define FILE_COLUMNS                                                                                 \
+    "f.id, f.organisation_id, f.user_id, f.bucket, f.type, f.name, f.hash, f.size, f.content_type, " \
+    "f.status, f.tags, f.created_at, f.updated_at, f.archived_at"
+#define FILE_COLUMN_COUNT 14
+
+/* All but the roles. */
+void user_read(struct arena *arena, const struct rows *rows, size_t row, size_t first, struct user *user_out);
+
+void organisation_read(struct arena *arena, const struct rows *rows, size_t row, size_t first,
+                       struct organisation *organisation_out);
+
+void file_read(struct arena *arena, const struct rows *rows, size_t row, size_t first,
+               struct file_record *record_out);
+
+/* The lines of a text, in the arena; none for "". */
+struct text_list file_tags_read(struct arena *arena, const char *text);
+
+/*
+ * The text of a permission column, NULL for NULL. A text ends at its first NUL byte, so one behind which more stands would
+ * read as a well-formed permission; here it stays malformed and grants nothing.
+ */
+const char *column_permission(struct arena *arena, const struct rows *rows, size_t row, size_t column);
+
+/* The place of `word` in a list ended by NULL; -1 when it is not there. */
+int word_index(const char *const *words, const char *word);
+
+#endif

@@ -1,0 +1,19 @@
+noinst_LIBRARIES += libghdomain.a
+libghdomain_a_SOURCES = \
+	src/domain/columns_int.h src/domain/columns.c \
+	include/domain/audit.h src/domain/audit.c src/domain/audit_list.c \
+	include/domain/code.h src/domain/code.c \
+	include/domain/file.h src/domain/file.c src/domain/file_list.c \
+	include/domain/organisation.h src/domain/organisation.c \
+	include/domain/outbox.h src/domain/outbox.c src/domain/outbox_list.c \
+	include/domain/permission.h src/domain/permission.c \
+	include/domain/principal.h src/domain/principal.c \
+	include/domain/provisioning.h src/domain/provisioning.c \
+	include/domain/role.h src/domain/role.c \
+	include/domain/session.h src/domain/session.c \
+	include/domain/throttle.h src/domain/throttle.c \
+	include/domain/user.h src/domain/user.c src/domain/user_change.c src/domain/user_list.c
+libghdomain_a_CFLAGS = $(AM_CFLAGS)
+
+# What a program that uses this floor links.
+domain_libs = libghdomain.a $(store_libs)

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libfcgi's traps and what is done about each:
+ *
+ * - It blocks for ever on a silent peer: accept() below is the one libfcgi calls (the executable's symbol comes before
+ *   the C library's), and it gives each connection receive and send time-outs.
+ * - Anybody who can reach the socket can send whatever parameters they like: accept() also drops peers that are not
+ *   the web server's user, ours or root.
+ * - Bytes of a body that nobody read are parsed as the next request's records when the connection is kept, so a body
+ *   can forge a request. A request that ends with body left, or whose stream failed, closes its connection.
+ * - More STDIN than CONTENT_LENGTH is delivered: http/request.c stops at the announced length, and a surplus closes the
+ *   connection, too.
+ * - Signals: SIGTERM is blocked while a request is served and looked at only between requests. The listening socket
+ *   has a receive time-out of one second, so a signal that arrives in the moment before accept() is seen soon, too.
+ */
+#include "http/fastcgi.h"
+
+#include <errno.h>
+#include <fcgiapp.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "http/reply.h"
+
+#define LISTEN_FD 0
+#define HEADER_TIMEOUT_SECONDS 2
+#define LISTEN_WAIT_SECONDS 1
+#define SLOWEST_BYTES_PER_SECOND (256 * 1024)
+#define ROLE_RESPONDER 1 /* FastCGI specification, section 8 */
+
+static struct {
+    struct fastcgi_options options;
+    uid_t own;
+    FCGX_Request request;
+    volatile sig_atomic_t ending;
+    sigset_t ending_signals;
+} state;
+
+static void on_end(int signal_number)
+{
+    (void)signal_number;
+    state.ending = 1;
+}
+
+static bool set_timeout(int fd, int option, int64_t seconds)
+{
+    struct timeval timeout = {.tv_sec = (time_t)seconds};
+    return setsockopt(fd, SOL_SOCKET, option, &timeout, sizeof timeout) == 0;
+}
+
+static bool uid_is_welcome(uid_t uid)
+{
+    if (uid == 0 || uid == state.own)
+        return true;
+    for (size_t i = 0; i < state.options.peer_count; i++)
+        if (state.options.peers[i] == uid)
+            return true;
+    return false;
+}
+
+static bool peer_is_welcome(int fd)
+{
+    struct sockaddr_storage address = {0};
+    socklen_t length = sizeof address;
+    if (getpeername(fd, (struct sockaddr *)&address, &length) != 0)
+        return false;
+    if (address.ss_family == AF_UNIX) {
+        struct ucred peer;
+        length = sizeof peer;
+        return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && uid_is_welcome(peer.uid);
+    }
+    /* A TCP socket cannot tell users apart: this machine only. */
+    if (address.ss_family == AF_INET) {
+        const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)&address;
+        return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+    }
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)&address;
+    return address.ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
+}
+
+/*
+ * The accept() that libfcgi calls. SIGTERM is deliverable only in here. EINTR makes libfcgi look at its shutdown flag.
+ */
+__attribute__((visibility("default"))) int accept(int listener, struct sockaddr *address, socklen_t *length)
+{
+    if (listener != LISTEN_FD)
+        return accept4(listener, address, length, 0);
+    int fd = -1;
+    (void)sigprocmask(SIG_UNBLOCK, &state.ending_signals, NULL);
+    while (fd < 0 && !state.ending) {
+        fd = accept4(listener, address, length, SOCK_CLOEXEC);
+        if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+            break;
+        if (fd >= 0 && !peer_is_welcome(fd)) {
+            LOG(WARN, HTTP, "a connection from an unwelcome user was dropped");
+            (void)close(fd);
+            fd = -1;
+        }
+    }
+    int failure = errno;
+    (void)sigprocmask(SIG_BLOCK, &state.ending_signals, NULL);
+    if (fd < 0) {
+        if (state.ending)
+            FCGX_ShutdownPending();
+        errno = state.ending ? EINTR : failure;
+        return -1;
+    }
+    (void)set_timeout(fd, SO_RCVTIMEO, HEADER_TIMEOUT_SECONDS);
+    (void)set_timeout(fd, SO_SNDTIMEO, state.options.io_timeout_seconds);
+    return fd;
+}
+
+bool fastcgi_open(const struct fastcgi_options *options, const char **problem_out)
+{
+    state.options = *options;
+    state.own = geteuid();
+    int listening = 0;
+    socklen_t length = sizeof listening;
+    if (getsockopt(LISTEN_FD, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) != 0 || !listening) {
+        *problem_out = "there is no listening socket at descriptor 0; start this program through spawn-fcgi or mod_fcgid";
+        return false;
+    }
+    int flags = fcntl(LISTEN_FD, F_GETFL);
+    if (flags >= 0 && (flags & O_NONBLOCK) != 0)
+        (void)fcntl(LISTEN_FD, F_SETFL, flags & ~O_NONBLOCK);
+    (void)set_timeout(LISTEN_FD, SO_RCVTIMEO, LISTEN_WAIT_SECONDS);
+
+    /*
+     * libfcgi waits up to this long, in milliseconds, for the first byte of a request and for the peer to close after the
+     * last; its own 2000 would let silent peers hold a worker.
+     */
+    (void)setenv("LIBFCGI_IS_AF_UNIX_KEEPER_POLL_TIMEOUT", "1000", 1);
+    (void)setenv("LIBFCGI_OS_CLOSE_POLL_TIMEOUT", "200", 1);
+    if (FCGX_Init() != 0 || FCGX_InitRequest(&state.request, LISTEN_FD, 0) != 0) {
+        *problem_out = "libfcgi could not be initialised";
+        return false;
+    }
+    (void)sigemptyset(&state.ending_signals);
+    (void)sigaddset(&state.ending_signals, SIGTERM);
+    (void)sigaddset(&state.ending_signals, SIGUSR1);
+    (void)sigprocmask(SIG_BLOCK, &state.ending_signals, NULL);
+    struct sigaction end = {.sa_handler = on_end};
+    (void)sigaction(SIGTERM, &end, NULL);
+    (void)sigaction(SIGUSR1, &end, NULL);
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+    /* A file size limit of the process shall fail the write, not end the worker. */
+    (void)sigaction(SIGXFSZ, &ignore, NULL);
+    return true;
+}
+
+static const char *source_parameter(void *context, const char *name)
+{
+    (void)context;
+    return FCGX_GetParam(name, state.request.envp);
+}
+
+static long source_read(void *context, void *bytes, size_t size)
+{
+    (void)context;
+    if (size > LIMIT_BLOCK_BYTES)
+        size = LIMIT_BLOCK_BYTES;
+    int got = FCGX_GetStr(bytes, (int)size, state.request.in);
+    /* GetStr is short at the end of the stream and on failure alike. */
+    if (got <= 0 || FCGX_GetError(state.request.in) != 0)
+        return -1;
+    return got;
+}
+
+/* A long body may rightly take longer between two blocks than the head of a request. */
+static void allow_for_body(void)
+{
+    const char *length = FCGX_GetParam("CONTENT_LENGTH", state.request.envp);
+    if (length != NULL && strlen(length) > 4)
+        (void)set_timeout(state.request.ipcFd, SO_RCVTIMEO, state.options.io_timeout_seconds);
+}
+
+bool fastcgi_accept(struct request_source *source_out)
+{
+    for (;;) {
+        if (state.ending || FCGX_Accept_r(&state.request) != 0)
+            return false;
+        if (state.request.role == ROLE_RESPONDER)
+            break;
+        LOG(WARN, HTTP, "a request of another role than responder was refused", LOG_INTEGER("role", state.request.role));
+        state.request.keepConnection = 0;
+        FCGX_Finish_r(&state.request);
+    }
+    allow_for_body();
+    *source_out = (struct request_source){.parameter = source_parameter, .read = source_read};
+    return true;
+}
+
+static bool put(const char *bytes, size_t length)
+{
+    while (length > 0) {
+        int step = length > LIMIT_BLOCK_BYTES ? LIMIT_BLOCK_BYTES : (int)length;
+        if (FCGX_PutStr(bytes, step, state.request.out) != step)
+            return false;
+        bytes += step;
+        length -= (size_t)step;
+    }
+    return true;
+}
+
+/* A client that takes its time must not keep the worker for ever; web servers have the patience that it lacks. */
+static bool is_too_slow(int64_t microseconds, int64_t sent)
+{
+    int64_t grace = state.options.io_timeout_seconds * 1000000;
+    return microseconds > grace && sent / SLOWEST_BYTES_PER_SECOND < (microseconds - grace) / 1000000;
+}
+
+static bool put_file(const struct reply *reply)
+{
+    char *block = arena_alloc(reply->arena, LIMIT_BLOCK_BYTES);
+    int64_t at = reply->stream_first;
+    int64_t left = reply->stream_length;
+    int64_t started = clock_monotonic();
+    while (left > 0) {
+        if (is_too_slow(clock_monotonic() - started, reply->stream_length - left)) {
+            LOG(WARN, HTTP, "a download was cut: the client took the bytes too slowly", LOG_INTEGER("missing", left));
+            (void)shutdown(state.request.ipcFd, SHUT_RDWR);
+            return false;
+        }
+        size_t want = left > LIMIT_BLOCK_BYTES ? LIMIT_BLOCK_BYTES : (size_t)left;
+        ssize_t got = pread(reply->stream_fd, block, want, at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            /* The announced length cannot be kept: cut the connection, so that nobody takes a part for the whole. */
+            LOG(ERROR, HTTP, "a file ended before its recorded size", LOG_INTEGER("missing", left));
+            (void)shutdown(state.request.ipcFd, SHUT_RDWR);
+            return false;
+        }
+        if (!put(block, (size_t)got))
+            return false;
+        at += got;
+        left -= got;
+    }
+    return true;
+}
+
+bool fastcgi_send(const struct reply *reply)
+{
+    struct buffer head = reply_head(reply);
+    if (reply->no_body)
+        return put(head.bytes, head.length);
+    if (reply->stream_fd >= 0)
+        return put(head.bytes, head.length) && put_file(reply);
+    buffer_add(&head, reply->body.bytes, reply->body.length);
+    return put(head.bytes, head.length);
+}
+
+void fastcgi_finish(int64_t body_left)
+{
+    if (state.request.keepConnection != 0 &&
+        (body_left != 0 || FCGX_GetError(state.request.in) != 0 || FCGX_GetChar(state.request.in) != EOF))
+        state.request.keepConnection = 0;
+    FCGX_Finish_r(&state.request);
+}

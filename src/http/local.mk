@@ -1,0 +1,10 @@
+noinst_LIBRARIES += libghhttp.a
+libghhttp_a_SOURCES = \
+	include/http/disposition.h src/http/disposition.c \
+	include/http/fastcgi.h src/http/fastcgi.c \
+	include/http/multipart.h src/http/multipart.c src/http/multipart_header.c src/http/multipart_int.h \
+	include/http/range.h src/http/range.c \
+	include/http/reply.h src/http/reply.c \
+	include/http/request.h src/http/request.c \
+	include/http/schema.h src/http/schema.c src/http/schema_write.c
+libghhttp_a_CFLAGS = $(AM_CFLAGS) $(FCGI_CFLAGS)

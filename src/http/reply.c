@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include "http/reply.h"
+
+#include <assert.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+void reply_init(struct reply *reply, struct arena *arena)
+{
+    *reply = (struct reply){.arena = arena, .status = 200, .stream_fd = -1};
+    buffer_init(&reply->body, arena);
+}
+
+void reply_clear(struct reply *reply)
+{
+    bool no_body = reply->no_body;
+    reply_init(reply, reply->arena);
+    reply->no_body = no_body;
+}
+
+static bool value_is_safe(const char *value)
+{
+    for (const unsigned char *at = (const unsigned char *)value; *at != '\0'; at++)
+        if ((*at < 0x20 && *at != '\t') || *at == 0x7f)
+            return false;
+    return true;
+}
+
+void reply_set_header(struct reply *reply, const char *name, const char *value)
+{
+    bool safe = value_is_safe(value);
+    assert(safe);
+    if (!safe)
+        return;
+    size_t at = 0;
+    while (at < reply->header_count && !text_equal_ignoring_case(reply->headers[at].name, name))
+        at++;
+    if (at == REPLY_HEADERS_MAX)
+        return;
+    reply->headers[at] = (struct reply_header){name, arena_text(reply->arena, value)};
+    if (at == reply->header_count)
+        reply->header_count++;
+}
+
+void reply_format_header(struct reply *reply, const char *name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    reply_set_header(reply, name, arena_format_list(reply->arena, format, arguments));
+    va_end(arguments);
+}
+
+const char *reply_find_header(const struct reply *reply, const char *name)
+{
+    for (size_t i = 0; i < reply->header_count; i++)
+        if (text_equal_ignoring_case(reply->headers[i].name, name))
+            return reply->headers[i].value;
+    return NULL;
+}
+
+static const char *reason(int status)
+{
+    switch (status) {
+    case 200:
+        return "OK";
+    case 206:
+        return "Partial Content";
+    case 304:
+        return "Not Modified";
+    case 400:
+        return "Bad Request";
+    case 401:
+        return "Unauthorized";
+    case 403:
+        return "Forbidden";
+    case 404:
+        return "Not Found";
+    case 405:
+        return "Method Not Allowed";
+    case 409:
+        return "Conflict";
+    case 412:
+        return "Precondition Failed";
+    case 413:
+        return "Content Too Large";
+    case 415:
+        return "Unsupported Media Type";
+    case 416:
+        return "Range Not Satisfiable";
+    case 429:
+        return "Too Many Requests";
+    default:
+        return "Internal Server Error";
+    }
+}
+
+struct buffer reply_head(const struct reply *reply)
+{
+    struct buffer head;
+    buffer_init(&head, reply->arena);
+    buffer_reserve(&head, 1024);
+    buffer_add_format(&head, "Status: %d %s\r\n", reply->status, reason(reply->status));
+    for (size_t i = 0; i < reply->header_count; i++) {
+        buffer_add_text(&head, reply->headers[i].name);
+        buffer_add(&head, ": ", 2);
+        buffer_add_text(&head, reply->headers[i].value);
+        buffer_add(&head, "\r\n", 2);
+    }
+    buffer_add(&head, "\r\n", 2);
+    return head;
+}

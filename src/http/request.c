@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT */
+#include "http/request.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/id.h"
+#include "base/limits.h"
+#include "base/text.h"
+
+static const char *const method_texts[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"};
+
+#define METHOD_TEXTS (sizeof method_texts / sizeof *method_texts)
+
+const char *method_text(enum method method)
+{
+    return method < METHOD_TEXTS ? method_texts[method] : "OTHER";
+}
+
+static enum method parse_method(const char *text)
+{
+    for (size_t i = 0; text != NULL && i < METHOD_TEXTS; i++)
+        if (strcmp(text, method_texts[i]) == 0)
+            return (enum method)i;
+    return METHOD_OTHER;
+}
+
+static bool request_id_is_good(const char *text)
+{
+    size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
+    return text[length] == '\0' && length >= LIMIT_REQUEST_ID_MIN && length <= LIMIT_REQUEST_ID_MAX;
+}
+
+static const char *take_request_id(const struct request *request)
+{
+    const char *sent = request_header(request, "X_REQUEST_ID");
+    if (sent != NULL && request_id_is_good(sent))
+        return arena_text(request->arena, sent);
+    return id_text(request->arena, id_new());
+}
+
+/* REQUEST_URI is the target as the client sent it; some clients send the absolute form (RFC 9112, section 3.2.2). */
+static const char *path_of_target(const char *target)
+{
+    if (strncmp(target, "http://", 7) != 0 && strncmp(target, "https://", 8) != 0)
+        return target;
+    const char *path = strchr(strstr(target, "://") + 3, '/');
+    return path == NULL ? "/" : path;
+}
+
+static void split_target(struct request *request, const char *base_path)
+{
+    const char *target = request->source.parameter(request->source.context, "REQUEST_URI");
+    if (target == NULL || *target == '\0')
+        return;
+    target = path_of_target(target);
+    const char *question = strchr(target, '?');
+    size_t length = question == NULL ? strlen(target) : (size_t)(question - target);
+    size_t base_length = strlen(base_path);
+    if (length > LIMIT_PATH_BYTES || *target != '/' || strncmp(target, base_path, base_length) != 0 ||
+        (length > base_length && target[base_length] != '/'))
+        return;
+    request->path = length == base_length ? "/" : arena_copy(request->arena, target + base_length, length - base_length);
+    if (question != NULL)
+        request->query = arena_text(request->arena, question + 1);
+}
+
+static int64_t parse_length(const char *text)
+{
+    int64_t length = 0;
+    if (text == NULL || *text == '\0')
+        return 0;
+    return text_to_integer(text, 0, INT64_MAX, &length) ? length : -1;
+}
+
+void request_init(struct request *request, struct arena *arena, const struct request_source *source, const char *base_path)
+{
+    *request = (struct request){.arena = arena, .source = *source, .query = "", .client_address = ""};
+    request->method = parse_method(source->parameter(source->context, "REQUEST_METHOD"));
+    const char *address = source->parameter(source->context, "REMOTE_ADDR");
+    if (address != NULL && strlen(address) <= 45)
+        request->client_address = arena_text(arena, address);
+    request->content_length = parse_length(source->parameter(source->context, "CONTENT_LENGTH"));
+    request->body_left = request->content_length > 0 ? request->content_length : 0;
+    request->request_id = take_request_id(request);
+    split_target(request, base_path);
+}
+
+const char *request_header(const struct request *request, const char *name)
+{
+    char parameter[64] = "HTTP_";
+    size_t length = strlen(name);
+    if (length >= sizeof parameter - 5)
+        return NULL;
+    memcpy(parameter + 5, name, length + 1);
+    return request->source.parameter(request->source.context, parameter);
+}
+
+const char *request_content_type(const struct request *request)
+{
+    const char *type = request->source.parameter(request->source.context, "CONTENT_TYPE");
+    return type == NULL || *type == '\0' ? NULL : type;
+}
+
+static struct error *broken_body(const struct request *request)
+{
+    return error_message(error_new(request->arena, ERROR_REQUEST_MALFORMED, "%lld bytes of the body are missing",
+                                   (long long)request->body_left),
+                         "The body ended before its announced length. Send the request again.");
+}
+
+struct error *request_read(struct request *request, void *bytes, size_t size, size_t *got_out)
+{
+    *got_out = 0;
+    if (request->content_length < 0)
+        return error_message(error_plain(request->arena, ERROR_REQUEST_MALFORMED), "Content-Length is not a number.");
+    if ((int64_t)size > request->body_left)
+        size = (size_t)request->body_left;
+    if (size == 0)
+        return NULL;
+    long got = request->source.read(request->source.context, bytes, size);
+    if (got <= 0)
+        return broken_body(request);
+    request->body_left -= got;
+    *got_out = (size_t)got;
+    return NULL;
+}
+
+struct error *request_read_all(struct request *request, int64_t maximum, char **bytes_out, size_t *length_out)
+{
+    if (request->content_length > maximum)
+        return error_message(error_plain(request->arena, ERROR_TOO_LARGE), "The body is larger than %lld bytes.",
+                             (long long)maximum);
+    size_t length = (size_t)request->body_left;
+    char *bytes = arena_alloc(request->arena, length + 1);
+    size_t filled = 0;
+    size_t got = 0;
+    do {
+        TRY(request_read(request, bytes + filled, length - filled, &got));
+        filled += got;
+    } while (got != 0 && filled < length);
+    *bytes_out = bytes;
+    *length_out = filled;
+    return NULL;
+}
+
+static bool media_type_is(const char *content_type, const char *media_type)
+{
+    size_t length = strlen(media_type);
+    for (size_t i = 0; i < length; i++)
+        if (text_lower(content_type[i]) != media_type[i])
+            return false;
+    const char *rest = content_type + length;
+    rest += strspn(rest, " \t");
+    return *rest == '\0' || *rest == ';';
+}
+
+struct error *request_require_type(const struct request *request, const char *media_type)
+{
+    const char *encoding = request_header(request, "CONTENT_ENCODING");
+    if (encoding != NULL && *encoding != '\0')
+        return error_message(error_plain(request->arena, ERROR_MEDIA_TYPE),
+                             "The body must not have a Content-Encoding. Send it plain.");
+    const char *type = request_content_type(request);
+    if (type == NULL || !media_type_is(type, media_type))
+        return error_message(error_plain(request->arena, ERROR_MEDIA_TYPE), "This path takes a body of type %s.", media_type);
+    return NULL;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* The calls of the interface, each handed on to the provider in use. */
+#include "identity/provider.h"
+
+#include <stddef.h>
+
+#include "base/error.h"
+
+static const char *const outcomes[PROVIDER_OUTCOME_COUNT] = {
+    [PROVIDER_OK] = "ok",
+    [PROVIDER_NEW_PASSWORD_REQUIRED] = "newPasswordRequired",
+    [PROVIDER_PERMANENT_PASSWORD] = "permanentPassword",
+    [PROVIDER_BAD_CREDENTIALS] = "badCredentials",
+    [PROVIDER_TEMPORARY_EXPIRED] = "temporaryExpired",
+    [PROVIDER_DISABLED] = "disabled",
+    [PROVIDER_UNCONFIRMED] = "unconfirmed",
+    [PROVIDER_SAME_PASSWORD] = "samePassword",
+    [PROVIDER_CHALLENGE_SPENT] = "challengeSpent",
+    [PROVIDER_TOKEN_INVALID] = "tokenInvalid",
+    [PROVIDER_TOKEN_REUSED] = "tokenReused",
+    [PROVIDER_EXISTS] = "exists",
+    [PROVIDER_ABSENT] = "absent",
+    [PROVIDER_STATE] = "state",
+};
+
+const char *provider_outcome_text(enum provider_outcome outcome)
+{
+    return outcomes[outcome];
+}
+
+struct error *provider_create(struct provider *provider, struct arena *arena,
+                              const struct provider_account *account, const char **subject_out,
+                              enum provider_outcome *outcome_out)
+{
+    TRY(provider->functions->create(provider, arena, account, subject_out, outcome_out));
+    return NULL;
+}
+
+struct error *provider_login(struct provider *provider, struct arena *arena,
+                             const struct provider_login *login, struct provider_tokens *tokens_out,
+                             struct provider_challenge *challenge_out, enum provider_outcome *outcome_out)
+{
+    TRY(provider->functions->login(provider, arena, login, tokens_out, challenge_out, outcome_out));
+    return NULL;
+}
+
+struct error *provider_answer_new_password(struct provider *provider, struct arena *arena,
+                                           const struct provider_challenge *challenge,
+                                           struct secret new_password, struct provider_tokens *tokens_out,
+                                           enum provider_outcome *outcome_out)
+{
+    TRY(provider->functions->answer_new_password(provider, arena, challenge, new_password, tokens_out,
+                                                 outcome_out));
+    return NULL;
+}
+
+struct error *provider_refresh(struct provider *provider, struct arena *arena, const char *refresh_token,
+                               struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
+{
+    TRY(provider->functions->refresh(provider, arena, refresh_token, tokens_out, outcome_out));
+    return NULL;
+}
+
+struct error *provider_logout(struct provider *provider, struct arena *arena, const char *subject,
+                              struct id session)
+{
+    TRY(provider->functions->logout(provider, arena, subject, session));
+    return NULL;
+}
+
+struct error *provider_logout_all(struct provider *provider, struct arena *arena, const char *subject)
+{
+    TRY(provider->functions->logout_all(provider, arena, subject));
+    return NULL;
+}
+
+struct error *provider_change_password(struct provider *provider, struct arena *arena, const char *subject,
+                                       struct id session, struct secret password, struct secret new_password,
+                                       enum provider_outcome *outcome_out)
+{
+    TRY(provider->functions->change_password(provider, arena, subject, session, password, new_password,
+                                             outcome_out));
+    return NULL;
+}
+
+struct error *provider_set_password(struct provider *provider, struct arena *arena, const char *subject,
+                                    struct secret password, bool temporary,
+                                    enum provider_outcome *outcome_out)
+{
+    TRY(provider->functions->set_password(provider, arena, subject, password, temporary, outcome_out));
+    return NULL;
+}
+
+struct error *provider_invite_again(struct provider *provider, struct arena *arena, const char *subject,
+                                    struct secret password, enum provider_outcome *outcome_out)
+{
+    TRY(provider->functions->invite_again(provider, arena, subject, password, outcome_out));
+    return NULL;
+}
+
+struct error *provider_confirm(struct provider *provider, struct arena *arena, const char *subject,
+                               enum provider_outcome *outcome_out)
+{
+    TRY(provider->functions->confirm(provider, arena, subject, outcome_out));
+    return NULL;
+}
+
+struct error *provider_set_enabled(struct provider *provider, struct arena *arena, const char *subject,
+                                   bool enabled, enum provider_outcome *outcome_out)
+{
+    TRY(provider->functions->set_enabled(provider, arena, subject, enabled, outcome_out));
+    return NULL;
+}
+
+struct error *provider_set_attributes(struct provider *provider, struct arena *arena, const char *subject,
+                                      const struct provider_attributes *attributes,
+                                      enum provider_outcome *outcome_out)
+{
+    TRY(provider->functions->set_attributes(provider, arena, subject, attributes, outcome_out));
+    return NULL;
+}
+
+struct error *provider_remove(struct provider *provider, struct arena *arena, const char *subject)
+{
+    TRY(provider->functions->remove(provider, arena, subject));
+    return NULL;
+}
+
+struct error *provider_keys(struct provider *provider, struct arena *arena, bool stale,
+                            const struct key_set **keys_out)
+{
+    TRY(provider->functions->keys(provider, arena, stale, keys_out));
+    return NULL;
+}
+
+void provider_forget(struct provider *provider)
+{
+    provider->functions->forget(provider);
+}
+
+struct error *provider_tidy(struct provider *provider, struct arena *arena)
+{
+    TRY(provider->functions->tidy(provider, arena));
+    return NULL;
+}
+
+void provider_free(struct provider **provider)
+{
+    if (*provider != NULL)
+        (*provider)->functions->free(*provider);
+    *provider = NULL;
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+#include "service/guard.h"
+
+#include "base/error.h"
+#include "domain/user.h"
+#include "service/caller.h"
+#include "service/service.h"
+
+struct guard guard_of_code(const struct caller *caller)
+{
+    struct guard guard = {.has_address = caller->client_address != NULL && *caller->client_address != '\0'};
+    if (guard.has_address)
+        guard.address = throttle_of_address(caller->client_address);
+    return guard;
+}
+
+struct guard guard_of_password(struct arena *arena, const struct caller *caller, const struct user *user,
+                               const char *username)
+{
+    struct guard guard = guard_of_code(caller);
+    guard.has_account = true;
+    guard.account = user != NULL ? throttle_of_user(user->id) : throttle_of_name(arena, username);
+    return guard;
+}
+
+static struct error *refuse(struct arena *arena, unsigned wait)
+{
+    struct error *error = error_plain(arena, ERROR_RATE_LIMITED);
+    error->retry_after = wait;
+    return error;
+}
+
+struct error *guard_enter(struct service *service, struct arena *arena, const struct guard *guard)
+{
+    unsigned wait = 0;
+    if (guard->has_address)
+        TRY(throttle_check(service->database, arena, &guard->address, &wait));
+    if (wait == 0 && guard->has_account)
+        TRY(throttle_check(service->database, arena, &guard->account, &wait));
+    return wait == 0 ? NULL : refuse(arena, wait);
+}
+
+struct error *guard_failed(struct service *service, struct arena *arena, const struct guard *guard,
+                           struct error *failure)
+{
+    unsigned wait = 0;
+    if (guard->has_account)
+        TRY(throttle_fail(service->database, arena, &guard->account, &wait));
+    if (wait == 0 && guard->has_address)
+        TRY(throttle_fail(service->database, arena, &guard->address, &wait));
+    return wait == 0 ? failure : refuse(arena, wait);
+}
+
+struct error *guard_passed(struct service *service, struct arena *arena, const struct guard *guard)
+{
+    unsigned wait = 0;
+    if (guard->has_account)
+        TRY(throttle_succeed(service->database, arena, &guard->account, &wait));
+    return wait == 0 ? NULL : refuse(arena, wait);
+}

@@ -1,0 +1,16 @@
+noinst_LIBRARIES += libghservice.a
+libghservice_a_SOURCES = \
+	include/service/account.h src/service/account.c src/service/account_create.c \
+	include/service/caller.h src/service/caller.c \
+	include/service/grant.h src/service/grant.c \
+	include/service/guard.h src/service/guard.c \
+	include/service/member.h src/service/member.c \
+	include/service/notice.h src/service/notice.c \
+	include/service/password.h src/service/password.c \
+	include/service/password_policy.h src/service/password_policy.c \
+	include/service/post.h src/service/post.c \
+	include/service/recovery.h src/service/recovery.c \
+	include/service/service.h src/service/service.c \
+	include/service/setup.h src/service/setup.c \
+	include/service/sync.h src/service/sync.c \
+	include/service/upload.h src/service/upload_int.h src/service/upload.c src/service/upload_read.c

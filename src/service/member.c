@@ -1,0 +1,293 @@
+/* SPDX-License-Identifier: MIT */
+#include "service/member.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "domain/audit.h"
+#include "domain/code.h"
+#include "domain/permission.h"
+#include "domain/principal.h"
+#include "domain/role.h"
+#include "domain/session.h"
+#include "identity/provider.h"
+#include "service/caller.h"
+#include "service/grant.h"
+#include "service/guard.h"
+#include "service/service.h"
+#include "service/sync.h"
+#include "store/database.h"
+
+/* ---- finding ------------------------------------------------------------------------------------- */
+
+static struct error *unknown_user(struct arena *arena, const char *path)
+{
+    return error_entry(error_plain(arena, ERROR_USER_UNKNOWN), path, "unknown", "is not a user");
+}
+
+struct error *member_find(struct service *service, struct arena *arena, const struct caller *caller,
+                          const char *required, struct id id, struct user **user_out)
+{
+    TRY(user_find(service->database, arena, caller_home(caller), id, user_out));
+    if (*user_out != NULL)
+        return NULL;
+    if (principal_administers(caller->principal, required))
+        TRY(user_find_any(service->database, arena, id, user_out));
+    if (*user_out == NULL)
+        return unknown_user(arena, "id");
+    return caller_audit_crossing(service, arena, caller, (*user_out)->organisation_id, "user", id);
+}
+
+struct error *member_find_by_username(struct service *service, struct arena *arena, const struct caller *caller,
+                                      const char *username, struct user **user_out)
+{
+    TRY(user_find_by_username(service->database, arena, username, user_out));
+    if (*user_out == NULL)
+        return unknown_user(arena, "username");
+    if (id_equal((*user_out)->organisation_id, caller_home(caller)))
+        return NULL;
+    return caller_audit_crossing(service, arena, caller, (*user_out)->organisation_id, "user", (*user_out)->id);
+}
+
+struct error *member_check_reach(struct service *service, struct arena *arena, const struct caller *caller,
+                                 const struct user *user, const char *path)
+{
+    struct role_list roles;
+    struct text_list held = principal_permissions(arena, caller->principal);
+    TRY(role_list(service->database, arena, &roles));
+    struct text_list theirs =
+        permission_words(arena, grant_mirror(arena, &roles, &user->roles, &user->permissions));
+    for (size_t i = 0; i < theirs.count; i++)
+        if (!permission_covers(&held, theirs.items[i]))
+            return error_entry(error_new(arena, ERROR_ROLE_NOT_GRANTABLE, "the user may do more than the caller"), path,
+                               "notGrantable", "may do more than you");
+    return NULL;
+}
+
+/* ---- confirming ---------------------------------------------------------------------------------- */
+
+struct confirmation {
+    struct service *service;
+    const struct caller *caller;
+    const struct user *user;
+    bool by_code;
+    bool changed;
+};
+
+static struct error *confirm_rows(struct database *database, struct arena *arena, void *context)
+{
+    struct confirmation *confirmation = context;
+    const struct user *user = confirmation->user;
+    bool spent = true;
+    struct audit_entry entry = {
+        .action = confirmation->by_code ? "user.confirm" : "user.adminConfirm",
+        .organisation_id = user->organisation_id,
+        .user_id = confirmation->by_code ? user->id : (struct id){{0}},
+        .target_type = "user",
+        .target_id = id_text(arena, user->id),
+    };
+    confirmation->changed = false;
+    if (confirmation->by_code)
+        TRY(code_spend(database, arena, user->id, CODE_CONFIRM, &spent));
+    else
+        TRY(code_void(database, arena, user->id, CODE_CONFIRM));
+    if (spent)
+        TRY(user_confirm(database, arena, user->organisation_id, user->id, &confirmation->changed));
+    if (!confirmation->changed)
+        return NULL;
+    TRY(sync_queue(confirmation->service, arena, user->id));
+    return caller_audit(confirmation->service, arena, confirmation->caller, &entry);
+}
+
+/* Our rows first, then the provider; what fails there is finished by the job, or by the first login. */
+static struct error *confirm(struct confirmation *confirmation, struct arena *arena)
+{
+    struct service *service = confirmation->service;
+    enum provider_outcome outcome;
+    TRY(database_transaction(service->database, arena, confirm_rows, confirmation, NULL));
+    if (!confirmation->changed)
+        return NULL;
+    struct error *error =
+        provider_confirm(service->provider, arena, confirmation->user->provider_subject, &outcome);
+    if (error != NULL)
+        LOG(WARN, ACCOUNTS, "the provider will be told of a confirmation later", LOG_TEXT("detail", error->detail));
+    return NULL;
+}
+
+struct error *member_confirm(struct service *service, struct arena *arena, const struct caller *caller,
+                             const char *username, const char *code)
+{
+    static const struct id nobody;
+    struct guard guard = guard_of_code(caller);
+    struct user *user = NULL;
+    bool good = false;
+    TRY(guard_enter(service, arena, &guard));
+    TRY(user_find_by_username(service->database, arena, username, &user));
+    bool waiting = user != NULL && user->status == USER_AWAITING_CONFIRMATION;
+    TRY(code_try(service->database, arena, service->master, waiting ? user->id : nobody, CODE_CONFIRM, code, &good));
+    struct confirmation confirmation = {.service = service, .caller = caller, .user = user, .by_code = true};
+    if (good && waiting)
+        TRY(confirm(&confirmation, arena));
+    if (confirmation.changed)
+        return NULL;
+    TRY(caller_audit_failure(service, arena, caller, "user.confirmFailed", user));
+    return guard_failed(service, arena, &guard, error_plain(arena, ERROR_CODE_MISMATCH));
+}
+
+struct error *member_admin_confirm(struct service *service, struct arena *arena, const struct caller *caller,
+                                   const char *username)
+{
+    struct user *user = NULL;
+    TRY(member_find_by_username(service, arena, caller, username, &user));
+    if (user->status == USER_AWAITING_FIRST_LOGIN || user->status == USER_DISABLED)
+        return error_plain(arena, ERROR_USER_STATE);
+    TRY(member_check_reach(service, arena, caller, user, "username"));
+    struct confirmation confirmation = {.service = service, .caller = caller, .user = user};
+    TRY(confirm(&confirmation, arena));
+    return confirmation.changed ? NULL : error_plain(arena, ERROR_USER_ALREADY_CONFIRMED);
+}
+
+/* ---- changing ------------------------------------------------------------------------------------ */
+
+struct update {
+    struct service *service;
+    const struct caller *caller;
+    const struct member_patch *patch;
+    const struct role_list *roles;
+    struct id organisation;
+    struct id id;
+    struct user *user;
+};
+
+/* What the patch makes of the locked row; the grants are judged on the result. */
+static struct error *apply(const struct update *update, struct arena *arena, struct user *user)
+{
+    const struct member_patch *patch = update->patch;
+    if (patch->roles != NULL)
+        user->roles = *patch->roles;
+    if (patch->permissions != NULL)
+        user->permissions = *patch->permissions;
+    if (patch->roles != NULL || patch->permissions != NULL)
+        TRY(grant_check(arena, update->caller, update->roles, &user->roles, &user->permissions, NULL));
+    if (patch->first_name != NULL)
+        user->first_name = patch->first_name;
+    if (patch->last_name != NULL)
+        user->last_name = patch->last_name;
+    if (patch->has_phone && (user->phone == NULL || patch->phone == NULL || strcmp(user->phone, patch->phone) != 0))
+        user->phone_verified = false;
+    if (patch->has_phone)
+        user->phone = patch->phone;
+    return NULL;
+}
+
+static struct error *apply_status(const struct update *update, struct arena *arena, struct user *user)
+{
+    if (!update->patch->has_status)
+        return NULL;
+    if (id_equal(user->id, caller_user(update->caller)))
+        return error_plain(arena, ERROR_USER_SELF);
+    if (user->status != USER_ACTIVE && user->status != USER_DISABLED)
+        return error_plain(arena, ERROR_USER_STATE);
+    user->status = update->patch->status;
+    if (user->status == USER_DISABLED)
+        return session_end_all(update->service->database, arena, user->id, (struct id){{0}}, NULL);
+    return NULL;
+}
+
+/* The length of what the patch and what it leaves as it is grant together. */
+static struct error *validate_result(const struct update *update, struct arena *arena, const struct user *user)
+{
+    struct validation validation;
+    const struct member_patch *patch = update->patch;
+    validation_init(&validation, arena);
+    if (patch->roles != NULL || patch->permissions != NULL)
+        grant_validate_length(arena, update->roles, patch->roles != NULL ? patch->roles : &user->roles,
+                              patch->permissions != NULL ? patch->permissions : &user->permissions, &validation);
+    return validation.error;
+}
+
+static void add_list(struct buffer *details, const char *name, const struct text_list *list)
+{
+    buffer_add_format(details, ",\"%s\":[", name);
+    for (size_t i = 0; i < list->count; i++) {
+        buffer_add_text(details, i == 0 ? "" : ",");
+        buffer_add_json_text(details, list->items[i]);
+    }
+    buffer_add_char(details, ']');
+}
+
+/* What was changed, for the audit trail: the rights and status given, and whether personal data were touched. */
+static const char *describe(struct arena *arena, const struct member_patch *patch)
+{
+    struct buffer details;
+    buffer_init(&details, arena);
+    buffer_add_format(&details, "{\"names\":%s,\"phone\":%s",
+                      patch->first_name != NULL || patch->last_name != NULL ? "true" : "false",
+                      patch->has_phone ? "true" : "false");
+    if (patch->roles != NULL)
+        add_list(&details, "roles", patch->roles);
+    if (patch->permissions != NULL)
+        add_list(&details, "permissions", patch->permissions);
+    if (patch->has_status)
+        buffer_add_format(&details, ",\"status\":\"%s\"", user_status_text(patch->status));
+    buffer_add_char(&details, '}');
+    return details.bytes;
+}
+
+static struct error *update_rows(struct database *database, struct arena *arena, void *context)
+{
+    struct update *update = context;
+    struct user *user = NULL;
+    TRY(user_lock(database, arena, update->organisation, update->id, &user));
+    if (user == NULL)
+        return unknown_user(arena, "id");
+    TRY(validate_result(update, arena, user));
+    TRY(member_check_reach(update->service, arena, update->caller, user, "id"));
+    TRY(apply(update, arena, user));
+    TRY(apply_status(update, arena, user));
+    struct audit_entry entry = {
+        .details = describe(arena, update->patch),
+        .action = update->patch->has_status && user->status == USER_DISABLED ? "user.disable" : "user.update",
+        .organisation_id = user->organisation_id,
+        .target_type = "user",
+        .target_id = id_text(arena, user->id),
+    };
+    TRY(user_update(database, arena, user));
+    TRY(sync_queue(update->service, arena, user->id));
+    update->user = user;
+    return caller_audit(update->service, arena, update->caller, &entry);
+}
+
+/* Unknown roles and malformed permissions: known before anything is looked up. */
+static struct error *validate(const struct update *update, struct arena *arena)
+{
+    static const struct text_list none;
+    struct validation validation;
+    const struct member_patch *patch = update->patch;
+    validation_init(&validation, arena);
+    grant_validate(update->roles, patch->roles != NULL ? patch->roles : &none,
+                   patch->permissions != NULL ? patch->permissions : &none, &validation);
+    return validation.error;
+}
+
+struct error *member_update(struct service *service, struct arena *arena, const struct caller *caller,
+                            const char *required, struct id id, const struct member_patch *patch,
+                            struct user **user_out)
+{
+    struct role_list roles;
+    struct user *user = NULL;
+    struct update update = {.service = service, .caller = caller, .patch = patch, .roles = &roles, .id = id};
+    TRY(role_list(service->database, arena, &roles));
+    TRY(validate(&update, arena));
+    TRY(member_find(service, arena, caller, required, id, &user));
+    update.organisation = user->organisation_id;
+    TRY(database_transaction(service->database, arena, update_rows, &update, NULL));
+    /* At once where somebody is let in or shut out; the queued job repeats it where this fails. */
+    struct error *error = patch->has_status ? sync_user(service, arena, id) : NULL;
+    if (error != NULL)
+        LOG(WARN, ACCOUNTS, "the provider will be told of a status later", LOG_TEXT("detail", error->detail));
+    TRY(user_find(service->database, arena, update.organisation, id, user_out));
+    return *user_out != NULL ? NULL : unknown_user(arena, "id");
+}

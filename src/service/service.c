@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "service/service.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "blob/directory.h"
+#include "blob/sniff.h"
+#include "codec/encoding.h"
+#include "codec/seal.h"
+#include "codec/token.h"
+#include "identity/embedded.h"
+#include "identity/provider.h"
+#include "service/password_policy.h"
+#include "store/database.h"
+
+static struct error *read_master(struct arena *arena, const char *path, struct secret *master_out)
+{
+    struct secret text;
+    unsigned char *bytes;
+    size_t length;
+    struct error *error = secret_read(arena, path, &text);
+    if (error != NULL)
+        return error_message(error, "The secret file %s cannot be read. Run gatehousectl migrate to make it.", path);
+    if (!hex_decode(arena, secret_reveal(text), text.length, &bytes, &length) || length < SEAL_MASTER_BYTES)
+        return error_message(error_new(arena, ERROR_INTERNAL, "the secret file is not hexadecimal or too short"),
+                             "The secret file %s must hold at least %d hexadecimal digits.", path, 2 * SEAL_MASTER_BYTES);
+    *master_out = secret_copy(arena, bytes, length);
+    return NULL;
+}
+
+static struct error *open_provider(struct service *service)
+{
+    const struct configuration *configuration = service->configuration;
+    struct embedded_options options = {
+        .database = service->database,
+        .master = service->master,
+        .issuer = configuration->identity.issuer,
+        .audience = configuration->identity.audience,
+        .access_token_seconds = configuration->identity.access_token_seconds,
+        .refresh_token_seconds = configuration->identity.refresh_token_seconds,
+        .temporary_password_seconds = configuration->identity.temporary_password_seconds,
+        .cost = {.memory_kib = (unsigned)configuration->password.hash_memory_kib,
+                 .passes = (unsigned)configuration->password.hash_passes},
+    };
+    return embedded_new(service->arena, &options, &service->provider);
+}
+
+void service_close(struct service *service)
+{
+    provider_free(&service->provider);
+    database_free(&service->database);
+}
+
+struct error *service_open(struct arena *arena, const struct configuration *configuration, struct service *service_out)
+{
+    struct database_options options;
+    *service_out = (struct service){.arena = arena, .configuration = configuration};
+    TRY(read_master(arena, configuration->service.secret_file, &service_out->master));
+    TRY(database_options_load(arena, configuration, false, &options));
+    service_out->database = database_new(&options);
+    TRY(open_provider(service_out));
+    struct error *error = blob_directory_open(arena, configuration->files.directory, NULL, &service_out->blobs);
+    if (error != NULL)
+        return error_message(error, "The files directory %s cannot be opened.", configuration->files.directory);
+    TRY(sniffer_open(arena, &service_out->sniffer));
+    TRY(password_policy_open(arena, configuration->password.common_list, configuration->password.minimum_length,
+                             &service_out->passwords));
+    service_out->memo = token_memo_new(arena);
+    return NULL;
+}

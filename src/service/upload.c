@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: MIT */
+/* Judging and storing what upload_read.c received. */
+#include "service/upload.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "blob/blob.h"
+#include "blob/content.h"
+#include "domain/audit.h"
+#include "http/disposition.h"
+#include "service/caller.h"
+#include "service/service.h"
+#include "service/upload_int.h"
+#include "store/database.h"
+
+static const struct schema_field form_fields[] = {
+    {.name = "bucket", .type = SCHEMA_CHOICE, .flags = SCHEMA_REQUIRED, .choices = UPLOAD_BUCKET_CHOICES,
+     .offset = offsetof(struct upload_form, bucket)},
+    {.name = "type", .type = SCHEMA_CHOICE, .flags = SCHEMA_REQUIRED,
+     .choices = UPLOAD_TYPE_CHOICES,
+     .offset = offsetof(struct upload_form, type),
+     .description = "avatar, image and logo belong in the bucket images only."},
+    {.name = "name", .type = SCHEMA_TEXT, .flags = SCHEMA_UNJUDGED, .maximum = LIMIT_FIELD_BYTES, .offset = offsetof(struct upload_form, name),
+     .description = "At most 255 bytes; the client's file name when absent. With one file only."},
+    {.name = "tags", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNIQUE, .maximum = LIMIT_TAGS, .item_maximum = LIMIT_TAG_CHARACTERS,
+     .offset = offsetof(struct upload_form, tags), .description = "One part a tag."},
+    {.name = "file", .type = SCHEMA_FILES, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_FILES},
+};
+
+const struct schema upload_form_schema = {
+    .name = "UploadForm", SCHEMA_FIELDS(form_fields), .size = sizeof(struct upload_form)};
+
+/* Forms of browsers send fields that nobody filled, so an empty name is no name. */
+static bool is_named(const struct upload *upload)
+{
+    return upload->form->name != NULL && upload->form->name[0] != '\0';
+}
+
+/* The name that the file gets, cleaned; NULL (and an entry) when there is none that will do. */
+static const char *judge_name(struct upload *upload, size_t index)
+{
+    const struct upload_file *file = &upload->files[index];
+    bool named = is_named(upload) && upload->file_parts == 1;
+    const char *path = named ? "name" : arena_format(upload->arena, "file[%zu]", index);
+    if (!named && file->raw_name == NULL) {
+        validation_add(&upload->validation, "fileName", "has no file name, and no name was given", "%s", path);
+        return NULL;
+    }
+    const char *name = clean_file_name(upload->arena, named ? upload->form->name : file->raw_name);
+    if (name == NULL)
+        validation_add(&upload->validation, "format", "is not a usable file name", "%s", path);
+    else if (strlen(name) > LIMIT_FILE_NAME_BYTES)
+        validation_add(&upload->validation, "length", "a file name may have 255 bytes at most", "%s", path);
+    return name;
+}
+
+static void judge_content(struct upload *upload, size_t index, bool bucket_known)
+{
+    struct upload_file *file = &upload->files[index];
+    struct file_record *record = &file->record;
+    if (record->size == 0) {
+        validation_add(&upload->validation, "empty", "is empty", "file[%zu]", index);
+        return;
+    }
+    if (content_is_program(record->content_type)) {
+        validation_add(&upload->validation, "contentType", "programs and installers are not stored", "file[%zu]", index);
+        return;
+    }
+    if (!content_pixels_allowed(&file->sniffed))
+        validation_add(&upload->validation, "pixels", "is a picture of more than 40 megapixels", "file[%zu]", index);
+    if (bucket_known && !content_allowed(record->bucket, record->content_type))
+        validation_add(&upload->validation, "contentType",
+                       arena_format(upload->arena, "is %s, which the bucket %s does not take", record->content_type,
+                                    record->bucket),
+                       "file[%zu]", index);
+}
+
+/* What the bytes and the form say of one file. */
+static void fill_record(struct upload *upload, size_t index)
+{
+    struct upload_file *file = &upload->files[index];
+    struct file_record *record = &file->record;
+    bool bucket_known = upload->form->bucket != NULL && content_bucket_known(upload->form->bucket);
+    record->id = id_new();
+    record->organisation_id = caller_home(upload->caller);
+    record->user_id = caller_user(upload->caller);
+    record->bucket = upload->form->bucket;
+    record->type = upload->form->type;
+    record->name = judge_name(upload, index);
+    record->tags = upload->form->tags;
+    record->status = FILE_ACTIVE;
+    record->size = (int64_t)blob_writer_size(file->writer);
+    blob_writer_digest(file->writer, record->hash);
+    file->sniffed = sniff(upload->service->sniffer, upload->arena, file->head, file->head_length);
+    record->content_type = content_media_type(&file->sniffed, record->name, file->declared);
+    judge_content(upload, index, bucket_known);
+}
+
+static void judge_repetition(struct upload *upload, size_t index)
+{
+    const struct file_record *record = &upload->files[index].record;
+    for (size_t i = 0; i < index; i++) {
+        const struct file_record *other = &upload->files[i].record;
+        if (record->name == NULL || other->name == NULL || strcmp(record->name, other->name) != 0 ||
+            memcmp(record->hash, other->hash, FILE_HASH_BYTES) != 0)
+            continue;
+        validation_add(&upload->validation, "duplicate",
+                       arena_format(upload->arena, "is the same file as file[%zu]", i), "file[%zu]", index);
+        return;
+    }
+}
+
+struct error *upload_judge(struct upload *upload)
+{
+    struct validation *validation = &upload->validation;
+    if (upload->file_parts > 0)
+        upload->pairs[upload->pair_count++] = (struct schema_pair){"file", ""};
+    upload->form = schema_read_pairs(&upload_form_schema, upload->pairs, upload->pair_count, validation, NULL);
+    const struct upload_form *form = upload->form;
+    if (is_named(upload) && upload->file_parts > 1)
+        validation_add(validation, "count", "can be given for one file only", "name");
+    if (form->bucket != NULL && form->type != NULL && content_bucket_known(form->bucket) &&
+        content_type_known(form->type) && !content_type_fits(form->type, form->bucket))
+        validation_add(validation, "bucket",
+                       arena_format(upload->arena, "files of type %s do not belong in %s", form->type, form->bucket), "type");
+    for (size_t i = 0; i < upload->file_count; i++) {
+        fill_record(upload, i);
+        judge_repetition(upload, i);
+    }
+    return validation->error;
+}
+
+/* ---- storing ------------------------------------------------------------------------------------- */
+
+static struct error *insert_rows(struct database *database, struct arena *arena, void *context)
+{
+    struct upload *upload = context;
+    for (size_t i = 0; i < upload->file_count; i++) {
+        const struct file_record *record = &upload->files[i].record;
+        bool duplicate = false;
+        struct audit_entry entry = {
+            .action = "file.upload", .target_type = "file", .target_id = id_text(arena, record->id)};
+        TRY(file_insert(database, arena, record, &duplicate));
+        if (duplicate)
+            return error_plain(arena, ERROR_FILE_DUPLICATE);
+        TRY(caller_audit(upload->service, arena, upload->caller, &entry));
+    }
+    return NULL;
+}
+
+/* Names the file that is there already; what was rolled back is looked for anew. */
+static struct error *explain_duplicate(struct upload *upload, struct error *error)
+{
+    for (size_t i = 0; i < upload->file_count; i++) {
+        struct id id;
+        bool found = false;
+        TRY(file_find_duplicate(upload->service->database, upload->arena, &upload->files[i].record, &id, &found));
+        if (found)
+            return error_member(error, "id", id_text(upload->arena, id));
+    }
+    return error;
+}
+
+static void remove_blobs(struct upload *upload)
+{
+    for (size_t i = 0; i < upload->file_count; i++) {
+        if (!upload->files[i].stored)
+            continue;
+        struct error *error = blob_remove(upload->service->blobs, upload->arena, upload->files[i].record.id);
+        if (error != NULL)
+            LOG(WARN, FILES, "bytes without a row were left for fsck", LOG_TEXT("detail", error->detail));
+    }
+}
+
+/* COMMIT was sent and its answer lost: the row tells. Where even that cannot be asked, the bytes stay for fsck. */
+static struct error *resolve_unknown(struct upload *upload, struct error *error)
+{
+    struct file_record *record = NULL;
+    const struct file_record *first = &upload->files[0].record;
+    struct error *failure =
+        file_find(upload->service->database, upload->arena, first->organisation_id, first->id, &record);
+    return failure == NULL && record != NULL ? NULL : error;
+}
+
+static struct error *commit_blobs(struct upload *upload)
+{
+    for (size_t i = 0; i < upload->file_count; i++) {
+        TRY(blob_commit(upload->files[i].writer, upload->files[i].record.id));
+        upload->files[i].stored = true;
+    }
+    return NULL;
+}
+
+struct error *upload_store(struct upload *upload)
+{
+    bool unknown = false;
+    struct error *error = commit_blobs(upload);
+    if (error == NULL)
+        error = database_transaction(upload->service->database, upload->arena, insert_rows, upload, &unknown);
+    if (error == NULL)
+        return NULL;
+    if (unknown)
+        return resolve_unknown(upload, error);
+    remove_blobs(upload);
+    return error->code == ERROR_FILE_DUPLICATE ? explain_duplicate(upload, error) : error;
+}
+
+struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,
+                             struct request *request, struct file_record **records_out, size_t *count_out)
+{
+    struct upload *upload = arena_alloc(arena, sizeof *upload);
+    upload->service = service;
+    upload->arena = arena;
+    upload->caller = caller;
+    validation_init(&upload->validation, arena);
+    TRY(upload_read(upload, request));
+    TRY(upload_judge(upload));
+    TRY(upload_store(upload));
+    struct file_record *records = arena_array(arena, upload->file_count, sizeof *records);
+    for (size_t i = 0; i < upload->file_count; i++)
+        records[i] = upload->files[i].record;
+    *records_out = records;
+    *count_out = upload->file_count;
+    return NULL;
+}

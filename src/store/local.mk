@@ -1,0 +1,24 @@
+noinst_LIBRARIES += libghstore.a
+libghstore_a_SOURCES = \
+	include/store/database.h src/store/database.c src/store/database_int.h \
+	src/store/connection.c src/store/failure.c src/store/rows.c \
+	include/store/mail.h src/store/mail.c src/store/mail_encode.h src/store/mail_encode.c \
+	src/store/mail_file.c src/store/mail_smtp.c \
+	include/store/mail_template.h src/store/mail_template.c \
+	include/store/migrate.h src/store/migrate.c src/store/migrate_setup.c \
+	src/store/source.h src/store/source.c \
+	src/store/sql_split.h src/store/sql_split.c
+libghstore_a_CFLAGS = $(AM_CFLAGS) $(MARIADB_CFLAGS) $(CURL_CFLAGS)
+
+# What a program that uses this floor links.
+store_libs = libghstore.a $(codec_libs) $(MARIADB_LIBS) $(CURL_LIBS)
+
+sqldir = $(pkgdatadir)/sql
+dist_sql_DATA = sql/001-foundation.sql sql/002-roles.sql sql/003-embedded-identity.sql \
+	sql/004-files.sql sql/005-accounts.sql
+mailtemplatesdir = $(pkgdatadir)/mail
+dist_mailtemplates_DATA = \
+	share/mail/confirm.subject share/mail/confirm.txt share/mail/confirm.html \
+	share/mail/first-login.subject share/mail/first-login.txt share/mail/first-login.html \
+	share/mail/password-changed.subject share/mail/password-changed.txt share/mail/password-changed.html \
+	share/mail/reset.subject share/mail/reset.txt share/mail/reset.html

@@ -1,0 +1,9 @@
+# The worker is started by spawn-fcgi or the web server, not from a shell.
+pkglibexec_PROGRAMS += gatehouse.fcgi
+gatehouse_fcgi_SOURCES = src/worker/main.c
+gatehouse_fcgi_LDADD = $(GATEHOUSE_LIBS)
+
+GATEHOUSE_LIBS = libghapi.a libghservice.a libghidentity.a libghblob.a libghdomain.a libghstore.a libghhttp.a \
+	libghcodec.a libghbase.a \
+	$(FCGI_LIBS) $(MARIADB_LIBS) $(CURL_LIBS) $(MAGIC_LIBS) $(JWT_LIBS) $(CJSON_LIBS) $(SODIUM_LIBS) $(OPENSSL_LIBS) \
+	$(INIH_LIBS)

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gatehouse.fcgi: one worker. It opens what it needs, serves one request at a time on descriptor 0, forgets each whole,
+ * and leaves when asked to or after a number of requests; the supervisor starts the next.
+ */
+#include "config.h"
+
+#include <getopt.h>
+#include <malloc.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "api/dispatch.h"
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "http/fastcgi.h"
+#include "http/reply.h"
+#include "http/request.h"
+#include "service/service.h"
+#include "service/setup.h"
+
+/* The path of base_url: what the web server's requests have in front of ours. */
+static const char *base_path(const char *base_url)
+{
+    const char *host = strstr(base_url, "://");
+    const char *path = host == NULL ? NULL : strchr(host + 3, '/');
+    return path == NULL ? "" : path;
+}
+
+/* Users that may connect beside our own and root. Unknown names are reported and left out. */
+static void find_peers(const struct configuration *configuration, struct fastcgi_options *options)
+{
+    const struct text_list *names = &configuration->service.web_server_user;
+    for (size_t i = 0; i < names->count && options->peer_count < FASTCGI_PEERS_MAX; i++) {
+        const struct passwd *entry = getpwnam(names->items[i]);
+        if (entry == NULL)
+            LOG(WARN, WORKER, "service.web_server_user names an unknown user", LOG_TEXT("user", names->items[i]));
+        else
+            options->peers[options->peer_count++] = entry->pw_uid;
+    }
+}
+
+static void serve(struct service *service, const struct configuration *configuration)
+{
+    struct arena *arena = arena_new();
+    const char *base = base_path(configuration->service.base_url);
+    int64_t left = configuration->service.requests_per_worker;
+    struct request_source source;
+    while (left-- > 0 && fastcgi_accept(&source)) {
+        struct request request;
+        struct reply reply;
+        request_init(&request, arena, &source, base);
+        dispatch(service, &request, &reply);
+        if (!fastcgi_send(&reply))
+            LOG(DEBUG, HTTP, "the peer left before the reply was sent");
+        fastcgi_finish(request.body_left);
+        arena_reset(arena);
+    }
+    arena_free(&arena);
+}
+
+static const char *config_option(int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"config", required_argument, NULL, 'c'}, {"version", no_argument, NULL, 'v'}, {NULL, 0, NULL, 0}};
+    const char *config = NULL;
+    int option;
+    while ((option = getopt_long(argc, argv, "c:", options, NULL)) != -1) {
+        if (option == 'v') {
+            (void)printf("gatehouse %s\n", PACKAGE_VERSION);
+            exit(EXIT_SUCCESS);
+        }
+        if (option != 'c') {
+            (void)fprintf(stderr, "usage: gatehouse.fcgi [--config FILE]\n");
+            exit(2);
+        }
+        config = optarg;
+    }
+    return config;
+}
+
+int main(int argc, char **argv)
+{
+    struct arena *arena = arena_new();
+    struct configuration *configuration;
+    struct service service;
+    struct fastcgi_options options = {.peer_count = 0};
+    const char *problem = NULL;
+
+    /* Another process of the same user must not read tokens and keys out of our memory; nor must a core file. */
+    (void)prctl(PR_SET_DUMPABLE, 0);
+    /* One thread, small requests: give memory of a large one back. */
+    (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+
+    struct error *error = setup_load(arena, config_option(argc, argv), "gatehouse", &configuration);
+    if (error == NULL)
+        error = service_open(arena, configuration, &service);
+    if (error != NULL) {
+        setup_report(error);
+        /* The supervisor starts another at once: a fault that stays must not keep the machine busy. */
+        (void)sleep(1);
+        return EXIT_FAILURE;
+    }
+    options.io_timeout_seconds = configuration->service.io_timeout_seconds;
+    find_peers(configuration, &options);
+    if (!fastcgi_open(&options, &problem)) {
+        LOG(FATAL, WORKER, problem);
+        return EXIT_FAILURE;
+    }
+    LOG(INFO, WORKER, "worker started");
+    serve(&service, configuration);
+    LOG(INFO, WORKER, "worker ended");
+    service_close(&service);
+    arena_free(&arena);
+    return EXIT_SUCCESS;
+}

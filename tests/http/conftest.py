@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: MIT
+"""Fixtures of the HTTP tests. They run against a stack that tools/quickstart has started;
+GATEHOUSE_QUICKSTART names its quickstart.json. Every reply passes the rules of support/client.py before a
+test sees it."""
+
+import os
+import sys
+
+import pytest
+import requests
+
+sys.dont_write_bytecode = True
+
+from support import files, samples  # noqa: E402
+from support.accounts import Accounts  # noqa: E402
+from support.client import Api  # noqa: E402
+from support.database import Database  # noqa: E402
+from support.logs import Logs  # noqa: E402
+from support.mail import Mailbox  # noqa: E402
+from support.members import Members  # noqa: E402
+from support.openapi import Document  # noqa: E402
+from support.stack import Stack  # noqa: E402
+
+
+def pytest_sessionstart(session):
+    if session.config.option.collectonly:
+        return
+    path = os.environ.get("GATEHOUSE_QUICKSTART")
+    if not path or not os.path.exists(path):
+        pytest.exit(f"GATEHOUSE_QUICKSTART must name the quickstart.json of a running stack; it is {path!r}",
+                    returncode=2)
+
+
+def pytest_collection_modifyitems(items):
+    # What breaks the stack on purpose runs after what needs it whole; the search for secrets comes last of
+    # all.
+    items.sort(key=lambda item: ("test_secrets" in item.nodeid, item.get_closest_marker("fault") is not None))
+
+
+@pytest.fixture(scope="session")
+def stack():
+    return Stack(os.environ["GATEHOUSE_QUICKSTART"])
+
+
+@pytest.fixture(scope="session")
+def document(stack):
+    reply = requests.get(stack.url("/system/openapi.json"), timeout=10)
+    assert reply.status_code == 200, f"openapi.json: {reply.status_code} {reply.text[:300]}"
+    return Document(reply.json())
+
+
+@pytest.fixture(scope="session")
+def api(stack, document):
+    return Api(stack, document)
+
+
+@pytest.fixture(scope="session")
+def database(stack):
+    return Database(stack.database)
+
+
+@pytest.fixture(scope="session")
+def mailbox(stack):
+    return Mailbox(stack.mail)
+
+
+@pytest.fixture(scope="session")
+def logs(stack):
+    return Logs(stack.logs)
+
+
+@pytest.fixture(scope="session")
+def log_start(logs):
+    """Where every log file ended before the first test."""
+    return logs.mark()
+
+
+@pytest.fixture(autouse=True)
+def fresh_throttle(database):
+    """No test is answered 429 for what another test got wrong."""
+    database.lift_throttles()
+
+
+@pytest.fixture(scope="session")
+def accounts(api, stack, mailbox, database, log_start):
+    assert log_start is not None
+    database.lift_throttles()
+    return Accounts(api, stack, mailbox, database)
+
+
+@pytest.fixture(scope="session")
+def members(accounts):
+    return Members(accounts)
+
+
+@pytest.fixture(scope="session")
+def administrator(accounts):
+    return accounts.administrator
+
+
+@pytest.fixture(scope="session")
+def owner(accounts):
+    """The owner of a customer; tests that use it leave its roles, permissions, status and password as they
+    are."""
+    return accounts.customer()
+
+
+@pytest.fixture(scope="session")
+def other(accounts):
+    """The owner of another customer."""
+    return accounts.customer()
+
+
+@pytest.fixture(scope="session")
+def nobody(accounts):
+    """An active user who holds no permission at all."""
+    return accounts.user_with("")
+
+
+@pytest.fixture()
+def customer(accounts):
+    """A new customer of the test's own."""
+    return accounts.customer()
+
+
+@pytest.fixture(scope="session")
+def subject(accounts):
+    """A user whose grants each test sets for itself."""
+    return accounts.user_with("")
+
+
+@pytest.fixture(scope="module")
+def keeper(accounts):
+    """A customer of the module's own, for files that other modules shall not see in their lists."""
+    return accounts.customer()
+
+
+@pytest.fixture()
+def stored(keeper):
+    """A PNG just uploaded: (record, bytes)."""
+    data = samples.picture()
+    return files.upload(keeper, data, "picture.png", bucket="images", kind="image"), data
+
+
+@pytest.fixture()
+def nothing_kept(stack, keeper):
+    """Fails when the test left a new file behind, on the disk or in the list."""
+    blobs, rows = stack.blob_files(), [item["id"] for item in files.listed(keeper, status="all")]
+    yield
+    assert stack.blob_files().keys() == blobs.keys(), "bytes were left behind in the blob directory"
+    assert [item["id"] for item in files.listed(keeper, status="all")] == rows, "a record was left behind"

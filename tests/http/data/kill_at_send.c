@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Preloaded into a program by the crash tests: ends it with SIGKILL just before its N-th message to the
+ * database. The database's socket is named by CRASH_SOCKET; the messages are counted from the moment that the
+ * file CRASH_FILE is there, which holds N. So a test can warm the program up first, and then try every N until
+ * the work gets done.
+ */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static int is_database(int fd)
+{
+    struct sockaddr_un peer;
+    socklen_t length = sizeof peer;
+    const char *path = getenv("CRASH_SOCKET");
+    memset(&peer, 0, sizeof peer);
+    return path != NULL && getpeername(fd, (struct sockaddr *)&peer, &length) == 0 && peer.sun_family == AF_UNIX &&
+           strcmp(peer.sun_path, path) == 0;
+}
+
+/* N, or 0 while the file is not there. */
+static long wanted(void)
+{
+    char text[32] = "";
+    const char *path = getenv("CRASH_FILE");
+    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return 0;
+    ssize_t length = read(fd, text, sizeof text - 1);
+    (void)close(fd);
+    return length > 0 ? strtol(text, NULL, 10) : 0;
+}
+
+ssize_t send(int fd, const void *bytes, size_t length, int flags)
+{
+    static ssize_t (*next)(int, const void *, size_t, int);
+    static long count;
+    if (next == NULL)
+        *(void **)&next = dlsym(RTLD_NEXT, "send");
+    if (is_database(fd) && wanted() > 0 && ++count == wanted())
+        (void)kill(getpid(), SIGKILL);
+    return next(fd, bytes, length, flags);
+}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT
+"""The mail that the stack has sent: one .eml file a message in the mail directory, oldest first by name."""
+
+import email
+import email.policy
+import os
+import re
+
+from support.stack import wait_until
+
+# Twice the longest pause of a background runner that looks for new mail; a message that is later than this
+# is lost.
+PATIENCE_SECONDS = 20
+
+
+class Mailbox:
+    """Finds messages by recipient. Each file is parsed once."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.names = set()
+        self.received = {}
+
+    def messages(self, address):
+        """All messages to an address so far, oldest first."""
+        for name in sorted(set(os.listdir(self.directory)) - self.names):
+            if name.endswith(".eml"):
+                self.names.add(name)
+                data = (self.directory / name).read_bytes()
+                message = email.message_from_bytes(data, policy=email.policy.default)
+                for entry in message["To"].addresses:
+                    self.received.setdefault(entry.addr_spec.lower(), []).append((name, message))
+        found = sorted(self.received.get(address.lower(), []), key=lambda pair: pair[0])
+        return [message for _, message in found]
+
+    def wait(self, address, count=1):
+        """Waits for the count-th message to an address and returns it."""
+        found = wait_until(lambda: self.messages(address)[count - 1:count], PATIENCE_SECONDS,
+                           f"mail number {count} to {address}")
+        return found[0]
+
+
+def lines(message):
+    """The lines of a message's text part."""
+    part = message.get_body(preferencelist=("plain", ))
+    assert part is not None, "the message has no text part"
+    assert part.get_content_type() == "text/plain"
+    return part.get_content().replace("\r\n", "\n").split("\n")
+
+
+def link(message, prefix):
+    """The one line that is a link which starts so, and nothing else."""
+    found = [line for line in lines(message) if line.startswith(prefix)]
+    assert len(found) == 1 and found[0] == found[0].strip(), f"links that start with {prefix}: {found}"
+    assert " " not in found[0]
+    return found[0]
+
+
+def temporary_password(message):
+    """The one line that is a single word and could be a password."""
+    found = [line for line in lines(message) if re.fullmatch(r"\S{12,128}", line) and "://" not in line]
+    assert len(found) == 1, f"expected one line that is the temporary password alone, found {len(found)}"
+    return found[0]
+
+
+def code(message):
+    """The one line that is a six-digit code, alone."""
+    found = [line for line in lines(message) if re.fullmatch(r"[0-9]{6}", line)]
+    assert len(found) == 1, f"expected one line that is the code alone, found {len(found)}"
+    return found[0]

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: MIT
+"""Nobody learns from the bytes or from the time of an answer whether an account exists.
+
+Known and unknown names are asked in turn, so that whatever slows the machine down slows both down alike. The
+medians of a round may differ by two milliseconds; noise may spoil a round, so there are several, but no round
+has a wider bound."""
+
+import os
+import statistics
+import time
+
+import pytest
+
+from support import crash
+from support.client import shape
+from support.database import key
+
+BOUND_SECONDS = 0.002
+ROUNDS = 6
+UNKNOWN = "01890000-0000-7000-8000-000000000000"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def unhampered(stack):
+    if stack.web_server != "nginx":
+        pytest.skip("the worker's times are measured once, behind nginx")
+    if crash.sanitized(stack):
+        pytest.skip("a worker with sanitizers takes times that say nothing")
+
+
+@pytest.fixture(scope="module")
+def known(accounts, members, owner):
+    """An account of each state."""
+    confirmed, disabled = members.active(owner), members.active(owner)
+    members.reset_code(confirmed)
+    members.set_status(disabled.id, "disabled")
+    return {
+        "active": confirmed, "awaiting first login": accounts.invited(),
+        "awaiting confirmation": members.waiting(owner), "disabled": disabled
+    }
+
+
+def login(name):
+    return "/customers/login", {"username": name, "password": "not the password"}
+
+
+def forgotten(name):
+    return "/customers/forgotten-password", {"username": name}
+
+
+def resend(name):
+    return "/customers/resend-confirmation", {"username": name}
+
+
+def confirm(name):
+    return "/customers/confirm-signup", {"username": name, "confirmationCode": "000000"}
+
+
+def reset(name):
+    return "/customers/reset-password", {
+        "username": name, "confirmationCode": "000000", "newPassword": "Correct horse battery staple"
+    }
+
+
+# What is asked, how many pairs a round takes, and the states for which the answer must take as long as for
+# nobody. A code that is waiting makes a wrong one no slower, and a mail that is due makes asking no slower.
+CASES = [(login, 40, ("active", "awaiting first login", "awaiting confirmation", "disabled")),
+         (forgotten, 150, ("active", "disabled")),
+         (resend, 150, ("active", "awaiting confirmation", "awaiting first login")),
+         (confirm, 150, ("active", "awaiting confirmation")), (reset, 150, ("active", "disabled"))]
+
+
+def forget(database, identity):
+    """Takes back what the last try counted, so that the next one finds the same state."""
+    database.lift_throttles()
+    database.run("DELETE FROM mail_allowance WHERE user_id = %s", key(identity))
+    database.run("UPDATE code SET tries = 0 WHERE user_id = %s", key(identity))
+
+
+def timed(api, ask, name):
+    """Seconds that one request takes, on a connection that is open already; the checks of the client come
+    after the clock has stopped."""
+    path, body = ask(name)
+    began = time.perf_counter()
+    reply = api.session.post(api.stack.url(path), json=body, timeout=30)
+    return time.perf_counter() - began, reply
+
+
+def difference(api, database, ask, pairs, account):
+    """The difference of the medians of one round, known minus unknown."""
+    seen = {account.email: [], "nobody.at.all@example.com": []}
+    for number in range(pairs):
+        names = list(seen) if number % 2 else list(reversed(seen))
+        for name in names:
+            forget(database, account.id)
+            seconds, reply = timed(api, ask, name)
+            assert reply.status_code in (200, 400, 401), reply.text
+            seen[name].append(seconds)
+    first, second = (statistics.median(values) for values in seen.values())
+    return first - second
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ask, pairs, state",
+                         [(ask, pairs, state) for ask, pairs, states in CASES for state in states],
+                         ids=[f"{ask.__name__}-{state}" for ask, _, states in CASES for state in states])
+def test_known_and_unknown_names_take_as_long(api, database, known, ask, pairs, state):
+    account = known[state]
+    rounds = []
+    for _ in range(ROUNDS):
+        rounds.append(difference(api, database, ask, pairs, account))
+        if abs(rounds[-1]) <= BOUND_SECONDS:
+            return
+    pytest.fail(f"medians differ by {', '.join(f'{1000 * one:.2f} ms' for one in rounds)}"
+                f" (load {os.getloadavg()[0]:.1f})")
+
+
+@pytest.mark.parametrize("ask", [login, forgotten, resend, confirm, reset], ids=lambda ask: ask.__name__)
+def test_known_and_unknown_names_get_the_same_bytes(api, database, known, ask):
+    shapes = {}
+    names = {state: account.email for state, account in known.items()}
+    names.update({f"{state} by id": account.id for state, account in known.items()})
+    names.update({"unknown": "nobody.at.all@example.com", "unknown id": UNKNOWN, "no address": "nobody"})
+    for state, name in names.items():
+        database.lift_throttles()
+        path, body = ask(name)
+        shapes[state] = shape(api.post(path, json=body))
+    assert all(one == shapes["unknown"] for one in shapes.values()), shapes

@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: MIT
+"""The worker's own socket: no peer makes the worker run a request that nobody sent, borrow an identity, or
+keep others waiting."""
+
+import contextlib
+import time
+import uuid
+
+import pytest
+
+import fastcgi_attacks
+import fastcgi_client
+from fastcgi_client import PARAMS, STDIN, begin, environment, pairs, record, stream
+from support import raw, system
+from support.client import check_error
+
+FLOOR = 34
+ROWS = fastcgi_attacks.build("")
+BOUNDARY = 8192
+
+
+@pytest.fixture(scope="module", autouse=True)
+def has_socket(stack):
+    if not stack.socket:
+        pytest.skip("this web server starts the workers itself; there is no socket to talk to")
+
+
+def honest(api, seconds):
+    """An honest request through the web server is answered within the given time."""
+    started = time.monotonic()
+    reply = api.get("/system/version", status=200, timeout=60)
+    taken = time.monotonic() - started
+    assert taken <= seconds, f"an honest request waited {taken:.1f} s"
+    return reply
+
+
+def test_the_client_speaks_fastcgi(stack, keeper):
+    with fastcgi_client.Connection(stack.socket) as connection:
+        answer = connection.request(
+            environment("GET",
+                        stack.prefix + "/customers/me",
+                        headers={"Authorization": f"Bearer {keeper.token}"}))
+    assert answer.status == 200 and answer.ended and answer.protocol_status == 0 and keeper.id.encode(
+    ) in answer.body
+
+
+def test_the_table_is_as_long_as_promised_and_names_are_unique():
+    names = [name for name, _ in ROWS]
+    assert len(names) == len(set(names)) >= FLOOR
+
+
+@pytest.mark.parametrize("number", range(len(ROWS)), ids=[name for name, _ in ROWS])
+def test_a_raw_attack_gains_nothing_and_delays_nobody(stack, api, number):
+    _, chunks = fastcgi_attacks.build(stack.prefix)[number]
+    answers = []
+    with fastcgi_client.Connection(stack.socket, 1.0) as connection:
+        for chunk in chunks:
+            if not connection.send(chunk):
+                break
+        answers = connection.drain(0.25)
+    output = b"".join(content for kind, _, content in answers if kind == fastcgi_client.STDOUT)
+    assert b"Status: 200" not in output and b'"organisation"' not in output, output[:300]
+    assert b"\r\nX-Injected" not in output and b"\nX-Injected" not in output
+    honest(api, 5)
+
+
+def test_after_all_attacks_every_worker_serves(stack, api, keeper):
+    for _ in range(24):
+        keeper.get("/customers/me", status=200)
+    assert len(stack.workers()) >= 2
+
+
+def test_the_answer_to_who_may_not_ask_does_not_wait_for_the_body(stack, nobody):
+    """Nothing of the announced gigabyte is sent, and the answer comes all the same."""
+    cases = [("/system/files", "multipart/form-data; boundary=x", None, 401),
+             ("/system/files", "multipart/form-data; boundary=x", nobody.token, 403),
+             ("/customers/signup", "application/json", nobody.token, 403),
+             ("/customers/login", "application/json", None, 413),
+             ("/customers/login", "text/plain", None, 415), ("/nowhere", "text/plain", None, 404)]
+    for path, kind, token, status in cases:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        values = environment("POST",
+                             stack.prefix + path,
+                             content_type=kind,
+                             content_length=1 << 30,
+                             headers=headers)
+        with fastcgi_client.Connection(stack.socket, 3.0) as connection:
+            connection.send(begin() + stream(PARAMS, pairs(values)))
+            answer = connection.answer()
+        assert answer.status == status, f"{path}: {answer}"
+        check_error(status,
+                    answer.headers,
+                    answer.body,
+                    path,
+                    sent_token="invalid_token" in answer.headers.get("WWW-Authenticate", ""))
+
+
+# Request forgery through an unread body. libfcgi reads a connection in blocks of 8,192 bytes; when a request
+# ends with its body unread and the connection stays, what follows the block is parsed as new records. A body
+# that holds records at the next block's beginning would so become a request of its own, with parameters of
+# the attacker's choice.
+
+
+def forged(marker, prefix, period=0):
+    """The records of a request that nobody sent, padded to the period."""
+    values = {
+        "REQUEST_METHOD": "GET", "REQUEST_URI": prefix + "/system/version", "QUERY_STRING": "",
+        "SERVER_PROTOCOL": "HTTP/1.1", "HTTP_X_REQUEST_ID": marker
+    }
+    data = begin(keep=True) + record(PARAMS, pairs(values),
+                                     padding=-len(pairs(values)) % 8) + record(PARAMS) + record(STDIN)
+    assert not period or len(data) <= period
+    return data + b"x" * (period - len(data) if period else 0)
+
+
+def endpoints(nobody, owner):
+    """Requests that are answered before their body has been read: (method, path, content type, token,
+    status)."""
+    form = "multipart/form-data; boundary=never"
+    return {
+        "401": ("POST", "/system/files", form, None, 401), "false token": ("POST", "/system/files", form,
+                                                                           "a.b.c", 401),
+        "403": ("POST", "/system/files", form, nobody.token, 403), "413": ("POST", "/customers/login",
+                                                                           "application/json", None, 413),
+        "415": ("POST", "/customers/login", "text/plain", None, 415),
+        "404": ("POST", "/nowhere", "text/plain", None, 404), "405": ("PUT", "/customers/login",
+                                                                      "application/json", None, 405),
+        "400 by its content": ("POST", "/system/files", form, owner.token,
+                               400), "a GET with a body": ("GET", "/system/version", "text/plain", None, 200),
+        "400 by its query": ("POST", "/system/files?x=1", form, owner.token, 400)
+    }
+
+
+@pytest.mark.parametrize("keep", [True, False], ids=["kept connection", "closed connection"])
+@pytest.mark.parametrize("case", [
+    "401", "false token", "403", "413", "415", "404", "405", "400 by its content", "400 by its query",
+    "a GET with a body"
+])
+def test_an_unread_body_never_becomes_a_request_on_the_socket(stack, logs, nobody, owner, case, keep):
+    method, path, kind, token, status = endpoints(nobody, owner)[case]
+    mark = logs.mark()
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    for size, single in ((70_000, True), (200_000, True), (200_000, False)):
+        marker = f"forged-{uuid.uuid4()}"
+        values = environment(method,
+                             stack.prefix + path,
+                             content_type=kind,
+                             content_length=size,
+                             headers=headers)
+        head = begin(keep) + stream(PARAMS, pairs(values))
+        data = bytearray(head + stream(STDIN, b"x" * size, chunk=65528 if single else 8000))
+        block = forged(marker, stack.prefix)
+        for at in range(BOUNDARY, len(data) - len(block) - 8, BOUNDARY):
+            # Heads of the body's own records stay whole: a block that would cover one is left out.
+            if all(byte == ord("x") for byte in data[at:at + len(block)]):
+                data[at:at + len(block)] = block
+        assert block in data, "no room for a forged block"
+        with fastcgi_client.Connection(stack.socket, 5.0) as connection:
+            connection.send(bytes(data))
+            first = connection.answer()
+            rest = connection.drain(0.3)
+        assert first.status == status, first
+        assert not [content for what, _, content in rest if what == fastcgi_client.STDOUT
+                    ], f"a forged request was answered: {rest}"
+        assert not logs.find(mark, marker), "a forged request ran"
+
+
+@pytest.mark.parametrize("case", ["401", "403", "413", "415", "400 by its query"])
+def test_an_unread_body_never_becomes_a_request_through_the_web_server(stack, logs, nobody, owner, case):
+    """The alignment behind a web server is not known, so the forged records lie close together and are
+    shifted by eight bytes."""
+    method, path, kind, token, status = endpoints(nobody, owner)[case]
+    mark, period = logs.mark(), 256
+    markers = []
+    for shift in range(0, period, 8):
+        marker = f"forged-{uuid.uuid4()}"
+        markers.append(marker)
+        body = b"x" * shift + forged(marker, stack.prefix, period) * 384
+        headers = [("Content-Type", kind), ("Content-Length", str(len(body)))
+                   ] + ([("Authorization", f"Bearer {token}")] if token else [])
+        received = raw.exchange(stack, raw.request(method, stack.prefix + path, headers, body), timeout=10)
+        found = raw.replies(received, (method, ))
+        assert [reply.status for reply in found] == [status], found
+    for marker in markers:
+        assert not logs.find(mark, marker), "a forged request ran"
+
+
+def test_the_detector_sees_a_request_that_does_run(stack, logs):
+    """The very records of the forgery, sent openly, run and are found in the log."""
+    mark, marker = logs.mark(), f"forged-{uuid.uuid4()}"
+    with fastcgi_client.Connection(stack.socket, 5.0) as connection:
+        connection.send(forged(marker, stack.prefix))
+        assert connection.answer().status == 200
+    logs.wait(mark, marker)
+
+
+# Silent peers.
+
+
+def silent_peers(path, count, opening):
+    """That many connections that have sent no more than the opening."""
+    found = []
+    for _ in range(count):
+        connection = fastcgi_client.Connection(path, 30.0)
+        connection.send(opening)
+        found.append(connection)
+    return found
+
+
+OPENINGS = {
+    "nothing": b"", "half a head": begin()[:4], "a begin": begin(),
+    "half of the parameters": (begin() + stream(PARAMS, pairs(environment("GET", "/system/version"))))[:60],
+    "a body that never comes": begin() + stream(
+        PARAMS,
+        pairs(environment("POST", "/customers/login", content_type="application/json", content_length=100)))
+}
+
+
+@pytest.mark.parametrize("what", list(OPENINGS))
+def test_a_silent_peer_is_cut_off(stack, what):
+    """The only worker is free again after the deadline: 2 s for the head of a request, 5 s within a body
+    (R67)."""
+    with system.worker(stack, service_io_timeout_seconds=1) as worker, contextlib.ExitStack() as opened:
+        for connection in silent_peers(worker.path, 1, OPENINGS[what]):
+            opened.callback(connection.close)
+        started = time.monotonic()
+        assert worker.call("GET", stack.prefix + "/system/version", timeout=30).status == 200
+        assert time.monotonic() - started < (6 if what == "a body that never comes" else 3)
+
+
+@pytest.mark.parametrize("what", ["nothing", "half of the parameters"])
+def test_silent_peers_do_not_block_honest_clients(stack, api, what):
+    """Twice as many silent peers as the pool has workers, and clients of the web server wait 5 s at most
+    (R67)."""
+    pool = stack.workers_of("workers") or stack.workers()
+    assert pool
+    with contextlib.ExitStack() as opened:
+        for connection in silent_peers(stack.socket, 2 * len(pool), OPENINGS[what]):
+            opened.callback(connection.close)
+        honest(api, 5.5)
+
+
+def test_a_peer_that_does_not_read_does_not_keep_the_worker(stack):
+    """It asks for a long answer, takes none of it, and keeps the connection open."""
+    with system.worker(stack, service_io_timeout_seconds=1) as worker, contextlib.ExitStack() as opened:
+        for _ in range(2):
+            connection = worker.connect()
+            opened.callback(connection.close)
+            connection.send(begin() +
+                            stream(PARAMS, pairs(environment("GET", stack.prefix + "/system/openapi.json"))) +
+                            stream(STDIN, b""))
+        started = time.monotonic()
+        assert worker.call("GET", stack.prefix + "/system/version", timeout=30).status == 200
+        assert time.monotonic() - started < 8

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT
+"""A quick start of a test's own: $GATEHOUSE_BUILD_DIRECTORY is the build that all of them share."""
+
+import json
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+import pytest
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+PROGRAM = TOP / "tools" / "quickstart"
+ENVIRONMENT = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"}
+
+
+class Quickstart:
+    """One state folder and the program that runs it."""
+
+    def __init__(self, folder):
+        self.state = folder / "state"
+        self.port = free_port()
+
+    def command(self, *options):
+        """The command line for this state folder."""
+        return [str(PROGRAM), "--state", str(self.state), "--port", str(self.port), "--no-install",
+                "--build-directory", os.environ["GATEHOUSE_BUILD_DIRECTORY"], *options]
+
+    def run(self, *options, environment=None, timeout=240):
+        """Runs it to its end without a terminal; the result has returncode, stdout and stderr."""
+        return subprocess.run(self.command(*options), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, env=environment or ENVIRONMENT, text=True, timeout=timeout,
+                              check=False)
+
+    def start(self, *options, environment=None):
+        """--background, which must succeed."""
+        done = self.run("--background", *options, environment=environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def stop(self):
+        """--stop, which must succeed."""
+        done = self.run("--stop")
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def facts(self):
+        """quickstart.json as it is now."""
+        return json.loads((self.state / "quickstart.json").read_text())
+
+    def pid(self, name):
+        """The recorded process of that name."""
+        return self.facts()["pids"][name]
+
+    def processes(self):
+        """Every process whose command line or environment names the state folder: {pid: command}."""
+        word, found = os.fsencode(self.state), {}
+        for entry in pathlib.Path("/proc").iterdir():
+            if entry.name.isdigit() and int(entry.name) != os.getpid():
+                try:
+                    command = (entry / "cmdline").read_bytes()
+                    if word in command or word in (entry / "environ").read_bytes():
+                        found[int(entry.name)] = command.replace(b"\0", b" ").decode()
+                except OSError:
+                    pass
+        return found
+
+
+def free_port():
+    """A port of the loopback address that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_until(question, seconds, what):
+    """Polls question() until it answers something true, and returns that."""
+    deadline = time.monotonic() + seconds
+    while True:
+        answer = question()
+        if answer:
+            return answer
+        assert time.monotonic() < deadline, f"after {seconds} s still waiting for {what}"
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def folder():
+    """A folder with a short path, for the sockets' sake."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="q", dir=os.environ.get("TMPDIR", "/tmp")))
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def quickstart(folder):
+    """A state folder; whatever runs in it at the end of the test is ended."""
+    made = Quickstart(folder)
+    yield made
+    made.run("--stop")
+    for pid in made.processes():
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def another(folder):
+    """A second one beside it."""
+    path = folder / "another"
+    path.mkdir()
+    made = Quickstart(path)
+    yield made
+    made.run("--stop")

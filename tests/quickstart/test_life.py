@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: MIT
+"""tools/quickstart from its start to its end: what runs, what comes back, what is left."""
+
+import http.client
+import json
+import os
+import pty
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+
+from conftest import ENVIRONMENT, wait_until
+
+KEYS = {"baseUrl", "webUrl", "admin", "mailDirectory", "configuration", "fastcgiSocket", "database", "blobDirectory",
+        "logDirectory", "gatehousectl", "corsOrigins", "webServer", "provider", "pids"}
+SERVERS = {"nginx": {"workers", "login", "jobs", "mariadb", "nginx", "quickstart"},
+           "apache": {"workers", "login", "jobs", "mariadb", "apache", "quickstart"},
+           "apache-fcgid": {"jobs", "mariadb", "apache", "quickstart"}}
+
+
+def ask(quickstart, method, path, body=None):
+    """Status and parsed reply; status 0 when there is none."""
+    connection = http.client.HTTPConnection("127.0.0.1", quickstart.port, timeout=10)
+    try:
+        connection.request(method, path, body and json.dumps(body), {"Content-Type": "application/json"} if body else {})
+        reply = connection.getresponse()
+        return reply.status, json.loads(reply.read())
+    except (OSError, http.client.HTTPException):
+        return 0, None
+    finally:
+        connection.close()
+
+
+def signs_in(quickstart):
+    """Whether the administrator of quickstart.json gets tokens."""
+    return ask(quickstart, "POST", "/customers/login", quickstart.facts()["admin"])[0] == 200
+
+
+@pytest.mark.parametrize("server", list(SERVERS))
+def test_background_returns_when_it_is_ready_and_stop_leaves_nothing(quickstart, server):
+    began = quickstart.start("--web-server", server)
+    assert ask(quickstart, "GET", "/system/health/ready")[0] == 200
+    facts = quickstart.facts()
+    assert set(facts) == KEYS and set(facts["pids"]) == SERVERS[server]
+    assert facts["baseUrl"] in began.stdout and facts["admin"]["password"] in began.stdout
+    assert all(os.path.isdir(f"/proc/{pid}") for pid in facts["pids"].values())
+    assert signs_in(quickstart)
+    quickstart.stop()
+    assert not quickstart.processes()
+    assert ask(quickstart, "GET", "/system/health/ready")[0] == 0
+
+
+def test_it_finds_its_data_again_behind_another_server(quickstart):
+    quickstart.start()
+    before = quickstart.facts()
+    quickstart.stop()
+    quickstart.start("--web-server", "apache")
+    after = quickstart.facts()
+    assert after["admin"] == before["admin"] and after["webServer"] == "apache"
+    assert signs_in(quickstart)
+
+
+def test_nobody_else_may_look_into_it(quickstart):
+    quickstart.start()
+    assert stat.S_IMODE(quickstart.state.stat().st_mode) == 0o700
+    for name in ("quickstart.json", "etc/gatehouse.conf", "secrets/administrator-password", "secrets/database-password"):
+        assert stat.S_IMODE((quickstart.state / name).stat().st_mode) == 0o600, name
+    for path in (quickstart.state / "secrets").iterdir():
+        assert not path.stat().st_mode & stat.S_IRWXO, path
+
+
+def test_it_restarts_what_dies(quickstart):
+    quickstart.start()
+    for name in ("nginx", "workers", "login", "jobs", "mariadb"):
+        old = quickstart.pid(name)
+        os.kill(old, signal.SIGKILL)
+        wait_until(lambda: quickstart.pid(name) != old, 15, f"another {name}")
+        wait_until(lambda: ask(quickstart, "GET", "/system/health/ready")[0] == 200, 30, f"readiness after {name}")
+    assert signs_in(quickstart)
+    quickstart.stop()
+    assert not quickstart.processes()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+def test_a_signal_ends_everything(quickstart, number):
+    quickstart.start()
+    os.kill(quickstart.pid("quickstart"), number)
+    wait_until(lambda: not quickstart.processes(), 60, "the end")
+
+
+def test_a_killed_supervisor_leaves_nothing_and_does_not_hinder_the_next_start(quickstart):
+    quickstart.start()
+    os.kill(quickstart.pid("quickstart"), signal.SIGKILL)
+    quickstart.start()
+    assert signs_in(quickstart)
+    os.kill(quickstart.pid("quickstart"), signal.SIGKILL)
+    quickstart.stop()
+    assert not quickstart.processes()
+
+
+def test_ctrl_c_at_the_terminal_ends_everything(quickstart):
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(quickstart.command()[0], quickstart.command(), ENVIRONMENT)
+    said = b""
+    while b"For programs" not in said:
+        said += os.read(terminal, 4096)
+    assert signs_in(quickstart)
+    os.write(terminal, b"\x03")
+    try:
+        while os.read(terminal, 4096):
+            pass
+    except OSError:
+        pass  # the terminal's other end is closed
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert not quickstart.processes()
+
+
+def test_interrupting_a_start_ends_what_it_has_started(quickstart):
+    with subprocess.Popen(quickstart.command("--background"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, env=ENVIRONMENT) as starting:
+        while b"Starting the database" not in (line := starting.stdout.readline()):
+            assert line, "it ended before the database was started"
+        starting.terminate()
+        starting.stdout.read()
+        assert starting.wait(60) != 0
+    wait_until(lambda: not quickstart.processes(), 10, "the end")
+
+
+def test_two_run_side_by_side(quickstart, another):
+    quickstart.start()
+    another.start("--web-server", "apache")
+    assert quickstart.facts()["admin"] != another.facts()["admin"]
+    assert signs_in(quickstart) and signs_in(another)
+    quickstart.stop()
+    assert signs_in(another)
+
+
+def test_the_callers_environment_changes_nothing(quickstart):
+    quickstart.start(environment={**ENVIRONMENT, "GATEHOUSE_FILES_DELIVERY": "bogus", "MAKEFLAGS": "-n",
+                                  "GATEHOUSE_SERVICE_BASE_URL": "http://evil.example", "PYTHONHOME": "/nonexistent"})
+    status, document = ask(quickstart, "GET", "/system/openapi.json")
+    assert status == 200 and "evil" not in json.dumps(document)
+
+
+def test_the_number_of_workers_can_be_chosen(quickstart):
+    quickstart.start("--workers", "7")
+    master = quickstart.pid("workers")
+    time.sleep(0.2)
+    with open(f"/proc/{master}/task/{master}/children", encoding="ascii") as children:
+        assert len(children.read().split()) == 7

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/* The order of judgement and the shape of failures, as far as they need no database. */
+#include "harness.h"
+
+#include <string.h>
+
+#include "api/dispatch.h"
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "codec/document.h"
+#include "http/fake_source.h"
+#include "http/reply.h"
+#include "service/service.h"
+
+struct exchange {
+    struct arena *arena;
+    struct configuration *configuration;
+    struct fake_source source;
+    struct request request;
+    struct reply reply;
+    struct document *body;
+};
+
+static void exchange_run(struct exchange *exchange, struct arena *arena, const struct fake_parameter *parameters,
+                         const char *body)
+{
+    struct service service = {.arena = arena};
+    exchange->arena = arena;
+    harness_environment(arena, "GATEHOUSE_SERVICE_BASE_URL", "http://example.org");
+    harness_environment(arena, "GATEHOUSE_SERVICE_CORS_ORIGINS", "https://app.example.org");
+    harness_environment(arena, "GATEHOUSE_LOG_LEVEL", "fatal");
+    assert_null(configuration_load(arena, NULL, &exchange->configuration));
+    service.configuration = exchange->configuration;
+    exchange->source = (struct fake_source){.parameters = parameters, .body = body, .length = strlen(body)};
+    struct request_source functions = fake_request_source(&exchange->source);
+    request_init(&exchange->request, arena, &functions, "");
+    dispatch(&service, &exchange->request, &exchange->reply);
+    if (exchange->reply.body.length > 0)
+        assert_null(document_parse(arena, exchange->reply.body.bytes, exchange->reply.body.length, &exchange->body));
+}
+
+static const char *member(const struct exchange *exchange, const char *name)
+{
+    return document_text(document_member(exchange->body, name));
+}
+
+static void health_answers_with_the_common_headers(void **state)
+{
+    struct exchange exchange = {0};
+    const struct fake_parameter parameters[] = {
+        {"REQUEST_METHOD", "GET"}, {"REQUEST_URI", "/system/health/live"}, {"HTTP_X_REQUEST_ID", "client-made-1"}, {NULL, NULL}};
+    exchange_run(&exchange, harness_arena(state), parameters, "");
+    assert_int_equal(exchange.reply.status, 200);
+    assert_string_equal(exchange.reply.body.bytes, "{\"status\":\"ok\"}");
+    assert_string_equal(reply_find_header(&exchange.reply, "X-Request-Id"), "client-made-1");
+    assert_string_equal(reply_find_header(&exchange.reply, "X-Api-Version"), "1.0.0");
+    assert_string_equal(reply_find_header(&exchange.reply, "Cache-Control"), "no-store");
+    assert_string_equal(reply_find_header(&exchange.reply, "X-Content-Type-Options"), "nosniff");
+}
+
+static void failures_have_all_six_members(void **state)
+{
+    struct exchange exchange = {0};
+    const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "GET"}, {"REQUEST_URI", "/nowhere"}, {NULL, NULL}};
+    exchange_run(&exchange, harness_arena(state), parameters, "");
+    assert_int_equal(exchange.reply.status, 404);
+    assert_int_equal(document_count(exchange.body), 6);
+    assert_string_equal(member(&exchange, "status"), "error");
+    assert_string_equal(member(&exchange, "code"), "route.unknown");
+    assert_string_equal(member(&exchange, "stack"), "");
+    assert_non_null(member(&exchange, "message"));
+    assert_string_equal(document_text(document_member(document_member(exchange.body, "body"), "requestId")),
+                        exchange.request.request_id);
+    assert_int_equal(document_kind(document_member(exchange.body, "validation")), DOCUMENT_ARRAY);
+}
+
+static void wrong_method_comes_before_the_token(void **state)
+{
+    struct exchange exchange = {0};
+    const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "BREW"}, {"REQUEST_URI", "/system/files"}, {NULL, NULL}};
+    exchange_run(&exchange, harness_arena(state), parameters, "");
+    assert_int_equal(exchange.reply.status, 405);
+    assert_string_equal(reply_find_header(&exchange.reply, "Allow"), "POST, GET, HEAD");
+}
+
+static void token_comes_before_body_and_parameters(void **state)
+{
+    struct exchange exchange = {0};
+    const struct fake_parameter parameters[] = {
+        {"REQUEST_METHOD", "POST"}, {"REQUEST_URI", "/customers/signup?nope=1"}, {"CONTENT_LENGTH", "3"}, {NULL, NULL}};
+    exchange_run(&exchange, harness_arena(state), parameters, "{x}");
+    assert_int_equal(exchange.reply.status, 401);
+    assert_string_equal(member(&exchange, "code"), "auth.tokenMissing");
+    assert_string_equal(reply_find_header(&exchange.reply, "WWW-Authenticate"), "Bearer");
+    assert_int_equal(exchange.source.at, 0);
+}
+
+static void query_and_body_faults_come_together(void **state)
+{
+    struct exchange exchange = {0};
+    const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "POST"},
+                                                {"REQUEST_URI", "/customers/login?nope=1"},
+                                                {"CONTENT_TYPE", "application/json"},
+                                                {"CONTENT_LENGTH", "17"},
+                                                {NULL, NULL}};
+    exchange_run(&exchange, harness_arena(state), parameters, "{\"password\":true}");
+    assert_int_equal(exchange.reply.status, 400);
+    assert_string_equal(member(&exchange, "code"), "request.invalid");
+    assert_int_equal(document_count(document_member(exchange.body, "validation")), 3);
+}
+
+static void head_has_no_body_and_the_same_status(void **state)
+{
+    struct exchange exchange = {0};
+    const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "HEAD"}, {"REQUEST_URI", "/system/version"}, {NULL, NULL}};
+    exchange_run(&exchange, harness_arena(state), parameters, "");
+    assert_int_equal(exchange.reply.status, 200);
+    assert_true(exchange.reply.no_body);
+}
+
+static void preflight_is_for_configured_origins_only(void **state)
+{
+    struct exchange exchange = {0};
+    const struct fake_parameter good[] = {{"REQUEST_METHOD", "OPTIONS"},
+                                          {"REQUEST_URI", "/system/files"},
+                                          {"HTTP_ORIGIN", "https://app.example.org"},
+                                          {"HTTP_ACCESS_CONTROL_REQUEST_METHOD", "POST"},
+                                          {NULL, NULL}};
+    exchange_run(&exchange, harness_arena(state), good, "");
+    assert_int_equal(exchange.reply.status, 200);
+    assert_string_equal(reply_find_header(&exchange.reply, "Access-Control-Allow-Origin"), "https://app.example.org");
+    const struct fake_parameter evil[] = {{"REQUEST_METHOD", "OPTIONS"},
+                                          {"REQUEST_URI", "/system/files"},
+                                          {"HTTP_ORIGIN", "https://evil.example.org"},
+                                          {"HTTP_ACCESS_CONTROL_REQUEST_METHOD", "POST"},
+                                          {NULL, NULL}};
+    exchange_run(&exchange, harness_arena(state), evil, "");
+    assert_int_equal(exchange.reply.status, 405);
+    assert_null(reply_find_header(&exchange.reply, "Access-Control-Allow-Origin"));
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(health_answers_with_the_common_headers),
+    HARNESS_TEST(failures_have_all_six_members),
+    HARNESS_TEST(wrong_method_comes_before_the_token),
+    HARNESS_TEST(token_comes_before_body_and_parameters),
+    HARNESS_TEST(query_and_body_faults_come_together),
+    HARNESS_TEST(head_has_no_body_and_the_same_status),
+    HARNESS_TEST(preflight_is_for_configured_origins_only),
+};
+HARNESS_MODULE(dispatch, cases)

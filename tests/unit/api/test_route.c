@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+/* The route table says everything it must, and the committed OpenAPI document is what the table says. */
+#include "harness.h"
+
+#include <string.h>
+
+#include "api/openapi.h"
+#include "api/route.h"
+#include "base/arena.h"
+#include "blob/content.h"
+#include "codec/document.h"
+#include "domain/permission.h"
+#include "http/schema.h"
+#include "service/upload.h"
+
+static void every_row_says_who_may_call(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct route *rows = routes(&count);
+    assert_true(count >= 15);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_not_equal(rows[i].access, ACCESS_UNSAID);
+        assert_int_equal(rows[i].access == ACCESS_PERMISSION, rows[i].permission != NULL);
+        struct permission permission;
+        if (rows[i].permission != NULL && !permission_parse_concrete(rows[i].permission, &permission))
+            fail_msg("%s: %s is not one concrete permission", rows[i].path, rows[i].permission);
+    }
+}
+
+static void every_row_is_complete(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct route *rows = routes(&count);
+    for (size_t i = 0; i < count; i++) {
+        assert_non_null(rows[i].handler);
+        assert_non_null(rows[i].operation);
+        assert_non_null(rows[i].summary);
+        assert_int_equal(rows[i].body_kind != BODY_NONE, rows[i].body != NULL);
+        assert_int_equal(rows[i].reply_kind == REPLY_JSON || rows[i].reply_kind == REPLY_FILE, rows[i].reply == NULL);
+        for (size_t j = 0; j < i; j++) {
+            assert_string_not_equal(rows[i].operation, rows[j].operation);
+            assert_false(rows[i].method == rows[j].method && strcmp(rows[i].path, rows[j].path) == 0);
+        }
+    }
+}
+
+static void paths_match_exactly(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct route_match match;
+    route_find(arena, METHOD_GET, "/system/files/abc/info", &match);
+    assert_non_null(match.route);
+    assert_string_equal(match.route->operation, "fileInformation");
+    assert_string_equal(match.segment, "abc");
+    route_find(arena, METHOD_HEAD, "/system/files/abc", &match);
+    assert_string_equal(match.route->operation, "downloadFile");
+    static const char *const unknown[] = {"/", "/system", "/system/files/", "/system/files//info", "/system/files/a/b/info",
+                                          "/SYSTEM/files", "/system/files/a/info/", "/customers/login/x", "/system/health"};
+    for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
+        route_find(arena, METHOD_GET, unknown[i], &match);
+        assert_null(match.route);
+        assert_string_equal(match.allow, "");
+    }
+    route_find(arena, METHOD_PUT, "/system/files/abc", &match);
+    assert_null(match.route);
+    assert_string_equal(match.allow, "GET, HEAD, DELETE");
+}
+
+static void openapi_is_the_committed_one(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    char *committed = harness_read(arena, harness_source(arena, "docs/openapi.json"), NULL);
+    if (strcmp(committed, openapi_text(arena, NULL)) != 0)
+        fail_msg("docs/openapi.json is not what the tables say; write it anew: gatehousectl openapi > docs/openapi.json");
+}
+
+static void openapi_has_every_operation(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct document *document;
+    size_t count;
+    const struct route *rows = routes(&count);
+    const char *text = openapi_text(arena, "https://example.org/api");
+    assert_null(document_parse(arena, text, strlen(text), &document));
+    for (size_t i = 0; i < count; i++) {
+        const struct document *path = document_member(document_member(document, "paths"), rows[i].path);
+        const struct document *operation = document_member(path, text_lowered(arena, method_text(rows[i].method)));
+        assert_non_null(operation);
+        assert_string_equal(document_text(document_member(operation, "operationId")), rows[i].operation);
+        assert_non_null(document_member(document_member(operation, "responses"), "500"));
+    }
+}
+
+static void upload_choices_are_the_content_tables(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct buffer buckets, types;
+    buffer_init(&buckets, arena);
+    buffer_init(&types, arena);
+    for (size_t i = 0; content_buckets[i] != NULL; i++)
+        buffer_add_format(&buckets, "%s%s", i == 0 ? "" : "|", content_buckets[i]);
+    for (size_t i = 0; content_types[i] != NULL; i++)
+        buffer_add_format(&types, "%s%s", i == 0 ? "" : "|", content_types[i]);
+    assert_string_equal(buckets.bytes, UPLOAD_BUCKET_CHOICES);
+    assert_string_equal(types.bytes, UPLOAD_TYPE_CHOICES);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(every_row_says_who_may_call),
+    HARNESS_TEST(every_row_is_complete),
+    HARNESS_TEST(paths_match_exactly),
+    HARNESS_TEST(openapi_is_the_committed_one),
+    HARNESS_TEST(openapi_has_every_operation),
+    HARNESS_TEST(upload_choices_are_the_content_tables),
+};
+HARNESS_MODULE(route, cases)

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+
+#define MODULES(X)                                                                                           \
+    X(arena)                                                                                                 \
+    X(clock)                                                                                                 \
+    X(configuration)                                                                                         \
+    X(error)                                                                                                 \
+    X(id)                                                                                                    \
+    X(log)                                                                                                   \
+    X(secret)                                                                                                \
+    X(text)
+
+HARNESS_MAIN("base", MODULES)

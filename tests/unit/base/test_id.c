@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/id.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "harness.h"
+
+static void a_new_id_is_a_version_7_uuid_of_now(void **state)
+{
+    (void)state;
+    int64_t before = clock_now();
+    struct id id = id_new();
+    int64_t after = clock_now();
+    int64_t time = 0;
+    for (int i = 0; i < 6; i++)
+        time = time << 8 | id.bytes[i];
+    assert_true(time >= before && time <= after);
+    assert_int_equal(id.bytes[6] >> 4, 7);
+    assert_int_equal(id.bytes[8] >> 6, 2);
+    assert_false(id_is_none(id));
+}
+
+static void ids_do_not_repeat(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    enum { COUNT = 3000 };
+    struct id *ids = arena_array(arena, COUNT, sizeof *ids);
+    unsigned char changed[ID_BYTES] = {0};
+    for (size_t i = 0; i < COUNT; i++) {
+        ids[i] = id_new();
+        for (size_t j = 0; j < i; j++)
+            assert_false(id_equal(ids[i], ids[j]));
+        for (size_t j = 0; j < ID_BYTES; j++)
+            changed[j] |= (unsigned char)(ids[i].bytes[j] ^ ids[0].bytes[j]);
+    }
+    /* All 62 random bits move; how far the counter before them comes depends on the clock. */
+    assert_int_equal(changed[8], 0x3f);
+    for (size_t j = 9; j < ID_BYTES; j++)
+        assert_int_equal(changed[j], 0xff);
+}
+
+static void ids_of_one_process_ascend(void **state)
+{
+    (void)state;
+    struct id before = id_new();
+    for (int i = 0; i < 100000; i++) {
+        struct id id = id_new();
+        assert_true(memcmp(before.bytes, id.bytes, ID_BYTES) < 0);
+        assert_int_equal(id.bytes[6] >> 4, 7);
+        before = id;
+    }
+}
+
+static void a_text_and_its_id_are_the_same(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    for (int i = 0; i < 200; i++) {
+        struct id id = id_new();
+        char text[ID_TEXT_BYTES];
+        id_format(id, text);
+        assert_int_equal(strlen(text), 36);
+        assert_string_equal(text, id_text(arena, id));
+        struct id again;
+        assert_true(id_parse(text, &again));
+        assert_true(id_equal(id, again));
+    }
+    struct id id;
+    assert_true(id_parse("01890a5d-ac96-774b-bcce-b302099a8057", &id));
+    static const uint8_t bytes[ID_BYTES] = {0x01, 0x89, 0x0a, 0x5d, 0xac, 0x96, 0x77, 0x4b,
+                                            0xbc, 0xce, 0xb3, 0x02, 0x09, 0x9a, 0x80, 0x57};
+    assert_memory_equal(id.bytes, bytes, ID_BYTES);
+    char hex[ID_HEX_BYTES];
+    id_hex(id, hex);
+    assert_string_equal(hex, "01890a5dac96774bbcceb302099a8057");
+}
+
+static void only_the_canonical_text_is_read(void **state)
+{
+    (void)state;
+    static const char *const refused[] = {
+        "",
+        "-",
+        "01890a5d",
+        "01890A5D-AC96-774B-BCCE-B302099A8057",
+        "01890a5d-ac96-774b-bcce-b302099a805",
+        "01890a5d-ac96-774b-bcce-b302099a80570",
+        "01890a5d-ac96-774b-bcce-b302099a805g",
+        "01890a5d-ac96-774b-bcce-b302099a805 ",
+        " 01890a5d-ac96-774b-bcce-b302099a8057",
+        "01890a5d-ac96-774b-bcce-b302099a8057 ",
+        "01890a5d-ac96-774b-bcce-b302099a8057\n",
+        "{01890a5d-ac96-774b-bcce-b302099a8057}",
+        "urn:uuid:01890a5d-ac96-774b-bcce-b302099a8057",
+        "01890a5dac96774bbcceb302099a8057",
+        "01890a5-dac96-774b-bcce-b302099a8057",
+        "01890a5d_ac96_774b_bcce_b302099a8057",
+        "01890a5d--c96-774b-bcce-b302099a8057",
+        "01890a5d-ac96-774b-bcce--302099a8057",
+        "\xef\xbc\x90"
+        "1890a5d-ac96-774b-bcce-b302099a8057",
+    };
+    struct id id;
+    memset(&id, 0x5a, sizeof id);
+    struct id untouched = id;
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
+        if (id_parse(refused[i], &id))
+            fail_msg("read: %s", refused[i]);
+    assert_true(id_equal(id, untouched));
+}
+
+static void none_is_all_zero(void **state)
+{
+    (void)state;
+    struct id none = {{0}};
+    assert_true(id_is_none(none));
+    for (size_t i = 0; i < ID_BYTES; i++) {
+        struct id other = none;
+        other.bytes[i] = 1;
+        assert_false(id_is_none(other));
+        assert_false(id_equal(none, other));
+    }
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_new_id_is_a_version_7_uuid_of_now),
+    HARNESS_TEST(ids_do_not_repeat),
+    HARNESS_TEST(ids_of_one_process_ascend),
+    HARNESS_TEST(a_text_and_its_id_are_the_same),
+    HARNESS_TEST(only_the_canonical_text_is_read),
+    HARNESS_TEST(none_is_all_zero),
+};
+HARNESS_MODULE(id, cases)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/secret.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "harness.h"
+
+static void a_copy_keeps_every_byte_and_ends_with_nul(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    char text[] = "a\0b";
+    struct secret secret = secret_copy(arena, text, 3);
+    text[0] = 'x';
+    assert_int_equal(secret.length, 3);
+    assert_memory_equal(secret.bytes, "a\0b", 4);
+    secret = secret_of("word");
+    assert_int_equal(secret.length, 4);
+    assert_string_equal(secret_reveal(secret), "word");
+    secret = secret_of(NULL);
+    assert_null(secret.bytes);
+    assert_int_equal(secret.length, 0);
+    assert_null(secret_reveal(secret));
+}
+
+static void equality_is_of_all_bytes(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    char text[40];
+    memset(text, 'x', sizeof text);
+    struct secret secret = secret_copy(arena, text, sizeof text);
+    assert_true(secret_equal(secret, secret_copy(arena, text, sizeof text)));
+    assert_false(secret_equal(secret, secret_copy(arena, text, sizeof text - 1)));
+    for (size_t i = 0; i < sizeof text; i++) {
+        text[i] = 'y';
+        assert_false(secret_equal(secret, secret_copy(arena, text, sizeof text)));
+        text[i] = 'x';
+    }
+    assert_true(secret_equal(secret_of(""), secret_of("")));
+}
+
+/* Two missing secrets are not a match: whoever has none is not let in. */
+static void no_secret_equals_nothing(void **state)
+{
+    (void)state;
+    struct secret none = {0};
+    assert_false(secret_equal(none, none));
+    assert_false(secret_equal(none, secret_of("")));
+    assert_false(secret_equal(secret_of(""), none));
+}
+
+static struct error *read_back(struct arena *arena, const char *bytes, size_t length, struct secret *secret)
+{
+    const char *path = harness_write(arena, harness_directory(arena), "secret", bytes, length);
+    return secret_read(arena, path, secret);
+}
+
+static void a_file_is_read_but_for_one_line_end(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct secret secret = {0};
+    assert_null(read_back(arena, "pass word", 9, &secret));
+    assert_string_equal(secret_reveal(secret), "pass word");
+    assert_null(read_back(arena, "pass word\n", 10, &secret));
+    assert_int_equal(secret.length, 9);
+    assert_null(read_back(arena, " pass \n\n", 8, &secret));
+    assert_string_equal(secret_reveal(secret), " pass \n");
+    assert_null(read_back(arena, "a\0b\n", 4, &secret));
+    assert_int_equal(secret.length, 3);
+    assert_memory_equal(secret.bytes, "a\0b", 4);
+}
+
+static void a_file_of_4096_bytes_is_the_longest(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    char *bytes = arena_alloc(arena, 6000);
+    memset(bytes, 'x', 6000);
+    struct secret secret = {0};
+    assert_null(read_back(arena, bytes, 4096, &secret));
+    assert_int_equal(secret.length, 4096);
+    static const size_t lengths[] = {4097, 4098, 5000, 6000};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        struct error *error = read_back(arena, bytes, lengths[i], &secret);
+        assert_non_null(error);
+        assert_int_equal(error->code, ERROR_INTERNAL);
+    }
+    /* A line end where the reading stops must not pass for the file's own. */
+    bytes[4095] = '\n';
+    bytes[4096] = '\n';
+    assert_non_null(read_back(arena, bytes, 5000, &secret));
+    assert_non_null(read_back(arena, bytes, 4097, &secret));
+    assert_null(read_back(arena, bytes, 4096, &secret));
+    assert_int_equal(secret.length, 4095);
+}
+
+static void a_file_without_a_secret_is_refused(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct secret secret = {0};
+    assert_non_null(read_back(arena, "", 0, &secret));
+    assert_non_null(read_back(arena, "\n", 1, &secret));
+    const char *directory = harness_directory(arena);
+    struct error *error = secret_read(arena, arena_format(arena, "%s/absent", directory), &secret);
+    assert_non_null(error);
+    assert_non_null(strstr(error->detail, "absent"));
+    assert_non_null(secret_read(arena, directory, &secret));
+    assert_null(secret.bytes);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_copy_keeps_every_byte_and_ends_with_nul),
+    HARNESS_TEST(equality_is_of_all_bytes),
+    HARNESS_TEST(no_secret_equals_nothing),
+    HARNESS_TEST(a_file_is_read_but_for_one_line_end),
+    HARNESS_TEST(a_file_of_4096_bytes_is_the_longest),
+    HARNESS_TEST(a_file_without_a_secret_is_refused),
+};
+HARNESS_MODULE(secret, cases)

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MIT */
+#include "fixture.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "harness.h"
+
+struct fixture_faults fixture_faults;
+
+static size_t files_found;
+
+static int count_file(const char *path, const struct stat *status, int kind, struct FTW *walk)
+{
+    (void)path;
+    (void)status;
+    (void)walk;
+    files_found += kind == FTW_F;
+    return 0;
+}
+
+size_t fixture_files(const char *directory)
+{
+    files_found = 0;
+    assert_int_equal(nftw(directory, count_file, 8, FTW_PHYS), 0);
+    return files_found;
+}
+
+size_t fixture_descriptors(void)
+{
+    DIR *stream = opendir("/proc/self/fd");
+    assert_non_null(stream);
+    size_t count = 0;
+    while (readdir(stream) != NULL)
+        count++;
+    closedir(stream);
+    return count;
+}
+
+unsigned char *fixture_bytes(struct arena *arena, size_t length, unsigned seed)
+{
+    struct harness_random random = {.state = seed};
+    unsigned char *bytes = arena_alloc(arena, length);
+    for (size_t i = 0; i < length; i++)
+        bytes[i] = (unsigned char)harness_random_next(&random);
+    return bytes;
+}
+
+struct error *fixture_store(struct blob_store *store, struct arena *arena, struct id id, const void *bytes,
+                            size_t length, size_t piece)
+{
+    struct blob_writer *writer;
+    const unsigned char *from = bytes;
+    TRY(blob_begin(store, arena, &writer));
+    for (size_t at = 0; at < length; at += piece)
+        TRY(blob_write(writer, from + at, length - at < piece ? length - at : piece));
+    assert_int_equal(blob_writer_size(writer), length);
+    return blob_commit(writer, id);
+}
+
+void fixture_assert_stored(struct blob_store *store, struct arena *arena, struct id id, const void *bytes,
+                           size_t length)
+{
+    int fd;
+    uint64_t size;
+    struct error *error = blob_open(store, arena, id, &fd, &size);
+    if (error != NULL)
+        fail_msg("the blob is not there: %s", error->detail);
+    assert_int_equal(size, length);
+    unsigned char *read_back = arena_alloc(arena, length + 1);
+    size_t got = 0;
+    ssize_t step;
+    while ((step = read(fd, read_back + got, length + 1 - got)) > 0)
+        got += (size_t)step;
+    close(fd);
+    assert_int_equal(got, length);
+    assert_memory_equal(read_back, bytes, length);
+}
+
+void fixture_faults_clear(void)
+{
+    fixture_faults = (struct fixture_faults){0};
+}
+
+const char *fixture_call_text(enum fixture_call call)
+{
+    static const char *const texts[CALL_KINDS] = {"openat",   "write",     "fsync",    "close",   "fchmod",
+                                                  "mkdirat",  "linkat",    "unlinkat", "fstat",   "fstatat",
+                                                  "fstatvfs", "fdopendir", "readdir",  "closedir"};
+    return texts[call];
+}
+
+/* Notes the call; true when it is the one to fail, with errno set. */
+static bool fails(enum fixture_call call, int fd)
+{
+    struct stat status;
+    bool is_directory = fd >= 0 && fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
+    struct fixture_faults *faults = &fixture_faults;
+    if (faults->calls < FIXTURE_TRACE_MAX) {
+        faults->trace[faults->calls] = call;
+        faults->trace_directory[faults->calls] = is_directory;
+    }
+    if (++faults->calls != faults->fail_at)
+        return false;
+    faults->failed = call;
+    faults->failed_on_directory = is_directory;
+    errno = faults->number;
+    return true;
+}
+
+static int fault_openat(int directory, const char *path, int flags, mode_t mode)
+{
+    if (fails(CALL_OPENAT, -1))
+        return -1;
+    if (fixture_faults.no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
+    return openat(directory, path, flags, mode);
+}
+
+static ssize_t fault_write(int fd, const void *bytes, size_t length)
+{
+    if (fails(CALL_WRITE, fd)) {
+        if (!fixture_faults.short_write)
+            return -1;
+        length = length / 2 + (length == 1);
+    }
+    return write(fd, bytes, length);
+}
+
+static int fault_fsync(int fd)
+{
+    return fails(CALL_FSYNC, fd) ? -1 : fsync(fd);
+}
+
+/* As the kernel does it: the descriptor is gone even where the call fails. */
+static int fault_close(int fd)
+{
+    bool failing = fails(CALL_CLOSE, fd);
+    int number = errno;
+    if (close(fd) != 0)
+        fail_msg("a descriptor was closed that is not open");
+    errno = number;
+    return failing ? -1 : 0;
+}
+
+static int fault_fchmod(int fd, mode_t mode)
+{
+    return fails(CALL_FCHMOD, fd) ? -1 : fchmod(fd, mode);
+}
+
+static int fault_mkdirat(int directory, const char *path, mode_t mode)
+{
+    return fails(CALL_MKDIRAT, -1) ? -1 : mkdirat(directory, path, mode);
+}
+
+static int fault_linkat(int from_directory, const char *from, int to_directory, const char *to, int flags)
+{
+    if (fails(CALL_LINKAT, -1))
+        return -1;
+    if (fixture_faults.no_proc && strncmp(from, "/proc/", 6) == 0) {
+        errno = ENOENT;
+        return -1;
+    }
+    return linkat(from_directory, from, to_directory, to, flags);
+}
+
+static int fault_unlinkat(int directory, const char *path, int flags)
+{
+    return fails(CALL_UNLINKAT, -1) ? -1 : unlinkat(directory, path, flags);
+}
+
+static int fault_fstat(int fd, struct stat *status_out)
+{
+    return fails(CALL_FSTAT, fd) ? -1 : fstat(fd, status_out);
+}
+
+static int fault_fstatat(int directory, const char *path, struct stat *status_out, int flags)
+{
+    return fails(CALL_FSTATAT, -1) ? -1 : fstatat(directory, path, status_out, flags);
+}
+
+static int fault_fstatvfs(int fd, struct statvfs *status_out)
+{
+    if (fails(CALL_FSTATVFS, fd))
+        return -1;
+    int result = fstatvfs(fd, status_out);
+    if (fixture_faults.free_bytes != 0)
+        status_out->f_bavail = fixture_faults.free_bytes / status_out->f_frsize;
+    return result;
+}
+
+static DIR *fault_fdopendir(int fd)
+{
+    return fails(CALL_FDOPENDIR, fd) ? NULL : fdopendir(fd);
+}
+
+static struct dirent *fault_readdir(DIR *stream)
+{
+    int number = errno;
+    if (fails(CALL_READDIR, -1))
+        return NULL;
+    errno = number;
+    return readdir(stream);
+}
+
+static int fault_closedir(DIR *stream)
+{
+    bool failing = fails(CALL_CLOSEDIR, -1);
+    return closedir(stream) != 0 || failing ? -1 : 0;
+}
+
+const struct blob_io fixture_io = {
+    .openat = fault_openat,
+    .write = fault_write,
+    .fsync = fault_fsync,
+    .close = fault_close,
+    .fchmod = fault_fchmod,
+    .mkdirat = fault_mkdirat,
+    .linkat = fault_linkat,
+    .unlinkat = fault_unlinkat,
+    .fstat = fault_fstat,
+    .fstatat = fault_fstatat,
+    .fstatvfs = fault_fstatvfs,
+    .fdopendir = fault_fdopendir,
+    .readdir = fault_readdir,
+    .closedir = fault_closedir,
+};

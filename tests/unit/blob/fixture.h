@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* What the tests of the blob store share: looking at a directory from outside, and a table of calls that
+ * fail. */
+#ifndef GATEHOUSE_TESTS_BLOB_FIXTURE_H
+#define GATEHOUSE_TESTS_BLOB_FIXTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/id.h"
+#include "blob/blob.h"
+#include "blob/io.h"
+
+struct arena;
+
+/* Regular files below `directory`, and file descriptors that this process has open. */
+size_t fixture_files(const char *directory);
+size_t fixture_descriptors(void);
+
+/* `length` bytes that differ from one seed to the next. */
+unsigned char *fixture_bytes(struct arena *arena, size_t length, unsigned seed);
+
+/* Stores the bytes in pieces of `piece`, under `id`. */
+struct error *fixture_store(struct blob_store *store, struct arena *arena, struct id id, const void *bytes,
+                            size_t length, size_t piece);
+
+/* Fails the test unless the store has exactly these bytes under `id`. */
+void fixture_assert_stored(struct blob_store *store, struct arena *arena, struct id id, const void *bytes,
+                           size_t length);
+
+/* The kinds of calls in the order of struct blob_io. */
+enum fixture_call {
+    CALL_OPENAT,
+    CALL_WRITE,
+    CALL_FSYNC,
+    CALL_CLOSE,
+    CALL_FCHMOD,
+    CALL_MKDIRAT,
+    CALL_LINKAT,
+    CALL_UNLINKAT,
+    CALL_FSTAT,
+    CALL_FSTATAT,
+    CALL_FSTATVFS,
+    CALL_FDOPENDIR,
+    CALL_READDIR,
+    CALL_CLOSEDIR,
+    CALL_KINDS
+};
+
+#define FIXTURE_TRACE_MAX 256
+
+/* The system's calls, watched and made to fail. */
+struct fixture_faults {
+    size_t calls;             /* made so far */
+    size_t fail_at;           /* the call, counted from 1, that fails; 0: none */
+    int number;               /* with this errno */
+    bool short_write;         /* instead: it writes half of the bytes (at least one) */
+    bool no_tmpfile;          /* O_TMPFILE is not supported */
+    bool no_proc;             /* /proc is not mounted */
+    uint64_t free_bytes;      /* what fstatvfs() reports, 0: the truth */
+    enum fixture_call failed; /* the kind of the call that failed */
+    bool failed_on_directory; /* and whether its descriptor was a directory's */
+    /* The first calls. */
+    enum fixture_call trace[FIXTURE_TRACE_MAX];
+    bool trace_directory[FIXTURE_TRACE_MAX];
+};
+
+/* The table's calls obey this one; clear it with fixture_faults_clear(). */
+extern struct fixture_faults fixture_faults;
+extern const struct blob_io fixture_io;
+
+void fixture_faults_clear(void);
+
+const char *fixture_call_text(enum fixture_call call);
+
+#endif

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* The unit tests of the blob floor. */
+#include "harness.h"
+
+#define MODULES(X) X(content) X(directory) X(faults) X(image) X(sniff)
+HARNESS_MAIN("blob", MODULES)

@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Every file call of every operation fails in turn, with each errno that matters. Afterwards: the right error
+ * or a true success, no descriptor left open, nothing visible, nothing left, and the store works again.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "blob/blob.h"
+#include "blob/directory.h"
+#include "fixture.h"
+#include "harness.h"
+
+#define BYTES 150000
+
+static const int numbers[] = {EIO, ENOSPC, EDQUOT, EACCES, EROFS, EINTR};
+
+/* One id in each way of being stored: the directory is made, it is there, with and without O_TMPFILE. */
+struct way {
+    bool no_tmpfile;
+    bool shard_there;
+};
+
+static const struct way ways[] = {{false, false}, {false, true}, {true, false}, {true, true}};
+
+static enum error_code wanted_code(int number)
+{
+    return number == ENOSPC || number == EDQUOT ? ERROR_STORAGE_FULL : ERROR_STORAGE_UNAVAILABLE;
+}
+
+static struct id next_id(struct id id)
+{
+    id.bytes[0]++; /* the same directory */
+    return id;
+}
+
+/* A store in which `way` holds; the faults are off. */
+static struct blob_store *prepare(struct arena *arena, const struct way *way, struct id id)
+{
+    struct blob_store *store;
+    fixture_faults_clear();
+    fixture_faults.no_tmpfile = way->no_tmpfile;
+    assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
+    if (way->shard_there)
+        assert_null(fixture_store(store, arena, next_id(id), "there", 5, 5));
+    fixture_faults.calls = 0;
+    return store;
+}
+
+/* Whether the operation may go on as if nothing had happened. */
+static bool is_harmless(void)
+{
+    const struct fixture_faults *faults = &fixture_faults;
+    if (faults->short_write)
+        return true;
+    if (faults->number == EINTR &&
+        (faults->failed == CALL_OPENAT || faults->failed == CALL_WRITE || faults->failed == CALL_CLOSE))
+        return true;
+    /* closing what was read or is durable; taking away a name that is not needed */
+    return (faults->failed == CALL_CLOSE && faults->failed_on_directory) || faults->failed == CALL_UNLINKAT;
+}
+
+static const char *describe(struct arena *arena, size_t call)
+{
+    return arena_format(arena, "call %zu, %s%s: %s", call, fixture_call_text(fixture_faults.failed),
+                        fixture_faults.failed_on_directory ? " of a directory" : "",
+                        fixture_faults.short_write ? "short" : strerror(fixture_faults.number));
+}
+
+static void check_store(struct arena *arena, const struct way *way, struct id id, const unsigned char *bytes,
+                        size_t call, int number)
+{
+    struct arena *process = arena_new();
+    struct blob_store *store = prepare(process, way, id);
+    size_t files = fixture_files(blob_root(store));
+    size_t descriptors = fixture_descriptors();
+    fixture_faults.fail_at = call;
+    fixture_faults.number = number;
+    fixture_faults.short_write = number == 0;
+    struct arena *request = arena_new();
+    struct error *error = fixture_store(store, request, id, bytes, BYTES, 4000);
+    enum error_code code = error == NULL ? ERROR_CODE_COUNT : error->code;
+    size_t retried = fixture_faults.calls;
+    fixture_faults.fail_at = 0;
+    arena_free(&request);
+    const char *what = describe(arena, call);
+    if (is_harmless() != (code == ERROR_CODE_COUNT))
+        fail_msg("%s: %s", what, code == ERROR_CODE_COUNT ? "went unnoticed" : "was not survived");
+    if (code != ERROR_CODE_COUNT && code != wanted_code(number))
+        fail_msg("%s: gives %s", what, error_code_text(code));
+    if (fixture_descriptors() != descriptors)
+        fail_msg("%s: leaks a descriptor", what);
+    /* a temporary name that could not be unlinked is all that may stay beside the blob */
+    size_t left = fixture_files(blob_root(store)) - files;
+    size_t wanted = (code == ERROR_CODE_COUNT ? 1u : 0u) + (fixture_faults.failed == CALL_UNLINKAT ? 1u : 0u);
+    if (left != wanted)
+        fail_msg("%s: leaves %zu files, not %zu", what, left, wanted);
+    if (fixture_faults.failed == CALL_FSYNC && !fixture_faults.failed_on_directory)
+        for (size_t i = call; i < retried; i++)
+            assert_false(fixture_faults.trace[i] == CALL_FSYNC && !fixture_faults.trace_directory[i]);
+    fixture_faults.calls = 0;
+    if (code == ERROR_CODE_COUNT)
+        fixture_assert_stored(store, process, id, bytes, BYTES);
+    else
+        assert_null(fixture_store(store, process, id, bytes, BYTES, 65536)); /* it works again */
+    arena_free(&process);
+}
+
+static void a_store_survives_each_failing_call(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    unsigned char *bytes = fixture_bytes(arena, BYTES, 5);
+    struct id id = id_new();
+    size_t cases = 0;
+    log_set_level(LOG_LEVEL_FATAL);
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        struct arena *process = arena_new();
+        struct blob_store *store = prepare(process, &ways[w], id);
+        assert_null(fixture_store(store, process, id, bytes, BYTES, 4000));
+        size_t calls = fixture_faults.calls;
+        enum fixture_call trace[FIXTURE_TRACE_MAX];
+        memcpy(trace, fixture_faults.trace, sizeof trace);
+        arena_free(&process);
+        assert_true(calls >= 10);
+        for (size_t call = 1; call <= calls; call++) {
+            for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++, cases++)
+                check_store(arena, &ways[w], id, bytes, call, numbers[n]);
+            if (trace[call - 1] == CALL_WRITE)
+                check_store(arena, &ways[w], id, bytes, call, 0);
+        }
+    }
+    log_set_level(LOG_LEVEL_INFO);
+    assert_true(cases > 300);
+}
+
+/* An operation on a prepared store; `run` checks its result. */
+struct operation {
+    const char *name;
+    struct error *(*run)(struct blob_store *store, struct arena *arena, struct id id);
+};
+
+static struct error *run_open(struct blob_store *store, struct arena *arena, struct id id)
+{
+    int fd;
+    uint64_t size;
+    TRY(blob_open(store, arena, id, &fd, &size));
+    assert_int_equal(size, 5);
+    assert_int_equal(blob_io_system.close(fd), 0);
+    return NULL;
+}
+
+static struct error *run_remove(struct blob_store *store, struct arena *arena, struct id id)
+{
+    return blob_remove(store, arena, id);
+}
+
+static struct error *run_check(struct blob_store *store, struct arena *arena, struct id id)
+{
+    (void)id;
+    return blob_check(store, arena);
+}
+
+static struct error *run_sweep(struct blob_store *store, struct arena *arena, struct id id)
+{
+    (void)id;
+    size_t count;
+    TRY(blob_sweep(store, arena, clock_now() + 10000, &count));
+    assert_int_equal(count, 1);
+    return NULL;
+}
+
+static struct error *count_found(void *context, const struct blob_found *found)
+{
+    (void)found;
+    ++*(size_t *)context;
+    return NULL;
+}
+
+static struct error *run_each(struct blob_store *store, struct arena *arena, struct id id)
+{
+    (void)id;
+    size_t count = 0;
+    TRY(blob_each(store, arena, count_found, &count));
+    assert_int_equal(count, 1);
+    return NULL;
+}
+
+static const struct operation operations[] = {
+    {"open", run_open},   {"remove", run_remove}, {"check", run_check},
+    {"sweep", run_sweep}, {"each", run_each},
+};
+
+/* Fails the operation's call `call` (0: none) with `number`; the number of calls that it made. */
+static size_t check_operation(struct arena *arena, const struct operation *operation, size_t call, int number)
+{
+    struct arena *process = arena_new();
+    struct id id = {{0}}; /* the first directory that blob_each() looks into */
+    struct blob_store *store;
+    fixture_faults_clear();
+    assert_null(blob_directory_open(process, harness_directory(process), &fixture_io, &store));
+    assert_null(fixture_store(store, process, id, "there", 5, 5));
+    const char *temporary = arena_format(process, "%s/tmp", blob_root(store));
+    assert_int_equal(mkdir(temporary, 0750), 0);
+    harness_write(process, temporary, "0123456789abcdef0123456789abcdef", "x", 1);
+    size_t descriptors = fixture_descriptors();
+    fixture_faults.calls = 0;
+    fixture_faults.fail_at = call;
+    fixture_faults.number = number;
+    struct error *error = operation->run(store, process, id);
+    size_t calls = fixture_faults.calls;
+    const char *what = arena_format(arena, "%s, %s", operation->name, describe(arena, call));
+    enum fixture_call failed = fixture_faults.failed;
+    bool harmless = call == 0 || failed == CALL_CLOSE || failed == CALL_CLOSEDIR ||
+                    (number == EINTR && failed == CALL_OPENAT);
+    if (harmless != (error == NULL))
+        fail_msg("%s: %s", what, error == NULL ? "went unnoticed" : "was not survived");
+    if (error != NULL)
+        assert_int_equal(error->code, wanted_code(number));
+    assert_int_equal(fixture_descriptors(), descriptors);
+    arena_free(&process);
+    return calls;
+}
+
+static void the_other_operations_survive_each_failing_call(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        size_t calls = check_operation(arena, &operations[i], 0, 0);
+        assert_true(calls >= 3);
+        for (size_t call = 1; call <= calls && call <= 20; call++)
+            for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
+                (void)check_operation(arena, &operations[i], call, numbers[n]);
+    }
+}
+
+/* Where in the trace the call stands, from `from` on; fails when it does not. */
+static size_t find_call(size_t from, enum fixture_call call, bool on_directory)
+{
+    size_t at = from;
+    while (at < fixture_faults.calls &&
+           (fixture_faults.trace[at] != call || fixture_faults.trace_directory[at] != on_directory))
+        at++;
+    if (at == fixture_faults.calls)
+        fail_msg("there is no %s after call %zu", fixture_call_text(call), from);
+    return at;
+}
+
+static size_t count_calls(enum fixture_call call)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fixture_faults.calls; i++)
+        count += fixture_faults.trace[i] == call;
+    return count;
+}
+
+static void bytes_are_durable_before_the_name_and_the_name_before_the_answer(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        struct id id = id_new();
+        struct blob_store *store = prepare(arena, &ways[w], id);
+        assert_null(fixture_store(store, arena, id, "x", 1, 1));
+        size_t written = find_call(0, CALL_WRITE, false);
+        size_t bytes_durable = find_call(written, CALL_FSYNC, false);
+        size_t linked = find_call(bytes_durable, CALL_LINKAT, false);
+        find_call(linked, CALL_FSYNC, true);
+        /* a new directory's own entry is durable before a name in it is */
+        if (!ways[w].shard_there)
+            assert_true(find_call(0, CALL_FSYNC, true) < linked);
+        assert_int_equal(count_calls(CALL_FSYNC), ways[w].shard_there ? 2 : 3);
+    }
+}
+
+static void another_workers_new_directory_is_made_durable_too(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct id id = id_new();
+    struct way way = {false, true};
+    struct blob_store *store = prepare(arena, &way, id);
+    struct blob_store *other;
+    assert_null(blob_directory_open(arena, blob_root(store), &fixture_io, &other));
+    for (int again = 0; again < 2; again++) {
+        fixture_faults.calls = 0;
+        id = next_id(next_id(id));
+        assert_null(fixture_store(other, arena, id, "x", 1, 1));
+        assert_int_equal(count_calls(CALL_FSYNC), again == 0 ? 3 : 2);
+        assert_int_equal(count_calls(CALL_MKDIRAT), 0);
+    }
+}
+
+static void a_host_without_proc_links_by_descriptor(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct id id = id_new();
+    struct blob_store *store = prepare(arena, &ways[0], id);
+    fixture_faults.no_proc = true;
+    struct error *error = fixture_store(store, arena, id, "x", 1, 1);
+    assert_int_equal(count_calls(CALL_LINKAT), 2);
+    /* older kernels allow it with a privilege only; then nothing may be left */
+    if (error == NULL)
+        fixture_assert_stored(store, arena, id, "x", 1);
+    else
+        assert_int_equal(fixture_files(blob_root(store)), 0);
+}
+
+static void the_fallback_stores_too_and_keeps_no_second_name(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct id id = id_new();
+    struct blob_store *store = prepare(arena, &ways[2], id);
+    unsigned char *bytes = fixture_bytes(arena, BYTES, 9);
+    assert_null(fixture_store(store, arena, id, bytes, BYTES, 4000));
+    fixture_faults.calls = 0;
+    fixture_assert_stored(store, arena, id, bytes, BYTES);
+    assert_int_equal(fixture_files(blob_root(store)), 1);
+}
+
+static void the_first_error_stays(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct id id = id_new();
+    struct blob_store *store = prepare(arena, &ways[0], id);
+    struct blob_writer *writer;
+    uint8_t digest[DIGEST_BYTES];
+    assert_null(blob_begin(store, arena, &writer));
+    fixture_faults.fail_at = fixture_faults.calls + 1;
+    fixture_faults.number = ENOSPC;
+    struct error *error = blob_write(writer, fixture_bytes(arena, BYTES, 1), BYTES);
+    assert_int_equal(error->code, ERROR_STORAGE_FULL);
+    assert_true(error->retry_after > 0);
+    size_t calls = fixture_faults.calls;
+    assert_ptr_equal(blob_write(writer, "x", 1), error);
+    blob_writer_digest(writer, digest);
+    assert_ptr_equal(blob_commit(writer, id), error);
+    assert_int_equal(fixture_faults.calls, calls);
+    assert_null(strstr(error->message, blob_root(store)));
+}
+
+static void a_failure_of_the_last_block_is_told_by_the_commit(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct id id = id_new();
+    struct blob_store *store = prepare(arena, &ways[0], id);
+    struct blob_writer *writer;
+    uint8_t digest[DIGEST_BYTES];
+    assert_null(blob_begin(store, arena, &writer));
+    assert_null(blob_write(writer, "x", 1));
+    fixture_faults.fail_at = fixture_faults.calls + 1;
+    fixture_faults.number = EIO;
+    blob_writer_digest(writer, digest);
+    assert_int_equal(blob_commit(writer, id)->code, ERROR_STORAGE_UNAVAILABLE);
+    assert_int_equal(fixture_files(blob_root(store)), 0);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_store_survives_each_failing_call),
+    HARNESS_TEST(the_other_operations_survive_each_failing_call),
+    HARNESS_TEST(bytes_are_durable_before_the_name_and_the_name_before_the_answer),
+    HARNESS_TEST(another_workers_new_directory_is_made_durable_too),
+    HARNESS_TEST(a_host_without_proc_links_by_descriptor),
+    HARNESS_TEST(the_fallback_stores_too_and_keeps_no_second_name),
+    HARNESS_TEST(the_first_error_stays),
+    HARNESS_TEST(a_failure_of_the_last_block_is_told_by_the_commit),
+};
+HARNESS_MODULE(faults, cases)

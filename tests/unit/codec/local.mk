@@ -1,0 +1,26 @@
+check_PROGRAMS += tests/unit/test-codec
+TESTS += tests/unit/test-codec
+tests_unit_test_codec_SOURCES = \
+	tests/unit/codec/main.c \
+	tests/unit/codec/forge.c tests/unit/codec/forge.h \
+	tests/unit/codec/test_digest.c \
+	tests/unit/codec/test_document.c \
+	tests/unit/codec/test_document_scan.c \
+	tests/unit/codec/test_encoding.c \
+	tests/unit/codec/test_password_hash.c \
+	tests/unit/codec/test_random.c \
+	tests/unit/codec/test_seal.c \
+	tests/unit/codec/test_signing_key.c \
+	tests/unit/codec/test_token.c \
+	tests/unit/codec/test_token_attack.c \
+	tests/unit/codec/test_token_memo.c
+tests_unit_test_codec_CPPFLAGS = $(unit_cppflags)
+tests_unit_test_codec_CFLAGS = $(unit_cflags) $(CJSON_CFLAGS) $(OPENSSL_CFLAGS)
+tests_unit_test_codec_LDADD = $(unit_libs) $(codec_libs) $(CMOCKA_LIBS) -lm
+
+# The JSON reader against another strict one.
+check_PROGRAMS += tests/unit/judge-documents
+tests_unit_judge_documents_SOURCES = tests/unit/codec/judge_documents.c
+tests_unit_judge_documents_LDADD = $(codec_libs)
+TESTS += tests/unit/codec/compare-documents
+EXTRA_DIST += tests/unit/codec/compare-documents

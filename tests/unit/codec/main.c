@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+
+#define MODULES(X)                                                                                           \
+    X(digest)                                                                                                \
+    X(document)                                                                                              \
+    X(document_scan)                                                                                         \
+    X(encoding)                                                                                              \
+    X(password_hash)                                                                                         \
+    X(random)                                                                                                \
+    X(seal)                                                                                                  \
+    X(signing_key)                                                                                           \
+    X(token)                                                                                                 \
+    X(token_attack)                                                                                          \
+    X(token_memo)
+
+HARNESS_MAIN("codec", MODULES)

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "codec/password_hash.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "harness.h"
+
+/* The least that the library takes: these tests are about meaning, not about cost. */
+static const struct password_cost cheap = {.memory_kib = 8, .passes = 1};
+
+static char *hash_of(struct arena *arena, const char *password, size_t length, struct password_cost cost)
+{
+    char *hash = NULL;
+    assert_null(password_hash(arena, secret_copy(arena, password, length), cost, &hash));
+    return hash;
+}
+
+static void the_right_password_matches_and_no_other(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *hash = hash_of(arena, "correct horse", 13, cheap);
+    assert_int_equal(password_verify(hash, secret_of("correct horse"), cheap), PASSWORD_RIGHT);
+    static const char *const wrong[] = {"",
+                                        "correct horsf",
+                                        "correct hors",
+                                        "correct horse ",
+                                        " correct horse",
+                                        "Correct horse",
+                                        "correct\xc2\xa0horse"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        assert_int_equal(password_verify(hash, secret_of(wrong[i]), cheap), PASSWORD_WRONG);
+    assert_int_equal(password_verify(hash, (struct secret){0}, cheap), PASSWORD_WRONG);
+}
+
+/* No password is not the empty password. */
+static void no_password_matches_nothing(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *hash = hash_of(arena, "", 0, cheap);
+    assert_int_equal(password_verify(hash, secret_of(""), cheap), PASSWORD_RIGHT);
+    assert_int_equal(password_verify(hash, (struct secret){0}, cheap), PASSWORD_WRONG);
+    char *none = NULL;
+    assert_non_null(password_hash(arena, (struct secret){0}, cheap, &none));
+    assert_null(none);
+}
+
+static void every_byte_counts(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    char *longest = arena_alloc(arena, 513);
+    memset(longest, 'x', 512);
+    const char *hash = hash_of(arena, longest, 512, cheap);
+    assert_int_equal(password_verify(hash, secret_copy(arena, longest, 512), cheap), PASSWORD_RIGHT);
+    longest[511] = 'y';
+    assert_int_equal(password_verify(hash, secret_copy(arena, longest, 512), cheap), PASSWORD_WRONG);
+    assert_int_equal(password_verify(hash, secret_copy(arena, longest, 72), cheap), PASSWORD_WRONG);
+    hash = hash_of(arena, "a\0b", 3, cheap);
+    assert_int_equal(password_verify(hash, secret_copy(arena, "a\0b", 3), cheap), PASSWORD_RIGHT);
+    assert_int_equal(password_verify(hash, secret_copy(arena, "a\0c", 3), cheap), PASSWORD_WRONG);
+    assert_int_equal(password_verify(hash, secret_copy(arena, "a", 1), cheap), PASSWORD_WRONG);
+}
+
+static void the_hash_is_a_short_argon2id_text_with_its_own_salt(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const struct password_cost cost = {.memory_kib = 32, .passes = 2};
+    const char *one = hash_of(arena, "password", 8, cost);
+    assert_int_equal(strncmp(one, "$argon2id$v=19$m=32,t=2,p=1$", 28), 0);
+    assert_true(strlen(one) < 128);
+    assert_string_not_equal(one, hash_of(arena, "password", 8, cost));
+}
+
+static void other_costs_ask_for_a_new_hash(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *hash = hash_of(arena, "password", 8, cheap);
+    static const struct password_cost others[] = {{.memory_kib = 16, .passes = 1},
+                                                  {.memory_kib = 8, .passes = 2}};
+    for (size_t i = 0; i < 2; i++) {
+        assert_int_equal(password_verify(hash, secret_of("password"), others[i]), PASSWORD_RIGHT_BUT_WEAK);
+        assert_int_equal(password_verify(hash, secret_of("passwore"), others[i]), PASSWORD_WRONG);
+        const char *fresh = hash_of(arena, "password", 8, others[i]);
+        assert_int_equal(password_verify(fresh, secret_of("password"), others[i]), PASSWORD_RIGHT);
+    }
+}
+
+/* A damaged row must neither let in nor count as a wrong try. */
+static void a_damaged_hash_decides_nothing(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *hash = hash_of(arena, "password", 8, cheap);
+    static const char *const damaged[] = {"",
+                                          "$",
+                                          "password",
+                                          "*",
+                                          "$2y$10$abcdefghijklmnopqrstuv",
+                                          "$argon2id$v=19$m=8,t=1,p=1$$",
+                                          "$argon2i$v=19$m=8,t=3,p=1$c2FsdHNhbHQ$aGFzaGhhc2g"};
+    for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++)
+        if (password_verify(damaged[i], secret_of("password"), cheap) != PASSWORD_UNDECIDED)
+            fail_msg("decided: %s", damaged[i]);
+    char *cut = arena_text(arena, hash);
+    *strrchr(cut, '$') = '\0';
+    assert_int_equal(password_verify(cut, secret_of("password"), cheap), PASSWORD_UNDECIDED);
+    const char *joined = arena_format(arena, "%s$", hash);
+    assert_int_equal(password_verify(joined, secret_of("password"), cheap), PASSWORD_UNDECIDED);
+}
+
+static void an_impossible_cost_is_an_error(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    static const struct password_cost costs[] = {
+        {.memory_kib = 0, .passes = 1}, {.memory_kib = 7, .passes = 1}, {.memory_kib = 8, .passes = 0}};
+    for (size_t i = 0; i < sizeof costs / sizeof *costs; i++) {
+        char *hash = NULL;
+        struct error *error = password_hash(arena, secret_of("password"), costs[i], &hash);
+        assert_non_null(error);
+        assert_int_equal(error->code, ERROR_INTERNAL);
+        assert_null(hash);
+    }
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(the_right_password_matches_and_no_other),
+    HARNESS_TEST(no_password_matches_nothing),
+    HARNESS_TEST(every_byte_counts),
+    HARNESS_TEST(the_hash_is_a_short_argon2id_text_with_its_own_salt),
+    HARNESS_TEST(other_costs_ask_for_a_new_hash),
+    HARNESS_TEST(a_damaged_hash_decides_nothing),
+    HARNESS_TEST(an_impossible_cost_is_an_error),
+};
+HARNESS_MODULE(password_hash, cases)

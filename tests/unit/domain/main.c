@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+
+#define MODULES(X)  \
+    X(permission)   \
+    X(statements)   \
+    X(role)         \
+    X(user)         \
+    X(provisioning) \
+    X(principal)    \
+    X(session)      \
+    X(outbox)       \
+    X(file)         \
+    X(file_list)    \
+    X(throttle)     \
+    X(code)         \
+    X(user_change)  \
+    X(user_list)    \
+    X(audit_list)
+HARNESS_MAIN("domain", MODULES)

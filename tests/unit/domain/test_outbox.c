@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "database_fixture.h"
+#include "domain/outbox.h"
+#include "support.h"
+
+struct addition {
+    const char *kind;
+    struct id user;
+    unsigned count;
+    bool fail;
+};
+
+static struct error *add_body(struct database *database, struct arena *arena, void *context)
+{
+    const struct addition *addition = context;
+    for (unsigned i = 0; i < addition->count; i++)
+        TRY(outbox_add(database, arena, addition->kind, addition->user, "sealed\0bytes", 12));
+    return addition->fail ? error_plain(arena, ERROR_INTERNAL) : NULL;
+}
+
+static void given_items(struct database *database, struct arena *arena, unsigned count, struct id user)
+{
+    struct addition addition = {"mail", user, count, false};
+    expect_ok(database_transaction(database, arena, add_body, &addition, NULL));
+}
+
+static struct outbox_items claim(struct database *database, struct arena *arena, unsigned limit)
+{
+    struct outbox_items items;
+    expect_ok(outbox_claim(database, arena, limit, 60, &items));
+    return items;
+}
+
+/* Lets time pass for all items. */
+static void pass(struct database *database, struct arena *arena, unsigned seconds)
+{
+    sql(database, arena, "UPDATE outbox SET next_attempt_at = next_attempt_at - INTERVAL %u SECOND", seconds);
+}
+
+static void work_appears_with_its_transaction_only(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    database_fixture_clear();
+    struct addition addition = {"mail", {{0}}, 1, true};
+    expect_error(database_transaction(database, arena, add_body, &addition, NULL), ERROR_INTERNAL);
+    assert_int_equal(claim(database, arena, 10).count, 0);
+    addition.fail = false;
+    expect_ok(database_transaction(database, arena, add_body, &addition, NULL));
+    struct outbox_items items = claim(database, arena, 10);
+    assert_int_equal(items.count, 1);
+    assert_string_equal(items.items[0].kind, "mail");
+    assert_true(id_is_none(items.items[0].user_id));
+    assert_int_equal(items.items[0].payload_length, 12);
+    assert_memory_equal(items.items[0].payload, "sealed\0bytes", 12);
+    assert_int_equal(items.items[0].attempts, 1);
+    database_free(&database);
+}
+
+static void a_claim_is_a_lease(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    database_fixture_clear();
+    struct id user = id_new();
+    given_items(database, arena, 1, user);
+    struct outbox_items first = claim(database, arena, 10);
+    assert_int_equal(first.count, 1);
+    assert_true(id_equal(first.items[0].user_id, user));
+    assert_int_equal(claim(database, arena, 10).count, 0);
+
+    /* The runner died; its report, should it come after all, changes nothing. */
+    pass(database, arena, 61);
+    struct outbox_items second = claim(database, arena, 10);
+    assert_int_equal(second.count, 1);
+    assert_int_equal(second.items[0].attempts, 2);
+    bool current;
+    expect_ok(outbox_finish(database, arena, &first.items[0], &current));
+    assert_false(current);
+    expect_ok(outbox_bury(database, arena, &first.items[0], "late"));
+    bool dead;
+    expect_ok(outbox_retry(database, arena, &first.items[0], 1, "late", &dead));
+    assert_string_equal(sql_text(database, arena, "SELECT status FROM outbox"), "waiting");
+
+    expect_ok(outbox_finish(database, arena, &second.items[0], &current));
+    assert_true(current);
+    assert_string_equal(
+        sql_text(database, arena,
+                 "SELECT CONCAT(status, ' ', LENGTH(payload), ' ', finished_at IS NOT NULL) FROM outbox"),
+        "done 0 1");
+    pass(database, arena, 1000);
+    assert_int_equal(claim(database, arena, 10).count, 0);
+    database_free(&database);
+}
+
+static void what_fails_waits_longer_each_time_and_dies(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    database_fixture_clear();
+    given_items(database, arena, 1, id_new());
+    static const int64_t waits[] = {5, 10, 20, 40, 80, 160, 320, 640, 900, 900};
+    bool dead = false;
+    for (size_t i = 0; i < sizeof waits / sizeof *waits; i++) {
+        struct outbox_items items = claim(database, arena, 1);
+        assert_int_equal(items.count, 1);
+        expect_ok(outbox_retry(database, arena, &items.items[0], 11, "smtp: 421 busy", &dead));
+        assert_false(dead);
+        int64_t wait = sql_integer(
+            database, arena, "SELECT TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), next_attempt_at) FROM outbox");
+        assert_in_range(wait, waits[i] - 2, waits[i] + waits[i] / 5);
+        assert_int_equal(claim(database, arena, 1).count, 0);
+        pass(database, arena, 1100);
+    }
+    assert_string_equal(sql_text(database, arena, "SELECT last_error FROM outbox"), "smtp: 421 busy");
+    struct outbox_items items = claim(database, arena, 1);
+    expect_ok(outbox_retry(database, arena, &items.items[0], 11, "smtp: 421 busy", &dead));
+    assert_true(dead);
+    assert_string_equal(sql_text(database, arena, "SELECT CONCAT(status, ' ', LENGTH(payload)) FROM outbox"),
+                        "dead 0");
+    pass(database, arena, 10000);
+    assert_int_equal(claim(database, arena, 1).count, 0);
+    database_free(&database);
+}
+
+static void a_reason_is_cut_at_a_character(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    database_fixture_clear();
+    given_items(database, arena, 2, id_new());
+    struct outbox_items items = claim(database, arena, 2);
+    char *reason = arena_alloc(arena, 2000);
+    for (size_t i = 0; i < 999; i++)
+        memcpy(reason + 2 * i, "\xc3\xa9", 2);
+    expect_ok(outbox_bury(database, arena, &items.items[0], reason));
+    assert_int_equal(
+        sql_integer(database, arena, "SELECT CHAR_LENGTH(last_error) FROM outbox WHERE status = 'dead'"),
+        500);
+    expect_ok(outbox_bury(database, arena, &items.items[1], "ok\xff\xfe"));
+    assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM outbox WHERE last_error = 'ok'"), 1);
+    database_free(&database);
+}
+
+static void the_oldest_come_first_and_no_more_than_asked_for(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    database_fixture_clear();
+    given_items(database, arena, 5, id_new());
+    sql(database, arena,
+        "UPDATE outbox SET next_attempt_at = UTC_TIMESTAMP(3) - INTERVAL (100 - id MOD 100) SECOND");
+    int64_t first = sql_integer(database, arena, "SELECT MIN(id) FROM outbox");
+    struct outbox_items items = claim(database, arena, 2);
+    assert_int_equal(items.count, 2);
+    assert_int_equal(items.items[0].number, first);
+    assert_int_equal(items.items[1].number, first + 1);
+    items = claim(database, arena, 100);
+    assert_int_equal(items.count, 3);
+    assert_int_equal(items.items[0].number, first + 2);
+    database_free(&database);
+}
+
+static int claim_racer(struct database *database, struct arena *arena, unsigned index, void *context)
+{
+    (void)index;
+    (void)context;
+    int done = 0;
+    for (unsigned idle = 0; idle < 20;) {
+        struct outbox_items items;
+        if (outbox_claim(database, arena, 3, 60, &items) != NULL)
+            return 99;
+        idle = items.count == 0 ? idle + 1 : 0;
+        for (size_t i = 0; i < items.count; i++) {
+            bool current;
+            if (outbox_finish(database, arena, &items.items[i], &current) != NULL || !current)
+                return 98;
+            done++;
+        }
+    }
+    return done;
+}
+
+static void runners_never_share_an_item(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    database_fixture_clear();
+    given_items(database, arena, 90, id_new());
+    int results[RACERS_MAX];
+    race(4, claim_racer, NULL, results);
+    assert_int_equal(results[0] + results[1] + results[2] + results[3], 90);
+    assert_int_equal(
+        sql_integer(database, arena, "SELECT COUNT(*) FROM outbox WHERE status = 'done' AND attempts = 1"),
+        90);
+    database_free(&database);
+}
+
+struct withdrawal {
+    const char *kind;
+    struct id user;
+};
+
+static struct error *withdraw_body(struct database *database, struct arena *arena, void *context)
+{
+    const struct withdrawal *withdrawal = context;
+    return outbox_withdraw(database, arena, withdrawal->kind, withdrawal->user);
+}
+
+static void a_newer_mail_withdraws_the_users_older_ones(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    database_fixture_clear();
+    struct id user = id_new();
+    given_items(database, arena, 2, user);
+    given_items(database, arena, 1, id_new());
+    struct addition mirror = {"mirror", user, 1, false};
+    expect_ok(database_transaction(database, arena, add_body, &mirror, NULL));
+    struct withdrawal withdrawal = {"mail", user};
+    expect_ok(database_transaction(database, arena, withdraw_body, &withdrawal, NULL));
+    assert_int_equal(claim(database, arena, 10).count, 2);
+    assert_int_equal(
+        sql_integer(database, arena,
+                    "SELECT COUNT(*) FROM outbox WHERE status = 'dead' AND payload = '' AND user_id = %s",
+                    sql_id(arena, user)),
+        2);
+    database_free(&database);
+}
+
+static void counts_and_purges_what_is_done(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    database_fixture_clear();
+    struct outbox_counts counts;
+    expect_ok(outbox_count(database, arena, &counts));
+    assert_int_equal(counts.waiting + counts.overdue + counts.dead, 0);
+    given_items(database, arena, 4, id_new());
+    struct outbox_items items = claim(database, arena, 2);
+    bool current;
+    expect_ok(outbox_finish(database, arena, &items.items[0], &current));
+    expect_ok(outbox_bury(database, arena, &items.items[1], "refused"));
+    sql(database, arena,
+        "UPDATE outbox SET next_attempt_at = next_attempt_at - INTERVAL 2 MINUTE"
+        " WHERE status = 'waiting' ORDER BY id LIMIT 1");
+    expect_ok(outbox_count(database, arena, &counts));
+    assert_int_equal(counts.waiting, 2);
+    assert_int_equal(counts.overdue, 1);
+    assert_int_equal(counts.dead, 1);
+
+    uint64_t count;
+    expect_ok(outbox_purge(database, arena, 30, 100, &count));
+    assert_int_equal(count, 0);
+    pass(database, arena, 31 * 86400);
+    expect_ok(outbox_purge(database, arena, 30, 100, &count));
+    assert_int_equal(count, 1);
+    assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM outbox WHERE status = 'done'"), 0);
+    assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM outbox"), 3);
+    database_free(&database);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(work_appears_with_its_transaction_only),
+    HARNESS_TEST(a_claim_is_a_lease),
+    HARNESS_TEST(what_fails_waits_longer_each_time_and_dies),
+    HARNESS_TEST(a_reason_is_cut_at_a_character),
+    HARNESS_TEST(the_oldest_come_first_and_no_more_than_asked_for),
+    HARNESS_TEST(runners_never_share_an_item),
+    HARNESS_TEST(a_newer_mail_withdraws_the_users_older_ones),
+    HARNESS_TEST(counts_and_purges_what_is_done),
+};
+HARNESS_MODULE(outbox, cases)

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The second wall between organisations (security R31), read off the sources: each SQL text on the rows of a
+ * tenant names the organisation it is about. The exceptions stand here by name, each with its reason; a new
+ * one has to be argued for in this table.
+ */
+#include "harness.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/text.h"
+
+static const struct {
+    const char *place; /* file:name of the statement */
+    const char *reason;
+} exceptions[] = {
+    {"user.c:find_by_email", "login: there is no caller whose organisation could bind"},
+    {"user.c:find_any", "login by id, and staff who hold `a` (audited)"},
+    {"provisioning.c:list_stale", "the job runner finishes what any organisation left half-done"},
+    {"user_list.c:each_user", "the operator's commands go over everyone"},
+    {"file.c:find_any", "staff who hold `a` (audited)"},
+    {"principal.c:load", "finds out which organisation the caller is of"},
+    {"provisioning.c:find_address", "an address belongs to one user of all organisations"},
+};
+#define EXCEPTIONS (sizeof exceptions / sizeof *exceptions)
+
+/* Tables whose rows belong to an organisation. */
+static const char *const tables[] = {"user", "user_role", "file", "file_tag"};
+
+struct statement_text {
+    const char *place;
+    const char *sql; /* string literals and macro names, blanks squeezed */
+};
+
+struct statement_list {
+    struct statement_text *items;
+    size_t count;
+};
+
+#define STATEMENTS_MAX 400
+
+/* From behind the opening brace: the literals' contents, and the names of macros between them. */
+static const char *read_sql(struct arena *arena, const char *at)
+{
+    struct buffer sql;
+    buffer_init(&sql, arena);
+    while (*at != '}') {
+        assert_true(*at != '\0');
+        if (*at != '"') {
+            bool blank = isspace((unsigned char)*at) != 0;
+            if (!blank || (sql.length > 0 && sql.bytes[sql.length - 1] != ' '))
+                buffer_add_char(&sql, blank ? ' ' : *at);
+            at++;
+            continue;
+        }
+        for (at++; *at != '"'; at++)
+            buffer_add_char(&sql, *at);
+        at++;
+    }
+    return sql.bytes;
+}
+
+static void read_file(struct arena *arena, const char *name, struct statement_list *list)
+{
+    static const char mark[] = "static const struct statement ";
+    size_t length;
+    const char *path = harness_source(arena, arena_format(arena, "src/domain/%s", name));
+    const char *at = harness_read(arena, path, &length);
+    while ((at = strstr(at, mark)) != NULL) {
+        at += sizeof mark - 1;
+        size_t end = strcspn(at, " ");
+        assert_true(list->count < STATEMENTS_MAX);
+        struct statement_text *text = &list->items[list->count++];
+        text->place = arena_format(arena, "%s:%.*s", name, (int)end, at);
+        at = strchr(at, '{');
+        assert_non_null(at);
+        text->sql = read_sql(arena, at + 1);
+    }
+}
+
+static struct statement_list read_all(struct arena *arena)
+{
+    struct statement_list list = {arena_array(arena, STATEMENTS_MAX, sizeof *list.items), 0};
+    DIR *directory = opendir(harness_source(arena, "src/domain"));
+    assert_non_null(directory);
+    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
+        size_t length = strlen(entry->d_name);
+        if (length > 2 && strcmp(entry->d_name + length - 2, ".c") == 0)
+            read_file(arena, entry->d_name, &list);
+    }
+    (void)closedir(directory);
+    return list;
+}
+
+/* Whether the text reads or writes the table: the word after FROM, JOIN, INTO, UPDATE. */
+static bool uses_table(const char *sql, const char *table)
+{
+    static const char *const words[] = {"FROM ", "JOIN ", "INTO ", "UPDATE "};
+    size_t length = strlen(table);
+    for (size_t i = 0; i < 4; i++)
+        for (const char *at = sql; (at = strstr(at, words[i])) != NULL;) {
+            at += strlen(words[i]);
+            if (strncmp(at, table, length) == 0 && !isalnum((unsigned char)at[length]) && at[length] != '_')
+                return true;
+        }
+    return false;
+}
+
+static bool is_tenants(const char *sql)
+{
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        if (uses_table(sql, tables[i]))
+            return true;
+    /* The principal's tables stand in a macro. */
+    return strstr(sql, "PRINCIPAL_TABLES") != NULL;
+}
+
+/* The organisation is bound: compared with a parameter or the caller's own column, or a column of an INSERT.
+ */
+static bool names_organisation(const char *sql)
+{
+    if (strncmp(sql, "INSERT INTO", 11) == 0 && strstr(sql, "VALUES") != NULL)
+        return strstr(sql, "organisation_id") != NULL;
+    return strstr(sql, "organisation_id = ?") != NULL ||
+           strstr(sql, "f.organisation_id = u.organisation_id") != NULL;
+}
+
+static const char *exception_for(const char *place)
+{
+    for (size_t i = 0; i < EXCEPTIONS; i++)
+        if (strcmp(exceptions[i].place, place) == 0)
+            return exceptions[i].reason;
+    return NULL;
+}
+
+static void each_statement_on_a_tenants_rows_binds_the_organisation(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct statement_list list = read_all(arena);
+    size_t tenants = 0;
+    size_t excepted = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        if (!is_tenants(list.items[i].sql))
+            continue;
+        tenants++;
+        bool bound = names_organisation(list.items[i].sql);
+        bool exception = exception_for(list.items[i].place) != NULL;
+        excepted += exception;
+        if (!bound && !exception)
+            fail_msg("%s is about a tenant's rows and does not bind organisation_id: %s", list.items[i].place,
+                     list.items[i].sql);
+        if (bound && exception)
+            fail_msg("%s binds organisation_id: take it off the exceptions", list.items[i].place);
+    }
+    /* Found what there is to find: a check without input has checked nothing. */
+    assert_true(list.count >= 40);
+    assert_true(tenants >= 20);
+    assert_int_equal(excepted, EXCEPTIONS);
+}
+
+static void no_statement_is_made_at_run_time(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct statement_list list = read_all(arena);
+    static const char *const verbs[] = {"SELECT ", "INSERT ", "UPDATE ", "DELETE "};
+    for (size_t i = 0; i < list.count; i++) {
+        const char *sql = list.items[i].sql;
+        bool known = false;
+        for (size_t v = 0; v < 4; v++)
+            known = known || strncmp(sql, verbs[v], strlen(verbs[v])) == 0;
+        if (!known || strchr(sql, '%') != NULL || strchr(sql, ';') != NULL)
+            fail_msg("%s does not look like one fixed statement: %s", list.items[i].place, sql);
+    }
+}
+
+static void the_lint_sees_what_it_is_meant_to_see(void **state)
+{
+    (void)state;
+    assert_true(is_tenants("SELECT 1 FROM file f WHERE f.id = ?"));
+    assert_true(is_tenants("DELETE t FROM file_tag t WHERE t.file_id = ?"));
+    assert_true(is_tenants("UPDATE user SET status = ? WHERE id = ?"));
+    assert_true(is_tenants("SELECT 1 FROM role r JOIN user_role u ON u.role_id = r.id"));
+    assert_false(is_tenants("SELECT 1 FROM role_permission"));
+    assert_false(is_tenants("UPDATE outbox SET user_id = ?"));
+    assert_true(names_organisation("UPDATE file SET name = ? WHERE id = ? AND organisation_id = ?"));
+    assert_false(names_organisation("SELECT f.organisation_id FROM file f WHERE f.id = ?"));
+    assert_false(names_organisation("INSERT INTO file_tag (file_id, tag) VALUES (?, ?)"));
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(each_statement_on_a_tenants_rows_binds_the_organisation),
+    HARNESS_TEST(no_statement_is_made_at_run_time),
+    HARNESS_TEST(the_lint_sees_what_it_is_meant_to_see),
+};
+HARNESS_MODULE(statements, cases)

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: MIT */
+/* A request made of a table of parameters and a body in memory. */
+#ifndef GATEHOUSE_TESTS_FAKE_SOURCE_H
+#define GATEHOUSE_TESTS_FAKE_SOURCE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "http/request.h"
+
+struct fake_parameter {
+    const char *name;
+    const char *value;
+};
+
+struct fake_source {
+    const struct fake_parameter *parameters; /* ended by a NULL name */
+    const char *body;
+    size_t length;
+    size_t at;
+    size_t most; /* bytes a read gives at most; 0: as many as asked for */
+};
+
+static const char *fake_parameter(void *context, const char *name)
+{
+    struct fake_source *source = context;
+    for (const struct fake_parameter *row = source->parameters; row->name != NULL; row++)
+        if (strcmp(row->name, name) == 0)
+            return row->value;
+    return NULL;
+}
+
+static long fake_read(void *context, void *bytes, size_t size)
+{
+    struct fake_source *source = context;
+    size_t left = source->length - source->at;
+    size_t take = size < left ? size : left;
+    if (source->most != 0 && take > source->most)
+        take = source->most;
+    if (take == 0)
+        return -1;
+    memcpy(bytes, source->body + source->at, take);
+    source->at += take;
+    return (long)take;
+}
+
+static inline struct request_source fake_request_source(struct fake_source *source)
+{
+    return (struct request_source){.context = source, .parameter = fake_parameter, .read = fake_read};
+}
+
+#endif

@@ -1,0 +1,14 @@
+check_PROGRAMS += tests/unit/test-http
+TESTS += tests/unit/test-http
+tests_unit_test_http_SOURCES = \
+	tests/unit/http/main.c tests/unit/http/fake_source.h \
+	tests/unit/http/test_disposition.c \
+	tests/unit/http/record.h tests/unit/http/record.c \
+	tests/unit/http/test_multipart.c \
+	tests/unit/http/test_multipart_header.c \
+	tests/unit/http/test_range.c \
+	tests/unit/http/test_request.c \
+	tests/unit/http/test_schema.c
+tests_unit_test_http_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/tests/unit/http
+tests_unit_test_http_CFLAGS = $(unit_cflags)
+tests_unit_test_http_LDADD = $(unit_libs) libghhttp.a $(codec_libs) $(FCGI_LIBS) $(CMOCKA_LIBS)

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* The unit tests of the http floor. */
+#include "harness.h"
+
+#define MODULES(X) X(disposition) X(multipart) X(multipart_header) X(range) X(request) X(schema)
+HARNESS_MAIN("http", MODULES)

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MIT */
+/* Schema tables: every failing path at once, typed values, and replies that are what the table says. */
+#include "harness.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/id.h"
+#include "base/secret.h"
+#include "codec/document.h"
+#include "http/schema.h"
+
+struct inner {
+    const char *name;
+};
+
+struct sample {
+    const char *text;
+    const char *email;
+    const char *phone;
+    const char *choice;
+    struct secret secret;
+    struct id id;
+    bool flag;
+    int64_t number;
+    struct text_list words;
+    const struct inner *inner;
+};
+
+static const struct schema_field inner_fields[] = {
+    {.name = "name",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = 5,
+     .offset = offsetof(struct inner, name)},
+};
+static const struct schema inner_schema = {
+    .name = "Inner", SCHEMA_FIELDS(inner_fields), .size = sizeof(struct inner)};
+
+static const struct schema_field fields[] = {
+    {.name = "text",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = 5,
+     .offset = offsetof(struct sample, text)},
+    {.name = "email", .type = SCHEMA_EMAIL, .offset = offsetof(struct sample, email)},
+    {.name = "phone",
+     .type = SCHEMA_PHONE,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct sample, phone)},
+    {.name = "choice",
+     .type = SCHEMA_CHOICE,
+     .choices = "ab|a|bc",
+     .fallback = "a",
+     .offset = offsetof(struct sample, choice)},
+    {.name = "secret",
+     .type = SCHEMA_SECRET,
+     .minimum = 1,
+     .maximum = 8,
+     .offset = offsetof(struct sample, secret)},
+    {.name = "id", .type = SCHEMA_ID, .offset = offsetof(struct sample, id)},
+    {.name = "flag", .type = SCHEMA_BOOLEAN, .fallback = "true", .offset = offsetof(struct sample, flag)},
+    {.name = "number",
+     .type = SCHEMA_INTEGER,
+     .minimum = 1,
+     .maximum = 100,
+     .fallback = "25",
+     .offset = offsetof(struct sample, number)},
+    {.name = "words",
+     .type = SCHEMA_TEXTS,
+     .flags = SCHEMA_UNIQUE,
+     .minimum = 1,
+     .maximum = 3,
+     .item_maximum = 4,
+     .offset = offsetof(struct sample, words)},
+    {.name = "inner",
+     .type = SCHEMA_OBJECT,
+     .schema = &inner_schema,
+     .offset = offsetof(struct sample, inner)},
+};
+static const struct schema schema = {.name = "Sample", SCHEMA_FIELDS(fields), .size = sizeof(struct sample)};
+
+static struct error *read_text(struct arena *arena, const char *json, struct sample **sample_out,
+                               uint64_t *present_out)
+{
+    struct document *document;
+    struct validation validation;
+    TRY(document_parse(arena, json, strlen(json), &document));
+    validation_init(&validation, arena);
+    *sample_out = schema_read(&schema, document, &validation, present_out);
+    return validation.error;
+}
+
+static bool names(const struct error *error, const char *path, const char *code)
+{
+    for (const struct error_entry *entry = error->entries; entry != NULL; entry = entry->next)
+        if (strcmp(entry->path, path) == 0 && strcmp(entry->code, code) == 0)
+            return true;
+    return false;
+}
+
+static void schema_fills_the_struct_and_the_fallbacks(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct sample *sample;
+    uint64_t present = 0;
+    assert_null(
+        read_text(arena,
+                  "{\"text\":\"h\xc3\xa9llo\",\"phone\":null,\"words\":[\"a\",\"b\"],\"secret\":\"s\","
+                  "\"inner\":{\"name\":\"x\"},\"id\":\"0190f5fe-7c00-7a00-8000-000000000001\"}",
+                  &sample, &present));
+    assert_string_equal(sample->text, "h\xc3\xa9llo");
+    assert_null(sample->phone);
+    assert_string_equal(sample->choice, "a");
+    assert_true(sample->flag);
+    assert_int_equal(sample->number, 25);
+    assert_int_equal(sample->words.count, 2);
+    assert_string_equal(sample->inner->name, "x");
+    assert_false(id_is_none(sample->id));
+    assert_true(schema_has(&schema, present, "phone"));
+    assert_false(schema_has(&schema, present, "email"));
+}
+
+static void schema_lists_every_failing_path_at_once(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct sample *sample;
+    struct error *error =
+        read_text(arena,
+                  "{\"email\":\"nobody\",\"phone\":\"0441\",\"choice\":\"b\",\"secret\":\"123456789\","
+                  "\"id\":\"X\",\"flag\":1,\"number\":101,\"words\":[\"a\",\"a\",7],\"inner\":{\"y\":1},"
+                  "\"other\":null}",
+                  &sample, NULL);
+    assert_non_null(error);
+    assert_int_equal(error->code, ERROR_REQUEST_INVALID);
+    static const char *const expected[][2] = {
+        {"text", "required"},      {"email", "format"},  {"phone", "format"},    {"choice", "choice"},
+        {"secret", "length"},      {"id", "format"},     {"flag", "type"},       {"number", "range"},
+        {"words[1]", "duplicate"}, {"words[2]", "type"}, {"inner.y", "unknown"}, {"inner.name", "required"},
+        {"other", "unknown"},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++)
+        if (!names(error, expected[i][0], expected[i][1]))
+            fail_msg("%s %s is missing", expected[i][0], expected[i][1]);
+    assert_int_equal(error->entry_count, sizeof expected / sizeof *expected);
+}
+
+static void schema_refuses_null_where_it_is_not_said(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct sample *sample;
+    struct error *error =
+        read_text(arena, "{\"text\":null,\"flag\":null,\"words\":null,\"inner\":null}", &sample, NULL);
+    assert_non_null(error);
+    assert_true(names(error, "text", "type") && names(error, "flag", "type") &&
+                names(error, "words", "type") && names(error, "inner", "type"));
+}
+
+static void schema_refuses_blank_and_control_characters(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct sample *sample;
+    assert_true(names(read_text(arena, "{\"text\":\"   \"}", &sample, NULL), "text", "length"));
+    assert_true(names(read_text(arena, "{\"text\":\"a\\nb\"}", &sample, NULL), "text", "format"));
+    assert_true(names(read_text(arena, "{\"text\":\"a\\u0085\"}", &sample, NULL), "text", "format"));
+    assert_true(names(read_text(arena, "{\"text\":\"abcdef\"}", &sample, NULL), "text", "length"));
+}
+
+static void schema_takes_only_an_object(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct sample *sample;
+    static const char *const others[] = {"[]", "\"x\"", "1", "null", "true"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_true(names(read_text(arena, others[i], &sample, NULL), "", "type"));
+}
+
+static void query_is_split_and_read(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct schema_pair *pairs;
+    size_t count;
+    struct validation validation;
+    validation_init(&validation, arena);
+    assert_null(schema_split_query(arena, "text=a+b%21&number=7&flag=0&words=x&words=y", &pairs, &count));
+    struct sample *sample = schema_read_pairs(&schema, pairs, count, &validation, NULL);
+    assert_null(validation.error);
+    assert_string_equal(sample->text, "a b!");
+    assert_int_equal(sample->number, 7);
+    assert_false(sample->flag);
+    assert_int_equal(sample->words.count, 2);
+}
+
+static void query_faults_are_named(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct schema_pair *pairs;
+    size_t count;
+    struct validation validation;
+    validation_init(&validation, arena);
+    assert_null(schema_split_query(arena, "text=a&text=b&number=x&nope=1&flag=maybe", &pairs, &count));
+    (void)schema_read_pairs(&schema, pairs, count, &validation, NULL);
+    assert_true(names(validation.error, "text", "duplicate") && names(validation.error, "number", "type") &&
+                names(validation.error, "nope", "unknown") && names(validation.error, "flag", "type"));
+    assert_int_equal(schema_split_query(arena, "a=%zz", &pairs, &count)->code, ERROR_REQUEST_MALFORMED);
+    assert_int_equal(schema_split_query(arena, "a=%ff", &pairs, &count)->code, ERROR_REQUEST_MALFORMED);
+    assert_int_equal(schema_split_query(arena, "a=%00", &pairs, &count)->code, ERROR_REQUEST_MALFORMED);
+}
+
+static void emails_are_judged(void **state)
+{
+    (void)state;
+    static const char *const good[] = {"a@b.co", "first.last+tag@sub.example.org", "O'Neil@x-y.example",
+                                       "j\xc3\xbcrgen@example.org", "1@2.example"};
+    static const char *const bad[] = {"",
+                                      "a",
+                                      "@b.co",
+                                      "a@",
+                                      "a@b",
+                                      "a b@c.de",
+                                      ".a@b.co",
+                                      "a.@b.co",
+                                      "a..b@c.de",
+                                      "a@b..co",
+                                      "a@-b.co",
+                                      "a@b-.co",
+                                      "a@b.co.",
+                                      "a@b_c.de",
+                                      "a\r\nBcc: x@y.zz@b.co",
+                                      "<a@b.co>",
+                                      "a@b.co,c@d.ee", "a\xc2\xa0" "b@c.de",
+                                      "a\xe2\x80\x8b" "b@c.de", "a\xe2\x80\xae" "b@c.de", "a\xc2\x85" "b@c.de",
+                                      "a\xef\xbb\xbf" "b@c.de", "a\xe3\x80\x80" "b@c.de"};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        if (!schema_email_is_good(good[i]))
+            fail_msg("%s should pass", good[i]);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (schema_email_is_good(bad[i]))
+            fail_msg("%s should not pass", bad[i]);
+}
+
+static void phones_are_judged(void **state)
+{
+    (void)state;
+    assert_true(schema_phone_is_good("+441632960123"));
+    static const char *const bad[] = {"",         "+",     "441632960123",      "+0441632960",
+                                      "+44 1632", "+4416", "+1234567890123456", "+44163296012x"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        if (schema_phone_is_good(bad[i]))
+            fail_msg("%s should not pass", bad[i]);
+}
+
+static void what_is_written_is_escaped_and_never_a_secret(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct buffer buffer;
+    struct inner inner = {.name = "q\"\n"};
+    const char *words[] = {"a", "\xff"};
+    struct sample sample = {
+        .text = "t", .secret = secret_of("hunter2"), .number = 5, .words = {words, 2}, .inner = &inner};
+    buffer_init(&buffer, arena);
+    schema_write(&buffer, &schema, &sample);
+    assert_string_equal(
+        buffer.bytes,
+        "{\"text\":\"t\",\"email\":null,\"phone\":null,\"choice\":null,\"secret\":null,\"id\":null,"
+        "\"flag\":false,\"number\":5,\"words\":[\"a\",\"\xef\xbf\xbd\"],\"inner\":{\"name\":\"q\\\"\\n\"}}");
+}
+
+static void descriptions_are_json(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct buffer buffer;
+    struct document *document;
+    buffer_init(&buffer, arena);
+    schema_describe(&buffer, &schema, true);
+    assert_null(document_parse(arena, buffer.bytes, buffer.length, &document));
+    const struct document *properties = document_member(document, "properties");
+    assert_int_equal(document_count(properties), sizeof fields / sizeof *fields);
+    int64_t maximum = 0;
+    assert_true(
+        document_integer(document_member(document_member(properties, "number"), "maximum"), &maximum));
+    assert_int_equal(maximum, 100);
+    assert_int_equal(document_count(document_member(document, "required")), 1);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(schema_fills_the_struct_and_the_fallbacks),
+    HARNESS_TEST(schema_lists_every_failing_path_at_once),
+    HARNESS_TEST(schema_refuses_null_where_it_is_not_said),
+    HARNESS_TEST(schema_refuses_blank_and_control_characters),
+    HARNESS_TEST(schema_takes_only_an_object),
+    HARNESS_TEST(query_is_split_and_read),
+    HARNESS_TEST(query_faults_are_named),
+    HARNESS_TEST(emails_are_judged),
+    HARNESS_TEST(phones_are_judged),
+    HARNESS_TEST(what_is_written_is_escaped_and_never_a_secret),
+    HARNESS_TEST(descriptions_are_json),
+};
+HARNESS_MODULE(schema, cases)

@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+
+#define MODULES(X) \
+    X(account)     \
+    X(login)       \
+    X(session)     \
+    X(keys)        \
+    X(refusal)
+HARNESS_MAIN("identity", MODULES)

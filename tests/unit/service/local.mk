@@ -1,0 +1,14 @@
+check_PROGRAMS += tests/unit/test-service
+TESTS += tests/unit/test-service
+tests_unit_test_service_SOURCES = \
+	tests/unit/domain/support.h tests/unit/domain/support.c \
+	tests/unit/service/main.c \
+	tests/unit/service/accounts_help.h tests/unit/service/accounts_help.c \
+	tests/unit/service/test_accounts.c \
+	tests/unit/service/test_creation.c \
+	tests/unit/service/test_grant.c \
+	tests/unit/service/test_member.c \
+	tests/unit/service/test_password_policy.c
+tests_unit_test_service_CPPFLAGS = $(unit_cppflags)
+tests_unit_test_service_CFLAGS = $(unit_cflags)
+tests_unit_test_service_LDADD = $(fixture_libs) $(unit_libs) libghservice.a $(identity_libs) $(CMOCKA_LIBS)

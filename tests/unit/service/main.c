@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+
+#define MODULES(X)     \
+    X(password_policy) \
+    X(grant)           \
+    X(creation)        \
+    X(accounts)        \
+    X(member)
+HARNESS_MAIN("service", MODULES)

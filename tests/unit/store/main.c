@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MIT */
+#include "harness.h"
+
+#define MODULES(X)                                                                                      \
+    X(failure) X(sql_split) X(mail) X(mail_template) X(mail_file) X(mail_smtp) X(database) X(connection) \
+    X(transaction) X(migrate)
+HARNESS_MAIN("store", MODULES)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""The command line."""
+
+import argparse
+import os
+import pathlib
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+
+
+class Parser(argparse.ArgumentParser):
+    """Wrong usage is one sentence, not a page."""
+
+    def error(self, message):
+        self.exit(2, f"quickstart: {message[:1].upper()}{message[1:]}. tools/quickstart --help tells more.\n")
+
+
+def number(minimum, maximum):
+    """An argparse type: a whole number within the bounds."""
+    def read(text):
+        value = int(text) if text.isascii() and text.isdigit() and len(text) < 10 else -1
+        if not minimum <= value <= maximum:
+            raise argparse.ArgumentTypeError(f"{text} is no whole number from {minimum} to {maximum}")
+        return value
+    return read
+
+
+def read(arguments):
+    """The options as a namespace; `state` is an absolute path."""
+    parser = Parser(
+        prog="tools/quickstart", allow_abbrev=False,
+        description="Builds Gatehouse, then runs all of it until Ctrl-C: a private MariaDB, the workers, the job "
+                    "runner and a web server, on the loopback address only. Everything lies in one folder; started again, "
+                    "it finds its data.")
+    parser.add_argument("--state", metavar="DIR", default=str(TOP / ".quickstart"),
+                        help="the folder (default: .quickstart in the source folder)")
+    parser.add_argument("--port", metavar="N", type=number(1, 65535), default=8080, help="the port (default: 8080)")
+    parser.add_argument("--web-server", choices=("nginx", "apache", "apache-fcgid"), default="nginx",
+                        help="the web server in front (default: nginx)")
+    parser.add_argument("--provider", metavar="NAME", choices=("embedded", "cognito", "keycloak"), default="embedded",
+                        help="the identity provider (default: embedded, the only one so far)")
+    parser.add_argument("--workers", metavar="N", type=number(1, 256), default=max(4, 2 * cores()),
+                        help="number of workers (default: twice the cores, at least 4); those that hash passwords "
+                             "come on top, one a core")
+    parser.add_argument("--background", action="store_true", help="return when the service is ready")
+    parser.add_argument("--stop", action="store_true", help="end what was started with the same --state")
+    parser.add_argument("--no-install", action="store_true", help="say which packages are missing, install none")
+    # For tools/test and tools/bench: one build for several state folders, other compiler options.
+    parser.add_argument("--build-directory", metavar="DIR", help=argparse.SUPPRESS)
+    parser.add_argument("--configure-arguments", metavar="TEXT", default="", help=argparse.SUPPRESS)
+    chosen = parser.parse_args(arguments)
+    if not chosen.state:
+        parser.error("argument --state: the folder has no name")
+    chosen.state = pathlib.Path(os.path.realpath(chosen.state))
+    chosen.build_directory = pathlib.Path(os.path.realpath(chosen.build_directory or chosen.state))
+    chosen.login_workers = cores()
+    chosen.top = TOP
+    return chosen
+
+
+def cores():
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0))

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: MIT
+"""A start, from the empty folder to the service that answers."""
+
+import http.client
+import os
+import resource
+import signal
+import socket
+
+import build
+import configuration
+import database
+import layout as layouts
+import packages
+import stop
+import webserver
+from output import say, tail
+from problem import Interrupted, Problem
+from processes import Processes, start_time
+from supervisor import Service, Supervisor
+
+READY_SECONDS = 120
+OPEN_FILES = 16384
+
+
+def run(chosen):
+    """In the foreground, until Ctrl-C."""
+    layout = prepare(chosen)
+    lock = layout.take()
+    return serve(chosen, layout, lock, on_ready=lambda: None)
+
+
+def prepare(chosen):
+    """What can be refused before anything is started: provider, folder, packages, port."""
+    if chosen.provider != "embedded":
+        raise Problem(f"The provider {chosen.provider} is not supported yet. Use --provider embedded.")
+    layout = layouts.Layout(chosen.state, chosen.build_directory)
+    layout.check()
+    if not layout.is_free():
+        raise Problem(layouts.TAKEN.format(layout.state))
+    check_port(chosen.port)
+    packages.require(chosen)
+    layout.prepare()
+    return layout
+
+
+def check_port(port):
+    """Whether the port can be had, as the web server will ask for it."""
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((configuration.HOST, port))
+            probe.listen()
+        except PermissionError:
+            raise Problem(f"Port {port} is for root only. Choose one above 1023 with --port.") from None
+        except OSError:
+            raise Problem(f"Port {port} is taken by another program. Choose another one with --port.") from None
+
+
+def serve(chosen, layout, lock, on_ready):
+    """Builds, starts and watches everything; returns when it has been asked to end and all is ended."""
+    os.umask(0o022)
+    note_owner(lock)
+    processes = Processes(layout)
+    supervisor = Supervisor(layout, processes)
+    try:
+        stop.end_leftovers(layout)
+        layout.clear()
+        allow_open_files()
+        build.build(chosen, layout, processes)
+        start_all(chosen, layout, processes, supervisor)
+        announce(chosen, layout)
+        on_ready()
+        supervisor.forever()
+        say("Ending")
+        return 0
+    except Interrupted:
+        say("Ending")
+        return 130
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+            signal.signal(number, signal.SIG_IGN)
+        processes.patient = True
+        supervisor.end()
+        lock.close()
+
+
+def note_owner(lock):
+    """Writes into the lock file who holds it, for --stop."""
+    lock.seek(0)
+    lock.truncate()
+    lock.write(f"{os.getpid()} {start_time(os.getpid())}\n")
+    lock.flush()
+
+
+def allow_open_files():
+    """Servers inherit the limit: a thousand clients need more than the usual 1024."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
+def start_all(chosen, layout, processes, supervisor):
+    """Database first, then its tables, then whoever uses them, the web server last."""
+    database.create(layout, processes)
+    say("Starting the database")
+    mariadb = database.service(chosen, layout)
+    supervisor.add(mariadb)
+    supervisor.await_answer(mariadb, lambda: database.answers(layout, processes), 60, "MariaDB does not answer")
+    configuration.write_configuration(chosen, layout)
+    layout.secret("database-password")
+    gatehousectl(layout, processes, "migrate")
+    create_administrator(layout, processes)
+    say("Starting the service")
+    if chosen.web_server != "apache-fcgid":
+        supervisor.add(pool("workers", layout, layout.worker_socket, chosen.workers))
+        supervisor.add(pool("login", layout, layout.login_socket, chosen.login_workers))
+    jobs = [layout.gatehousectl, "--config", layout.configuration, "jobs"]
+    supervisor.add(Service("jobs", layout.log / "jobs.log", jobs, ending=((signal.SIGTERM, 30),)))
+    server = webserver.service(chosen, layout)
+    supervisor.add(server)
+    supervisor.await_answer(server, lambda: is_ready(chosen.port), READY_SECONDS, "The service is not ready")
+    supervisor.publish(facts(chosen, layout))
+
+
+def pool(name, layout, path, workers):
+    """Workers on a socket. A worker that leaves or dies is replaced, however soon and often."""
+    return Service(name, layout.log / f"{name}.log",
+                   ["spawn-fcgi", "-n", "-s", path, "-M", "0600", "-b", "1024", "--",
+                    "/usr/bin/multiwatch", "-s", "TERM", "-t", "1000", "-r", "1000000", "-f", workers, "--",
+                    layout.worker, "--config", layout.configuration],
+                   ending=((signal.SIGTERM, 20),))
+
+
+def gatehousectl(layout, processes, *arguments):
+    """Runs the operator's program; what it says about a failure is the Problem."""
+    log = layout.log / "gatehousectl.log"
+    log.unlink(missing_ok=True)
+    if processes.run([layout.gatehousectl, "--config", layout.configuration, *arguments], log) != 0:
+        raise Problem(f"gatehousectl {arguments[0]} failed:\n{tail(log)}")
+
+
+def create_administrator(layout, processes):
+    """The first administrator, once; the password stays in the folder for the next starts."""
+    made = layout.secrets / "administrator-made"
+    layout.secret("administrator-password")
+    if made.exists():
+        return
+    gatehousectl(layout, processes, "create-admin", "--email", configuration.ADMINISTRATOR,
+                 "--password-file", layout.secrets / "administrator-password")
+    made.touch(mode=0o600)
+
+
+def is_ready(port):
+    """Whether /system/health/ready answers 200."""
+    connection = http.client.HTTPConnection(configuration.HOST, port, timeout=5)
+    try:
+        connection.request("GET", "/system/health/ready")
+        return connection.getresponse().status == 200
+    except (OSError, http.client.HTTPException):
+        return False
+    finally:
+        connection.close()
+
+
+def facts(chosen, layout):
+    """quickstart.json: what programs need to know about the running service. The supervisor adds the pids."""
+    return {
+        "baseUrl": configuration.base_url(chosen),
+        "webUrl": configuration.base_url(chosen),
+        "admin": {"username": configuration.ADMINISTRATOR, "password": layout.secret("administrator-password")},
+        "mailDirectory": str(layout.mail),
+        "configuration": str(layout.configuration),
+        "fastcgiSocket": None if chosen.web_server == "apache-fcgid" else str(layout.worker_socket),
+        "database": {"socket": str(layout.database_socket), "name": database.NAME, "user": database.owner()},
+        "blobDirectory": str(layout.files),
+        "logDirectory": str(layout.log),
+        "gatehousectl": str(layout.gatehousectl),
+        "corsOrigins": list(configuration.CORS_ORIGINS),
+        "webServer": chosen.web_server,
+        "provider": chosen.provider,
+        "pids": {},
+    }
+
+
+def announce(chosen, layout):
+    """Tells the person where everything is."""
+    say(f"""
+Gatehouse is running.
+
+  Address         {configuration.base_url(chosen)}
+  Interface       {configuration.base_url(chosen)}/system/openapi.json
+  Administrator   {configuration.ADMINISTRATOR}
+  Password        {layout.secret("administrator-password")}
+  E-mails         {layout.mail}
+  Logs            {layout.log}
+  Configuration   {layout.configuration}
+  For programs    {layout.facts}
+""")

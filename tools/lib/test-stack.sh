@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: MIT
+# Part of tools/test: the tests of the running whole. The quick start's own, then those over HTTP, for which each web
+# server gets a state folder of its own. One build serves them all.
+# shellcheck shell=bash disable=SC2154  # top, here, servers and the options come from tools/test
+
+free_port() {
+    /usr/bin/python3 -I -c 'import socket
+with socket.socket() as probe:
+    probe.bind(("127.0.0.1", 0))
+    print(probe.getsockname()[1])'
+}
+
+# What a sanitizer found in a server's process shows in its log, whatever the client saw.
+no_reports() {
+    ! grep -rlE 'ERROR: (Address|Leak)Sanitizer|runtime error:' "$1" && return 0
+    grep -rhE -A 30 'ERROR: (Address|Leak)Sanitizer|runtime error:' "$1" | head -n 100
+    return 1
+}
+
+run_quickstart() {
+    local junit=$out/log/quickstart.xml
+    rm -f "$junit"
+    GATEHOUSE_BUILD_DIRECTORY=$out/quickstart step "quickstart" \
+        /usr/bin/python3 -m pytest "$top/tests/quickstart" -q "--junitxml=$junit"
+    count_junit "$junit"
+}
+
+run_http() {
+    local server
+    for server in "${servers[@]}"; do
+        http_behind "$server"
+    done
+}
+
+http_behind() {
+    local server=$1 junit=$out/log/http-$1.xml
+    state=$temporary/$server
+    step "start behind $server" "$here/quickstart" --state "$state" --port "$(free_port)" --web-server "$server" \
+        --build-directory "$out/quickstart" "--configure-arguments=--enable-werror $sanitizers" \
+        --no-install --background
+    if [ "$step_status" = 0 ]; then
+        rm -f "$junit"
+        GATEHOUSE_QUICKSTART=$state/quickstart.json step "http behind $server" \
+            /usr/bin/python3 -m pytest "$top/tests/http" -q "--junitxml=$junit" "${pytest_arguments[@]}"
+        count_junit "$junit"
+        step "logs behind $server" no_reports "$state/log"
+        count_one
+        step "stop behind $server" "$here/quickstart" --state "$state" --stop
+        count_one
+    else
+        failed=$((failed + 1))
+    fi
+    rm -rf "$out/log/state-$server"
+    cp -r "$state/log" "$out/log/state-$server" || true
+    "$here/quickstart" --state "$state" --stop >/dev/null || true
+    rm -rf "$state"
+    state=
+}

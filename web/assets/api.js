@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls to the service. Every page speaks to it through post() alone. */
+import { api } from "./config.js";
+
+const TIMEOUT_MS = 60000;
+
+function address(path) {
+    const base = api === "" ? new URL(".", document.baseURI).href : api;
+    return base.replace(/\/+$/, "") + path;
+}
+
+/* The error body has six members always; an answer that is not one (a proxy's page, say) is made into one. */
+function asError(body, status) {
+    const known = body !== null && typeof body === "object" && !Array.isArray(body);
+    return {
+        status,
+        code: known && typeof body.code === "string" ? body.code : "",
+        message: known && typeof body.message === "string" && body.message !== "" ? body.message
+            : "The service did not answer as expected. Try again in a few minutes.",
+        validation: known && Array.isArray(body.validation) ? body.validation : [],
+        requestId: known && body.body && typeof body.body.requestId === "string" ? body.body.requestId : "",
+        retryAfter: 0,
+    };
+}
+
+/*
+ * Sends `content` as JSON and resolves, never rejects, to {ok: true, body} or {ok: false, error}; the error has status
+ * (0: no answer), code, message, validation ([{path, message, code}]), requestId and retryAfter (seconds, 0: not said).
+ */
+export async function post(path, content, token) {
+    const stop = new AbortController();
+    const timer = setTimeout(() => stop.abort(), TIMEOUT_MS);
+    try {
+        const headers = { "Content-Type": "application/json", "Accept": "application/json" };
+        if (token !== undefined) {
+            headers.Authorization = "Bearer " + token;
+        }
+        const reply = await fetch(address(path), {
+            method: "POST",
+            headers,
+            body: JSON.stringify(content),
+            credentials: "omit",
+            cache: "no-store",
+            redirect: "error",
+            referrerPolicy: "no-referrer",
+            signal: stop.signal,
+        });
+        const body = await reply.json().catch(() => null);
+        if (reply.ok && body !== null) {
+            return { ok: true, body };
+        }
+        const error = asError(body, reply.status);
+        error.retryAfter = Number.parseInt(reply.headers.get("Retry-After") || "0", 10) || 0;
+        return { ok: false, error };
+    } catch (failure) {
+        const error = asError(null, 0);
+        error.message = "The service could not be reached. Check your connection and try again.";
+        return { ok: false, error };
+    } finally {
+        clearTimeout(timer);
+    }
+}
+
+/* "40 seconds", "3 minutes": a wait for people, rounded up. */
+export function waitText(seconds) {
+    const many = (count, unit) => count + " " + unit + (count === 1 ? "" : "s");
+    return seconds < 90 ? many(seconds, "second") : many(Math.ceil(seconds / 60), "minute");
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A form of labelled fields. A field is an input, and an element with the input's id and "-error" takes its message; the
+ * form's element of the class "summary" lists all messages and receives the focus, so that nobody has to look, or
+ * listen, for what went wrong.
+ */
+
+let title = document.title;
+
+/* The page's title while there is nothing to complain of. */
+export function setTitle(text) {
+    title = text;
+    document.title = text;
+}
+
+function setFieldError(input, message) {
+    const place = document.getElementById(input.id + "-error");
+    place.textContent = message;
+    place.hidden = message === "";
+    if (message === "") {
+        input.removeAttribute("aria-invalid");
+    } else {
+        input.setAttribute("aria-invalid", "true");
+    }
+}
+
+export function clearErrors(form) {
+    document.title = title;
+    const summary = form.querySelector(".summary");
+    summary.hidden = true;
+    summary.replaceChildren();
+    for (const input of form.querySelectorAll(".field input")) {
+        setFieldError(input, "");
+    }
+}
+
+function element(name, text) {
+    const made = document.createElement(name);
+    made.textContent = text;
+    return made;
+}
+
+function summaryItem(input, message) {
+    const item = document.createElement("li");
+    const link = element("a", message);
+    link.href = "#" + input.id;
+    link.addEventListener("click", (event) => {
+        event.preventDefault();
+        input.focus();
+    });
+    item.append(link);
+    return item;
+}
+
+/* The service says what is wrong with a value ("must have …"); the label says of what. */
+function sentence(input, message) {
+    if (!/^[a-z]/.test(message)) {
+        return message;
+    }
+    const label = input.labels[0].textContent;
+    return label + " " + message + (/[.!?]$/.test(message) ? "" : ".");
+}
+
+/*
+ * Shows `heading`, the faults [{field, message}] at their fields and in the summary, and `note` in small print. A fault
+ * whose field the form does not show stands in the summary alone. A field keeps its first message.
+ */
+export function showErrors(form, heading, faults, note) {
+    clearErrors(form);
+    const summary = form.querySelector(".summary");
+    const inputs = Array.from(form.querySelectorAll(".field:not([hidden]) input"));
+    const list = document.createElement("ul");
+    for (const { field, message } of faults) {
+        const input = inputs.find((candidate) => candidate.name === field);
+        if (input === undefined) {
+            list.append(element("li", message));
+            continue;
+        }
+        const said = sentence(input, message);
+        if (!input.hasAttribute("aria-invalid")) {
+            setFieldError(input, said);
+        }
+        list.append(summaryItem(input, said));
+    }
+    summary.append(element("h2", heading));
+    if (list.hasChildNodes()) {
+        summary.append(list);
+    }
+    if (note) {
+        const small = element("p", note);
+        small.className = "note";
+        summary.append(small);
+    }
+    document.title = "Error: " + title;
+    summary.hidden = false;
+    summary.focus();
+}
+
+/* A handler that runs `act`, one at a time; the button is off meanwhile. */
+function oneAtATime(button, form, act) {
+    let busy = false;
+    return async (event) => {
+        event.preventDefault();
+        if (busy) {
+            return;
+        }
+        busy = true;
+        button.setAttribute("aria-disabled", "true");
+        form.setAttribute("aria-busy", "true");
+        try {
+            await act();
+        } finally {
+            busy = false;
+            button.removeAttribute("aria-disabled");
+            form.removeAttribute("aria-busy");
+        }
+    };
+}
+
+/*
+ * Runs `act` for each submission. It also switches the form on, which is off in the page so that it cannot be sent
+ * without a script.
+ */
+export function onSubmit(form, act) {
+    const button = form.querySelector("button[type=submit]");
+    form.addEventListener("submit", oneAtATime(button, form, act));
+    button.disabled = false;
+}
+
+/* The same for a button that does something else with the form. */
+export function onPress(button, form, act) {
+    button.addEventListener("click", oneAtATime(button, form, act));
+    button.disabled = false;
+}
+
+/* Makes the checkbox `box` show and hide what is typed into the form's password fields. */
+export function showPasswordsWith(box, form) {
+    const inputs = Array.from(form.querySelectorAll("input[type=password]"));
+    const apply = () => inputs.forEach((input) => {
+        input.type = box.checked ? "text" : "password";
+    });
+    box.addEventListener("change", apply);
+    apply();
+}
