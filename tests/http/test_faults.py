@@ -80,7 +80,7 @@ def test_a_database_that_accepts_and_never_answers_costs_seconds_not_the_worker(
             answer = worker.call("GET", stack.prefix + "/customers/me", token=keeper.token, timeout=40)
             assert answer.status == 500 and judged(answer,
                                                    "silent database")["code"] == "database.unavailable"
-            assert time.monotonic() - started < 12
+            assert time.monotonic() - started < 25
 
 
 @pytest.fixture()
@@ -105,7 +105,7 @@ def test_a_full_disk_is_storage_full_and_leaves_nothing(stack, stray, small_disk
             started = time.monotonic()
             answer = upload(worker, stack, stray, files.form(samples.noise(size), "too-big.bin"))
             assert answer.status == 500 and judged(answer, "full disk")["code"] == "storage.full"
-            assert time.monotonic() - started < 5
+            assert time.monotonic() - started < 20
         two = files.form(samples.noise(1 << 20),
                          "one.bin") + [multipart.Part("file", samples.noise(5 << 20), "two.bin")]
         assert judged(upload(worker, stack, stray, two), "full disk")["code"] == "storage.full"
@@ -179,7 +179,7 @@ def test_a_killed_database_is_a_clean_500_and_comes_back_without_a_restart_of_th
         time.sleep(0.01)
     assert seen.get(500), f"the outage was never seen: {seen}"
     assert reply.status_code == 200, f"not back within a minute: {seen}"
-    assert slowest < 8
+    assert slowest < 20
     # Every worker is back, not only the one that answered.
     wait_until(lambda: all(api.get("/customers/me", token=token).status_code == 200 for _ in range(24)), 20,
                "all workers to be back")

@@ -132,7 +132,9 @@ def test_the_second_wait_is_two_seconds_by_the_clock(api, members, member):
     began = time.monotonic()
     assert retry_after(guess(api, member.email, status=429)) == 2
     time.sleep(1.2)
-    guess(api, member.email, member.password, status=429)
+    early = guess(api, member.email, member.password)
+    # On a machine that stood still meanwhile the wait may be over already.
+    assert early.status_code == 429 or time.monotonic() - began > 1.9
     time.sleep(max(0.0, 2.05 - (time.monotonic() - began)))
     guess(api, member.email, member.password, status=200)
 
@@ -141,10 +143,12 @@ def test_tries_within_the_wait_neither_count_nor_lengthen_it(api, members, membe
     members.fail_logins(member.email, FREE)
     let_waits_end()
     guess(api, member.email, status=401)
-    ends = time.monotonic() + 2.1
-    waits = [retry_after(guess(api, member.email, status=429)) for _ in range(25)]
-    assert waits == sorted(waits, reverse=True) and waits[0] == 2
-    time.sleep(max(0.0, ends - time.monotonic()))
+    began, waits = time.monotonic(), []
+    # As many as fit into the wait, 25 unless the machine is very slow.
+    while len(waits) < 25 and time.monotonic() - began < 1.5:
+        waits.append(retry_after(guess(api, member.email, status=429)))
+    assert waits == sorted(waits, reverse=True) and waits[0] <= 2
+    time.sleep(max(0.0, 2.1 - (time.monotonic() - began)))
     # Those tries have not counted for the address either: 5 + 1 + 25 would be too many.
     guess(api, member.email, status=401)
     assert retry_after(guess(api, member.email, status=429)) == 4
