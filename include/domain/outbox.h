@@ -68,13 +68,6 @@ struct error *outbox_retry(struct database *database, struct arena *arena, const
 struct error *outbox_bury(struct database *database, struct arena *arena, const struct outbox_item *item,
                           const char *reason);
 
-/*
- * Empties and buries all waiting items of that kind for the user, as when a newer mail replaces them. Part
- * of a transaction.
- */
-struct error *outbox_withdraw(struct database *database, struct arena *arena, const char *kind,
-                              struct id user);
-
 /* An item as the operator sees it: never the payload. */
 struct outbox_line {
     uint64_t number;

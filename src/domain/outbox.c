@@ -156,19 +156,6 @@ struct error *outbox_bury(struct database *database, struct arena *arena, const 
     return NULL;
 }
 
-static const struct statement withdraw_items = {"UPDATE outbox SET status = 'dead', payload = '', "
-                                                "finished_at = UTC_TIMESTAMP(3), last_error = 'withdrawn'"
-                                                " WHERE user_id = ? AND kind = ? AND status = 'waiting'"};
-
-struct error *outbox_withdraw(struct database *database, struct arena *arena, const char *kind,
-                              struct id user)
-{
-    assert(database_in_transaction(database));
-    TRY(database_change(database, arena, &withdraw_items, VALUES(database_id(user), database_text(kind)),
-                        NULL));
-    return NULL;
-}
-
 static const struct statement count_items = {
     "SELECT COALESCE(SUM(status = 'waiting'), 0),"
     " COALESCE(SUM(status = 'waiting' AND next_attempt_at < UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE), 0),"

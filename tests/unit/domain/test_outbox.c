@@ -202,38 +202,6 @@ static void runners_never_share_an_item(void **state)
     database_free(&database);
 }
 
-struct withdrawal {
-    const char *kind;
-    struct id user;
-};
-
-static struct error *withdraw_body(struct database *database, struct arena *arena, void *context)
-{
-    const struct withdrawal *withdrawal = context;
-    return outbox_withdraw(database, arena, withdrawal->kind, withdrawal->user);
-}
-
-static void a_newer_mail_withdraws_the_users_older_ones(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
-    struct id user = id_new();
-    given_items(database, arena, 2, user);
-    given_items(database, arena, 1, id_new());
-    struct addition mirror = {"mirror", user, 1, false};
-    expect_ok(database_transaction(database, arena, add_body, &mirror, NULL));
-    struct withdrawal withdrawal = {"mail", user};
-    expect_ok(database_transaction(database, arena, withdraw_body, &withdrawal, NULL));
-    assert_int_equal(claim(database, arena, 10).count, 2);
-    assert_int_equal(
-        sql_integer(database, arena,
-                    "SELECT COUNT(*) FROM outbox WHERE status = 'dead' AND payload = '' AND user_id = %s",
-                    sql_id(arena, user)),
-        2);
-    database_free(&database);
-}
-
 static void counts_and_purges_what_is_done(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -273,7 +241,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_reason_is_cut_at_a_character),
     HARNESS_TEST(the_oldest_come_first_and_no_more_than_asked_for),
     HARNESS_TEST(runners_never_share_an_item),
-    HARNESS_TEST(a_newer_mail_withdraws_the_users_older_ones),
     HARNESS_TEST(counts_and_purges_what_is_done),
 };
 HARNESS_MODULE(outbox, cases)
