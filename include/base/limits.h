@@ -61,6 +61,10 @@
 /* One log line, written with one write(2). */
 #define LIMIT_LOG_LINE_BYTES 8192
 
+/* The shared file of metrics: operations that are counted apart, processes of one host. */
+#define LIMIT_METRICS_OPERATIONS 160
+#define LIMIT_METRICS_PROCESSES 256
+
 /* Prepared statements one connection remembers. */
 #define LIMIT_STATEMENTS 256
 

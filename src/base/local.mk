@@ -7,6 +7,7 @@ libghbase_a_SOURCES = \
 	include/base/id.h src/base/id.c \
 	include/base/limits.h \
 	include/base/log.h src/base/log.c \
+	include/base/metrics.h include/base/metrics.def src/base/metrics.c src/base/metrics_int.h src/base/metrics_text.c \
 	include/base/secret.h src/base/secret.c \
 	include/base/text.h src/base/text.c
 libghbase_a_CFLAGS = $(AM_CFLAGS) $(INIH_CFLAGS)

@@ -8,6 +8,7 @@
     X(error)                                                                                                 \
     X(id)                                                                                                    \
     X(log)                                                                                                   \
+    X(metrics)                                                                                               \
     X(secret)                                                                                                \
     X(text)
 

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Prometheus' text exposition format 0.0.4: a HELP and a TYPE line a family, then its samples. Buckets are stored each on
+ * its own and told cumulated; _count is what the buckets add up to, so that the two always agree, whenever a process died.
+ */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/metrics_int.h"
+#include "base/text.h"
+
+enum type { COUNTER, GAUGE };
+enum unit { ONE, TIME };
+
+struct description {
+    enum type type;
+    const char *name;
+    const char *labels;
+    enum unit unit;
+    const char *help;
+};
+
+static const struct description cells[METRIC_COUNT] = {
+#define METRIC(symbol, type, name, labels, unit, help) {type, name, labels, unit, help},
+#define METRIC_HISTOGRAM(symbol, name, help)
+#include "base/metrics.def"
+#undef METRIC
+#undef METRIC_HISTOGRAM
+};
+
+static const struct {
+    const char *name;
+    const char *help;
+} histograms[METRIC_HISTOGRAM_COUNT] = {
+#define METRIC(symbol, type, name, labels, unit, help)
+#define METRIC_HISTOGRAM(symbol, name, help) {name, help},
+#include "base/metrics.def"
+#undef METRIC
+#undef METRIC_HISTOGRAM
+};
+
+/* Our helps hold neither backslash nor line end, the two that would have to be escaped. */
+static void add_head(struct buffer *buffer, const char *name, const char *type, const char *help)
+{
+    buffer_add_format(buffer, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void add_whole(struct buffer *buffer, const char *name, const char *labels, uint64_t value)
+{
+    bool plain = *labels == '\0';
+    buffer_add_format(buffer, "%s%s%s%s %" PRIu64 "\n", name, plain ? "" : "{", labels, plain ? "" : "}", value);
+}
+
+static void add_milliseconds(struct buffer *buffer, const char *name, uint64_t value)
+{
+    buffer_add_format(buffer, "%s %" PRIu64 ".%03" PRIu64 "\n", name, value / 1000, value % 1000);
+}
+
+static void add_cells(struct buffer *buffer)
+{
+    const char *family = "";
+    for (size_t i = 0; i < METRIC_COUNT; i++) {
+        const struct description *cell = &cells[i];
+        uint64_t value = metrics_value((enum metric)i);
+        if (strcmp(family, cell->name) != 0)
+            add_head(buffer, cell->name, cell->type == COUNTER ? "counter" : "gauge", cell->help);
+        family = cell->name;
+        if (cell->unit == ONE)
+            add_whole(buffer, cell->name, cell->labels, value);
+        else if (value != 0)
+            add_milliseconds(buffer, cell->name, value);
+    }
+}
+
+/* `labels` is "" or ends with a comma. */
+static void add_histogram(struct buffer *buffer, const char *name, const char *labels, struct metrics_histogram *histogram)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i <= METRICS_BUCKETS; i++) {
+        char bound[24] = "+Inf";
+        if (i < METRICS_BUCKETS)
+            (void)snprintf(bound, sizeof bound, "%g", (double)metrics_bounds[i] / 1000000.0);
+        count += atomic_load_explicit(&histogram->buckets[i], memory_order_relaxed);
+        buffer_add_format(buffer, "%s_bucket{%sle=\"%s\"} %" PRIu64 "\n", name, labels, bound, count);
+    }
+    uint64_t sum = atomic_load_explicit(&histogram->sum, memory_order_relaxed);
+    int length = (int)strlen(labels) - 1;
+    const char *open = length > 0 ? "{" : "";
+    const char *close = length > 0 ? "}" : "";
+    length = length > 0 ? length : 0;
+    buffer_add_format(buffer, "%s_sum%s%.*s%s %" PRIu64 ".%06" PRIu64 "\n", name, open, length, labels, close, sum / 1000000,
+                      sum % 1000000);
+    buffer_add_format(buffer, "%s_count%s%.*s%s %" PRIu64 "\n", name, open, length, labels, close, count);
+}
+
+/* A name out of the file, which could hold anything, as a label value. */
+static const char *clean(const char *name, size_t size, char *out)
+{
+    size_t length = strnlen(name, size - 1);
+    for (size_t i = 0; i < length; i++)
+        out[i] = text_is_alpha(name[i]) || text_is_digit(name[i]) || name[i] == '-' ? name[i] : '_';
+    out[length] = '\0';
+    return out;
+}
+
+static size_t operation_count(void)
+{
+    size_t count = atomic_load(&metrics_area()->operation_count);
+    return count < LIMIT_METRICS_OPERATIONS ? count : LIMIT_METRICS_OPERATIONS;
+}
+
+static void add_requests(struct buffer *buffer)
+{
+    static const char name[] = "gatehouse_requests_total";
+    add_head(buffer, name, "counter", "Requests answered, by operation (\"other\": of no operation) and HTTP status.");
+    for (size_t i = 0; i < operation_count(); i++) {
+        struct metrics_operation_row *row = &metrics_area()->operations[i];
+        char operation[METRICS_NAME_BYTES];
+        (void)clean(row->name, sizeof operation, operation);
+        for (size_t column = 0; column < METRICS_STATUSES; column++) {
+            uint64_t count = atomic_load_explicit(&row->statuses[column], memory_order_relaxed);
+            char status[12] = "other";
+            if (column < METRICS_STATUSES - 1)
+                (void)snprintf(status, sizeof status, "%d", metrics_statuses[column]);
+            if (count > 0)
+                buffer_add_format(buffer, "%s{operation=\"%s\",status=\"%s\"} %" PRIu64 "\n", name, operation, status, count);
+        }
+    }
+}
+
+static void add_durations(struct buffer *buffer)
+{
+    static const char name[] = "gatehouse_request_duration_seconds";
+    add_head(buffer, name, "histogram", "Time from the request's arrival at the worker to its reply, by operation.");
+    for (size_t i = 0; i < operation_count(); i++) {
+        struct metrics_operation_row *row = &metrics_area()->operations[i];
+        char operation[METRICS_NAME_BYTES];
+        char labels[METRICS_NAME_BYTES + 16];
+        uint64_t count = 0;
+        for (size_t bucket = 0; bucket <= METRICS_BUCKETS; bucket++)
+            count += atomic_load_explicit(&row->durations.buckets[bucket], memory_order_relaxed);
+        (void)snprintf(labels, sizeof labels, "operation=\"%s\",", clean(row->name, sizeof operation, operation));
+        if (count > 0)
+            add_histogram(buffer, name, labels, &row->durations);
+    }
+}
+
+/* ---- processes ------------------------------------------------------------------------------------ */
+
+struct pool {
+    char name[sizeof(((struct metrics_slot *)NULL)->pool)];
+    unsigned workers;
+    unsigned busy;
+};
+
+#define POOLS 16
+
+struct census {
+    struct pool pools[POOLS];
+    size_t pool_count;
+    unsigned job_runners;
+    int64_t oldest; /* start of the worker that has lived longest, 0 without one */
+};
+
+/* The pool of a name; the last one takes what is more. */
+static struct pool *find_pool(struct census *census, const char *name)
+{
+    for (size_t i = 0; i < census->pool_count; i++)
+        if (strcmp(census->pools[i].name, name) == 0)
+            return &census->pools[i];
+    if (census->pool_count == POOLS)
+        return &census->pools[POOLS - 1];
+    struct pool *pool = &census->pools[census->pool_count++];
+    (void)snprintf(pool->name, sizeof pool->name, "%s", name);
+    return pool;
+}
+
+static void take_census(struct census *census)
+{
+    *census = (struct census){0};
+    for (size_t i = 0; i < LIMIT_METRICS_PROCESSES; i++) {
+        struct metrics_slot *slot = &metrics_area()->slots[i];
+        char name[sizeof slot->pool];
+        if (!metrics_slot_lives(i))
+            continue;
+        if (slot->role != METRICS_WORKER) {
+            census->job_runners++;
+            continue;
+        }
+        struct pool *pool = find_pool(census, clean(slot->pool, sizeof name, name));
+        pool->workers++;
+        pool->busy += atomic_load_explicit(&slot->busy, memory_order_relaxed) != 0;
+        if (census->oldest == 0 || slot->started < census->oldest)
+            census->oldest = slot->started;
+    }
+}
+
+struct metrics_occupancy metrics_occupancy(void)
+{
+    struct census census;
+    take_census(&census);
+    struct metrics_occupancy occupancy = {.job_runners = census.job_runners};
+    for (size_t i = 0; i < census.pool_count; i++) {
+        occupancy.workers += census.pools[i].workers;
+        occupancy.busy += census.pools[i].busy;
+    }
+    return occupancy;
+}
+
+static void add_processes(struct buffer *buffer)
+{
+    static const char workers[] = "gatehouse_workers";
+    struct census census;
+    take_census(&census);
+    add_head(buffer, workers, "gauge", "Living workers by pool and by what they do; the one that answers this is busy.");
+    for (size_t i = 0; i < census.pool_count; i++) {
+        const struct pool *pool = &census.pools[i];
+        buffer_add_format(buffer, "%s{pool=\"%s\",state=\"busy\"} %u\n%s{pool=\"%s\",state=\"idle\"} %u\n", workers, pool->name,
+                          pool->busy, workers, pool->name, pool->workers - pool->busy);
+    }
+    add_head(buffer, "gatehouse_job_runners", "gauge", "Living job runners of this host.");
+    add_whole(buffer, "gatehouse_job_runners", "", census.job_runners);
+    add_head(buffer, "gatehouse_oldest_worker_start_timestamp_seconds", "gauge", "When the worker that has lived longest was started.");
+    if (census.oldest > 0)
+        add_milliseconds(buffer, "gatehouse_oldest_worker_start_timestamp_seconds", (uint64_t)census.oldest);
+}
+
+static void add_house(struct buffer *buffer)
+{
+    add_head(buffer, "gatehouse_build_info", "gauge", "The version that answers; always 1.");
+    add_whole(buffer, "gatehouse_build_info", "version=\"" PACKAGE_VERSION "\"", 1);
+    add_head(buffer, "gatehouse_metrics_created_timestamp_seconds", "gauge", "Since when these numbers are counted.");
+    add_milliseconds(buffer, "gatehouse_metrics_created_timestamp_seconds", (uint64_t)metrics_area()->created);
+    add_head(buffer, "gatehouse_metrics_shared", "gauge", "1: the numbers are those of the host; 0: of the answering process alone.");
+    add_whole(buffer, "gatehouse_metrics_shared", "", metrics_are_shared() ? 1 : 0);
+    add_head(buffer, "gatehouse_change_version", "gauge", "The newest change of shared state that this host has heard of.");
+    add_whole(buffer, "gatehouse_change_version", "", metrics_change_version());
+}
+
+void metrics_write(struct buffer *buffer)
+{
+    add_house(buffer);
+    add_processes(buffer);
+    add_requests(buffer);
+    add_durations(buffer);
+    add_cells(buffer);
+    for (size_t i = 0; i < METRIC_HISTOGRAM_COUNT; i++) {
+        add_head(buffer, histograms[i].name, "histogram", histograms[i].help);
+        add_histogram(buffer, histograms[i].name, "", &metrics_area()->histograms[i].histogram);
+    }
+}
