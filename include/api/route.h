@@ -67,6 +67,7 @@ struct route {
     const char *description; /* may be NULL */
     enum access access;
     const char *permission; /* ACCESS_PERMISSION: one concrete permission */
+    bool offline;           /* ACCESS_PUBLIC: uses neither the database nor anything kept from it */
     bool names_file;        /* {id} is a file: its row is read in the same round trip as the principal */
     enum body_kind body_kind;
     const struct schema *query;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/id.h"
 #include "base/text.h"
@@ -27,6 +28,7 @@ struct principal {
     struct organisation organisation;
     struct id session_id;
     bool session_good; /* the session is this user's, has not ended and not expired */
+    int64_t change_version; /* of the last change to what processes keep (domain/change.h); 0: none is known */
     struct role_grant *grants;
     size_t grant_count;
 };

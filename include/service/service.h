@@ -6,6 +6,9 @@
 #ifndef GATEHOUSE_SERVICE_SERVICE_H
 #define GATEHOUSE_SERVICE_SERVICE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/secret.h"
 
 struct arena;
@@ -18,6 +21,14 @@ struct provider;
 struct sniffer;
 struct token_memo;
 
+/* How far this process has followed the change log (service/live.h). */
+struct live {
+    bool known;       /* whether `version` says anything */
+    int64_t version;  /* of the last change that was followed */
+    unsigned keys;    /* how often the provider's keys were dropped since the start */
+    unsigned secrets; /* how often the secrets were to be read again since the start */
+};
+
 struct service {
     struct arena *arena; /* the process's own */
     const struct configuration *configuration;
@@ -28,6 +39,7 @@ struct service {
     struct sniffer *sniffer;
     const struct password_policy *passwords;
     struct token_memo *memo;
+    struct live live;
 };
 
 /*

@@ -20,6 +20,7 @@
 #include "http/reply.h"
 #include "http/request.h"
 #include "http/schema.h"
+#include "service/live.h"
 #include "service/service.h"
 
 #define JSON_TYPE "application/json; charset=utf-8"
@@ -86,6 +87,14 @@ static struct error *judge_caller(struct call *call, const struct id *file)
     if (route->access == ACCESS_PERMISSION)
         return caller_require(call->arena, &call->caller, route->permission);
     return NULL;
+}
+
+/* A public request that uses anything kept from before must know that it still holds (service/live.h). */
+static struct error *follow_changes(struct call *call)
+{
+    if (call->route->access != ACCESS_PUBLIC || call->route->offline)
+        return NULL;
+    return live_check(call->service, call->arena);
 }
 
 static struct error *read_query(struct call *call, struct validation *validation)
@@ -190,6 +199,7 @@ static struct error *serve(struct call *call)
     bool id_is_good = match.segment != NULL && id_parse(match.segment, &call->id);
     TRY(judge_caller(call, call->route->names_file && id_is_good ? &call->id : NULL));
     TRY(read_input(call, &match, id_is_good));
+    TRY(follow_changes(call));
     TRY(call->route->handler(call));
     write_result(call);
     return NULL;

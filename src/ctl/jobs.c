@@ -16,11 +16,13 @@
 #include "base/log.h"
 #include "blob/blob.h"
 #include "ctl/ctl_int.h"
+#include "domain/change.h"
 #include "domain/code.h"
 #include "domain/outbox.h"
 #include "domain/session.h"
 #include "domain/throttle.h"
 #include "identity/provider.h"
+#include "service/live.h"
 #include "service/post.h"
 #include "service/recovery.h"
 #include "service/service.h"
@@ -36,6 +38,7 @@
 #define TIDY_SECONDS 600
 #define UNDO_SECONDS 10
 #define OUTBOX_KEEP_DAYS 30
+#define CHANGE_KEEP_DAYS 7
 #define PURGE_ROWS 1000
 #define PURGE_ROUNDS 100
 #define LIST_LINES 1000
@@ -66,11 +69,12 @@ static struct error *do_item(struct service *service, struct arena *arena, const
     return outbox_bury(service->database, arena, item, "there is no job of this kind");
 }
 
-/* One round: *count_out is how many items were claimed. */
+/* One round: *count_out is how many items were claimed. What is kept from the round before is brought up to date first. */
 static struct error *do_round(struct service *service, struct arena *arena, const struct mail_transport *transport,
                               size_t *count_out)
 {
     struct outbox_items items = {0};
+    TRY(live_check(service, arena));
     TRY(outbox_claim(service->database, arena, CLAIM_ITEMS, LEASE_SECONDS, &items));
     *count_out = items.count;
     struct error *first = NULL;
@@ -94,6 +98,11 @@ static struct error *purge_outbox(struct service *service, struct arena *arena, 
 static struct error *purge_throttle(struct service *service, struct arena *arena, uint64_t *count)
 {
     return throttle_purge(service->database, arena, PURGE_ROWS, count);
+}
+
+static struct error *purge_changes(struct service *service, struct arena *arena, uint64_t *count)
+{
+    return change_purge(service->database, arena, CHANGE_KEEP_DAYS, PURGE_ROWS, count);
 }
 
 static struct error *purge_codes(struct service *service, struct arena *arena, uint64_t *count)
@@ -120,7 +129,8 @@ static struct error *sweep_blobs(struct service *service, struct arena *arena, u
 static struct error *tidy(struct service *service, struct arena *arena)
 {
     static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
-        purge_tokens, purge_sessions, purge_outbox, purge_throttle, purge_codes, sweep_blobs};
+        purge_tokens, purge_sessions, purge_outbox, purge_throttle,
+        purge_codes,  purge_changes,  sweep_blobs};
     struct error *first = NULL;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         uint64_t count = PURGE_ROWS;

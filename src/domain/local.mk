@@ -2,6 +2,7 @@ noinst_LIBRARIES += libghdomain.a
 libghdomain_a_SOURCES = \
 	src/domain/columns_int.h src/domain/columns.c \
 	include/domain/audit.h src/domain/audit.c src/domain/audit_list.c \
+	include/domain/change.h src/domain/change.c \
 	include/domain/code.h src/domain/code.c \
 	include/domain/file.h src/domain/file.c src/domain/file_list.c \
 	include/domain/organisation.h src/domain/organisation.c \

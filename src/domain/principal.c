@@ -18,17 +18,21 @@
 #include "domain/columns_int.h"
 #include "domain/permission.h"
 
-/* What follows the columns of user and organisation: the session, then the grants. */
+/*
+ * What follows the columns of user and organisation: the session, the version of the last change (one row by its
+ * constant primary key, which the server reads once), then the grants.
+ */
 #define SESSION_COLUMN (USER_COLUMN_COUNT + ORGANISATION_COLUMN_COUNT)
-#define ROLE_COLUMN (SESSION_COLUMN + 1)
+#define VERSION_COLUMN (SESSION_COLUMN + 1)
+#define ROLE_COLUMN (VERSION_COLUMN + 1)
 #define FILE_COLUMN (ROLE_COLUMN + 3)
 
 #define PRINCIPAL_COLUMNS \
-    USER_COLUMNS ", " ORGANISATION_COLUMNS ", s.id IS NOT NULL, ur.role_id, ur.position, p.permission"
+    USER_COLUMNS ", " ORGANISATION_COLUMNS ", s.id IS NOT NULL, v.version, ur.role_id, ur.position, p.permission"
 #define PRINCIPAL_TABLES                                                           \
     " FROM user u JOIN organisation o ON o.id = u.organisation_id"                 \
     " LEFT JOIN session s ON s.id = ? AND s.user_id = u.id AND s.ended_at IS NULL" \
-    " AND s.expires_at > UTC_TIMESTAMP(3)"
+    " AND s.expires_at > UTC_TIMESTAMP(3) LEFT JOIN change_version v ON v.id = 1"
 #define PRINCIPAL_GRANTS                                                                                 \
     " LEFT JOIN user_role ur ON ur.user_id = u.id LEFT JOIN role_permission p ON p.role_id = ur.role_id" \
     " WHERE u.id = ?"
@@ -94,6 +98,7 @@ static struct principal *read_principal(struct arena *arena, const struct rows *
     organisation_read(arena, rows, 0, USER_COLUMN_COUNT, &principal->organisation);
     principal->session_id = session;
     principal->session_good = rows_boolean(rows, 0, SESSION_COLUMN);
+    principal->change_version = rows_integer(rows, 0, VERSION_COLUMN);
     read_grants(arena, rows, principal);
     return principal;
 }

@@ -14,6 +14,7 @@
 #include "domain/file.h"
 #include "domain/principal.h"
 #include "identity/provider.h"
+#include "service/live.h"
 #include "service/service.h"
 
 /* "Bearer" is case-blind (RFC 9110, section 11.1), then blanks, then the token to the end. NULL: not of this form. */
@@ -75,6 +76,18 @@ static struct error *verify(struct service *service, struct arena *arena, const 
     return error_new(arena, result == TOKEN_EXPIRED ? ERROR_TOKEN_EXPIRED : ERROR_TOKEN_INVALID, "%s", reason);
 }
 
+/*
+ * Follows the changes up to the version that came with the caller's row. The token was judged by keys from before: where
+ * they were dropped on the way, it is judged again.
+ */
+static struct error *follow(struct service *service, struct arena *arena, const char *authorization, int64_t version)
+{
+    struct token_claims claims;
+    unsigned before = service->live.keys;
+    TRY(live_follow(service, arena, version));
+    return service->live.keys == before ? NULL : verify(service, arena, authorization, &claims);
+}
+
 struct error *caller_authenticate(struct service *service, struct arena *arena, const char *authorization,
                                   const struct id *file, struct caller *caller, struct file_record **file_out)
 {
@@ -88,6 +101,7 @@ struct error *caller_authenticate(struct service *service, struct arena *arena, 
         TRY(principal_load(service->database, arena, claims.subject, claims.session, &principal));
     if (!principal_stands(principal))
         return error_new(arena, ERROR_TOKEN_REVOKED, "the session has ended or the user may not call");
+    TRY(follow(service, arena, authorization, principal->change_version));
     caller->principal = principal;
     return NULL;
 }

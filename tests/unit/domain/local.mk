@@ -4,6 +4,7 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/main.c \
 	tests/unit/domain/support.h tests/unit/domain/support.c \
 	tests/unit/domain/test_audit_list.c \
+	tests/unit/domain/test_change.c \
 	tests/unit/domain/test_code.c \
 	tests/unit/domain/test_file.c \
 	tests/unit/domain/test_file_list.c \

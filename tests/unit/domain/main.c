@@ -16,5 +16,6 @@
     X(code)         \
     X(user_change)  \
     X(user_list)    \
-    X(audit_list)
+    X(audit_list)   \
+    X(change)
 HARNESS_MAIN("domain", MODULES)

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "codec/document.h"
 #include "codec/seal.h"
+#include "codec/token.h"
 #include "database_fixture.h"
 #include "domain/outbox.h"
 #include "domain/principal.h"
@@ -111,6 +112,18 @@ DECORATE(set_attributes,
 DECORATE(remove, (struct provider * provider, struct arena *arena, const char *subject),
          provider_remove(INNER, arena, subject))
 
+/* Neither fails in the real one in a way that a flow could meet, so neither is counted. */
+static struct error *faulty_keys(struct provider *provider, struct arena *arena, bool stale,
+                                 const struct key_set **keys_out)
+{
+    return provider_keys(INNER, arena, stale, keys_out);
+}
+
+static void faulty_forget(struct provider *provider)
+{
+    provider_forget(INNER);
+}
+
 static const struct provider_functions faulty_functions = {
     .name = "faulty",
     .create = faulty_create,
@@ -126,6 +139,8 @@ static const struct provider_functions faulty_functions = {
     .set_enabled = faulty_set_enabled,
     .set_attributes = faulty_set_attributes,
     .remove = faulty_remove,
+    .keys = faulty_keys,
+    .forget = faulty_forget,
 };
 
 void stage_fault(struct stage *stage, enum fault fault, unsigned at)
@@ -149,6 +164,8 @@ static void configure(struct stage *stage)
 {
     stage->configuration.service.web_url = "https://gatehouse.test";
     stage->configuration.identity.temporary_password_seconds = 604800;
+    stage->configuration.identity.issuer = "https://gatehouse.test";
+    stage->configuration.identity.audience = "gatehouse";
     stage->configuration.mail.from = "Gatehouse <no-reply@gatehouse.test>";
     stage->configuration.mail.templates = harness_source(stage->arena, "share/mail");
 }
@@ -181,6 +198,7 @@ struct stage *stage_join(struct arena *arena)
         .database = stage->database,
         .provider = &stage->faulty.provider,
         .passwords = passwords,
+        .memo = token_memo_new(arena),
     };
     stage->stranger = (struct caller){.client_address = "192.0.2.9", .request_id = "request-of-a-test"};
     return stage;

@@ -6,5 +6,6 @@
     X(grant)           \
     X(creation)        \
     X(accounts)        \
-    X(member)
+    X(member)          \
+    X(live)
 HARNESS_MAIN("service", MODULES)

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keeping what a process remembers in line with the change log (domain/change.h).
+ *
+ * A process keeps parsed keys, verified tokens and secrets between requests. Each request learns the version of the last
+ * change before it uses any of that: one with a token from the one statement that loads its caller, a public one from
+ * live_check(); it then follows the log up to that version. So once the transaction of a change has been committed, no
+ * request that begins afterwards, on any worker of any host, is answered from what was kept before. The token itself is
+ * judged before its caller can be loaded, hence judged again where following changed the keys (service/caller.c).
+ */
+#ifndef GATEHOUSE_SERVICE_LIVE_H
+#define GATEHOUSE_SERVICE_LIVE_H
+
+#include <stdint.h>
+
+struct arena;
+struct error;
+struct service;
+
+/*
+ * Applies every change after the last one that this process has followed, up to `version`; no statement is run when there
+ * is none. What a process first hears of is where it starts: it has kept nothing from before. Where the log does not tell
+ * all, everything is read anew. An error leaves the process where it was, so that the next request tries again; this one
+ * must fail, since what it would use may be stale.
+ */
+struct error *live_follow(struct service *service, struct arena *arena, int64_t version);
+
+/* Asks for the newest version, in one round trip, and follows it. */
+struct error *live_check(struct service *service, struct arena *arena);
+
+#endif
