@@ -7,7 +7,8 @@ libghstore_a_SOURCES = \
 	include/store/mail_template.h src/store/mail_template.c \
 	include/store/migrate.h src/store/migrate.c src/store/migrate_setup.c \
 	src/store/source.h src/store/source.c \
-	src/store/sql_split.h src/store/sql_split.c
+	src/store/sql_split.h src/store/sql_split.c \
+	include/store/web.h src/store/web.c
 libghstore_a_CFLAGS = $(AM_CFLAGS) $(MARIADB_CFLAGS) $(CURL_CFLAGS)
 
 # What a program that uses this floor links.

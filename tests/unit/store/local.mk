@@ -5,13 +5,15 @@ tests_unit_libdatabase_a_CPPFLAGS = $(unit_cppflags)
 tests_unit_libdatabase_a_CFLAGS = $(unit_cflags)
 fixture_libs = tests/unit/libdatabase.a
 
-EXTRA_DIST += tests/unit/store/read_mail.py tests/unit/store/smtp_server.py
+EXTRA_DIST += tests/unit/store/read_mail.py tests/unit/store/smtp_server.py \
+	tests/unit/store/web_server.py
 check_PROGRAMS += tests/unit/test-store
 TESTS += tests/unit/test-store
 tests_unit_test_store_SOURCES = \
 	tests/unit/store/main.c \
 	tests/unit/store/certificate.h tests/unit/store/certificate.c \
 	tests/unit/store/proxy.h tests/unit/store/proxy.c \
+	tests/unit/store/script_server.h tests/unit/store/script_server.c \
 	tests/unit/store/store_help.h tests/unit/store/store_help.c \
 	tests/unit/store/test_connection.c \
 	tests/unit/store/test_database.c \
@@ -22,7 +24,8 @@ tests_unit_test_store_SOURCES = \
 	tests/unit/store/test_mail_template.c \
 	tests/unit/store/test_migrate.c \
 	tests/unit/store/test_sql_split.c \
-	tests/unit/store/test_transaction.c
+	tests/unit/store/test_transaction.c \
+	tests/unit/store/test_web.c
 tests_unit_test_store_CPPFLAGS = $(unit_cppflags) -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
 tests_unit_test_store_CFLAGS = $(unit_cflags) $(MARIADB_CFLAGS) $(OPENSSL_CFLAGS)
 tests_unit_test_store_LDADD = $(fixture_libs) $(unit_libs) $(store_libs) $(CMOCKA_LIBS)

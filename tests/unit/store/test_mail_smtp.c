@@ -2,17 +2,15 @@
 /* Mail over SMTP against a server that does as it is told (smtp_server.py). */
 #include "harness.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
 #include "certificate.h"
+#include "script_server.h"
 #include "store/mail.h"
 #include "store_help.h"
 
@@ -20,15 +18,7 @@ struct server {
     struct arena *arena;
     const char *directory; /* where it notes what it gets */
     const char *port;
-    pid_t pid;
 };
-
-static void stop(void *argument)
-{
-    const struct server *server = argument;
-    (void)kill(server->pid, SIGKILL);
-    (void)waitpid(server->pid, NULL, 0);
-}
 
 /* Starts a server with these arguments (NULL-terminated), which ends with the arena. */
 static struct server *start(struct arena *arena, const char *const *arguments)
@@ -36,29 +26,7 @@ static struct server *start(struct arena *arena, const char *const *arguments)
     struct server *server = arena_alloc(arena, sizeof *server);
     server->arena = arena;
     server->directory = harness_directory(arena);
-    const char *all[16] = {GATEHOUSE_PYTHON3, harness_source(arena, "tests/unit/store/smtp_server.py"),
-                           server->directory};
-    for (size_t i = 0; arguments[i] != NULL; i++)
-        all[3 + i] = arguments[i];
-    int ends[2];
-    char port[16] = "";
-    assert_int_equal(pipe(ends), 0);
-    server->pid = fork();
-    assert_true(server->pid >= 0);
-    if (server->pid == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-        (void)dup2(ends[1], 1);
-        (void)close(ends[0]);
-        (void)close(ends[1]);
-        execvp(all[0], (char *const *)all);
-        _exit(127);
-    }
-    (void)close(ends[1]);
-    arena_defer(arena, stop, server);
-    for (size_t at = 0; at < sizeof port && strchr(port, '\n') == NULL; at++)
-        assert_int_equal(read(ends[0], port + at, 1), 1);
-    (void)close(ends[0]);
-    server->port = arena_copy(arena, port, strcspn(port, "\n"));
+    server->port = script_server_start(arena, "smtp_server.py", server->directory, arguments);
     return server;
 }
 
