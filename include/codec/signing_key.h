@@ -83,4 +83,12 @@ uint64_t key_set_generation(const struct key_set *set);
  */
 char *key_set_json(struct arena *arena, const struct key_set *set);
 
+/*
+ * Reads a JWK Set that an issuer publishes. Taken are the keys that can verify RS256: kty RSA, use sig or none, alg RS256 or
+ * none, with a kid; the others, and keys that signing_key_load_public() would refuse, are left out. INTERNAL when the text
+ * is no key set, holds a kid twice, over KEY_SET_KEYS keys that are taken, or none: such a set never takes the place of a
+ * good one. The set lives as long as the arena.
+ */
+struct error *key_set_read(struct arena *arena, const char *bytes, size_t length, struct key_set **set_out);
+
 #endif

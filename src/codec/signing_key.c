@@ -6,6 +6,7 @@
 #include <openssl/core_names.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/param_build.h>
 #include <openssl/pem.h>
 #include <openssl/rsa.h>
 #include <string.h>
@@ -194,19 +195,64 @@ static struct error *prepare(struct arena *arena, struct signing_key *key)
     return NULL;
 }
 
-static struct error *load(struct arena *arena, const char *kid, struct secret pem, bool is_private,
-                          struct signing_key **key_out)
+/* Judges a parsed key and makes the handle of it. */
+static struct error *adopt(struct arena *arena, const char *kid, EVP_PKEY *parsed, struct signing_key **key_out)
 {
     struct signing_key *key = arena_alloc(arena, sizeof *key);
-    TRY(parse(arena, pem, is_private, &key->key));
+    key->key = parsed;
     TRY(judge(arena, key->key));
     key->kid = kid != NULL ? arena_text(arena, kid) : thumbprint(arena, key->key);
     if (key->kid == NULL || !kid_is_fit(key->kid))
         return refuse(arena, "its kid is empty, too long or has odd characters");
-    if (is_private)
-        key->private_pem = secret_copy(arena, pem.bytes, pem.length);
     TRY(prepare(arena, key));
     *key_out = key;
+    return NULL;
+}
+
+static struct error *load(struct arena *arena, const char *kid, struct secret pem, bool is_private,
+                          struct signing_key **key_out)
+{
+    EVP_PKEY *parsed = NULL;
+    TRY(parse(arena, pem, is_private, &parsed));
+    TRY(adopt(arena, kid, parsed, key_out));
+    if (is_private)
+        (*key_out)->private_pem = secret_copy(arena, pem.bytes, pem.length);
+    return NULL;
+}
+
+static EVP_PKEY *assemble(const OSSL_PARAM *parameters)
+{
+    EVP_PKEY *key = NULL;
+    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
+    if (context == NULL || EVP_PKEY_fromdata_init(context) != 1 ||
+        EVP_PKEY_fromdata(context, &key, EVP_PKEY_PUBLIC_KEY, (OSSL_PARAM *)parameters) != 1)
+        key = NULL;
+    EVP_PKEY_CTX_free(context);
+    return key;
+}
+
+struct error *signing_key_of_numbers(struct arena *arena, const char *kid, const struct key_number *n,
+                                     const struct key_number *e, struct signing_key **key_out)
+{
+    BIGNUM *modulus = BN_bin2bn(n->bytes, (int)n->length, NULL);
+    BIGNUM *exponent = BN_bin2bn(e->bytes, (int)e->length, NULL);
+    OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
+    OSSL_PARAM *parameters = NULL;
+    EVP_PKEY *key = NULL;
+    if (modulus != NULL && exponent != NULL && builder != NULL &&
+        OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, modulus) == 1 &&
+        OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, exponent) == 1)
+        parameters = OSSL_PARAM_BLD_to_param(builder);
+    if (parameters != NULL)
+        key = assemble(parameters);
+    OSSL_PARAM_free(parameters);
+    OSSL_PARAM_BLD_free(builder);
+    BN_free(modulus);
+    BN_free(exponent);
+    if (key == NULL)
+        return refuse(arena, "its numbers make no key");
+    arena_defer(arena, release_key, key);
+    TRY(adopt(arena, kid, key, key_out));
     return NULL;
 }
 

@@ -6,6 +6,7 @@
     X(document)                                                                                              \
     X(document_scan)                                                                                         \
     X(encoding)                                                                                              \
+    X(key_set_read)                                                                                          \
     X(password_hash)                                                                                         \
     X(random)                                                                                                \
     X(seal)                                                                                                  \
