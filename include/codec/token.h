@@ -62,8 +62,15 @@ struct token_rules {
     const struct key_set *keys;
     const char *issuer;
     const char *audience;      /* in aud (a text or texts) or client_id; where both stand, both must hold */
+    const char *audience_claim; /* NULL: as above; else this claim alone tells, as a text ("azp") */
     const char *token_use;     /* TOKEN_USE_ACCESS opens the API */
+    const char *use_claim;     /* the claim that says so; NULL: token_use */
     const char *session_claim; /* which claim must hold the session's id ("sid"); NULL: none */
+    /*
+     * Of an outside issuer, whose sessions have names of any form: claims, ended by NULL, of which the first that a token
+     * has names the session; one must be there. NULL: session_claim tells.
+     */
+    const char *const *session_names;
     int64_t leeway;            /* seconds by which clocks may differ, LIMIT_TOKEN_LEEWAY_SECONDS */
     int64_t now;               /* seconds since 1970 */
 };
@@ -71,7 +78,11 @@ struct token_rules {
 /* What a good token says. */
 struct token_claims {
     struct id subject;
-    struct id session; /* none (id_is_none()) where the rules ask for no session claim */
+    /*
+     * None (id_is_none()) where the rules ask for no session claim. With session_names: the first 16 bytes of the SHA-256
+     * of the issuer, a line end and the name.
+     */
+    struct id session;
     int64_t issued_at;
     int64_t expires_at;
     int64_t not_before; /* issued_at where the token has no nbf */

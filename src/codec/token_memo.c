@@ -32,10 +32,10 @@ struct token_memo *token_memo_new(struct arena *arena)
     return memo;
 }
 
-/* The NUL keeps neighbouring texts apart: ("ab", "c") is not ("a", "bc"). */
+/* The NUL keeps neighbouring texts apart: ("ab", "c") is not ("a", "bc"). NULL counts as "". */
 static void add_text(struct digest *digest, const char *text)
 {
-    digest_update(digest, text, strlen(text) + 1);
+    digest_update(digest, text != NULL ? text : "", text != NULL ? strlen(text) + 1 : 1);
 }
 
 static struct slot *place_of(struct token_memo *memo, const struct token_rules *rules, const char *text,
@@ -44,7 +44,11 @@ static struct slot *place_of(struct token_memo *memo, const struct token_rules *
     add_text(memo->digest, rules->issuer);
     add_text(memo->digest, rules->audience);
     add_text(memo->digest, rules->token_use);
-    add_text(memo->digest, rules->session_claim != NULL ? rules->session_claim : "");
+    add_text(memo->digest, rules->audience_claim);
+    add_text(memo->digest, rules->use_claim);
+    add_text(memo->digest, rules->session_claim);
+    for (const char *const *name = rules->session_names; name != NULL && *name != NULL; name++)
+        add_text(memo->digest, *name);
     digest_update(memo->digest, text, length);
     digest_final(memo->digest, digest_out);
     uint32_t number;

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
+#include "codec/digest.h"
 #include "codec/document.h"
 #include "codec/encoding.h"
 #include "codec/signing_key.h"
@@ -131,6 +132,8 @@ static bool audience_holds(const struct document *audience, const char *wanted)
 
 static const char *judge_audience(const struct document *payload, const struct token_rules *rules)
 {
+    if (rules->audience_claim != NULL)
+        return is_text(document_member(payload, rules->audience_claim), rules->audience) ? NULL : rules->audience_claim;
     const struct document *audience = document_member(payload, "aud");
     const struct document *client = document_member(payload, "client_id");
     if (audience == NULL && client == NULL)
@@ -168,7 +171,33 @@ static bool read_id(const struct document *value, struct id *id_out)
     return text != NULL && id_parse(text, id_out) && !id_is_none(*id_out);
 }
 
-static const char *read_claims(const struct document *payload, const struct token_rules *rules,
+static struct id session_of(struct arena *arena, const char *issuer, const char *name)
+{
+    uint8_t digest[DIGEST_BYTES];
+    struct id session;
+    const char *text = arena_format(arena, "%s\n%s", issuer, name);
+    digest_sha256(text, strlen(text), digest);
+    memcpy(session.bytes, digest, sizeof session.bytes);
+    return session;
+}
+
+/* Whether the token names its session, as the rules say. */
+static bool read_session(struct arena *arena, const struct document *payload, const struct token_rules *rules,
+                         struct id *session_out)
+{
+    const struct document *name = NULL;
+    if (rules->session_names == NULL)
+        return rules->session_claim == NULL || read_id(document_member(payload, rules->session_claim), session_out);
+    for (const char *const *claim = rules->session_names; name == NULL && *claim != NULL; claim++)
+        name = document_member(payload, *claim);
+    const char *text = document_text(name);
+    if (text == NULL || *text == '\0')
+        return false;
+    *session_out = session_of(arena, rules->issuer, text);
+    return true;
+}
+
+static const char *read_claims(struct arena *arena, const struct document *payload, const struct token_rules *rules,
                                struct token_claims *claims)
 {
     if (!is_text(document_member(payload, "iss"), rules->issuer))
@@ -176,12 +205,11 @@ static const char *read_claims(const struct document *payload, const struct toke
     const char *wrong = judge_audience(payload, rules);
     if (wrong != NULL)
         return wrong;
-    if (!is_text(document_member(payload, "token_use"), rules->token_use))
+    if (!is_text(document_member(payload, rules->use_claim != NULL ? rules->use_claim : "token_use"), rules->token_use))
         return "token_use";
     if (!read_id(document_member(payload, "sub"), &claims->subject))
         return "sub";
-    if (rules->session_claim != NULL &&
-        !read_id(document_member(payload, rules->session_claim), &claims->session))
+    if (!read_session(arena, payload, rules, &claims->session))
         return "session";
     return read_times(payload, claims);
 }
@@ -223,7 +251,7 @@ static const char *judge(struct arena *arena, const struct token_rules *rules, s
     if (wrong != NULL)
         return wrong;
     const struct document *payload = read_object(arena, parts.payload, &wrong);
-    return payload == NULL ? wrong : read_claims(payload, rules, claims);
+    return payload == NULL ? wrong : read_claims(arena, payload, rules, claims);
 }
 
 enum token_result token_verify(struct arena *arena, const struct token_rules *rules, const char *text,
