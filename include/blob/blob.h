@@ -46,6 +46,9 @@ struct blob_functions {
     struct error *(*begin)(struct blob_store *store, struct arena *arena, void **state_out);
     struct error *(*write)(struct blob_store *store, struct arena *arena, void *state, const void *bytes,
                            size_t length);
+    /* Only after the last write. Fewer bytes than asked for at the end alone. */
+    struct error *(*read)(struct blob_store *store, struct arena *arena, void *state, uint64_t offset, void *bytes,
+                          size_t length, size_t *got_out);
     struct error *(*commit)(struct blob_store *store, struct arena *arena, void *state, struct id id);
     /* Also after a failed commit; never after a good one. */
     void (*abort)(struct blob_store *store, void *state);
@@ -83,6 +86,13 @@ uint64_t blob_writer_size(const struct blob_writer *writer);
 
 /* The SHA-256 of all bytes. The first call ends the writing; it may be repeated. */
 void blob_writer_digest(struct blob_writer *writer, uint8_t digest_out[DIGEST_BYTES]);
+
+/*
+ * Reads bytes back before they are committed: `length` from `offset` on, fewer (0 at last) where the blob ends. Only
+ * after blob_writer_digest() and before blob_commit().
+ */
+struct error *blob_writer_read(struct blob_writer *writer, uint64_t offset, void *bytes, size_t length,
+                               size_t *got_out);
 
 /*
  * Makes the bytes durable under `id`: when this returns NULL they survive a power cut. INTERNAL when there is

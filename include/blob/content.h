@@ -1,29 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What may be stored where and how it is shown: the buckets, the file types and the media types (contract,
- * section 3, Files). Tables only; the schemas and the OpenAPI document read the same lists.
+ * What may be stored and how it is shown, by the media type of the bytes (contract, section 3, Files). The
+ * bytes decide: what the client declared and how it named the file can only contradict them, and is refused then.
  */
 #ifndef GATEHOUSE_BLOB_CONTENT_H
 #define GATEHOUSE_BLOB_CONTENT_H
 
 #include <stdbool.h>
 
+#include "domain/file_kind.h"
+
+struct arena;
 struct sniffed;
 
-#define CONTENT_BUCKET_IMAGES "images"
-#define CONTENT_BUCKET_FILES "files"
-
 #define CONTENT_PIXELS_MAX 40000000
-
-/* The names, each list ended by NULL. */
-extern const char *const content_buckets[];
-extern const char *const content_types[];
-
-bool content_bucket_known(const char *bucket);
-bool content_type_known(const char *type);
-
-/* Whether files of `type` (avatar, contract, ...) may lie in `bucket`; false when either is unknown. */
-bool content_type_fits(const char *type, const char *bucket);
 
 /*
  * The media type to record: what was sniffed, but text/csv where the file name ends in .csv or the client
@@ -35,15 +25,25 @@ const char *content_media_type(const struct sniffed *sniffed, const char *name, 
 /* Whether the media type is that of a program or an installer: refused in every bucket. */
 bool content_is_program(const char *media_type);
 
+/* Whether an allow-list (domain/file_kind.h) holds this media type. */
+bool content_allowed(enum file_content list, const char *media_type);
+
 /*
- * Whether bytes of this media type may be stored in `bucket`: images takes its allow-list, files all but
- * programs.
+ * Whether what the client declared (the part's Content-Type, NULL: nothing) or the ending of the file name
+ * (NULL: none) stands for another kind of file than `media_type`, which the bytes are: a sentence that names
+ * both types, in the arena, else NULL. `text` tells that all bytes seen are text; true where nobody looked.
+ *
+ * Nothing is contradicted by application/octet-stream, types and endings that the house does not know (but an
+ * unknown image/..., audio/..., video/..., font/... or text/... cannot be of a known type of another kind), another
+ * name of the same type, any kind of text for any other, a bare ZIP or OLE container for what is kept in one, and a
+ * document for the ZIP that it is.
  */
-bool content_allowed(const char *bucket, const char *media_type);
+const char *content_contradiction(struct arena *arena, const char *media_type, bool text, const char *declared,
+                                  const char *name);
 
 /*
  * Whether an image is small enough to be decoded by whoever shows it: at most CONTENT_PIXELS_MAX, as far as
- * its header was in sight. A picture of a few kilobytes can ask for gigabytes of memory.
+ * its header says. A picture of a few kilobytes can ask for gigabytes of memory.
  */
 bool content_pixels_allowed(const struct sniffed *sniffed);
 

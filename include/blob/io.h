@@ -14,6 +14,7 @@
 struct blob_io {
     int (*openat)(int directory, const char *path, int flags, mode_t mode);
     ssize_t (*write)(int fd, const void *bytes, size_t length);
+    ssize_t (*pread)(int fd, void *bytes, size_t length, off_t offset);
     int (*fsync)(int fd);
     int (*close)(int fd);
     int (*fchmod)(int fd, mode_t mode);

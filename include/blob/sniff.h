@@ -19,9 +19,16 @@ struct sniffed {
     const char *media_type;
     /* No byte seen is other than text: UTF-8, UTF-16 with its mark, or an 8-bit superset of ASCII. */
     bool text;
-    /* Width times height of an image as its header says; 0 for all else and where the header is out of sight.
-     */
+    /* Width times height of an image as its header says; 0 for all else and where there is no header; UINT64_MAX
+       where the header hides behind more than anybody should have to read. */
     uint64_t pixels;
+};
+
+/* The rest of a file, for what its first bytes only point at. */
+struct sniff_rest {
+    /* Reads up to `length` bytes from `offset` of the file; the number read, 0 behind its end. */
+    size_t (*read)(void *context, uint64_t offset, void *bytes, size_t length);
+    void *context;
 };
 
 /*
@@ -30,11 +37,16 @@ struct sniffed {
  */
 struct error *sniffer_open(struct arena *arena, struct sniffer **sniffer_out);
 
+/* What libmagic was bounded to: the bytes that it looks at, and those on which it guesses an encoding. */
+void sniffer_bounds(struct sniffer *sniffer, size_t *bytes_out, size_t *encoding_bytes_out);
+
 /*
- * Judges a file by its first `length` bytes; more than LIMIT_SNIFF_BYTES are not looked at. Aliases are
+ * Judges a file by its first `length` bytes; more than LIMIT_SNIFF_BYTES are not looked at. `rest` (may be NULL) is
+ * read for the size of a picture alone, in bounds (blob/image.h). Aliases are
  * normalised (image/x-ms-bmp is image/bmp); programs and installers come out as one of the types that
  * content_is_program() knows. Never fails: where libmagic gives up, the answer is application/octet-stream.
  */
-struct sniffed sniff(struct sniffer *sniffer, struct arena *arena, const void *bytes, size_t length);
+struct sniffed sniff(struct sniffer *sniffer, struct arena *arena, const void *bytes, size_t length,
+                     const struct sniff_rest *rest);
 
 #endif

@@ -13,6 +13,7 @@
 
 #include "base/id.h"
 #include "base/text.h"
+#include "domain/file_kind.h"
 
 #define FILE_HASH_BYTES 32
 
@@ -39,19 +40,6 @@ struct file_record {
     const char *updated_at;
     const char *archived_at; /* NULL while active */
 };
-
-/* The closed sets of the specification (part 2), each ended by NULL. */
-extern const char *const file_buckets[];
-extern const char *const file_types[];
-
-bool file_bucket_known(const char *text);
-bool file_type_known(const char *text);
-
-/*
- * Whether files of `type` may live in `bucket`: avatar, image and logo in images only, all others in
- * either.
- */
-bool file_type_fits(const char *type, const char *bucket);
 
 const char *file_status_text(enum file_status status);
 

@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#include "domain/file_kind.h"
+
 struct arena;
 struct caller;
 struct error;
@@ -17,10 +19,9 @@ struct request;
 struct schema;
 struct service;
 
-/* The closed sets of the specification (part 2) as schema choices; blob/content.h has them as tables. */
-#define UPLOAD_BUCKET_CHOICES "images|files"
-#define UPLOAD_TYPE_CHOICES                                                                                            \
-    "sample|avatar|weighbridge|contract|image|logo|misc|vehicle|terms-conditions|logistics-delivery|logistics-load"
+/* What bucket and type may be, as schema choices. */
+#define UPLOAD_BUCKET_CHOICES FILE_BUCKET_CHOICES
+#define UPLOAD_TYPE_CHOICES FILE_TYPE_CHOICES
 
 /* The form's text fields, for the reader and the OpenAPI document. */
 extern const struct schema upload_form_schema;

@@ -137,6 +137,17 @@ void blob_writer_digest(struct blob_writer *writer, uint8_t digest_out[DIGEST_BY
     memcpy(digest_out, writer->sum, DIGEST_BYTES);
 }
 
+struct error *blob_writer_read(struct blob_writer *writer, uint64_t offset, void *bytes, size_t length,
+                               size_t *got_out)
+{
+    *got_out = 0;
+    if (writer->error != NULL)
+        return writer->error;
+    if (!writer->finished || writer->closed)
+        return error_new(writer->arena, ERROR_INTERNAL, "a blob was read back that is still open, or has ended");
+    return writer->store->functions->read(writer->store, writer->arena, writer->state, offset, bytes, length, got_out);
+}
+
 struct error *blob_commit(struct blob_writer *writer, struct id id)
 {
     finish(writer);

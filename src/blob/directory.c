@@ -186,7 +186,7 @@ static bool open_named(const struct directory *directory, struct pending *pendin
         return false;
     id_hex(id_new(), pending->name);
     int fd =
-        open_at(directory, temporary, pending->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
+        open_at(directory, temporary, pending->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
         int number = errno;
         shut(directory, temporary);
@@ -201,7 +201,7 @@ static bool open_named(const struct directory *directory, struct pending *pendin
 static bool open_pending(const struct directory *directory, struct pending *pending)
 {
     pending->temporary = -1;
-    pending->fd = open_at(directory, directory->root, ".", O_WRONLY | O_TMPFILE | O_CLOEXEC);
+    pending->fd = open_at(directory, directory->root, ".", O_RDWR | O_TMPFILE | O_CLOEXEC);
     if (pending->fd >= 0)
         return true;
     /* How file systems and kernels without O_TMPFILE answer: open(2). */
@@ -253,6 +253,27 @@ static struct error *directory_write(struct blob_store *store, struct arena *are
         from += written;
         length -= (size_t)written;
     }
+    return NULL;
+}
+
+static struct error *directory_read(struct blob_store *store, struct arena *arena, void *state, uint64_t offset,
+                                    void *bytes, size_t length, size_t *got_out)
+{
+    const struct directory *directory = of(store);
+    const struct pending *pending = state;
+    unsigned char *into = bytes;
+    size_t got = 0;
+    while (got < length) {
+        ssize_t step = directory->io->pread(pending->fd, into + got, length - got, (off_t)(offset + got));
+        if (step < 0 && errno == EINTR)
+            continue;
+        if (step < 0)
+            return failure(arena, errno, "pread");
+        if (step == 0)
+            break;
+        got += (size_t)step;
+    }
+    *got_out = got;
     return NULL;
 }
 
@@ -493,6 +514,7 @@ static struct error *directory_each(struct blob_store *store, struct arena *aren
 static const struct blob_functions functions = {
     .begin = directory_begin,
     .write = directory_write,
+    .read = directory_read,
     .commit = directory_commit,
     .abort = directory_abort,
     .remove = directory_remove,

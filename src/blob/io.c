@@ -14,6 +14,7 @@ static int system_openat(int directory, const char *path, int flags, mode_t mode
 const struct blob_io blob_io_system = {
     .openat = system_openat,
     .write = write,
+    .pread = pread,
     .fsync = fsync,
     .close = close,
     .fchmod = fchmod,

@@ -6,6 +6,7 @@ libghblob_a_SOURCES = \
 	include/blob/io.h src/blob/io.c \
 	include/blob/sniff.h src/blob/sniff.c \
 	src/blob/image.h src/blob/image.c \
+	src/blob/media.h src/blob/media.c \
 	src/blob/signature.h src/blob/signature.c
 libghblob_a_CFLAGS = $(AM_CFLAGS) $(MAGIC_CFLAGS)
 

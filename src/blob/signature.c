@@ -16,9 +16,11 @@
 #include <stdint.h>
 #include <string.h>
 
-#define OLE "application/x-ole-storage"
-#define INSTALLER "application/x-msi"
-#define OFFICE "application/vnd.openxmlformats-officedocument."
+#include "blob/media.h"
+
+#define OLE MEDIA_OLE
+#define INSTALLER MEDIA_INSTALLER
+#define OFFICE MEDIA_OFFICE
 
 struct magic_number {
     size_t length;
@@ -260,7 +262,7 @@ static const char *refine_heif(const char *media_type, const unsigned char *byte
 const char *signature_refine(const char *media_type, const unsigned char *bytes, size_t length)
 {
     /* Some orders of an Office document's parts lead libmagic into a rule that then names no type. */
-    bool unknown = strcmp(media_type, "application/octet-stream") == 0;
+    bool unknown = strcmp(media_type, MEDIA_UNKNOWN) == 0;
     if (strcmp(media_type, "application/zip") == 0 || (unknown && starts_with(bytes, length, "PK\3\4")))
         return refine_zip(bytes, length);
     if (strcmp(media_type, OLE) == 0)

@@ -15,10 +15,10 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "blob/image.h"
+#include "blob/media.h"
 #include "blob/signature.h"
 
 #define ENCODING_BYTES 1024
-#define UNKNOWN "application/octet-stream"
 
 struct sniffer {
     magic_t magic;
@@ -47,31 +47,17 @@ struct error *sniffer_open(struct arena *arena, struct sniffer **sniffer_out)
     return NULL;
 }
 
+void sniffer_bounds(struct sniffer *sniffer, size_t *bytes_out, size_t *encoding_bytes_out)
+{
+    (void)magic_getparam(sniffer->magic, MAGIC_PARAM_BYTES_MAX, bytes_out);
+    (void)magic_getparam(sniffer->magic, MAGIC_PARAM_ENCODING_MAX, encoding_bytes_out);
+}
+
 /* One name for each type, whatever libmagic's version calls it. */
 static const char *normal(const char *media_type)
 {
-    static const struct {
-        const char *alias, *name;
-    } rows[] = {
-        {"application/cdfv2", "application/x-ole-storage"},
-        {"application/csv", "text/csv"},
-        {"application/x-bzip2", "application/x-bzip"},
-        {"application/x-empty", UNKNOWN},
-        {"application/x-gzip", "application/gzip"},
-        {"application/x-zip-compressed", "application/zip"},
-        {"image/jpg", "image/jpeg"},
-        {"image/pjpeg", "image/jpeg"},
-        {"image/x-bmp", "image/bmp"},
-        {"image/x-ms-bmp", "image/bmp"},
-        {"image/x-png", "image/png"},
-        {"image/x-tiff", "image/tiff"},
-        {"inode/x-empty", UNKNOWN},
-        {"text/x-csv", "text/csv"},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (strcmp(media_type, rows[i].alias) == 0)
-            return rows[i].name;
-    return media_type;
+    const struct media *media = media_find(media_type);
+    return media == NULL ? media_type : media->name;
 }
 
 /* RFC 6838, section 4.2. */
@@ -90,12 +76,13 @@ static const char *bare(struct arena *arena, const char *said)
     media_type[length] = '\0';
     size_t type = name_length(media_type);
     if (type == 0 || media_type[type] != '/')
-        return UNKNOWN;
+        return MEDIA_UNKNOWN;
     size_t subtype = name_length(media_type + type + 1);
-    return subtype > 0 && type + 1 + subtype == length ? media_type : UNKNOWN;
+    return subtype > 0 && type + 1 + subtype == length ? media_type : MEDIA_UNKNOWN;
 }
 
-struct sniffed sniff(struct sniffer *sniffer, struct arena *arena, const void *bytes, size_t length)
+struct sniffed sniff(struct sniffer *sniffer, struct arena *arena, const void *bytes, size_t length,
+                     const struct sniff_rest *rest)
 {
     if (length > LIMIT_SNIFF_BYTES)
         length = LIMIT_SNIFF_BYTES;
@@ -106,16 +93,16 @@ struct sniffed sniff(struct sniffer *sniffer, struct arena *arena, const void *b
     const char *said = magic_buffer(sniffer->magic, bytes, length);
     if (said == NULL) {
         LOG(WARN, BLOB, "libmagic gave up on a file", LOG_TEXT("reason", magic_error(sniffer->magic)));
-        said = UNKNOWN;
+        said = MEDIA_UNKNOWN;
     }
     sniffed.media_type = signature_refine(normal(bare(arena, said)), bytes, length);
     /* It looked at the first ENCODING_BYTES only. */
     if (!sniffed.text &&
         (strcmp(sniffed.media_type, "text/plain") == 0 || strcmp(sniffed.media_type, "text/csv") == 0))
-        sniffed.media_type = UNKNOWN;
+        sniffed.media_type = MEDIA_UNKNOWN;
     /* libmagic calls much a DOS program that merely begins like a COM file; those with a head were told above. */
     if (strcmp(sniffed.media_type, "application/x-dosexec") == 0)
-        sniffed.media_type = UNKNOWN;
-    sniffed.pixels = image_pixels(sniffed.media_type, bytes, length);
+        sniffed.media_type = MEDIA_UNKNOWN;
+    sniffed.pixels = image_pixels(sniffed.media_type, bytes, length, rest);
     return sniffed;
 }

@@ -9,32 +9,7 @@
 #include "codec/digest.h"
 #include "domain/columns_int.h"
 
-const char *const file_buckets[] = {"images", "files", NULL};
-const char *const file_types[] = {
-    "sample", "avatar",  "weighbridge",      "contract",           "image",          "logo",
-    "misc",   "vehicle", "terms-conditions", "logistics-delivery", "logistics-load", NULL};
-
-/* Types that are pictures of something: they live in the bucket images only. */
-static const char *const image_types[] = {"avatar", "image", "logo", NULL};
-
 static const char *const statuses[] = {"active", "archived", NULL};
-
-bool file_bucket_known(const char *text)
-{
-    return word_index(file_buckets, text) >= 0;
-}
-
-bool file_type_known(const char *text)
-{
-    return word_index(file_types, text) >= 0;
-}
-
-bool file_type_fits(const char *type, const char *bucket)
-{
-    if (!file_type_known(type) || !file_bucket_known(bucket))
-        return false;
-    return strcmp(bucket, "images") == 0 || word_index(image_types, type) < 0;
-}
 
 const char *file_status_text(enum file_status status)
 {

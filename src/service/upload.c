@@ -57,33 +57,68 @@ static const char *judge_name(struct upload *upload, size_t index)
     return name;
 }
 
-static void judge_content(struct upload *upload, size_t index, bool bucket_known)
+/* What may lie there: by type and bucket, or by the bucket alone where the type is refused already. */
+static bool is_allowed(const struct file_record *record)
+{
+    if (record->bucket == NULL || !file_bucket_known(record->bucket))
+        return true;
+    if (record->type == NULL || file_content_of(record->type, record->bucket) == FILE_CONTENT_NOTHING)
+        return content_allowed(file_content_of_bucket(record->bucket), record->content_type);
+    return content_allowed(file_content_of(record->type, record->bucket), record->content_type);
+}
+
+/* Whether what the client declared and how it named the file go with the bytes. */
+static const char *find_contradiction(const struct upload *upload, const struct upload_file *file)
+{
+    const struct file_record *record = &file->record;
+    const char *found = content_contradiction(upload->arena, record->content_type, file->sniffed.text,
+                                              file->declared, record->name);
+    if (found != NULL)
+        return found;
+    return content_contradiction(upload->arena, record->content_type, file->sniffed.text, NULL, file->raw_name);
+}
+
+static void judge_content(struct upload *upload, size_t index)
 {
     struct upload_file *file = &upload->files[index];
     struct file_record *record = &file->record;
+    const char *contradiction = NULL;
     if (record->size == 0) {
         validation_add(&upload->validation, "empty", "is empty", "file[%zu]", index);
-        return;
-    }
-    if (content_is_program(record->content_type)) {
+    } else if (content_is_program(record->content_type)) {
         validation_add(&upload->validation, "contentType", "programs and installers are not stored", "file[%zu]", index);
-        return;
-    }
-    if (!content_pixels_allowed(&file->sniffed))
-        validation_add(&upload->validation, "pixels", "is a picture of more than 40 megapixels", "file[%zu]", index);
-    if (bucket_known && !content_allowed(record->bucket, record->content_type))
+    } else if (!is_allowed(record)) {
         validation_add(&upload->validation, "contentType",
                        arena_format(upload->arena, "is %s, which the bucket %s does not take", record->content_type,
                                     record->bucket),
                        "file[%zu]", index);
+    } else if ((contradiction = find_contradiction(upload, file)) != NULL) {
+        validation_add(&upload->validation, "mismatch", contradiction, "file[%zu]", index);
+    } else if (!content_pixels_allowed(&file->sniffed)) {
+        validation_add(&upload->validation, "pixels", "is a picture of more than 40 megapixels", "file[%zu]", index);
+    }
+}
+
+/* The bytes of one file, for the sniffer; a fault of the storage is kept for later. */
+struct rest_of_file {
+    struct blob_writer *writer;
+    struct error *error;
+};
+
+static size_t read_rest(void *context, uint64_t offset, void *bytes, size_t length)
+{
+    struct rest_of_file *rest = context;
+    size_t got = 0;
+    if (rest->error == NULL)
+        rest->error = blob_writer_read(rest->writer, offset, bytes, length, &got);
+    return got;
 }
 
 /* What the bytes and the form say of one file. */
-static void fill_record(struct upload *upload, size_t index)
+static struct error *fill_record(struct upload *upload, size_t index)
 {
     struct upload_file *file = &upload->files[index];
     struct file_record *record = &file->record;
-    bool bucket_known = upload->form->bucket != NULL && content_bucket_known(upload->form->bucket);
     record->id = id_new();
     record->organisation_id = caller_home(upload->caller);
     record->user_id = caller_user(upload->caller);
@@ -94,9 +129,12 @@ static void fill_record(struct upload *upload, size_t index)
     record->status = FILE_ACTIVE;
     record->size = (int64_t)blob_writer_size(file->writer);
     blob_writer_digest(file->writer, record->hash);
-    file->sniffed = sniff(upload->service->sniffer, upload->arena, file->head, file->head_length);
+    struct rest_of_file rest = {.writer = file->writer};
+    file->sniffed = sniff(upload->service->sniffer, upload->arena, file->head, file->head_length,
+                          &(struct sniff_rest){read_rest, &rest});
     record->content_type = content_media_type(&file->sniffed, record->name, file->declared);
-    judge_content(upload, index, bucket_known);
+    judge_content(upload, index);
+    return rest.error;
 }
 
 static void judge_repetition(struct upload *upload, size_t index)
@@ -122,12 +160,12 @@ struct error *upload_judge(struct upload *upload)
     const struct upload_form *form = upload->form;
     if (is_named(upload) && upload->file_parts > 1)
         validation_add(validation, "count", "can be given for one file only", "name");
-    if (form->bucket != NULL && form->type != NULL && content_bucket_known(form->bucket) &&
-        content_type_known(form->type) && !content_type_fits(form->type, form->bucket))
+    if (form->bucket != NULL && form->type != NULL && file_bucket_known(form->bucket) &&
+        file_type_known(form->type) && file_content_of(form->type, form->bucket) == FILE_CONTENT_NOTHING)
         validation_add(validation, "bucket",
                        arena_format(upload->arena, "files of type %s do not belong in %s", form->type, form->bucket), "type");
     for (size_t i = 0; i < upload->file_count; i++) {
-        fill_record(upload, i);
+        TRY(fill_record(upload, i));
         judge_repetition(upload, i);
     }
     return validation->error;

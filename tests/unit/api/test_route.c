@@ -7,11 +7,9 @@
 #include "api/openapi.h"
 #include "api/route.h"
 #include "base/arena.h"
-#include "blob/content.h"
 #include "codec/document.h"
 #include "domain/permission.h"
 #include "http/schema.h"
-#include "service/upload.h"
 
 static void every_row_says_who_may_call(void **state)
 {
@@ -93,26 +91,11 @@ static void openapi_has_every_operation(void **state)
     }
 }
 
-static void upload_choices_are_the_content_tables(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct buffer buckets, types;
-    buffer_init(&buckets, arena);
-    buffer_init(&types, arena);
-    for (size_t i = 0; content_buckets[i] != NULL; i++)
-        buffer_add_format(&buckets, "%s%s", i == 0 ? "" : "|", content_buckets[i]);
-    for (size_t i = 0; content_types[i] != NULL; i++)
-        buffer_add_format(&types, "%s%s", i == 0 ? "" : "|", content_types[i]);
-    assert_string_equal(buckets.bytes, UPLOAD_BUCKET_CHOICES);
-    assert_string_equal(types.bytes, UPLOAD_TYPE_CHOICES);
-}
-
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(every_row_says_who_may_call),
     HARNESS_TEST(every_row_is_complete),
     HARNESS_TEST(paths_match_exactly),
     HARNESS_TEST(openapi_is_the_committed_one),
     HARNESS_TEST(openapi_has_every_operation),
-    HARNESS_TEST(upload_choices_are_the_content_tables),
 };
 HARNESS_MODULE(route, cases)

@@ -90,7 +90,7 @@ void fixture_faults_clear(void)
 
 const char *fixture_call_text(enum fixture_call call)
 {
-    static const char *const texts[CALL_KINDS] = {"openat",   "write",     "fsync",    "close",   "fchmod",
+    static const char *const texts[CALL_KINDS] = {"openat",   "write",     "pread",    "fsync",    "close",   "fchmod",
                                                   "mkdirat",  "linkat",    "unlinkat", "fstat",   "fstatat",
                                                   "fstatvfs", "fdopendir", "readdir",  "closedir"};
     return texts[call];
@@ -133,6 +133,11 @@ static ssize_t fault_write(int fd, const void *bytes, size_t length)
         length = length / 2 + (length == 1);
     }
     return write(fd, bytes, length);
+}
+
+static ssize_t fault_pread(int fd, void *bytes, size_t length, off_t offset)
+{
+    return fails(CALL_PREAD, fd) ? -1 : pread(fd, bytes, length, offset);
 }
 
 static int fault_fsync(int fd)
@@ -220,6 +225,7 @@ static int fault_closedir(DIR *stream)
 const struct blob_io fixture_io = {
     .openat = fault_openat,
     .write = fault_write,
+    .pread = fault_pread,
     .fsync = fault_fsync,
     .close = fault_close,
     .fchmod = fault_fchmod,

@@ -32,6 +32,7 @@ void fixture_assert_stored(struct blob_store *store, struct arena *arena, struct
 enum fixture_call {
     CALL_OPENAT,
     CALL_WRITE,
+    CALL_PREAD,
     CALL_FSYNC,
     CALL_CLOSE,
     CALL_FCHMOD,

@@ -1,55 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "blob/content.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "blob/media.h"
 #include "blob/sniff.h"
 #include "harness.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-
-/* The contract's lists, written out once more. */
-static const char *const types[] = {
-    "sample", "avatar",  "weighbridge",      "contract",           "image",         "logo",
-    "misc",   "vehicle", "terms-conditions", "logistics-delivery", "logistics-load"};
-
-static bool is_image_type(const char *type)
-{
-    return strcmp(type, "avatar") == 0 || strcmp(type, "image") == 0 || strcmp(type, "logo") == 0;
-}
-
-static void the_lists_are_the_contracts(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT(types); i++)
-        assert_string_equal(content_types[i], types[i]);
-    assert_null(content_types[COUNT(types)]);
-    assert_string_equal(content_buckets[0], "images");
-    assert_string_equal(content_buckets[1], "files");
-    assert_null(content_buckets[2]);
-}
-
-static void image_types_live_in_images_only_and_all_others_in_either(void **state)
-{
-    (void)state;
-    for (size_t i = 0; i < COUNT(types); i++) {
-        assert_true(content_type_known(types[i]));
-        assert_true(content_type_fits(types[i], "images"));
-        assert_int_equal(content_type_fits(types[i], "files"), !is_image_type(types[i]));
-        assert_false(content_type_fits(types[i], "attic"));
-        assert_false(content_bucket_known(types[i]));
-    }
-    static const char *const strangers[] = {"", "Avatar", "images", "files", "avatar ", "sampl"};
-    for (size_t i = 0; i < COUNT(strangers); i++) {
-        assert_false(content_type_known(strangers[i]));
-        assert_false(content_type_fits(strangers[i], "files"));
-    }
-    assert_true(content_bucket_known("images"));
-    assert_true(content_bucket_known("files"));
-    assert_false(content_bucket_known("Files"));
-    assert_false(content_bucket_known(""));
-}
 
 struct media_example {
     const char *media_type;
@@ -101,12 +61,12 @@ static void media_types_go_where_they_may(void **state)
     (void)state;
     for (size_t i = 0; i < COUNT(examples); i++) {
         const struct media_example *example = &examples[i];
-        if (content_allowed("images", example->media_type) != example->in_images ||
-            content_allowed("files", example->media_type) != example->in_files ||
+        if (content_allowed(FILE_CONTENT_PICTURES, example->media_type) != example->in_images ||
+            content_allowed(FILE_CONTENT_ANYTHING, example->media_type) != example->in_files ||
             content_inline(example->media_type) != example->is_inline)
             fail_msg("%s is misplaced", example->media_type);
         assert_int_equal(content_is_program(example->media_type), !example->in_files);
-        assert_false(content_allowed("attic", example->media_type));
+        assert_false(content_allowed(FILE_CONTENT_NOTHING, example->media_type));
     }
 }
 
@@ -164,6 +124,175 @@ static void what_was_sniffed_counts_but_for_tables(void **state)
     }
 }
 
+struct claim {
+    const char *found;
+    const char *declared; /* NULL: nothing */
+    const char *name;     /* NULL: none */
+};
+
+/* Whether text was seen follows from the type found, as the sniffer has it. */
+static bool is_text(const char *found)
+{
+    return strncmp(found, "text/", 5) == 0 || strstr(found, "json") != NULL || strstr(found, "xml") != NULL;
+}
+
+#define WORD MEDIA_OFFICE "wordprocessingml.document"
+#define SHEET MEDIA_OFFICE "spreadsheetml.sheet"
+
+static const struct claim honest[] = {
+    {"image/png", NULL, NULL},
+    {"image/png", "image/png", "a.png"},
+    {"image/png", "IMAGE/PNG ; x=y", "A.PNG"},
+    {"image/jpeg", "image/jpg", "a.jpeg"},
+    {"image/jpeg", "image/pjpeg", "a.jpe"},
+    {"image/bmp", "image/x-ms-bmp", "a.dib"},
+    {"image/heic", "image/heif", "a.heif"},
+    {"image/heif", "image/heic", "a.heic"},
+    /* nothing is claimed */
+    {"image/png", "application/octet-stream", "a.bin"},
+    {"image/png", "", ""},
+    {"image/png", "nonsense", "a"},
+    {"image/png", "application/x-nobody-knows", "a.x"},
+    {"image/png", "/", "png"},
+    {"image/png", ";", "a.png.bin"},
+    {"image/png", "binary/octet-stream", "a."},
+    {"application/octet-stream", "application/octet-stream", "noise.dat"},
+    {"application/octet-stream", "image/x-raw", "noise.raw"},
+    {"application/octet-stream", "audio/mpeg", "a.mp3"},
+    {"image/vnd.dwg", "image/x-dwg", "plan.dwg"},
+    {"video/mp4", "audio/x-m4a", "a.m4a"},
+    /* text of any kind is text */
+    {"text/plain", "text/csv", "a.csv"},
+    {"text/csv", "text/plain", "a.txt"},
+    {"text/csv", "application/vnd.ms-excel", "a.csv"},
+    {"text/html", "text/plain", "a.txt"},
+    {"text/html", "application/vnd.ms-excel", "export.xls"},
+    {"text/plain", "text/x-python", "a.py"},
+    {"text/plain", "application/json", "a.json"},
+    {"application/json", "text/plain; charset=utf-8", "a.txt"},
+    {"text/xml", "image/svg+xml", "a.svg"},
+    {"image/svg+xml", "text/xml", "a.xml"},
+    {"text/xml", "application/xml", "a.xml"},
+    {"application/javascript", "text/javascript", "a.js"},
+    {"text/x-c", "text/plain", "a.txt"},
+    /* containers */
+    {WORD, WORD, "a.docx"},
+    {WORD, "application/vnd.ms-word.document.macroEnabled.12", "a.docm"},
+    {WORD, "application/zip", "a.zip"},
+    {WORD, "application/x-zip-compressed", "a"},
+    {"application/zip", WORD, "a.docx"},
+    {"application/encrypted", WORD, "secret.docx"},
+    {"application/x-ole-storage", SHEET, "secret.xlsx"},
+    {"application/x-ole-storage", "application/msword", "a.doc"},
+    {"text/rtf", "application/msword", "a.doc"},
+    {"text/rtf", "application/rtf", "a.rtf"},
+    {"application/vnd.oasis.opendocument.text-template", "application/vnd.oasis.opendocument.text", "a.ott"},
+    {"application/java-archive", "application/zip", "a.jar"},
+    {"application/gzip", "application/x-gzip", "a.tar.gz"},
+};
+
+static void claims_that_agree_with_the_bytes_pass(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    for (size_t i = 0; i < COUNT(honest); i++) {
+        const struct claim *claim = &honest[i];
+        const char *said =
+            content_contradiction(arena, claim->found, is_text(claim->found), claim->declared, claim->name);
+        if (said != NULL)
+            fail_msg("claim %zu: %s", i, said);
+    }
+    /* Text that libmagic has no name for. */
+    assert_null(content_contradiction(arena, "application/octet-stream", true, "text/plain", "a.csv"));
+    assert_null(content_contradiction(arena, "application/x-wine-extension-ini", true, "text/plain", "a.txt"));
+}
+
+static const struct claim lies[] = {
+    {"image/png", "image/jpeg", NULL},
+    {"image/png", NULL, "a.jpg"},
+    {"image/png", "text/plain", NULL},
+    {"image/png", "image/x-raw2; a=b", "a.csv"},
+    {"image/png", "image/svg+xml", NULL},
+    {"image/png", NULL, "a.svg"},
+    {"image/png", NULL, "photo.png.exe"},
+    {"image/png", NULL, "photo.exe. ."},
+    {"image/png", "audio/unheard-of", NULL},
+    {"image/png", "font/woff2", NULL},
+    {"image/png", "text/x-unheard-of", NULL},
+    {"image/gif", NULL, "gif.js"},
+    {"image/avif", "image/heic", NULL},
+    {"application/pdf", "text/html", "page.html"},
+    {"application/pdf", NULL, "a.PNG"},
+    {"application/pdf", "application/x-msdownload", NULL},
+    {"application/pdf", "text/csv", "a.csv"},
+    {"application/octet-stream", "text/csv", NULL},
+    {"application/octet-stream", NULL, "a.png"},
+    {"application/octet-stream", NULL, "a.pdf"},
+    {"application/octet-stream", "application/pdf", NULL},
+    {"application/zip", "application/pdf", NULL},
+    {"application/zip", NULL, "a.txt"},
+    {"application/zip", "application/gzip", NULL},
+    {WORD, SHEET, NULL},
+    {WORD, NULL, "a.xlsx"},
+    {WORD, NULL, "a.pdf"},
+    {WORD, "application/msword", NULL},
+    {"application/x-ole-storage", NULL, "a.pdf"},
+    {"application/x-ole-storage", NULL, "a.zip"},
+    {"text/plain", "image/png", NULL},
+    {"text/plain", "application/pdf", NULL},
+    {"text/plain", NULL, "a.exe"},
+    {"text/plain", NULL, "a.docx"},
+    {"text/html", NULL, "a.png"},
+    {"text/html", "application/pdf", NULL},
+    {"text/html", "image/gif", NULL},
+    {"image/svg+xml", "image/png", NULL},
+    {"image/svg+xml", NULL, "a.jpg"},
+    {"video/mp4", NULL, "a.pdf"},
+    {"application/gzip", NULL, "a.zip"},
+};
+
+static void claims_that_contradict_the_bytes_are_named_with_them(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    for (size_t i = 0; i < COUNT(lies); i++) {
+        const struct claim *lie = &lies[i];
+        const char *said =
+            content_contradiction(arena, lie->found, is_text(lie->found), lie->declared, lie->name);
+        if (said == NULL || strstr(said, lie->found) == NULL)
+            fail_msg("lie %zu passes: %s", i, said == NULL ? "nothing is said" : said);
+    }
+    assert_string_equal(content_contradiction(arena, "image/png", false, "Text/CSV; a=b", "a.jpg"),
+                        "is image/png by its bytes, but was declared as text/csv");
+    assert_string_equal(content_contradiction(arena, "image/png", false, NULL, "a.jpg"),
+                        "is image/png by its bytes, but its name stands for image/jpeg");
+}
+
+static void every_row_of_the_table_is_found_by_its_names_alone(void **state)
+{
+    (void)state;
+    size_t count;
+    const struct media *rows = media_rows(&count);
+    for (size_t i = 0; i < count; i++) {
+        char words[1024];
+        assert_ptr_equal(media_find(rows[i].name), &rows[i]);
+        (void)snprintf(words, sizeof words, "%s", rows[i].aliases);
+        for (char *rest, *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest))
+            assert_ptr_equal(media_find(word), &rows[i]);
+        (void)snprintf(words, sizeof words, "%s", rows[i].extensions);
+        for (char *rest, *word = strtok_r(words, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
+            char name[64];
+            (void)snprintf(name, sizeof name, "x.%s", word);
+            assert_ptr_equal(media_of_name(name), &rows[i]);
+        }
+    }
+    assert_null(media_find(""));
+    assert_null(media_find("image"));
+    assert_null(media_of_name("jpg"));
+    assert_null(media_of_name("a.jpg/"));
+    assert_null(media_of_name("..."));
+    assert_null(media_of_name(""));
+    assert_non_null(media_of_name(".csv"));
+}
+
 static void images_have_a_bound_of_pixels(void **state)
 {
     (void)state;
@@ -174,10 +303,11 @@ static void images_have_a_bound_of_pixels(void **state)
 }
 
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(the_lists_are_the_contracts),
-    HARNESS_TEST(image_types_live_in_images_only_and_all_others_in_either),
+    HARNESS_TEST(every_row_of_the_table_is_found_by_its_names_alone),
     HARNESS_TEST(media_types_go_where_they_may),
     HARNESS_TEST(what_was_sniffed_counts_but_for_tables),
+    HARNESS_TEST(claims_that_agree_with_the_bytes_pass),
+    HARNESS_TEST(claims_that_contradict_the_bytes_are_named_with_them),
     HARNESS_TEST(images_have_a_bound_of_pixels),
 };
 HARNESS_MODULE(content, cases)

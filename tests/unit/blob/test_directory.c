@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "blob/directory.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,6 +77,42 @@ static void the_digest_is_of_all_bytes(void **state)
     blob_writer_digest(writer, got);
     assert_memory_equal(got, wanted, DIGEST_BYTES);
     fixture_assert_stored(store, arena, id, bytes, 150000);
+}
+
+static void bytes_are_read_back_before_they_are_committed(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    for (int kind = 0; kind < 2; kind++) {
+        struct blob_store *store = new_store(arena, &fixture_io);
+        fixture_faults.no_tmpfile = kind == 1;
+        unsigned char *bytes = fixture_bytes(arena, 200001, 4);
+        unsigned char *read_back = arena_alloc(arena, 200002);
+        uint8_t digest[DIGEST_BYTES];
+        struct blob_writer *writer;
+        size_t got;
+        assert_null(blob_begin(store, arena, &writer));
+        assert_null(blob_write(writer, bytes, 200001));
+        assert_non_null(blob_writer_read(writer, 0, read_back, 1, &got)); /* it is still open */
+        blob_writer_digest(writer, digest);
+        assert_null(blob_writer_read(writer, 0, read_back, 200002, &got));
+        assert_int_equal(got, 200001);
+        assert_memory_equal(read_back, bytes, got);
+        assert_null(blob_writer_read(writer, 65530, read_back, 100, &got));
+        assert_int_equal(got, 100);
+        assert_memory_equal(read_back, bytes + 65530, got);
+        assert_null(blob_writer_read(writer, 200001, read_back, 100, &got));
+        assert_int_equal(got, 0);
+        fixture_faults.fail_at = fixture_faults.calls + 1;
+        fixture_faults.number = EIO;
+        struct error *error = blob_writer_read(writer, 0, read_back, 1, &got);
+        assert_non_null(error);
+        assert_int_equal(error->code, ERROR_STORAGE_UNAVAILABLE);
+        struct id id = id_new();
+        assert_null(blob_commit(writer, id));
+        fixture_assert_stored(store, arena, id, bytes, 200001);
+        assert_non_null(blob_writer_read(writer, 0, read_back, 1, &got));
+        assert_int_equal(got, 0);
+    }
 }
 
 static void names_come_from_the_id_alone(void **state)
@@ -422,6 +459,7 @@ static void every_blob_is_found_and_nothing_else(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(bytes_come_back_whatever_the_pieces),
     HARNESS_TEST(the_digest_is_of_all_bytes),
+    HARNESS_TEST(bytes_are_read_back_before_they_are_committed),
     HARNESS_TEST(names_come_from_the_id_alone),
     HARNESS_TEST(modes_do_not_depend_on_the_umask),
     HARNESS_TEST(a_group_handed_down_by_the_root_stays),

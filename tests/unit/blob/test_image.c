@@ -5,6 +5,9 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "blob/sniff.h"
 #include "harness.h"
 
 struct example {
@@ -41,6 +44,11 @@ static const struct example examples[] = {
     {"a PNG bomb", "image/png", BYTES("\x89PNG\r\n\x1a\n\0\0\0\rIHDR\x7f\xff\xff\xff\x7f\xff\xff\xff"),
      UINT64_C(2147483647) * 2147483647},
     {"GIF", "image/gif", BYTES("GIF89a\x02\x01\x04\x03\0\0\0"), 258 * 772},
+    {"GIF whose first picture is larger than its screen", "image/gif",
+     BYTES("GIF89a\x01\0\x01\0\x80\0\0"
+           "rgbrgb"
+           "\x21\xf9\4\0\0\0\0\0\x21\xfe\2hi\1!\0\x2c\2\0\4\0\0\1\0\3\0"),
+     258 * 772},
     {"BMP", "image/bmp", BYTES("BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\1\0\0\x04\3\0\0"), 258 * 772},
     {"BMP from the top", "image/bmp",
      BYTES("BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\1\0\0\xfc\xfc\xff\xff"), 258 * 772},
@@ -66,6 +74,15 @@ static const struct example examples[] = {
     {"big-endian TIFF", "image/tiff",
      BYTES("MM\0*\0\0\0\x08\0\2\1\0\0\3\0\0\0\1\1\2\0\0\1\1\0\4\0\0\0\1\0\0\3\4"), 258 * 772},
     {"TIFF whose directory is out of sight", "image/tiff", BYTES("II*\0\xff\xff\xff\xff\3\0"), 0},
+    {"TIFF whose second directory tells more", "image/tiff",
+     BYTES("MM\0*\0\0\0\x08\0\1\1\0\0\3\0\0\0\1\1\2\0\0\0\0\0\x1a"
+           "\0\2\1\0\0\3\0\0\0\1\1\2\0\0\1\1\0\4\0\0\0\1\0\0\3\4\0\0\0\x08"),
+     258 * 772},
+    {"TIFF of 64 bits", "image/tiff",
+     BYTES("MM\0+\0\x08\0\0\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\2"
+           "\1\0\0\x10\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0\0"
+           "\1\1\0\x10\0\0\0\0\0\0\0\1\0\0\0\1\0\0\0\0"),
+     UINT64_MAX},
     {"HEIC", "image/heic", BYTES(HEIF), 256 * 128},
     {"AVIF", "image/avif", BYTES(HEIF), 256 * 128},
     {"HEIC with a long box", "image/heic",
@@ -93,7 +110,7 @@ static uint64_t pixels_of(const char *media_type, const void *bytes, size_t leng
     void *copy = malloc(length == 0 ? 1 : length);
     assert_non_null(copy);
     memcpy(copy, bytes, length);
-    uint64_t pixels = image_pixels(media_type, copy, length);
+    uint64_t pixels = image_pixels(media_type, copy, length, NULL);
     free(copy);
     return pixels;
 }
@@ -127,8 +144,105 @@ static void a_cut_or_broken_header_is_survived(void **state)
     }
 }
 
+/* A file of which the first bytes are in sight, and the reads that were spent on the rest. */
+struct whole_file {
+    struct buffer bytes;
+    unsigned reads;
+};
+
+static size_t read_file(void *context, uint64_t offset, void *bytes, size_t length)
+{
+    struct whole_file *file = context;
+    file->reads++;
+    if (offset >= file->bytes.length)
+        return 0;
+    size_t left = file->bytes.length - (size_t)offset;
+    memcpy(bytes, file->bytes.bytes + offset, left < length ? left : length);
+    return left < length ? left : length;
+}
+
+static uint64_t whole_pixels(const char *media_type, struct whole_file *file)
+{
+    size_t head = file->bytes.length < LIMIT_SNIFF_BYTES ? file->bytes.length : LIMIT_SNIFF_BYTES;
+    const struct sniff_rest rest = {read_file, file};
+    return image_pixels(media_type, (const unsigned char *)file->bytes.bytes, head, &rest);
+}
+
+static struct whole_file *new_file(struct arena *arena)
+{
+    struct whole_file *file = arena_alloc(arena, sizeof *file);
+    buffer_init(&file->bytes, arena);
+    return file;
+}
+
+static void add_zeros(struct whole_file *file, size_t count)
+{
+    static const char zeros[4096];
+    for (size_t step; count > 0; count -= step) {
+        step = count < sizeof zeros ? count : sizeof zeros;
+        buffer_add(&file->bytes, zeros, step);
+    }
+}
+
+/* A JPEG whose frame stands behind so many segments of the largest size. */
+static struct whole_file *hidden_jpeg(struct arena *arena, size_t segments)
+{
+    struct whole_file *file = new_file(arena);
+    buffer_add(&file->bytes, "\xff\xd8", 2);
+    for (size_t i = 0; i < segments; i++) {
+        buffer_add(&file->bytes, "\xff\xe1\xff\xff", 4);
+        add_zeros(file, 65533);
+    }
+    buffer_add(&file->bytes, "\xff\xc0\0\x0b\x08\xea\x60\xea\x60\x01", 10);
+    return file;
+}
+
+static void a_size_behind_the_first_bytes_is_read(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct whole_file *file = hidden_jpeg(arena, 3);
+    assert_int_equal(whole_pixels("image/jpeg", file), UINT64_C(60000) * 60000);
+    assert_true(file->reads <= 4);
+
+    file = new_file(arena); /* a directory at the end, as many programs write it */
+    buffer_add(&file->bytes, "MM\0*\0\1\x86\xa0", 8);
+    add_zeros(file, 100000 - 8);
+    buffer_add(&file->bytes, "\0\2\1\0\0\4\0\0\0\1\0\0\xea\x60\1\1\0\4\0\0\0\1\0\0\xea\x60\0\0\0\0", 30);
+    assert_int_equal(whole_pixels("image/tiff", file), UINT64_C(60000) * 60000);
+
+    file = new_file(arena); /* the boxes behind the pictures */
+    buffer_add(&file->bytes, "\0\0\0\x10"
+                             "ftypheic\0\0\0\0\0\1\0\0mdat", 24);
+    add_zeros(file, 65536 - 8);
+    buffer_add(&file->bytes, HEIF + 16, sizeof HEIF - 1 - 16);
+    assert_int_equal(whole_pixels("image/heic", file), 256 * 128);
+    assert_true(file->reads <= 3);
+}
+
+static void a_size_behind_too_much_is_as_good_as_too_large(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    assert_int_equal(whole_pixels("image/jpeg", hidden_jpeg(arena, IMAGE_READS_MAX - 1)), UINT64_C(60000) * 60000);
+    struct whole_file *file = hidden_jpeg(arena, IMAGE_READS_MAX + 1);
+    assert_int_equal(whole_pixels("image/jpeg", file), UINT64_MAX);
+    assert_int_equal(file->reads, IMAGE_READS_MAX);
+
+    file = new_file(arena); /* segments of no length, for megabytes */
+    buffer_add(&file->bytes, "\xff\xd8", 2);
+    for (size_t i = 0; i < 600000; i++)
+        buffer_add(&file->bytes, "\xff\xe1\0\2", 4);
+    assert_int_equal(whole_pixels("image/jpeg", file), UINT64_MAX);
+    assert_int_equal(file->reads, IMAGE_READS_MAX);
+
+    file = new_file(arena); /* directories in a circle */
+    buffer_add(&file->bytes, "MM\0*\0\0\0\x08\0\0\0\0\0\x08", 14);
+    assert_int_equal(whole_pixels("image/tiff", file), 0);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(the_header_says_how_large_a_picture_is),
     HARNESS_TEST(a_cut_or_broken_header_is_survived),
+    HARNESS_TEST(a_size_behind_the_first_bytes_is_read),
+    HARNESS_TEST(a_size_behind_too_much_is_as_good_as_too_large),
 };
 HARNESS_MODULE(image, cases)

@@ -391,22 +391,31 @@ static void types_and_buckets_are_the_specifications(void **state)
         "sample",  "weighbridge",      "contract",           "misc",
         "vehicle", "terms-conditions", "logistics-delivery", "logistics-load"};
     for (size_t i = 0; i < 3; i++) {
-        assert_true(file_type_fits(images[i], "images"));
-        assert_false(file_type_fits(images[i], "files"));
+        assert_int_equal(file_content_of(images[i], "images"), FILE_CONTENT_PICTURES);
+        assert_int_equal(file_content_of(images[i], "files"), FILE_CONTENT_NOTHING);
     }
     for (size_t i = 0; i < 8; i++) {
-        assert_true(file_type_fits(either[i], "images"));
-        assert_true(file_type_fits(either[i], "files"));
+        assert_int_equal(file_content_of(either[i], "images"), FILE_CONTENT_PICTURES);
+        assert_int_equal(file_content_of(either[i], "files"), FILE_CONTENT_ANYTHING);
     }
     size_t count = 0;
     while (file_types[count] != NULL)
         count++;
     assert_int_equal(count, 11);
-    assert_false(file_type_fits("misc", "other"));
-    assert_false(file_type_fits("other", "files"));
+    assert_int_equal(file_content_of("misc", "other"), FILE_CONTENT_NOTHING);
+    assert_int_equal(file_content_of("other", "files"), FILE_CONTENT_NOTHING);
+    assert_int_equal(file_content_of_bucket("images"), FILE_CONTENT_PICTURES);
+    assert_int_equal(file_content_of_bucket("files"), FILE_CONTENT_ANYTHING);
+    assert_int_equal(file_content_of_bucket("Files"), FILE_CONTENT_NOTHING);
     assert_false(file_type_known("Avatar"));
     assert_false(file_bucket_known("images "));
     assert_true(file_bucket_known("images"));
+    assert_string_equal(file_buckets[0], "images");
+    assert_string_equal(file_buckets[1], "files");
+    assert_null(file_buckets[2]);
+    assert_string_equal(FILE_BUCKET_CHOICES, "images|files");
+    assert_string_equal(FILE_TYPE_CHOICES, "sample|avatar|weighbridge|contract|image|logo|misc|vehicle|"
+                                           "terms-conditions|logistics-delivery|logistics-load");
 }
 
 static const struct CMUnitTest cases[] = {

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The media types that the house knows, in one table: what bytes of a type are to us, what else they may look
+ * like, and by which words (other names, endings of file names) somebody may claim a file to be of it.
+ */
+#ifndef GATEHOUSE_BLOB_MEDIA_H
+#define GATEHOUSE_BLOB_MEDIA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MEDIA_UNKNOWN "application/octet-stream"
+#define MEDIA_OLE "application/x-ole-storage"
+#define MEDIA_INSTALLER "application/x-msi"
+#define MEDIA_OFFICE "application/vnd.openxmlformats-officedocument."
+
+/* Families, as bits. */
+enum media_family {
+    MEDIA_PICTURE = 1 << 0, /* of the bucket images */
+    MEDIA_SHOWN = 1 << 1,   /* in place, by a browser */
+    MEDIA_PROGRAM = 1 << 2, /* and installers: never stored */
+    MEDIA_IMAGE = 1 << 3,   /* any image/... */
+    MEDIA_HEIF = 1 << 4,
+    MEDIA_TEXT = 1 << 5,
+    MEDIA_RTF = 1 << 6,
+    MEDIA_ZIP = 1 << 7,      /* and all that is packed in one */
+    MEDIA_BARE_ZIP = 1 << 8, /* nobody knows what of */
+    MEDIA_ODF = 1 << 9,
+    MEDIA_OLE_FILE = 1 << 10,
+    MEDIA_BARE_OLE = 1 << 11,
+    MEDIA_SOUND = 1 << 12, /* audio/... and video/... */
+    MEDIA_NAMELESS = 1 << 13 /* application/octet-stream */
+};
+
+struct media {
+    const char *name;
+    unsigned is;            /* families of bytes that were found to be this */
+    unsigned looks;         /* families that bytes claimed to be this may be found in as well */
+    const char *extensions; /* without the dot, separated by blanks */
+    const char *aliases;    /* lower case, separated by blanks */
+};
+
+/* The row of a lower-case media type or of one of its other names; NULL: not in the table. */
+const struct media *media_find(const char *media_type);
+
+/* The row that the ending of a file name stands for; NULL: it has none, or one that is not in the table. */
+const struct media *media_of_name(const char *file_name);
+
+/* The families of bytes found to be of this type, and to be `text` or not. */
+unsigned media_families(const char *media_type, bool text);
+
+/* All rows; *count_out is their number. */
+const struct media *media_rows(size_t *count_out);
+
+#endif
