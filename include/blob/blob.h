@@ -17,6 +17,7 @@
 #ifndef GATEHOUSE_BLOB_BLOB_H
 #define GATEHOUSE_BLOB_BLOB_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -53,6 +54,8 @@ struct blob_functions {
     /* Also after a failed commit; never after a good one. */
     void (*abort)(struct blob_store *store, void *state);
     struct error *(*remove)(struct blob_store *store, struct arena *arena, struct id id);
+    struct error *(*link)(struct blob_store *store, struct arena *arena, struct id from, struct id to,
+                          uint64_t size, bool *linked_out);
     struct error *(*open)(struct blob_store *store, struct arena *arena, struct id id, int *fd_out,
                           uint64_t *size_out);
     struct error *(*check)(struct blob_store *store, struct arena *arena);
@@ -102,6 +105,18 @@ struct error *blob_commit(struct blob_writer *writer, struct id id);
 
 /* Gives up what is not committed; the arena's reset does the same. Does nothing after a commit. */
 void blob_abort(struct blob_writer *writer);
+
+/*
+ * Gives the blob `from`, of `size` bytes, the second name `to`: the bytes are there once, each name is removed for
+ * itself, and what is true of a commit is true of this. *linked_out is false, and nothing was done, where that cannot
+ * be: `from` has gone meanwhile (a purge) or is not of that size, has as many names as the file system allows, or the
+ * store knows no second names. Then commit the bytes themselves. INTERNAL when there is a blob `to` already.
+ *
+ * The link sets the time of the bytes (struct blob_found, modified) to now: whoever clears away blobs that have no row
+ * leaves young ones alone, and this one's row is yet to come.
+ */
+struct error *blob_link(struct blob_store *store, struct arena *arena, struct id from, struct id to,
+                        uint64_t size, bool *linked_out);
 
 /* Removes a blob; one that is not there is fine. */
 struct error *blob_remove(struct blob_store *store, struct arena *arena, struct id id);

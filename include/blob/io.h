@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/types.h>
+#include <time.h>
 
 struct blob_io {
     int (*openat)(int directory, const char *path, int flags, mode_t mode);
@@ -20,6 +21,7 @@ struct blob_io {
     int (*fchmod)(int fd, mode_t mode);
     int (*mkdirat)(int directory, const char *path, mode_t mode);
     int (*linkat)(int from_directory, const char *from, int to_directory, const char *to, int flags);
+    int (*utimensat)(int directory, const char *path, const struct timespec times[2], int flags);
     int (*unlinkat)(int directory, const char *path, int flags);
     int (*fstat)(int fd, struct stat *status_out);
     int (*fstatat)(int directory, const char *path, struct stat *status_out, int flags);

@@ -58,6 +58,13 @@ struct error *file_insert(struct database *database, struct arena *arena, const 
 struct error *file_find_duplicate(struct database *database, struct arena *arena,
                                   const struct file_record *record, struct id *id_out, bool *found_out);
 
+/*
+ * A file of the organisation that has these very bytes, active or archived, whoever's it is and whatever it is called:
+ * the newest, since it is the likeliest to take a further name (blob_link()). *found_out is false when there is none.
+ */
+struct error *file_find_bytes(struct database *database, struct arena *arena, struct id organisation,
+                              const uint8_t hash[FILE_HASH_BYTES], struct id *id_out, bool *found_out);
+
 /* By id within one organisation, active or archived; *record_out is NULL when there is none there. */
 struct error *file_find(struct database *database, struct arena *arena, struct id organisation, struct id id,
                         struct file_record **record_out);

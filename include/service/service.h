@@ -16,6 +16,7 @@ struct blob_store;
 struct configuration;
 struct database;
 struct error;
+struct link_memory;
 struct password_policy;
 struct provider;
 struct sniffer;
@@ -40,6 +41,7 @@ struct service {
     const struct password_policy *passwords;
     struct token_memo *memo;
     struct live live;
+    struct link_memory *links;
 };
 
 /*

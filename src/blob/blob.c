@@ -163,6 +163,15 @@ struct error *blob_commit(struct blob_writer *writer, struct id id)
     return NULL;
 }
 
+struct error *blob_link(struct blob_store *store, struct arena *arena, struct id from, struct id to,
+                        uint64_t size, bool *linked_out)
+{
+    *linked_out = false;
+    if (store->functions->link == NULL)
+        return NULL;
+    return store->functions->link(store, arena, from, to, size, linked_out);
+}
+
 struct error *blob_remove(struct blob_store *store, struct arena *arena, struct id id)
 {
     return store->functions->remove(store, arena, id);

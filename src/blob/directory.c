@@ -336,6 +336,57 @@ static struct error *directory_commit(struct blob_store *store, struct arena *ar
     return error;
 }
 
+/* ---- a second name ---- */
+
+/*
+ * 0, or an errno with nothing left. The time is set before the link, so that there is no moment in which the new name
+ * looks old to whoever clears away.
+ */
+static int link_again(const struct directory *directory, int source, const char *from, int shard, const char *to,
+                      uint64_t size)
+{
+    static const struct timespec now[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
+    const struct blob_io *io = directory->io;
+    struct stat status;
+    if (io->utimensat(source, from, now, AT_SYMLINK_NOFOLLOW) != 0 ||
+        io->linkat(source, from, shard, to, 0) != 0)
+        return errno;
+    if (io->fstatat(shard, to, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
+        (uint64_t)status.st_size == size)
+        return 0;
+    unlink_or_log(directory, shard, to);
+    return ESTALE;
+}
+
+static struct error *directory_link(struct blob_store *store, struct arena *arena, struct id from, struct id to,
+                                    uint64_t size, bool *linked_out)
+{
+    struct directory *directory = of(store);
+    char old[ID_HEX_BYTES];
+    char new[ID_HEX_BYTES];
+    id_hex(from, old);
+    id_hex(to, new);
+    int source = find_shard(directory, from);
+    if (source < 0)
+        return NULL;
+    int shard = -1;
+    struct error *error = open_shard(directory, arena, to, &shard);
+    if (error == NULL) {
+        int number = link_again(directory, source, old, shard, new, size);
+        if (number == EEXIST)
+            error = error_new(arena, ERROR_INTERNAL, "blob store: there is a blob %s already", new);
+        *linked_out = number == 0;
+    }
+    if (*linked_out && directory->io->fsync(shard) != 0) {
+        error = failure(arena, errno, "make a blob's second name durable");
+        unlink_or_log(directory, shard, new);
+        *linked_out = false;
+    }
+    shut(directory, shard);
+    shut(directory, source);
+    return error;
+}
+
 /* ---- reading and keeping house ---- */
 
 static struct error *directory_remove(struct blob_store *store, struct arena *arena, struct id id)
@@ -517,6 +568,7 @@ static const struct blob_functions functions = {
     .read = directory_read,
     .commit = directory_commit,
     .abort = directory_abort,
+    .link = directory_link,
     .remove = directory_remove,
     .open = directory_open,
     .check = directory_check,

@@ -20,6 +20,7 @@ const struct blob_io blob_io_system = {
     .fchmod = fchmod,
     .mkdirat = mkdirat,
     .linkat = linkat,
+    .utimensat = utimensat,
     .unlinkat = unlinkat,
     .fstat = fstat,
     .fstatat = fstatat,

@@ -141,6 +141,21 @@ struct error *file_find_duplicate(struct database *database, struct arena *arena
     return NULL;
 }
 
+static const struct statement find_bytes = {
+    "SELECT f.id FROM file f WHERE f.organisation_id = ? AND f.hash = ? ORDER BY f.id DESC LIMIT 1"};
+
+struct error *file_find_bytes(struct database *database, struct arena *arena, struct id organisation,
+                              const uint8_t hash[FILE_HASH_BYTES], struct id *id_out, bool *found_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_bytes,
+                       VALUES(database_id(organisation), database_bytes(hash, FILE_HASH_BYTES)), &rows));
+    *found_out = rows->count == 1;
+    if (*found_out)
+        *id_out = rows_id(rows, 0, 0);
+    return NULL;
+}
+
 static const struct statement find_file = {"SELECT " FILE_COLUMNS
                                            " FROM file f WHERE f.id = ? AND f.organisation_id = ?"};
 

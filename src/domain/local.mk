@@ -6,6 +6,8 @@ libghdomain_a_SOURCES = \
 	include/domain/code.h src/domain/code.c \
 	include/domain/file.h src/domain/file.c src/domain/file_list.c \
 	include/domain/file_kind.h src/domain/file_kind.c \
+	include/domain/file_usage.h src/domain/file_usage.c \
+	include/domain/link_key.h src/domain/link_key.c \
 	include/domain/organisation.h src/domain/organisation.c \
 	include/domain/outbox.h src/domain/outbox.c src/domain/outbox_list.c \
 	include/domain/permission.h src/domain/permission.c \

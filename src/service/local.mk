@@ -5,6 +5,7 @@ libghservice_a_SOURCES = \
 	include/service/grant.h src/service/grant.c \
 	include/service/guard.h src/service/guard.c \
 	include/service/live.h src/service/live.c \
+	include/service/link.h src/service/link.c \
 	include/service/member.h src/service/member.c \
 	include/service/notice.h src/service/notice.c \
 	include/service/password.h src/service/password.c \

@@ -13,6 +13,7 @@
 #include "codec/token.h"
 #include "identity/embedded.h"
 #include "identity/provider.h"
+#include "service/link.h"
 #include "service/password_policy.h"
 #include "store/database.h"
 
@@ -69,5 +70,6 @@ struct error *service_open(struct arena *arena, const struct configuration *conf
     TRY(password_policy_open(arena, configuration->password.common_list, configuration->password.minimum_length,
                              &service_out->passwords));
     service_out->memo = token_memo_new(arena);
+    service_out->links = link_memory_new(arena);
     return NULL;
 }

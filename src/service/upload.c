@@ -10,11 +10,14 @@
 #include "blob/blob.h"
 #include "blob/content.h"
 #include "domain/audit.h"
+#include "domain/file_usage.h"
 #include "http/disposition.h"
 #include "service/caller.h"
 #include "service/service.h"
 #include "service/upload_int.h"
 #include "store/database.h"
+
+#define INSERT_ATTEMPTS 3
 
 static const struct schema_field form_fields[] = {
     {.name = "bucket", .type = SCHEMA_CHOICE, .flags = SCHEMA_REQUIRED, .choices = UPLOAD_BUCKET_CHOICES,
@@ -176,9 +179,12 @@ struct error *upload_judge(struct upload *upload)
 static struct error *insert_rows(struct database *database, struct arena *arena, void *context)
 {
     struct upload *upload = context;
+    struct file_usage more = {.files = (int64_t)upload->file_count};
+    bool exceeded = false;
     for (size_t i = 0; i < upload->file_count; i++) {
         const struct file_record *record = &upload->files[i].record;
         bool duplicate = false;
+        more.bytes += record->size;
         struct audit_entry entry = {
             .action = "file.upload", .target_type = "file", .target_id = id_text(arena, record->id)};
         TRY(file_insert(database, arena, record, &duplicate));
@@ -186,18 +192,35 @@ static struct error *insert_rows(struct database *database, struct arena *arena,
             return error_plain(arena, ERROR_FILE_DUPLICATE);
         TRY(caller_audit(upload->service, arena, upload->caller, &entry));
     }
+    TRY(file_usage_take(database, arena, caller_home(upload->caller), more, &exceeded));
+    return exceeded ? error_plain(arena, ERROR_QUOTA_EXCEEDED) : NULL;
+}
+
+/* Names the file that is there already; false when there is none any more. What was rolled back is looked for anew. */
+static struct error *explain_duplicate(struct upload *upload, struct error *error, bool *found_out)
+{
+    *found_out = false;
+    for (size_t i = 0; i < upload->file_count && !*found_out; i++) {
+        struct id id;
+        TRY(file_find_duplicate(upload->service->database, upload->arena, &upload->files[i].record, &id, found_out));
+        if (*found_out)
+            (void)error_member(error, "id", id_text(upload->arena, id));
+    }
     return NULL;
 }
 
-/* Names the file that is there already; what was rolled back is looked for anew. */
-static struct error *explain_duplicate(struct upload *upload, struct error *error)
+/* Inserts the rows; once more where the file that stood in the way was archived before it could be named. */
+static struct error *store_rows(struct upload *upload, bool *unknown_out)
 {
-    for (size_t i = 0; i < upload->file_count; i++) {
-        struct id id;
+    struct error *error = NULL;
+    for (unsigned attempt = 0; attempt < INSERT_ATTEMPTS; attempt++) {
         bool found = false;
-        TRY(file_find_duplicate(upload->service->database, upload->arena, &upload->files[i].record, &id, &found));
+        error = database_transaction(upload->service->database, upload->arena, insert_rows, upload, unknown_out);
+        if (error == NULL || error->code != ERROR_FILE_DUPLICATE)
+            return error;
+        TRY(explain_duplicate(upload, error, &found));
         if (found)
-            return error_member(error, "id", id_text(upload->arena, id));
+            return error;
     }
     return error;
 }
@@ -223,12 +246,46 @@ static struct error *resolve_unknown(struct upload *upload, struct error *error)
     return failure == NULL && record != NULL ? NULL : error;
 }
 
+/*
+ * Where the organisation has these very bytes already: in this request or in a file of its own. Never another's, so that
+ * neither time nor answer tells what others have. Of uploads at the same moment each may store its own bytes.
+ */
+static struct error *find_bytes(const struct upload *upload, size_t index, struct id *id_out, bool *found_out)
+{
+    const struct file_record *record = &upload->files[index].record;
+    for (size_t i = 0; i < index; i++)
+        if (memcmp(upload->files[i].record.hash, record->hash, FILE_HASH_BYTES) == 0) {
+            *id_out = upload->files[i].record.id;
+            *found_out = true;
+            return NULL;
+        }
+    return file_find_bytes(upload->service->database, upload->arena, record->organisation_id, record->hash, id_out,
+                           found_out);
+}
+
+/* A second name for bytes that are there, else the bytes just received: a purge may have been faster. */
+static struct error *commit_blob(struct upload *upload, size_t index)
+{
+    struct upload_file *file = &upload->files[index];
+    struct id there;
+    bool found = false;
+    TRY(find_bytes(upload, index, &there, &found));
+    if (found)
+        TRY(blob_link(upload->service->blobs, upload->arena, there, file->record.id, (uint64_t)file->record.size,
+                      &file->stored));
+    if (file->stored) {
+        blob_abort(file->writer);
+        return NULL;
+    }
+    TRY(blob_commit(file->writer, file->record.id));
+    file->stored = true;
+    return NULL;
+}
+
 static struct error *commit_blobs(struct upload *upload)
 {
-    for (size_t i = 0; i < upload->file_count; i++) {
-        TRY(blob_commit(upload->files[i].writer, upload->files[i].record.id));
-        upload->files[i].stored = true;
-    }
+    for (size_t i = 0; i < upload->file_count; i++)
+        TRY(commit_blob(upload, i));
     return NULL;
 }
 
@@ -237,13 +294,13 @@ struct error *upload_store(struct upload *upload)
     bool unknown = false;
     struct error *error = commit_blobs(upload);
     if (error == NULL)
-        error = database_transaction(upload->service->database, upload->arena, insert_rows, upload, &unknown);
+        error = store_rows(upload, &unknown);
     if (error == NULL)
         return NULL;
     if (unknown)
         return resolve_unknown(upload, error);
     remove_blobs(upload);
-    return error->code == ERROR_FILE_DUPLICATE ? explain_duplicate(upload, error) : error;
+    return error;
 }
 
 struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,

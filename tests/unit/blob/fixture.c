@@ -90,9 +90,9 @@ void fixture_faults_clear(void)
 
 const char *fixture_call_text(enum fixture_call call)
 {
-    static const char *const texts[CALL_KINDS] = {"openat",   "write",     "pread",    "fsync",    "close",   "fchmod",
-                                                  "mkdirat",  "linkat",    "unlinkat", "fstat",   "fstatat",
-                                                  "fstatvfs", "fdopendir", "readdir",  "closedir"};
+    static const char *const texts[CALL_KINDS] = {
+        "openat",   "write",     "pread",    "fsync",  "close",   "fchmod",   "mkdirat", "linkat",
+        "utimensat", "unlinkat", "fstat",    "fstatat", "fstatvfs", "fdopendir", "readdir", "closedir"};
     return texts[call];
 }
 
@@ -177,6 +177,11 @@ static int fault_linkat(int from_directory, const char *from, int to_directory, 
     return linkat(from_directory, from, to_directory, to, flags);
 }
 
+static int fault_utimensat(int directory, const char *path, const struct timespec times[2], int flags)
+{
+    return fails(CALL_UTIMENSAT, -1) ? -1 : utimensat(directory, path, times, flags);
+}
+
 static int fault_unlinkat(int directory, const char *path, int flags)
 {
     return fails(CALL_UNLINKAT, -1) ? -1 : unlinkat(directory, path, flags);
@@ -231,6 +236,7 @@ const struct blob_io fixture_io = {
     .fchmod = fault_fchmod,
     .mkdirat = fault_mkdirat,
     .linkat = fault_linkat,
+    .utimensat = fault_utimensat,
     .unlinkat = fault_unlinkat,
     .fstat = fault_fstat,
     .fstatat = fault_fstatat,

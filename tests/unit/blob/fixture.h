@@ -38,6 +38,7 @@ enum fixture_call {
     CALL_FCHMOD,
     CALL_MKDIRAT,
     CALL_LINKAT,
+    CALL_UTIMENSAT,
     CALL_UNLINKAT,
     CALL_FSTAT,
     CALL_FSTATAT,

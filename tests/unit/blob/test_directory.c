@@ -258,6 +258,70 @@ static void one_block_serves_writers_in_turn(void **state)
     assert_true(arena_used(arena) < 3 * LIMIT_BLOCK_BYTES);
 }
 
+static void age(const char *path, int64_t seconds)
+{
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = clock_now() / 1000 - seconds}};
+    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
+}
+
+static ino_t inode(struct blob_store *store, struct arena *arena, struct id id)
+{
+    struct stat status;
+    assert_int_equal(stat(full_path(store, arena, id), &status), 0);
+    return status.st_ino;
+}
+
+static void a_second_name_is_for_the_same_bytes_and_stands_alone(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct blob_store *store = new_store(arena, NULL);
+    struct id first = id_new();
+    struct id second = id_new();
+    bool linked = false;
+    assert_null(fixture_store(store, arena, first, "bytes", 5, 5));
+    age(full_path(store, arena, first), 7200);
+    assert_null(blob_link(store, arena, first, second, 5, &linked));
+    assert_true(linked);
+    assert_int_equal(inode(store, arena, first), inode(store, arena, second));
+    /* young, so that nobody clears it away before its row is there */
+    struct stat status;
+    assert_int_equal(stat(full_path(store, arena, second), &status), 0);
+    assert_true(time(NULL) - status.st_mtime < 3600);
+    assert_null(blob_remove(store, arena, first));
+    fixture_assert_stored(store, arena, second, "bytes", 5);
+    assert_null(blob_remove(store, arena, second));
+    assert_int_equal(fixture_files(blob_root(store)), 0);
+}
+
+static void a_second_name_is_not_given_to_what_is_not_there_or_is_another(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct blob_store *store = new_store(arena, NULL);
+    struct id first = id_new();
+    struct id second = id_new();
+    bool linked = true;
+    assert_null(blob_link(store, arena, first, second, 5, &linked)); /* no directory of its own, even */
+    assert_false(linked);
+    assert_null(fixture_store(store, arena, first, "bytes", 5, 5));
+    linked = true;
+    assert_null(blob_link(store, arena, first, second, 6, &linked));
+    assert_false(linked);
+    assert_int_equal(fixture_files(blob_root(store)), 1);
+    assert_null(fixture_store(store, arena, second, "other", 5, 5));
+    assert_int_equal(blob_link(store, arena, first, second, 5, &linked)->code, ERROR_INTERNAL);
+    assert_false(linked);
+    fixture_assert_stored(store, arena, second, "other", 5);
+    assert_null(blob_remove(store, arena, first));
+    assert_null(blob_link(store, arena, first, id_new(), 5, &linked)); /* a purge was faster */
+    assert_false(linked);
+    /* a symbolic link in the blob's place leads nowhere */
+    assert_int_equal(symlink("/etc/passwd", full_path(store, arena, first)), 0);
+    struct stat status;
+    assert_int_equal(stat("/etc/passwd", &status), 0);
+    assert_null(blob_link(store, arena, first, id_new(), (uint64_t)status.st_size, &linked));
+    assert_false(linked);
+}
+
 static void removing_is_done_once_or_not_at_all(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -373,12 +437,6 @@ static void checking_wants_room_and_leaves_nothing(void **state)
 }
 
 /* Gives the file's last write a time `seconds` ago. */
-static void age(const char *path, int64_t seconds)
-{
-    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = clock_now() / 1000 - seconds}};
-    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-}
-
 static void sweeping_takes_old_temporary_files_only(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -468,6 +526,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_commit_is_done_once),
     HARNESS_TEST(writers_side_by_side_keep_apart),
     HARNESS_TEST(one_block_serves_writers_in_turn),
+    HARNESS_TEST(a_second_name_is_for_the_same_bytes_and_stands_alone),
+    HARNESS_TEST(a_second_name_is_not_given_to_what_is_not_there_or_is_another),
     HARNESS_TEST(removing_is_done_once_or_not_at_all),
     HARNESS_TEST(only_plain_files_in_plain_directories_are_opened),
     HARNESS_TEST(the_store_moves_to_what_appears_at_its_path),

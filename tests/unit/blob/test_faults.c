@@ -239,6 +239,59 @@ static void the_other_operations_survive_each_failing_call(void **state)
     }
 }
 
+/* Fails the linking's call `call` (0: none); the number of calls that it made. */
+static size_t check_link(struct arena *arena, bool shard_there, size_t call, int number)
+{
+    struct arena *process = arena_new();
+    struct way way = {false, shard_there};
+    struct id to = id_new();
+    struct id from = to;
+    from.bytes[ID_BYTES - 1] ^= 1; /* a directory of its own */
+    bool linked = false;
+    struct blob_store *store = prepare(process, &way, to);
+    assert_null(fixture_store(store, process, from, "there", 5, 5));
+    size_t files = fixture_files(blob_root(store));
+    size_t descriptors = fixture_descriptors();
+    fixture_faults.calls = 0;
+    fixture_faults.fail_at = call;
+    fixture_faults.number = number;
+    struct error *error = blob_link(store, process, from, to, 5, &linked);
+    size_t calls = fixture_faults.calls;
+    fixture_faults.fail_at = 0;
+    const char *what = arena_format(arena, "link, %s", describe(arena, call));
+    if (error != NULL && error->code != wanted_code(number))
+        fail_msg("%s: gives %s", what, error_code_text(error->code));
+    if (error != NULL && linked)
+        fail_msg("%s: fails and tells that it is done", what);
+    if (fixture_faults.failed == CALL_FSYNC && call != 0 && error == NULL)
+        fail_msg("%s: went unnoticed", what);
+    if (fixture_descriptors() != descriptors)
+        fail_msg("%s: leaks a descriptor", what);
+    if (fixture_files(blob_root(store)) != files + (linked ? 1u : 0u))
+        fail_msg("%s: %s and leaves %zu files", what, linked ? "linked" : "not linked", fixture_files(blob_root(store)) - files);
+    assert_true(call != 0 || linked);
+    if (linked)
+        fixture_assert_stored(store, process, to, "there", 5);
+    else /* then the bytes themselves go in */
+        assert_null(fixture_store(store, process, to, "there", 5, 5));
+    arena_free(&process);
+    return calls;
+}
+
+static void a_link_is_made_whole_or_not_at_all(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    log_set_level(LOG_LEVEL_FATAL);
+    for (int there = 0; there < 2; there++) {
+        size_t calls = check_link(arena, there == 1, 0, 0);
+        assert_true(calls >= 7);
+        for (size_t call = 1; call <= calls; call++)
+            for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++)
+                (void)check_link(arena, there == 1, call, numbers[n]);
+    }
+    log_set_level(LOG_LEVEL_INFO);
+}
+
 /* Where in the trace the call stands, from `from` on; fails when it does not. */
 static size_t find_call(size_t from, enum fixture_call call, bool on_directory)
 {
@@ -275,6 +328,22 @@ static void bytes_are_durable_before_the_name_and_the_name_before_the_answer(voi
             assert_true(find_call(0, CALL_FSYNC, true) < linked);
         assert_int_equal(count_calls(CALL_FSYNC), ways[w].shard_there ? 2 : 3);
     }
+}
+
+static void a_second_name_is_young_before_it_is_there_and_durable_before_the_answer(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct id from = id_new();
+    struct blob_store *store = prepare(arena, &ways[0], from);
+    bool linked = false;
+    assert_null(fixture_store(store, arena, from, "x", 1, 1));
+    fixture_faults.calls = 0;
+    assert_null(blob_link(store, arena, from, next_id(from), 1, &linked));
+    assert_true(linked);
+    size_t touched = find_call(0, CALL_UTIMENSAT, false);
+    size_t named = find_call(touched, CALL_LINKAT, false);
+    find_call(named, CALL_FSYNC, true);
+    assert_int_equal(count_calls(CALL_WRITE), 0);
 }
 
 static void another_workers_new_directory_is_made_durable_too(void **state)
@@ -361,7 +430,9 @@ static void a_failure_of_the_last_block_is_told_by_the_commit(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_store_survives_each_failing_call),
     HARNESS_TEST(the_other_operations_survive_each_failing_call),
+    HARNESS_TEST(a_link_is_made_whole_or_not_at_all),
     HARNESS_TEST(bytes_are_durable_before_the_name_and_the_name_before_the_answer),
+    HARNESS_TEST(a_second_name_is_young_before_it_is_there_and_durable_before_the_answer),
     HARNESS_TEST(another_workers_new_directory_is_made_durable_too),
     HARNESS_TEST(a_host_without_proc_links_by_descriptor),
     HARNESS_TEST(the_fallback_stores_too_and_keeps_no_second_name),

@@ -8,6 +8,8 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/test_code.c \
 	tests/unit/domain/test_file.c \
 	tests/unit/domain/test_file_list.c \
+	tests/unit/domain/test_file_usage.c \
+	tests/unit/domain/test_link_key.c \
 	tests/unit/domain/test_outbox.c \
 	tests/unit/domain/test_permission.c \
 	tests/unit/domain/test_principal.c \

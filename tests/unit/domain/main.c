@@ -12,6 +12,8 @@
     X(outbox)       \
     X(file)         \
     X(file_list)    \
+    X(file_usage)   \
+    X(link_key)     \
     X(throttle)     \
     X(code)         \
     X(user_change)  \

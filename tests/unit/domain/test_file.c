@@ -176,6 +176,33 @@ static void the_key_of_the_database_is_the_one_computed_here(void **state)
     database_free(&database);
 }
 
+static void bytes_are_found_within_one_organisation_whoever_has_them(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct id organisation = given_organisation(database, arena);
+    struct file_record first = given_file(database, arena, organisation, id_new());
+    struct file_record second = copy_of(&first);
+    struct id id;
+    bool found;
+    second.user_id = id_new();
+    second.name = "another.pdf";
+    expect_ok(file_find_bytes(database, arena, organisation, first.hash, &id, &found));
+    assert_true(found && id_equal(id, first.id));
+    assert_false(insert_file(database, arena, &second));
+    expect_ok(file_find_bytes(database, arena, organisation, first.hash, &id, &found));
+    assert_true(found && id_equal(id, second.id));
+    assert_int_equal(archive(database, arena, &second), FILE_CHANGED); /* its bytes are kept */
+    expect_ok(file_find_bytes(database, arena, organisation, first.hash, &id, &found));
+    assert_true(found && id_equal(id, second.id));
+    expect_ok(file_find_bytes(database, arena, given_organisation(database, arena), first.hash, &id, &found));
+    assert_false(found);
+    second.hash[0] ^= 1;
+    expect_ok(file_find_bytes(database, arena, organisation, second.hash, &id, &found));
+    assert_false(found);
+    database_free(&database);
+}
+
 static void archiving_happens_once_and_can_be_undone_once(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -424,6 +451,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(the_very_same_file_is_told_with_its_id),
     HARNESS_TEST(another_of_anything_is_another_file),
     HARNESS_TEST(the_key_of_the_database_is_the_one_computed_here),
+    HARNESS_TEST(bytes_are_found_within_one_organisation_whoever_has_them),
     HARNESS_TEST(archiving_happens_once_and_can_be_undone_once),
     HARNESS_TEST(an_archived_file_stands_in_nobodys_way),
     HARNESS_TEST(an_upload_of_several_is_all_or_nothing),

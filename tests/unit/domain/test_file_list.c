@@ -177,9 +177,50 @@ static void what_a_filter_leaves_out_is_passed_over_in_the_index(void **state)
     database_free(&database);
 }
 
+struct toggling {
+    struct file_record file;
+    struct id organisation;
+};
+
+/* The first racers archive and restore one file for as long as the last one lists all. */
+static int toggle_or_list(struct database *database, struct arena *arena, unsigned index, void *context)
+{
+    const struct toggling *toggling = context;
+    struct file_filter filter = {.organisation_id = toggling->organisation, .any_status = true, .limit = 10};
+    for (unsigned i = 0; i < 200; i++) {
+        enum file_outcome outcome;
+        struct file_page page;
+        if (index == 0) {
+            if (file_list(database, arena, &filter, &page) != NULL)
+                return 99;
+            if (page.count != 3)
+                return (int)page.count;
+        } else if (file_archive(database, arena, toggling->organisation, toggling->file.id, &outcome) != NULL ||
+                   file_restore(database, arena, toggling->organisation, toggling->file.id, &outcome) != NULL) {
+            return 99;
+        }
+    }
+    return 50;
+}
+
+static void a_file_that_changes_its_status_is_listed_once(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct toggling toggling = {.organisation = given_organisation(database, arena)};
+    (void)given_file(database, arena, toggling.organisation, id_new());
+    toggling.file = given_file(database, arena, toggling.organisation, id_new());
+    (void)given_file(database, arena, toggling.organisation, id_new());
+    int results[RACERS_MAX];
+    race(3, toggle_or_list, &toggling, results);
+    assert_int_equal(race_count(results, 3, 50), 3);
+    database_free(&database);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(pages_hold_what_the_filter_says_newest_first),
     HARNESS_TEST(a_full_last_page_has_no_next),
+    HARNESS_TEST(a_file_that_changes_its_status_is_listed_once),
     HARNESS_TEST(what_a_filter_leaves_out_is_passed_over_in_the_index),
 };
 HARNESS_MODULE(file_list, cases)

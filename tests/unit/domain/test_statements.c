@@ -22,13 +22,14 @@ static const struct {
     {"provisioning.c:list_stale", "the job runner finishes what any organisation left half-done"},
     {"user_list.c:each_user", "the operator's commands go over everyone"},
     {"file.c:find_any", "staff who hold `a` (audited)"},
+    {"link_key.c:find_linked", "the signed link names the file; nobody calls"},
     {"principal.c:load", "finds out which organisation the caller is of"},
     {"provisioning.c:find_address", "an address belongs to one user of all organisations"},
 };
 #define EXCEPTIONS (sizeof exceptions / sizeof *exceptions)
 
 /* Tables whose rows belong to an organisation. */
-static const char *const tables[] = {"user", "user_role", "file", "file_tag"};
+static const char *const tables[] = {"user", "user_role", "file", "file_tag", "file_usage"};
 
 struct statement_text {
     const char *place;

@@ -4,6 +4,7 @@
 #define MODULES(X)     \
     X(password_policy) \
     X(grant)           \
+    X(link)            \
     X(creation)        \
     X(accounts)        \
     X(member)          \

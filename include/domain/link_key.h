@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The keys of signed links: rows shared by all workers of all hosts, the key itself sealed by whoever calls. The newest
+ * signs. A link holds only as long as the row of its key is there, so that deleting a row revokes every link under it at
+ * once and everywhere.
+ */
+#ifndef GATEHOUSE_DOMAIN_LINK_KEY_H
+#define GATEHOUSE_DOMAIN_LINK_KEY_H
+
+#include <stddef.h>
+
+#include "base/id.h"
+
+struct arena;
+struct database;
+struct error;
+struct file_record;
+
+struct link_key {
+    struct id id;
+    const void *sealed;
+    size_t length;
+};
+
+struct error *link_key_insert(struct database *database, struct arena *arena, const struct link_key *key);
+
+/* *key_out is NULL when there is none. */
+struct error *link_key_find_newest(struct database *database, struct arena *arena, struct link_key **key_out);
+
+/* Deletes all but `id`. */
+struct error *link_key_delete_others(struct database *database, struct arena *arena, struct id id);
+
+/*
+ * The key of a link and the file that it opens, in one round trip. *key_out is NULL unless there is such a key, the file
+ * is active and so is its organisation. The ids come from a link: believe nothing until its signature was checked.
+ */
+struct error *link_key_find_with_file(struct database *database, struct arena *arena, struct id id, struct id file,
+                                      struct link_key **key_out, struct file_record **file_out);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Signed links: {base_url}/system/links/<token> opens one file without a token of the caller's, until a time that the
+ * link itself names. The token is the canonical base64url of
+ *
+ *     key id (16 bytes) | file id (16) | end, milliseconds since 1970, big-endian (8) | HMAC-SHA-256 of these (32)
+ *
+ * Nothing is stored for a link. It ends with its time, while its file is archived or its organisation not active, and
+ * for good when its key is deleted: the row of the key is read together with the file, so a rotation holds from the next
+ * request on, on every worker and host. Keys that were used once stay in memory, so that a forged link under a known key
+ * costs no round trip; a link that is good costs one.
+ */
+#ifndef GATEHOUSE_SERVICE_LINK_H
+#define GATEHOUSE_SERVICE_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define LINK_PATH "/system/links/"
+#define LINK_SECONDS_MIN 60
+#define LINK_SECONDS_MAX 604800
+#define LINK_TOKEN_CHARACTERS 96
+
+struct arena;
+struct caller;
+struct error;
+struct file_record;
+struct link_memory;
+struct service;
+
+/* What a process remembers of keys; lives in `arena`. */
+struct link_memory *link_memory_new(struct arena *arena);
+
+/* Forgets the keys; they are read again when they are needed. */
+void link_memory_clear(struct link_memory *memory);
+
+/*
+ * A link to an active file, good for `seconds`: its address and the time it ends, both in the arena. Audited. The first
+ * one ever makes a key. FILE_ARCHIVED.
+ */
+struct error *link_make(struct service *service, struct arena *arena, const struct caller *caller,
+                        const struct file_record *record, int64_t seconds, const char **url_out,
+                        const char **ends_at_out);
+
+/* The file that a link's token opens now. LINK_INVALID, whatever the reason; the detail for the log has it. */
+struct error *link_open(struct service *service, struct arena *arena, const char *token,
+                        struct file_record **record_out);
+
+/* Makes a new key and deletes the others: every link made so far ends. For `gatehousectl rotate-keys`. */
+struct error *link_keys_rotate(struct service *service, struct arena *arena);
+
+#endif

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+#include "domain/link_key.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "domain/columns_int.h"
+#include "domain/file.h"
+
+static const struct statement insert_key = {"INSERT INTO link_key (id, key_sealed) VALUES (?, ?)"};
+
+struct error *link_key_insert(struct database *database, struct arena *arena, const struct link_key *key)
+{
+    return database_change(database, arena, &insert_key,
+                           VALUES(database_id(key->id), database_bytes(key->sealed, key->length)), NULL);
+}
+
+/* The key of a row that starts with it; NULL when there is no row. */
+static struct link_key *read_key(struct arena *arena, const struct rows *rows)
+{
+    if (rows->count == 0)
+        return NULL;
+    struct link_key *key = arena_alloc(arena, sizeof *key);
+    key->id = rows_id(rows, 0, 0);
+    key->sealed = rows_bytes(rows, 0, 1, &key->length);
+    return key;
+}
+
+/* By the time of the database, which all hosts share. */
+static const struct statement find_newest = {
+    "SELECT k.id, k.key_sealed FROM link_key k ORDER BY k.created_at DESC, k.id DESC LIMIT 1"};
+
+struct error *link_key_find_newest(struct database *database, struct arena *arena, struct link_key **key_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_newest, NO_VALUES, &rows));
+    *key_out = read_key(arena, rows);
+    return NULL;
+}
+
+static const struct statement delete_others = {"DELETE FROM link_key WHERE id <> ?"};
+
+struct error *link_key_delete_others(struct database *database, struct arena *arena, struct id id)
+{
+    struct change change;
+    return database_change(database, arena, &delete_others, VALUES(database_id(id)), &change);
+}
+
+static const struct statement find_linked = {
+    "SELECT k.id, k.key_sealed, " FILE_COLUMNS " FROM link_key k JOIN file f ON f.id = ? AND f.status = 'active'"
+    " JOIN organisation o ON o.id = f.organisation_id AND o.status = 'active' WHERE k.id = ?"};
+
+struct error *link_key_find_with_file(struct database *database, struct arena *arena, struct id id, struct id file,
+                                      struct link_key **key_out, struct file_record **file_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_linked, VALUES(database_id(file), database_id(id)), &rows));
+    *file_out = NULL;
+    *key_out = read_key(arena, rows);
+    if (*key_out == NULL)
+        return NULL;
+    *file_out = arena_alloc(arena, sizeof **file_out);
+    file_read(arena, rows, 0, 2, *file_out);
+    return NULL;
+}
