@@ -25,6 +25,8 @@
 struct arena;
 struct error;
 struct key_set;
+struct token_claims;
+struct token_rules;
 
 enum provider_outcome {
     PROVIDER_OK,
@@ -35,6 +37,7 @@ enum provider_outcome {
     PROVIDER_DISABLED,              /* told only after the right password */
     PROVIDER_UNCONFIRMED,           /* likewise */
     PROVIDER_SAME_PASSWORD,         /* the new password is the temporary (or current) one */
+    PROVIDER_PASSWORD_REFUSED,      /* the new password passes our rules but not the provider's own */
     PROVIDER_CHALLENGE_SPENT,       /* somebody else answered first: to the outside BAD_CREDENTIALS */
     PROVIDER_TOKEN_INVALID,         /* refresh: unknown, expired, or its session has ended */
     PROVIDER_TOKEN_REUSED,          /* spent before; its session has been ended; outside: TOKEN_INVALID */
@@ -76,6 +79,8 @@ struct provider_attributes {
 
 struct provider_login {
     const char *subject; /* NULL: there is no such user; costs as much time as if there were */
+    struct id user_id;   /* these two of the same user; none and NULL where there is none */
+    const char *email;
     struct secret password;
     bool new_password_sent; /* newPassword came along: a permanent password must not open a session */
 };
@@ -123,7 +128,9 @@ struct provider_functions {
                                  enum provider_outcome *);
     struct error *(*set_attributes)(struct provider *, struct arena *, const char *subject,
                                     const struct provider_attributes *, enum provider_outcome *);
-    struct error *(*remove)(struct provider *, struct arena *, const char *subject);
+    struct error *(*remove)(struct provider *, struct arena *, struct id user, const char *email);
+    void (*rules)(struct provider *, struct token_rules *rules_out);
+    struct error *(*resolve)(struct provider *, struct arena *, struct token_claims *claims, bool *known_out);
     struct error *(*keys)(struct provider *, struct arena *, bool stale, const struct key_set **keys_out);
     void (*forget)(struct provider *);
     struct error *(*tidy)(struct provider *, struct arena *);
@@ -214,8 +221,23 @@ struct error *provider_set_attributes(struct provider *provider, struct arena *a
                                       const struct provider_attributes *attributes,
                                       enum provider_outcome *outcome_out);
 
-/* Undo of create: removes the account, its sessions and tokens. An absent one is no error. */
-struct error *provider_remove(struct provider *provider, struct arena *arena, const char *subject);
+/*
+ * Undo of create: removes the account that was made for our user `user` with that address, its sessions and tokens. An
+ * absent one is no error; one that somebody else made stays.
+ */
+struct error *provider_remove(struct provider *provider, struct arena *arena, struct id user, const char *email);
+
+/* What the provider's access tokens must say; all but keys, leeway and now is set. The texts live as long as it does. */
+void provider_rules(struct provider *provider, struct token_rules *rules_out);
+
+/*
+ * Turns what a verified token says into our ids: on return claims->subject is the user's and claims->session a row of
+ * domain/session.h (which may have ended). A session of an outside issuer that was never seen here is made known by it.
+ * *known_out is false when the token is nobody's, or was issued before its user ended all sessions. The first token of a
+ * session costs a look-up, the following ones nothing.
+ */
+struct error *provider_resolve(struct provider *provider, struct arena *arena, struct token_claims *claims,
+                               bool *known_out);
 
 /*
  * The keys that verify the provider's tokens; they live until the next call. `stale`: a token came that no

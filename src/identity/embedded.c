@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "codec/seal.h"
+#include "codec/token.h"
 #include "identity/embedded_int.h"
 
 static const struct statement find_account = {
@@ -108,12 +109,10 @@ static struct error *remove_rows(struct database *database, struct arena *arena,
     return NULL;
 }
 
-static struct error *remove_one(struct provider *provider, struct arena *arena, const char *subject)
+static struct error *remove_one(struct provider *provider, struct arena *arena, struct id user, const char *email)
 {
-    struct id id;
-    if (!id_parse(subject, &id))
-        return NULL;
-    return database_transaction(embedded_of(provider)->options.database, arena, remove_rows, &id, NULL);
+    (void)email;
+    return database_transaction(embedded_of(provider)->options.database, arena, remove_rows, &user, NULL);
 }
 
 /* ---- changes of state ---------------------------------------------------------------------------- */
@@ -205,6 +204,28 @@ static struct error *set_attributes(struct provider *provider, struct arena *are
                   outcome_out);
 }
 
+/* ---- tokens -------------------------------------------------------------------------------------- */
+
+static void rules(struct provider *provider, struct token_rules *rules_out)
+{
+    const struct embedded *embedded = embedded_of(provider);
+    rules_out->issuer = embedded->options.issuer;
+    rules_out->audience = embedded->options.audience;
+    rules_out->token_use = TOKEN_USE_ACCESS;
+    rules_out->session_claim = "sid";
+}
+
+/* Subject and session are our own ids already. */
+static struct error *resolve(struct provider *provider, struct arena *arena, struct token_claims *claims,
+                             bool *known_out)
+{
+    (void)provider;
+    (void)arena;
+    (void)claims;
+    *known_out = true;
+    return NULL;
+}
+
 /* ---- the provider -------------------------------------------------------------------------------- */
 
 static void release(struct provider *provider)
@@ -228,6 +249,8 @@ static const struct provider_functions functions = {
     .set_enabled = set_enabled,
     .set_attributes = set_attributes,
     .remove = remove_one,
+    .rules = rules,
+    .resolve = resolve,
     .keys = embedded_keys_get,
     .forget = embedded_forget,
     .tidy = embedded_tidy,

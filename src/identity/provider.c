@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "codec/token.h"
 
 static const char *const outcomes[PROVIDER_OUTCOME_COUNT] = {
     [PROVIDER_OK] = "ok",
@@ -15,6 +16,7 @@ static const char *const outcomes[PROVIDER_OUTCOME_COUNT] = {
     [PROVIDER_DISABLED] = "disabled",
     [PROVIDER_UNCONFIRMED] = "unconfirmed",
     [PROVIDER_SAME_PASSWORD] = "samePassword",
+    [PROVIDER_PASSWORD_REFUSED] = "passwordRefused",
     [PROVIDER_CHALLENGE_SPENT] = "challengeSpent",
     [PROVIDER_TOKEN_INVALID] = "tokenInvalid",
     [PROVIDER_TOKEN_REUSED] = "tokenReused",
@@ -120,9 +122,22 @@ struct error *provider_set_attributes(struct provider *provider, struct arena *a
     return NULL;
 }
 
-struct error *provider_remove(struct provider *provider, struct arena *arena, const char *subject)
+struct error *provider_remove(struct provider *provider, struct arena *arena, struct id user, const char *email)
 {
-    TRY(provider->functions->remove(provider, arena, subject));
+    TRY(provider->functions->remove(provider, arena, user, email));
+    return NULL;
+}
+
+void provider_rules(struct provider *provider, struct token_rules *rules_out)
+{
+    *rules_out = (struct token_rules){0};
+    provider->functions->rules(provider, rules_out);
+}
+
+struct error *provider_resolve(struct provider *provider, struct arena *arena, struct token_claims *claims,
+                               bool *known_out)
+{
+    TRY(provider->functions->resolve(provider, arena, claims, known_out));
     return NULL;
 }
 

@@ -41,15 +41,11 @@ static struct error *verify_text(struct service *service, struct arena *arena, c
     const struct key_set *newer = NULL;
     size_t length = strnlen(token, LIMIT_TOKEN_BYTES + 1);
     TRY(provider_keys(service->provider, arena, false, &keys));
-    struct token_rules rules = {
-        .keys = keys,
-        .issuer = service->configuration->identity.issuer,
-        .audience = service->configuration->identity.audience,
-        .token_use = TOKEN_USE_ACCESS,
-        .session_claim = "sid",
-        .leeway = LIMIT_TOKEN_LEEWAY_SECONDS,
-        .now = clock_now() / 1000,
-    };
+    struct token_rules rules;
+    provider_rules(service->provider, &rules);
+    rules.keys = keys;
+    rules.leeway = LIMIT_TOKEN_LEEWAY_SECONDS;
+    rules.now = clock_now() / 1000;
     *result_out = token_memo_verify(service->memo, arena, &rules, token, length, claims, reason_out);
     if (*result_out != TOKEN_INVALID)
         return NULL;
@@ -94,7 +90,11 @@ struct error *caller_authenticate(struct service *service, struct arena *arena, 
     struct token_claims claims;
     struct principal *principal = NULL;
     *file_out = NULL;
+    bool known = false;
     TRY(verify(service, arena, authorization, &claims));
+    TRY(provider_resolve(service->provider, arena, &claims, &known));
+    if (!known)
+        return error_new(arena, ERROR_TOKEN_REVOKED, "the token is nobody's, or from before its user ended all sessions");
     if (file != NULL)
         TRY(principal_load_with_file(service->database, arena, claims.subject, claims.session, *file, &principal, file_out));
     else

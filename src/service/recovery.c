@@ -208,7 +208,7 @@ struct error *recovery_run(struct service *service, struct arena *arena, const s
 
 static struct error *undo(struct service *service, struct arena *arena, const struct user *user)
 {
-    TRY(provider_remove(service->provider, arena, id_text(arena, user->id)));
+    TRY(provider_remove(service->provider, arena, user->id, user->email));
     TRY(provisioning_abort(service->database, arena, user));
     LOG(INFO, ACCOUNTS, "a half-made account was undone", LOG_TEXT("undoneUserId", id_text(arena, user->id)));
     return NULL;

@@ -219,9 +219,9 @@ static void removing_leaves_nothing_behind(void **state)
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
-    expect_ok(provider_remove(provider, arena, subject));
-    expect_ok(provider_remove(provider, arena, subject));
-    expect_ok(provider_remove(provider, arena, "not-an-id"));
+    expect_ok(provider_remove(provider, arena, tokens.user_id, NULL));
+    expect_ok(provider_remove(provider, arena, tokens.user_id, NULL));
+    expect_ok(provider_remove(provider, arena, id_new(), NULL));
     assert_int_equal(
         sql_integer(database, arena,
                     "SELECT (SELECT COUNT(*) FROM identity_account) + (SELECT COUNT(*) FROM session) +"

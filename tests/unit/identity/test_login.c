@@ -182,7 +182,7 @@ static void a_permanent_password_with_a_new_one_opens_nothing(void **state)
     struct database *database = database_fixture_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
-    struct provider_login login = {subject, secret_of(PERMANENT), true};
+    struct provider_login login = {.subject = subject, .password = secret_of(PERMANENT), .new_password_sent = true};
     struct provider_tokens tokens;
     struct provider_challenge challenge;
     enum provider_outcome outcome;

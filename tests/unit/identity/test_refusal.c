@@ -101,7 +101,9 @@ static struct error *perform(enum verb verb, struct provider *provider, struct a
     case VERBS:
         break;
     }
-    return provider_remove(provider, arena, scene->subject);
+    struct id user;
+    assert_true(id_parse(scene->subject, &user));
+    return provider_remove(provider, arena, user, NULL);
 }
 
 static void what_is_refused_half_way_is_undone(void **state)

@@ -109,14 +109,25 @@ DECORATE(set_attributes,
          (struct provider * provider, struct arena *arena, const char *subject,
           const struct provider_attributes *attributes, enum provider_outcome *outcome_out),
          provider_set_attributes(INNER, arena, subject, attributes, outcome_out))
-DECORATE(remove, (struct provider * provider, struct arena *arena, const char *subject),
-         provider_remove(INNER, arena, subject))
+DECORATE(remove, (struct provider * provider, struct arena *arena, struct id user, const char *email),
+         provider_remove(INNER, arena, user, email))
 
-/* Neither fails in the real one in a way that a flow could meet, so neither is counted. */
+/* None of these fails in the real one in a way that a flow could meet, so none is counted. */
 static struct error *faulty_keys(struct provider *provider, struct arena *arena, bool stale,
                                  const struct key_set **keys_out)
 {
     return provider_keys(INNER, arena, stale, keys_out);
+}
+
+static void faulty_rules(struct provider *provider, struct token_rules *rules_out)
+{
+    provider_rules(INNER, rules_out);
+}
+
+static struct error *faulty_resolve(struct provider *provider, struct arena *arena, struct token_claims *claims,
+                                    bool *known_out)
+{
+    return provider_resolve(INNER, arena, claims, known_out);
 }
 
 static void faulty_forget(struct provider *provider)
@@ -139,6 +150,8 @@ static const struct provider_functions faulty_functions = {
     .set_enabled = faulty_set_enabled,
     .set_attributes = faulty_set_attributes,
     .remove = faulty_remove,
+    .rules = faulty_rules,
+    .resolve = faulty_resolve,
     .keys = faulty_keys,
     .forget = faulty_forget,
 };

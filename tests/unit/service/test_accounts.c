@@ -405,7 +405,7 @@ static void reset_without_an_account_is_no_success(void **state)
     struct id id = caller_user(given_owner(stage, given_staff(stage), OWNER));
     ask(stage, RECOVERY_FORGOTTEN, OWNER);
     (void)run_jobs(stage);
-    expect_ok(provider_remove(stage->faulty.inner, stage->arena, id_text(stage->arena, id)));
+    expect_ok(provider_remove(stage->faulty.inner, stage->arena, id, OWNER));
     expect_error(reset(stage, OWNER, mailed(stage, id, "code"), OTHER), ERROR_INTERNAL);
 }
 

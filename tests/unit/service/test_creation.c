@@ -305,7 +305,7 @@ static void address_that_the_provider_knows_leaves_no_rows(void **state)
         expect_nobody_sees_it(stage, &makers[m]);
         assert_int_equal(count_rows(stage, "user", "email = '" EMAIL "'"), 0);
         assert_int_equal(count_rows(stage, "organisation", "status = 'provisioning'"), 0);
-        expect_ok(provider_remove(stage->faulty.inner, arena, subject));
+        expect_ok(provider_remove(stage->faulty.inner, arena, foreign.user_id, foreign.email));
         repeat(stage, &makers[m], caller);
     }
 }
