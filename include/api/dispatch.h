@@ -10,9 +10,12 @@ struct reply;
 struct request;
 struct service;
 
+/* Names every operation to the metrics; once, at the start, after metrics_open(). */
+void dispatch_open(void);
+
 /*
  * Serves a request into *reply (made here, in the request's arena). Never fails: every failure is a reply. Leaves one
- * log line at level info.
+ * log line at level info, and is counted.
  */
 void dispatch(struct service *service, struct request *request, struct reply *reply);
 

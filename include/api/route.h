@@ -35,6 +35,7 @@ enum reply_kind {
     REPLY_OBJECT,  /* call->result written with the row's reply schema */
     REPLY_OBJECT_OR_LIST, /* the same, or call->results as an array */
     REPLY_JSON,    /* the handler writes call->reply's body itself */
+    REPLY_TEXT,    /* likewise, and its Content-Type */
     REPLY_FILE     /* the handler prepares the bytes of a file */
 };
 

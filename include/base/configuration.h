@@ -76,6 +76,15 @@ struct configuration {
         const char *file;
         const char *level;
     } log;
+    struct {
+        const char *file;
+        struct text_list allow; /* addresses and ranges, or the one word "none" */
+    } metrics;
+    struct {
+        int64_t deadline_seconds;
+        int64_t free_bytes_min;
+        int64_t outbox_lag_seconds;
+    } health;
 };
 
 enum configuration_type {

@@ -42,6 +42,12 @@ struct blob_found {
     int64_t modified; /* milliseconds since 1970 */
 };
 
+/* Room in the storage. */
+struct blob_space {
+    uint64_t free_bytes; /* that the service may still use */
+    uint64_t total_bytes;
+};
+
 /* What a kind of store does; see the calls of the same name below. `state` is what `begin` made. */
 struct blob_functions {
     struct error *(*begin)(struct blob_store *store, struct arena *arena, void **state_out);
@@ -59,6 +65,7 @@ struct blob_functions {
     struct error *(*open)(struct blob_store *store, struct arena *arena, struct id id, int *fd_out,
                           uint64_t *size_out);
     struct error *(*check)(struct blob_store *store, struct arena *arena);
+    struct error *(*space)(struct blob_store *store, struct arena *arena, struct blob_space *space_out);
     struct error *(*sweep)(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out);
     struct error *(*each)(struct blob_store *store, struct arena *arena,
                           struct error *(*visit)(void *context, const struct blob_found *found),
@@ -138,6 +145,9 @@ const char *blob_root(const struct blob_store *store);
  * Whether the store can take blobs now: there, writable, more than BLOB_FREE_BYTES_MIN free. Leaves nothing.
  */
 struct error *blob_check(struct blob_store *store, struct arena *arena);
+
+/* How much room there is. */
+struct error *blob_space(struct blob_store *store, struct arena *arena, struct blob_space *space_out);
 
 /* Removes temporary files last written before `before` (milliseconds since 1970), left by a crash. */
 struct error *blob_sweep(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out);

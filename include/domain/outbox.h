@@ -34,7 +34,7 @@ struct outbox_items {
     size_t count;
 };
 
-/* What stands in the outbox, for `gatehousectl jobs --list` and health. */
+/* What stands in the outbox, for the metrics. */
 struct outbox_counts {
     uint64_t waiting;
     uint64_t overdue; /* waiting and due for more than a minute */
@@ -89,6 +89,9 @@ struct error *outbox_list(struct database *database, struct arena *arena, unsign
                           struct outbox_lines *lines_out);
 
 struct error *outbox_count(struct database *database, struct arena *arena, struct outbox_counts *counts_out);
+
+/* How long the oldest waiting item has been due, in milliseconds; 0 when none is. */
+struct error *outbox_lag(struct database *database, struct arena *arena, int64_t *milliseconds_out);
 
 /* Removes up to `limit` rows done more than `days` ago. */
 struct error *outbox_purge(struct database *database, struct arena *arena, unsigned days, unsigned limit,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first steps of every program of the house: configuration, log, and how a failure of them is told. */
+/* The first steps of every program of the house: configuration, log, metrics, and how a failure of them is told. */
 #ifndef GATEHOUSE_SERVICE_SETUP_H
 #define GATEHOUSE_SERVICE_SETUP_H
 
@@ -8,7 +8,8 @@ struct configuration;
 struct error;
 
 /*
- * Loads the configuration (`option` is the value of --config, NULL when not given) and opens the log it asks for.
+ * Loads the configuration (`option` is the value of --config, NULL when not given) and opens the log and the file of
+ * metrics that it asks for; without the latter the process counts for itself.
  * `program` is the name for syslog; NULL: an operator's command, which must not make log files under its own user: it
  * tells warnings and worse on stderr.
  */

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "codec/document.h"
 #include "codec/encoding.h"
 #include "domain/audit.h"
@@ -179,6 +180,7 @@ static void write_result(struct call *call)
         break;
     case REPLY_JSON:
         break;
+    case REPLY_TEXT:
     case REPLY_FILE:
         return;
     }
@@ -248,12 +250,12 @@ static void fail(struct call *call, const struct error *error)
     failure_reply(call->reply, error, call->request->request_id, call->service->configuration->service.expose_stack);
 }
 
-static void log_request(const struct call *call, const struct error *error, int64_t started)
+static void log_request(const struct call *call, const struct error *error, int64_t microseconds)
 {
     bool known = call->caller.principal != NULL;
     LOG(INFO, HTTP, "request", LOG_TEXT("method", method_text(call->request->method)),
         LOG_INTEGER("status", call->reply->status),
-        LOG_REAL("durationMs", (double)(clock_monotonic() - started) / 1000.0),
+        LOG_REAL("durationMs", (double)microseconds / 1000.0),
         LOG_TEXT("code", error == NULL ? NULL : error_code_text(error->code)),
         LOG_TEXT("clientAddress", call->request->client_address),
         /* The context carries these two where they are known; the members are always there. */
@@ -261,9 +263,25 @@ static void log_request(const struct call *call, const struct error *error, int6
         call->route == NULL ? LOG_TEXT("operation", NULL) : (struct log_field){.kind = LOG_KIND_NONE});
 }
 
+void dispatch_open(void)
+{
+    size_t count;
+    const struct route *rows = routes(&count);
+    for (size_t i = 0; i < count; i++)
+        (void)metrics_operation(rows[i].operation);
+}
+
+/* They were named in the order of the table, and 0 is the one that stands for no operation. */
+static unsigned operation_number(const struct route *route)
+{
+    size_t count;
+    return route == NULL ? 0 : (unsigned)(route - routes(&count)) + 1;
+}
+
 void dispatch(struct service *service, struct request *request, struct reply *reply)
 {
     int64_t started = clock_monotonic();
+    metrics_busy();
     struct call call = {.service = service, .arena = request->arena, .request = request, .reply = reply};
     call.caller.client_address = request->client_address;
     call.caller.request_id = request->request_id;
@@ -274,6 +292,9 @@ void dispatch(struct service *service, struct request *request, struct reply *re
     if (error != NULL)
         fail(&call, error);
     set_common_headers(&call);
-    log_request(&call, error, started);
+    int64_t ended = clock_monotonic();
+    log_request(&call, error, ended - started);
+    metrics_request(operation_number(call.route), reply->status, ended - started);
+    metrics_follow(ended);
     log_context(NULL, NULL, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/limits.h"
+#include "base/metrics.h"
 #include "base/log.h"
 #include "blob/blob.h"
 #include "blob/content.h"
@@ -262,6 +263,12 @@ static bool server_can_send(const struct call *call, const struct range_conditio
            (conditions->range == NULL || answer == RANGE_ANSWER_PART);
 }
 
+static void count_bytes(const struct call *call, const struct range *sent, bool by_server)
+{
+    if (call->request->method != METHOD_HEAD)
+        metrics_add(by_server ? METRIC_DOWNLOAD_BYTES_SERVER : METRIC_DOWNLOAD_BYTES_WORKER, sent->last - sent->first + 1);
+}
+
 /* Sends the whole file or a range of it, through the web server where that gives the right answer. */
 static struct error *send_bytes(struct call *call, const struct file_record *record,
                                 const struct range_conditions *conditions, enum range_answer answer,
@@ -273,6 +280,7 @@ static struct error *send_bytes(struct call *call, const struct file_record *rec
     TRY(open_bytes(call, record, &fd));
     if (!server_can_send(call, conditions, answer))
         delivery = "stream";
+    count_bytes(call, answer == RANGE_ANSWER_PART ? range : &whole, strcmp(delivery, "stream") != 0);
     if (strcmp(delivery, "accel") == 0) {
         hand_over(call, record, "X-Accel-Redirect", call->service->configuration->files.accel_prefix, fd);
     } else if (strcmp(delivery, "sendfile") == 0) {

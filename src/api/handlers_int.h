@@ -71,6 +71,7 @@ struct error *files_list(struct call *call);
 extern const struct schema system_health_schema, system_version_schema, system_success_schema;
 struct error *system_live(struct call *call);
 struct error *system_ready(struct call *call);
+struct error *system_metrics(struct call *call);
 struct error *system_version(struct call *call);
 struct error *system_openapi(struct call *call);
 struct error *system_keys(struct call *call);

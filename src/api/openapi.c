@@ -114,6 +114,10 @@ static void add_json_content(struct writer *writer, const struct route *route)
 
 static void add_success(struct writer *writer, const struct route *route)
 {
+    if (route->reply_kind == REPLY_TEXT) {
+        add(writer, "\"200\":{\"description\":\"Success.\",\"content\":{\"text/plain\":{\"schema\":{\"type\":\"string\"}}}}");
+        return;
+    }
     static const char bytes[] = ",\"content\":{\"*/*\":{\"schema\":{\"type\":\"string\",\"format\":\"binary\"}}}";
     if (route->reply_kind == REPLY_FILE) {
         add(writer, "\"200\":{\"description\":\"The bytes.\"");

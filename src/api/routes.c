@@ -389,6 +389,19 @@ static const struct route rows[] = {
     },
     {
         .method = METHOD_GET,
+        .path = "/system/metrics",
+        .operation = "metrics",
+        .tag = "Service",
+        .summary = "What the workers of this host have counted",
+        .description = "Prometheus' text exposition format 0.0.4. 404 unless the client's address is one of those configured; "
+                       "by default the host's own.",
+        .access = ACCESS_PUBLIC,
+        .reply_kind = REPLY_TEXT,
+        .errors = ERRORS(ERROR_ROUTE_UNKNOWN),
+        .handler = system_metrics,
+    },
+    {
+        .method = METHOD_GET,
         .path = "/system/version",
         .operation = "version",
         .tag = "Service",

@@ -9,10 +9,13 @@
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/configuration.h"
+#include "base/metrics.h"
+#include "base/network.h"
 #include "blob/blob.h"
 #include "codec/signing_key.h"
 #include "api/handlers_int.h"
 #include "http/reply.h"
+#include "http/request.h"
 #include "http/schema.h"
 #include "identity/provider.h"
 #include "service/service.h"
@@ -77,6 +80,22 @@ struct error *system_ready(struct call *call)
         error = add_part(error, provider_keys(call->service->provider, call->arena, false, &keys), "identityProvider");
     call->result = &ready;
     return error;
+}
+
+/* To strangers there is nothing here: what a path without a route answers. */
+struct error *system_metrics(struct call *call)
+{
+    struct blob_space space;
+    if (!network_list_has(&call->service->configuration->metrics.allow, call->request->client_address))
+        return error_plain(call->arena, ERROR_ROUTE_UNKNOWN);
+    /* A file system that cannot be asked has no bytes free. */
+    if (blob_space(call->service->blobs, call->arena, &space) != NULL)
+        space = (struct blob_space){0};
+    metrics_set(METRIC_BLOB_FREE_BYTES, space.free_bytes);
+    metrics_set(METRIC_BLOB_TOTAL_BYTES, space.total_bytes);
+    reply_set_header(call->reply, "Content-Type", "text/plain; version=0.0.4; charset=utf-8");
+    metrics_write(&call->reply->body);
+    return NULL;
 }
 
 struct version_view {

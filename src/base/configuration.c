@@ -10,6 +10,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/network.h"
 
 /* clang-format off */
 #define PLACE(section, name) #section, #name
@@ -20,6 +21,7 @@
 #define FILE_PATH(section, name, fallback) {PLACE(section, name), CONFIGURATION_PATH, fallback, NULL, 0, 0, false, AT(section, name)}
 #define CHOICE(section, name, fallback, choices) {PLACE(section, name), CONFIGURATION_CHOICE, fallback, choices, 0, 0, false, AT(section, name)}
 #define WORDS(section, name) {PLACE(section, name), CONFIGURATION_WORDS, NULL, NULL, 0, 0, false, AT(section, name)}
+#define WORDS_OR(section, name, fallback) {PLACE(section, name), CONFIGURATION_WORDS, fallback, NULL, 0, 0, false, AT(section, name)}
 #define INTEGER(section, name, fallback, minimum, maximum) {PLACE(section, name), CONFIGURATION_INTEGER, fallback, NULL, minimum, maximum, false, AT(section, name)}
 #define BOOLEAN(section, name, fallback) {PLACE(section, name), CONFIGURATION_BOOLEAN, fallback, NULL, 0, 0, false, AT(section, name)}
 
@@ -69,6 +71,11 @@ static const struct configuration_row rows[] = {
     CHOICE(log, destination, "stderr", "stderr|syslog|file"),
     FILE_PATH(log, file, NULL),
     CHOICE(log, level, "info", "fatal|error|warn|info|debug|trace"),
+    FILE_PATH(metrics, file, "/run/gatehouse/metrics"),
+    WORDS_OR(metrics, allow, "127.0.0.0/8 ::1/128"),
+    INTEGER(health, deadline_seconds, "3", 1, 60),
+    INTEGER(health, free_bytes_min, "67108864", 0, INT64_C(1) << 50),
+    INTEGER(health, outbox_lag_seconds, "900", 1, 86400),
 };
 /* clang-format on */
 
@@ -313,6 +320,16 @@ static void check_required(struct reading *reading)
     }
 }
 
+/* Ranges of addresses, or the one word "none". */
+static void check_ranges(struct reading *reading, const struct text_list *words, const char *where)
+{
+    bool none = words->count == 1 && strcmp(words->items[0], "none") == 0;
+    for (size_t i = 0; i < words->count && !none; i++)
+        if (!network_is_range(words->items[i]))
+            fault(reading, where, "invalid",
+                  arena_format(reading->arena, "%s is neither an address nor a range such as 192.0.2.0/24", words->items[i]));
+}
+
 /* Values that follow from others when they are not set, and rules over several values. */
 static void complete(struct reading *reading)
 {
@@ -330,6 +347,7 @@ static void complete(struct reading *reading)
         fault(reading, "files.accel_prefix", "invalid", "must begin and end with a slash");
     if (strcmp(configuration->log.destination, "file") == 0 && configuration->log.file == NULL)
         fault(reading, "log.file", "required", "must be set when log.destination is file");
+    check_ranges(reading, &configuration->metrics.allow, "metrics.allow");
 }
 
 struct error *configuration_load(struct arena *arena, const char *path,

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/metrics.h"
 #include "base/text.h"
 
 /* Kept free at the end of a line for its closing members. */
@@ -215,11 +216,22 @@ static void line_write(const struct line *line, enum log_level level)
     (void)written;
 }
 
+static void count_line(enum log_level level)
+{
+    if (level == LOG_LEVEL_FATAL)
+        metrics_add(METRIC_LOG_FATAL, 1);
+    else if (level == LOG_LEVEL_ERROR)
+        metrics_add(METRIC_LOG_ERROR, 1);
+    else if (level == LOG_LEVEL_WARN)
+        metrics_add(METRIC_LOG_WARN, 1);
+}
+
 void log_event(enum log_level level, enum log_module module, const char *message,
                const struct log_field *fields)
 {
     struct line line = {.length = 0};
     char now[CLOCK_TEXT_BYTES];
+    count_line(level);
     clock_format(clock_now(), now);
     (void)line_add(&line, "{\"time\":\"", 9);
     (void)line_add(&line, now, strlen(now));

@@ -200,6 +200,11 @@ struct error *blob_check(struct blob_store *store, struct arena *arena)
     return store->functions->check(store, arena);
 }
 
+struct error *blob_space(struct blob_store *store, struct arena *arena, struct blob_space *space_out)
+{
+    return store->functions->space(store, arena, space_out);
+}
+
 struct error *blob_sweep(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out)
 {
     return store->functions->sweep(store, arena, before, count_out);

@@ -444,6 +444,17 @@ static struct error *directory_check(struct blob_store *store, struct arena *are
     return NULL;
 }
 
+static struct error *directory_space(struct blob_store *store, struct arena *arena, struct blob_space *space_out)
+{
+    struct directory *directory = of(store);
+    struct statvfs status;
+    if (directory->io->fstatvfs(directory->root, &status) != 0)
+        return failure(arena, errno, "look at the file system");
+    *space_out = (struct blob_space){.free_bytes = (uint64_t)status.f_bavail * status.f_frsize,
+                                     .total_bytes = (uint64_t)status.f_blocks * status.f_frsize};
+    return NULL;
+}
+
 /* Reads an id from the 32 hexadecimal digits of a file's name; false where the name is another. */
 static bool read_hex(const char *name, struct id *id_out)
 {
@@ -572,6 +583,7 @@ static const struct blob_functions functions = {
     .remove = directory_remove,
     .open = directory_open,
     .check = directory_check,
+    .space = directory_space,
     .sweep = directory_sweep,
     .each = directory_each,
 };

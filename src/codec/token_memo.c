@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
+#include "base/metrics.h"
 #include "codec/digest.h"
 #include "codec/signing_key.h"
 #include "codec/token.h"
@@ -56,13 +57,19 @@ static struct slot *place_of(struct token_memo *memo, const struct token_rules *
     return &memo->slots[number % LIMIT_TOKEN_MEMO_SLOTS];
 }
 
+static enum token_result count(enum token_result result, enum metric good)
+{
+    metrics_add(result == TOKEN_GOOD ? good : METRIC_TOKEN_REFUSED, 1);
+    return result;
+}
+
 enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena,
                                     const struct token_rules *rules, const char *text, size_t length,
                                     struct token_claims *claims_out, const char **reason_out)
 {
     /* Too long for a token: not worth hashing either. */
     if (length > LIMIT_TOKEN_BYTES)
-        return token_verify(arena, rules, text, length, claims_out, reason_out);
+        return count(token_verify(arena, rules, text, length, claims_out, reason_out), METRIC_TOKEN_VERIFIED);
     uint8_t digest[DIGEST_BYTES];
     struct slot *slot = place_of(memo, rules, text, length, digest);
     uint64_t generation = key_set_generation(rules->keys);
@@ -74,14 +81,14 @@ enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena
             *claims_out = slot->claims;
         if (reason_out != NULL)
             *reason_out = reason;
-        return result;
+        return count(result, METRIC_TOKEN_MEMO);
     }
     enum token_result result = token_verify(arena, rules, text, length, claims_out, reason_out);
     if (result == TOKEN_GOOD) {
         *slot = (struct slot){.used = true, .generation = generation, .claims = *claims_out};
         memcpy(slot->digest, digest, sizeof digest);
     }
-    return result;
+    return count(result, METRIC_TOKEN_VERIFIED);
 }
 
 void token_memo_forget_all(struct token_memo *memo)

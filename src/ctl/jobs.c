@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "blob/blob.h"
 #include "ctl/ctl_int.h"
 #include "domain/change.h"
@@ -37,6 +38,7 @@
 #define FAILURE_MILLISECONDS 2000
 #define TIDY_SECONDS 600
 #define UNDO_SECONDS 10
+#define WATCH_SECONDS 2
 #define OUTBOX_KEEP_DAYS 30
 #define CHANGE_KEEP_DAYS 7
 #define PURGE_ROWS 1000
@@ -144,6 +146,20 @@ static struct error *tidy(struct service *service, struct arena *arena)
     return first;
 }
 
+/* What waits in the outbox, for the metrics; a database that cannot be asked shows by the age of these. */
+static void watch_outbox(struct service *service, struct arena *arena)
+{
+    struct outbox_counts counts;
+    int64_t lag;
+    if (outbox_count(service->database, arena, &counts) != NULL || outbox_lag(service->database, arena, &lag) != NULL)
+        return;
+    int64_t now = clock_now();
+    metrics_set(METRIC_OUTBOX_PENDING, counts.waiting);
+    metrics_set(METRIC_OUTBOX_DEAD, counts.dead);
+    metrics_set(METRIC_OUTBOX_OLDEST, lag == 0 ? 0 : (uint64_t)(now - lag));
+    metrics_set(METRIC_OUTBOX_SEEN, (uint64_t)now);
+}
+
 static void complain(const struct error *error)
 {
     LOG(ERROR, JOBS, "the round failed", LOG_TEXT("code", error_code_text(error->code)), LOG_TEXT("detail", error->detail));
@@ -154,6 +170,8 @@ static int run_until_told(struct service *service, const struct mail_transport *
     struct arena *arena = arena_new();
     int64_t tidied = 0;
     int64_t undone = 0;
+    int64_t watched = 0;
+    metrics_join(METRICS_JOBS, NULL);
     LOG(INFO, JOBS, "job runner started");
     while (!ending) {
         size_t count = 0;
@@ -167,6 +185,11 @@ static int run_until_told(struct service *service, const struct mail_transport *
             error = tidy(service, arena);
             tidied = clock_monotonic();
         }
+        if (error == NULL && clock_monotonic() - watched > (int64_t)WATCH_SECONDS * 1000000) {
+            watch_outbox(service, arena);
+            watched = clock_monotonic();
+        }
+        metrics_follow(clock_monotonic());
         if (error != NULL)
             complain(error);
         arena_reset(arena);
@@ -242,5 +265,6 @@ int ctl_jobs(struct run *run)
     else
         status = mode == 'o' ? run_once(&service, transport) : run_until_told(&service, transport);
     service_close(&service);
+    metrics_close();
     return status;
 }

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/metrics.h"
 #include "base/text.h"
 #include "codec/random.h"
 #include "store/database.h"
@@ -88,6 +89,7 @@ struct error *outbox_finish(struct database *database, struct arena *arena, cons
     TRY(database_change(database, arena, &finish_item,
                         VALUES(database_integer((int64_t)item->number), database_integer(item->attempts)),
                         &change));
+    metrics_add(METRIC_OUTBOX_DONE, change.affected);
     if (current_out != NULL)
         *current_out = change.affected == 1;
     return NULL;
@@ -138,6 +140,7 @@ struct error *outbox_retry(struct database *database, struct arena *arena, const
                                database_text(cut_reason(arena, reason)),
                                database_integer((int64_t)item->number), database_integer(item->attempts)),
                         &change));
+    metrics_add(METRIC_OUTBOX_RETRIED, change.affected);
     return NULL;
 }
 
@@ -153,6 +156,7 @@ struct error *outbox_bury(struct database *database, struct arena *arena, const 
                         VALUES(database_text(cut_reason(arena, reason)),
                                database_integer((int64_t)item->number), database_integer(item->attempts)),
                         &change));
+    metrics_add(METRIC_OUTBOX_BURIED, change.affected);
     return NULL;
 }
 
@@ -170,6 +174,19 @@ struct error *outbox_count(struct database *database, struct arena *arena, struc
         .overdue = (uint64_t)rows_integer(rows, 0, 1),
         .dead = (uint64_t)rows_integer(rows, 0, 2),
     };
+    return NULL;
+}
+
+/* By the database's clock, which gave the times; one place of the index. */
+static const struct statement find_lag = {
+    "SELECT COALESCE(GREATEST(TIMESTAMPDIFF(MICROSECOND, MIN(next_attempt_at), UTC_TIMESTAMP(3)), 0), 0) DIV 1000"
+    " FROM outbox WHERE status = 'waiting'"};
+
+struct error *outbox_lag(struct database *database, struct arena *arena, int64_t *milliseconds_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_lag, NO_VALUES, &rows));
+    *milliseconds_out = rows_integer(rows, 0, 0);
     return NULL;
 }
 

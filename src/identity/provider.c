@@ -4,7 +4,9 @@
 
 #include <stddef.h>
 
+#include "base/clock.h"
 #include "base/error.h"
+#include "base/metrics.h"
 #include "codec/token.h"
 
 static const char *const outcomes[PROVIDER_OUTCOME_COUNT] = {
@@ -25,6 +27,17 @@ static const char *const outcomes[PROVIDER_OUTCOME_COUNT] = {
     [PROVIDER_STATE] = "state",
 };
 
+/* Counts a call that began then and ended so; `outcome` is NULL where there is none. Passes the error on. */
+static struct error *counted(int64_t begun, struct error *error, const enum provider_outcome *outcome)
+{
+    metrics_observe(METRIC_PROVIDER_CALL, clock_monotonic() - begun);
+    if (error != NULL)
+        metrics_add(METRIC_PROVIDER_FAILED, 1);
+    else
+        metrics_add(outcome == NULL || *outcome == PROVIDER_OK ? METRIC_PROVIDER_OK : METRIC_PROVIDER_REFUSED, 1);
+    return error;
+}
+
 const char *provider_outcome_text(enum provider_outcome outcome)
 {
     return outcomes[outcome];
@@ -34,7 +47,9 @@ struct error *provider_create(struct provider *provider, struct arena *arena,
                               const struct provider_account *account, const char **subject_out,
                               enum provider_outcome *outcome_out)
 {
-    TRY(provider->functions->create(provider, arena, account, subject_out, outcome_out));
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->create(provider, arena, account, subject_out, outcome_out),
+                outcome_out));
     return NULL;
 }
 
@@ -42,7 +57,10 @@ struct error *provider_login(struct provider *provider, struct arena *arena,
                              const struct provider_login *login, struct provider_tokens *tokens_out,
                              struct provider_challenge *challenge_out, enum provider_outcome *outcome_out)
 {
-    TRY(provider->functions->login(provider, arena, login, tokens_out, challenge_out, outcome_out));
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->login(provider, arena, login, tokens_out,
+                                                  challenge_out, outcome_out),
+                outcome_out));
     return NULL;
 }
 
@@ -51,28 +69,34 @@ struct error *provider_answer_new_password(struct provider *provider, struct are
                                            struct secret new_password, struct provider_tokens *tokens_out,
                                            enum provider_outcome *outcome_out)
 {
-    TRY(provider->functions->answer_new_password(provider, arena, challenge, new_password, tokens_out,
-                                                 outcome_out));
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->answer_new_password(provider, arena, challenge,
+                                                                new_password, tokens_out, outcome_out),
+                outcome_out));
     return NULL;
 }
 
 struct error *provider_refresh(struct provider *provider, struct arena *arena, const char *refresh_token,
                                struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
 {
-    TRY(provider->functions->refresh(provider, arena, refresh_token, tokens_out, outcome_out));
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->refresh(provider, arena, refresh_token, tokens_out, outcome_out),
+                outcome_out));
     return NULL;
 }
 
 struct error *provider_logout(struct provider *provider, struct arena *arena, const char *subject,
                               struct id session)
 {
-    TRY(provider->functions->logout(provider, arena, subject, session));
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->logout(provider, arena, subject, session), NULL));
     return NULL;
 }
 
 struct error *provider_logout_all(struct provider *provider, struct arena *arena, const char *subject)
 {
-    TRY(provider->functions->logout_all(provider, arena, subject));
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->logout_all(provider, arena, subject), NULL));
     return NULL;
 }
 
@@ -80,8 +104,10 @@ struct error *provider_change_password(struct provider *provider, struct arena *
                                        struct id session, struct secret password, struct secret new_password,
                                        enum provider_outcome *outcome_out)
 {
-    TRY(provider->functions->change_password(provider, arena, subject, session, password, new_password,
-                                             outcome_out));
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->change_password(provider, arena, subject, session,
+                                                            password, new_password, outcome_out),
+                outcome_out));
     return NULL;
 }
 
@@ -89,28 +115,36 @@ struct error *provider_set_password(struct provider *provider, struct arena *are
                                     struct secret password, bool temporary,
                                     enum provider_outcome *outcome_out)
 {
-    TRY(provider->functions->set_password(provider, arena, subject, password, temporary, outcome_out));
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->set_password(provider, arena, subject, password,
+                                                         temporary, outcome_out),
+                outcome_out));
     return NULL;
 }
 
 struct error *provider_invite_again(struct provider *provider, struct arena *arena, const char *subject,
                                     struct secret password, enum provider_outcome *outcome_out)
 {
-    TRY(provider->functions->invite_again(provider, arena, subject, password, outcome_out));
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->invite_again(provider, arena, subject, password, outcome_out),
+                outcome_out));
     return NULL;
 }
 
 struct error *provider_confirm(struct provider *provider, struct arena *arena, const char *subject,
                                enum provider_outcome *outcome_out)
 {
-    TRY(provider->functions->confirm(provider, arena, subject, outcome_out));
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->confirm(provider, arena, subject, outcome_out), outcome_out));
     return NULL;
 }
 
 struct error *provider_set_enabled(struct provider *provider, struct arena *arena, const char *subject,
                                    bool enabled, enum provider_outcome *outcome_out)
 {
-    TRY(provider->functions->set_enabled(provider, arena, subject, enabled, outcome_out));
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->set_enabled(provider, arena, subject, enabled, outcome_out),
+                outcome_out));
     return NULL;
 }
 
@@ -118,13 +152,16 @@ struct error *provider_set_attributes(struct provider *provider, struct arena *a
                                       const struct provider_attributes *attributes,
                                       enum provider_outcome *outcome_out)
 {
-    TRY(provider->functions->set_attributes(provider, arena, subject, attributes, outcome_out));
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->set_attributes(provider, arena, subject, attributes, outcome_out),
+                outcome_out));
     return NULL;
 }
 
 struct error *provider_remove(struct provider *provider, struct arena *arena, struct id user, const char *email)
 {
-    TRY(provider->functions->remove(provider, arena, user, email));
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->remove(provider, arena, user, email), NULL));
     return NULL;
 }
 

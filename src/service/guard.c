@@ -2,6 +2,7 @@
 #include "service/guard.h"
 
 #include "base/error.h"
+#include "base/metrics.h"
 #include "domain/user.h"
 #include "service/caller.h"
 #include "service/service.h"
@@ -23,8 +24,9 @@ struct guard guard_of_password(struct arena *arena, const struct caller *caller,
     return guard;
 }
 
-static struct error *refuse(struct arena *arena, unsigned wait)
+static struct error *refuse(struct arena *arena, unsigned wait, bool by_address)
 {
+    metrics_add(by_address ? METRIC_THROTTLED_ADDRESS : METRIC_THROTTLED_ACCOUNT, 1);
     struct error *error = error_plain(arena, ERROR_RATE_LIMITED);
     error->retry_after = wait;
     return error;
@@ -35,9 +37,10 @@ struct error *guard_enter(struct service *service, struct arena *arena, const st
     unsigned wait = 0;
     if (guard->has_address)
         TRY(throttle_check(service->database, arena, &guard->address, &wait));
+    bool by_address = wait != 0;
     if (wait == 0 && guard->has_account)
         TRY(throttle_check(service->database, arena, &guard->account, &wait));
-    return wait == 0 ? NULL : refuse(arena, wait);
+    return wait == 0 ? NULL : refuse(arena, wait, by_address);
 }
 
 struct error *guard_failed(struct service *service, struct arena *arena, const struct guard *guard,
@@ -46,9 +49,10 @@ struct error *guard_failed(struct service *service, struct arena *arena, const s
     unsigned wait = 0;
     if (guard->has_account)
         TRY(throttle_fail(service->database, arena, &guard->account, &wait));
+    bool by_address = wait == 0;
     if (wait == 0 && guard->has_address)
         TRY(throttle_fail(service->database, arena, &guard->address, &wait));
-    return wait == 0 ? failure : refuse(arena, wait);
+    return wait == 0 ? failure : refuse(arena, wait, by_address);
 }
 
 struct error *guard_passed(struct service *service, struct arena *arena, const struct guard *guard)
@@ -56,5 +60,5 @@ struct error *guard_passed(struct service *service, struct arena *arena, const s
     unsigned wait = 0;
     if (guard->has_account)
         TRY(throttle_succeed(service->database, arena, &guard->account, &wait));
-    return wait == 0 ? NULL : refuse(arena, wait);
+    return wait == 0 ? NULL : refuse(arena, wait, false);
 }

@@ -10,6 +10,7 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/metrics.h"
 
 static enum log_destination destination_of(const char *text)
 {
@@ -45,6 +46,9 @@ struct error *setup_load(struct arena *arena, const char *option, const char *pr
     if (!log_open(destination_of(configuration->log.destination), configuration->log.file, program))
         return error_message(error_new(arena, ERROR_INTERNAL, "the log file cannot be opened: %s", strerror(errno)),
                              "The log file %s cannot be opened: %s.", configuration->log.file, strerror(errno));
+    const char *problem = NULL;
+    if (!metrics_open(configuration->metrics.file, &problem))
+        LOG(WARN, WORKER, problem, LOG_TEXT("file", configuration->metrics.file));
     return NULL;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "blob/blob.h"
 #include "blob/content.h"
 #include "domain/audit.h"
@@ -303,6 +304,13 @@ struct error *upload_store(struct upload *upload)
     return error;
 }
 
+static void count_files(const struct upload *upload)
+{
+    metrics_add(METRIC_UPLOAD_FILES, upload->file_count);
+    for (size_t i = 0; i < upload->file_count; i++)
+        metrics_add(METRIC_UPLOAD_BYTES, (uint64_t)upload->files[i].record.size);
+}
+
 struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,
                              struct request *request, struct file_record **records_out, size_t *count_out)
 {
@@ -314,6 +322,7 @@ struct error *upload_receive(struct service *service, struct arena *arena, const
     TRY(upload_read(upload, request));
     TRY(upload_judge(upload));
     TRY(upload_store(upload));
+    count_files(upload);
     struct file_record *records = arena_array(arena, upload->file_count, sizeof *records);
     for (size_t i = 0; i < upload->file_count; i++)
         records[i] = upload->files[i].record;

@@ -21,6 +21,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "store/database_int.h"
 
 /* What the client waits beyond the server's own bound, so that the server is the one to give up first. */
@@ -31,9 +32,19 @@
  */
 static _Thread_local int64_t deadline;
 
+/* When the exchange at hand began. */
+static _Thread_local int64_t begun;
+
 static void deadline_start(unsigned seconds, int64_t grace)
 {
-    deadline = seconds == 0 ? 0 : clock_monotonic() + (int64_t)seconds * 1000000 + grace;
+    begun = clock_monotonic();
+    deadline = seconds == 0 ? 0 : begun + (int64_t)seconds * 1000000 + grace;
+}
+
+/* A round trip is over, well or not. */
+static void count_trip(void)
+{
+    metrics_observe(METRIC_DATABASE_ROUND_TRIP, clock_monotonic() - begun);
 }
 
 /* The library's wait for the socket: 1 when it is ready, 0 (ETIMEDOUT) at the deadline, -1 on failure. */
@@ -72,11 +83,27 @@ static void note_fault(struct fault *fault, unsigned number, const char *state, 
         failure_key(message, fault->key);
 }
 
+/* What is an outcome to the caller, or is prepared anew and repeated, is no failure worth counting. */
+static void count_failure(enum failure failure)
+{
+    if (failure == FAILURE_LOST)
+        metrics_add(METRIC_DATABASE_LOST, 1);
+    else if (failure == FAILURE_UNAVAILABLE)
+        metrics_add(METRIC_DATABASE_UNAVAILABLE, 1);
+    else if (failure == FAILURE_CONFLICT)
+        metrics_add(METRIC_DATABASE_CONFLICT, 1);
+    else if (failure == FAILURE_FULL)
+        metrics_add(METRIC_DATABASE_FULL, 1);
+    else if (failure == FAILURE_MISTAKE)
+        metrics_add(METRIC_DATABASE_MISTAKE, 1);
+}
+
 /* A statement or a command failed on the connection. */
 static void note_failure(struct database *database, struct fault *fault, unsigned number, const char *state,
                          const char *message)
 {
     note_fault(fault, number, state, message);
+    count_failure(fault->failure);
     if (fault->failure != FAILURE_LOST)
         return;
     /* 2006 is raised while sending: the server has not got the whole of it. */
@@ -149,11 +176,13 @@ static bool connect_now(struct database *database, struct fault *fault)
     if (mysql_real_connect(mysql, host, options->user, secret_reveal(options->password),
                            options->name, options->port, options->socket, CLIENT_FOUND_ROWS) != NULL) {
         database->mysql = mysql;
+        metrics_add(METRIC_DATABASE_CONNECTED, 1);
         LOG(DEBUG, STORE, "connected to the database");
         return true;
     }
     note_fault(fault, mysql_errno(mysql), mysql_sqlstate(mysql), mysql_error(mysql));
     fault->failure = FAILURE_UNAVAILABLE;
+    metrics_add(METRIC_DATABASE_NOT_CONNECTED, 1);
     (void)snprintf(fault->text, sizeof fault->text, "%s", mysql_error(mysql));
     LOG(ERROR, STORE, "cannot connect to the database", LOG_INTEGER("errorNumber", fault->number),
         LOG_TEXT("reason", fault->text));
@@ -267,7 +296,9 @@ static struct prepared *prepare_now(struct database *database, const char *sql, 
         out_of_memory();
     deadline_start(database->options.query_timeout_seconds, GRACE_MICROSECONDS);
     LOG(DEBUG, STORE, "preparing a statement", LOG_TEXT("sql", sql));
-    if (mysql_stmt_prepare(handle, sql, strlen(sql)) != 0) {
+    bool failed = mysql_stmt_prepare(handle, sql, strlen(sql)) != 0;
+    count_trip();
+    if (failed) {
         unsigned number = mysql_stmt_errno(handle);
         char state[6], message[MYSQL_ERRMSG_SIZE];
         (void)snprintf(state, sizeof state, "%s", mysql_stmt_sqlstate(handle));
@@ -360,8 +391,10 @@ bool connection_execute(struct database *database, struct prepared *prepared,
     for (size_t i = 0; i < count; i++)
         bind_value(&prepared->bound[i], &values[i]);
     deadline_start(database->options.query_timeout_seconds, GRACE_MICROSECONDS);
-    if ((count == 0 || mysql_stmt_bind_param(handle, prepared->bound) == 0) &&
-        mysql_stmt_execute(handle) == 0 && mysql_stmt_store_result(handle) == 0)
+    bool done = (count == 0 || mysql_stmt_bind_param(handle, prepared->bound) == 0) &&
+                mysql_stmt_execute(handle) == 0 && mysql_stmt_store_result(handle) == 0;
+    count_trip();
+    if (done)
         return true;
     note_failure(database, fault, mysql_stmt_errno(handle), mysql_stmt_sqlstate(handle),
                  mysql_stmt_error(handle));
@@ -372,8 +405,10 @@ bool connection_command(struct database *database, const char *sql, size_t lengt
 {
     MYSQL *mysql = database->mysql;
     deadline_start(database->options.query_timeout_seconds, GRACE_MICROSECONDS);
-    if (mysql_real_query(mysql, sql, length) == 0) {
-        MYSQL_RES *result = mysql_store_result(mysql);
+    bool sent = mysql_real_query(mysql, sql, length) == 0;
+    MYSQL_RES *result = sent ? mysql_store_result(mysql) : NULL;
+    count_trip();
+    if (sent) {
         if (result != NULL || mysql_errno(mysql) == 0) {
             mysql_free_result(result);
             return true;
@@ -389,7 +424,9 @@ bool connection_command(struct database *database, const char *sql, size_t lengt
 bool connection_ping(struct database *database, struct fault *fault)
 {
     deadline_start(database->options.query_timeout_seconds, GRACE_MICROSECONDS);
-    if (mysql_ping(database->mysql) == 0)
+    bool answered = mysql_ping(database->mysql) == 0;
+    count_trip();
+    if (answered)
         return true;
     note_failure(database, fault, mysql_errno(database->mysql), mysql_sqlstate(database->mysql),
                  mysql_error(database->mysql));

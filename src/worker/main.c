@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "api/dispatch.h"
@@ -19,6 +21,8 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/metrics.h"
+#include "base/text.h"
 #include "http/fastcgi.h"
 #include "http/reply.h"
 #include "http/request.h"
@@ -44,6 +48,22 @@ static void find_peers(const struct configuration *configuration, struct fastcgi
         else
             options->peers[options->peer_count++] = entry->pw_uid;
     }
+}
+
+/*
+ * The pool this worker belongs to is called like the socket it serves, "login" for /run/gatehouse/login.sock. Where the
+ * web server starts the workers itself each has a socket of its own, named by numbers: then there is one pool.
+ */
+static const char *pool_name(char name_out[sizeof(((struct sockaddr_un *)NULL)->sun_path)])
+{
+    struct sockaddr_un address = {.sun_family = AF_UNSPEC};
+    socklen_t length = sizeof address;
+    if (getsockname(STDIN_FILENO, (struct sockaddr *)(void *)&address, &length) != 0 || address.sun_family != AF_UNIX)
+        return NULL;
+    const char *slash = strrchr(address.sun_path, '/');
+    (void)snprintf(name_out, sizeof address.sun_path, "%s", slash == NULL ? address.sun_path : slash + 1);
+    name_out[strcspn(name_out, ".")] = '\0';
+    return text_is_alpha(name_out[0]) ? name_out : NULL;
 }
 
 static void serve(struct service *service, const struct configuration *configuration)
@@ -92,6 +112,7 @@ int main(int argc, char **argv)
     struct service service;
     struct fastcgi_options options = {.peer_count = 0};
     const char *problem = NULL;
+    char pool[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 
     /* Another process of the same user must not read tokens and keys out of our memory; nor must a core file. */
     (void)prctl(PR_SET_DUMPABLE, 0);
@@ -113,10 +134,13 @@ int main(int argc, char **argv)
         LOG(FATAL, WORKER, problem);
         return EXIT_FAILURE;
     }
+    dispatch_open();
+    metrics_join(METRICS_WORKER, pool_name(pool));
     LOG(INFO, WORKER, "worker started");
     serve(&service, configuration);
     LOG(INFO, WORKER, "worker ended");
     service_close(&service);
+    metrics_close();
     arena_free(&arena);
     return EXIT_SUCCESS;
 }

@@ -36,7 +36,8 @@ static void every_row_is_complete(void **state)
         assert_non_null(rows[i].operation);
         assert_non_null(rows[i].summary);
         assert_int_equal(rows[i].body_kind != BODY_NONE, rows[i].body != NULL);
-        assert_int_equal(rows[i].reply_kind == REPLY_JSON || rows[i].reply_kind == REPLY_FILE, rows[i].reply == NULL);
+        bool written = rows[i].reply_kind == REPLY_JSON || rows[i].reply_kind == REPLY_TEXT || rows[i].reply_kind == REPLY_FILE;
+        assert_int_equal(written, rows[i].reply == NULL);
         for (size_t j = 0; j < i; j++) {
             assert_string_not_equal(rows[i].operation, rows[j].operation);
             assert_false(rows[i].method == rows[j].method && strcmp(rows[i].path, rows[j].path) == 0);

@@ -9,6 +9,7 @@
     X(id)                                                                                                    \
     X(log)                                                                                                   \
     X(metrics)                                                                                               \
+    X(network)                                                                                               \
     X(secret)                                                                                                \
     X(text)
 

@@ -210,6 +210,9 @@ static void counts_and_purges_what_is_done(void **state)
     struct outbox_counts counts;
     expect_ok(outbox_count(database, arena, &counts));
     assert_int_equal(counts.waiting + counts.overdue + counts.dead, 0);
+    int64_t none;
+    expect_ok(outbox_lag(database, arena, &none));
+    assert_int_equal(none, 0);
     given_items(database, arena, 4, id_new());
     struct outbox_items items = claim(database, arena, 2);
     bool current;
@@ -222,6 +225,12 @@ static void counts_and_purges_what_is_done(void **state)
     assert_int_equal(counts.waiting, 2);
     assert_int_equal(counts.overdue, 1);
     assert_int_equal(counts.dead, 1);
+    int64_t lag;
+    expect_ok(outbox_lag(database, arena, &lag));
+    assert_true(lag >= 120000 && lag < 3600000);
+    sql(database, arena, "UPDATE outbox SET next_attempt_at = next_attempt_at + INTERVAL 1 DAY WHERE status = 'waiting'");
+    expect_ok(outbox_lag(database, arena, &lag));
+    assert_int_equal(lag, 0);
 
     uint64_t count;
     expect_ok(outbox_purge(database, arena, 30, 100, &count));

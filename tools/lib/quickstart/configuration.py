@@ -47,6 +47,7 @@ def values(chosen, layout):
         ("mail", "smtp_tls"): "",
         ("log", "destination"): "file",
         ("log", "file"): layout.log / "gatehouse.log",
+        ("metrics", "file"): layout.run / "metrics",
     }
 
 

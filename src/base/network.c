@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* Everything is compared in 128 bits: an IPv4 address as ::ffff:a.b.c.d, its prefix length 96 longer. */
+#include "base/network.h"
+
+#include <arpa/inet.h>
+#include <stdint.h>
+#include <string.h>
+
+#define ADDRESS_BYTES 16
+#define ADDRESS_BITS (8 * ADDRESS_BYTES)
+#define MAPPED_BITS 96
+#define TEXT_BYTES 48
+
+struct range {
+    unsigned char address[ADDRESS_BYTES];
+    unsigned bits; /* of them count */
+};
+
+static bool read_address(const char *text, unsigned char out[ADDRESS_BYTES], unsigned *prefix_out)
+{
+    static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+    *prefix_out = 0;
+    if (inet_pton(AF_INET6, text, out) == 1)
+        return true;
+    memcpy(out, mapped, sizeof mapped);
+    *prefix_out = MAPPED_BITS;
+    return inet_pton(AF_INET, text, out + sizeof mapped) == 1;
+}
+
+static bool read_range(const char *text, struct range *range_out)
+{
+    char address[TEXT_BYTES];
+    const char *slash = strchr(text, '/');
+    size_t length = slash == NULL ? strlen(text) : (size_t)(slash - text);
+    unsigned prefix = 0;
+    int64_t bits = 0;
+    if (length >= sizeof address)
+        return false;
+    memcpy(address, text, length);
+    address[length] = '\0';
+    if (!read_address(address, range_out->address, &prefix))
+        return false;
+    range_out->bits = ADDRESS_BITS;
+    if (slash == NULL)
+        return true;
+    if (!text_to_integer(slash + 1, 0, ADDRESS_BITS - prefix, &bits))
+        return false;
+    range_out->bits = prefix + (unsigned)bits;
+    return true;
+}
+
+bool network_is_range(const char *text)
+{
+    struct range range;
+    return read_range(text, &range);
+}
+
+static bool has(const struct range *range, const unsigned char address[ADDRESS_BYTES])
+{
+    size_t whole = range->bits / 8;
+    unsigned rest = range->bits % 8;
+    if (memcmp(range->address, address, whole) != 0)
+        return false;
+    return rest == 0 || ((range->address[whole] ^ address[whole]) >> (8 - rest)) == 0;
+}
+
+bool network_list_has(const struct text_list *ranges, const char *address)
+{
+    unsigned char bytes[ADDRESS_BYTES];
+    unsigned prefix;
+    if (!read_address(address, bytes, &prefix))
+        return false;
+    for (size_t i = 0; i < ranges->count; i++) {
+        struct range range;
+        if (read_range(ranges->items[i], &range) && has(&range, bytes))
+            return true;
+    }
+    return false;
+}
