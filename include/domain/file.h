@@ -76,6 +76,13 @@ struct error *file_find(struct database *database, struct arena *arena, struct i
 struct error *file_find_any(struct database *database, struct arena *arena, struct id id,
                             struct file_record **record_out);
 
+/*
+ * Whether the row is there once no transaction that may have written it is under way any more: it waits for one that
+ * is. For who does not know what became of a COMMIT. DATABASE_UNAVAILABLE also when the other one takes its time.
+ */
+struct error *file_find_settled(struct database *database, struct arena *arena, struct id organisation,
+                                struct id id, bool *found_out);
+
 /* What became of a change of state; of two callers at once exactly one gets FILE_CHANGED. */
 enum file_outcome {
     FILE_CHANGED,

@@ -169,6 +169,19 @@ struct error *file_find(struct database *database, struct arena *arena, struct i
     return NULL;
 }
 
+static const struct statement find_settled = {
+    "SELECT 1 FROM file f WHERE f.id = ? AND f.organisation_id = ? LOCK IN SHARE MODE"};
+
+struct error *file_find_settled(struct database *database, struct arena *arena, struct id organisation,
+                                struct id id, bool *found_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_settled, VALUES(database_id(id), database_id(organisation)),
+                       &rows));
+    *found_out = rows->count > 0;
+    return NULL;
+}
+
 static const struct statement find_any = {"SELECT " FILE_COLUMNS " FROM file f WHERE f.id = ?"};
 
 struct error *file_find_any(struct database *database, struct arena *arena, struct id id,

@@ -237,16 +237,6 @@ static void remove_blobs(struct upload *upload)
     }
 }
 
-/* COMMIT was sent and its answer lost: the row tells. Where even that cannot be asked, the bytes stay for fsck. */
-static struct error *resolve_unknown(struct upload *upload, struct error *error)
-{
-    struct file_record *record = NULL;
-    const struct file_record *first = &upload->files[0].record;
-    struct error *failure =
-        file_find(upload->service->database, upload->arena, first->organisation_id, first->id, &record);
-    return failure == NULL && record != NULL ? NULL : error;
-}
-
 /*
  * Where the organisation has these very bytes already: in this request or in a file of its own. Never another's, so that
  * neither time nor answer tells what others have. Of uploads at the same moment each may store its own bytes.
@@ -299,7 +289,7 @@ struct error *upload_store(struct upload *upload)
     if (error == NULL)
         return NULL;
     if (unknown)
-        return resolve_unknown(upload, error);
+        return upload_settle(upload, error); /* the bytes of what failed stay for fsck */
     remove_blobs(upload);
     return error;
 }

@@ -18,6 +18,8 @@ struct caller;
 struct service;
 
 /* One file part. */
+struct request;
+
 struct upload_file {
     struct blob_writer *writer;
     const char *raw_name; /* the client's file name, NULL when it gave none */
@@ -63,5 +65,11 @@ struct error *upload_judge(struct upload *upload);
 
 /* Commits the blobs, then the rows. */
 struct error *upload_store(struct upload *upload);
+
+/*
+ * COMMIT was sent and its answer lost (`error`): asks for the first file's row until the database answers. NULL when it
+ * is there, and so are all; `error` when it is not; another DATABASE_UNAVAILABLE, which says so, when nobody can tell.
+ */
+struct error *upload_settle(struct upload *upload, struct error *error);
 
 #endif
