@@ -116,6 +116,7 @@ prepare() {
         groups+=(workers nginx apache fcgid http)
         ;;
     esac
+    case " ${chosen[*]} " in *" torture "*) groups+=(torture) ;; esac
     missing=$("$here/lib/packages" missing "${groups[@]}")
     if [ -n "$missing" ]; then
         missing=${missing//$'\n'/ }
@@ -186,12 +187,18 @@ run_dist() {
     count_one
 }
 
-# Kinds that bring their own runner: tests/KIND/run, which finds the build in $GATEHOUSE_BUILD.
+# Kinds that bring their own runner: tests/KIND/run, which finds the build in $GATEHOUSE_BUILD, and a build folder of the
+# quick start in $GATEHOUSE_QUICKSTART_BUILD. One that prints automake's totals is counted by them.
 run_folder() {
     build
     [ -x "$top/tests/$1/run" ] || fail "tests/$1 has no program called run."
-    GATEHOUSE_BUILD=$out/build step "$1" "$top/tests/$1/run"
-    count_one
+    GATEHOUSE_BUILD=$out/build GATEHOUSE_QUICKSTART_BUILD=$out/quickstart \
+        GATEHOUSE_CONFIGURE_ARGUMENTS="--enable-werror $sanitizers" step "$1" "$top/tests/$1/run"
+    if grep -q '^# PASS:' "$step_log"; then
+        count_tap
+    else
+        count_one
+    fi
 }
 
 summary() {

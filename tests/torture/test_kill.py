@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: MIT
+"""kill -9: of workers at random moments of uploads, of the database under them."""
+
+import os
+import pathlib
+import random
+import signal
+import time
+
+import ledger as ledgers
+from clients import Clients
+from support.stack import wait_until
+
+KILLS = 200
+DATABASE_KILLS = 8
+
+
+def children(pid):
+    """The child processes of a process, whose name is pid's own business."""
+    try:
+        return [int(word) for word in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    except FileNotFoundError:
+        return []
+
+
+def every_worker_answers(stack, account):
+    """Afterwards the service is whole again: null requests and uploads work, and no worker hangs."""
+    wait_until(lambda: account.get("/customers/me", status={200, 500, 502}).status_code == 200, 30, "the service")
+    for _ in range(3 * max(1, len(stack.workers_of("workers")))):
+        account.get("/customers/me", status=200)
+
+
+def test_workers_killed_at_two_hundred_moments_lose_nothing(stack, database, account, ledger):
+    """Uploads run through the web server; a worker is killed every few milliseconds, two hundred times."""
+    supervisor, = stack.pids_named("workers")
+    killed = 0
+    with Clients(stack, ledger, account.token, 6, 400_000):
+        deadline = time.monotonic() + 150
+        while killed < KILLS:
+            assert time.monotonic() < deadline, f"only {killed} workers could be killed"
+            time.sleep(random.uniform(0.005, 0.08))
+            workers = children(supervisor)
+            if workers:
+                try:
+                    os.kill(random.choice(workers), signal.SIGKILL)
+                    killed += 1
+                except ProcessLookupError:
+                    pass
+    every_worker_answers(stack, account)
+    print(f"{killed} kills: {ledger}")
+    assert ledger.stored and ledger.unknown, f"the kills met no upload: {ledger}"
+    ledgers.judge(ledger, database, stack.blobs)
+    ledgers.mend(stack, database, stack.blobs)
+    ledgers.judge(ledger, database, stack.blobs)
+
+
+def test_a_database_killed_under_uploads_loses_nothing(stack, database, account, ledger):
+    """MariaDB is killed several times while uploads run and comes back by itself."""
+    with Clients(stack, ledger, account.token, 4, 200_000):
+        for _ in range(DATABASE_KILLS):
+            before = len(ledger.stored)
+            wait_until(lambda: len(ledger.stored) > before + 10, 60, "uploads that succeed")
+            pid, = stack.pids_named("mariadb")
+            time.sleep(random.uniform(0, 0.1))
+            os.kill(pid, signal.SIGKILL)
+            wait_until(lambda: pid not in stack.pids_named("mariadb"), 60, "MariaDB to be started again")
+        before = len(ledger.stored)
+        wait_until(lambda: len(ledger.stored) > before + 10, 60, "uploads that succeed again")
+    every_worker_answers(stack, account)
+    print(f"{DATABASE_KILLS} kills: {ledger}")
+    assert set(code.split()[1] for code in ledger.codes()) <= {"database.unavailable"}, ledger
+    ledgers.judge(ledger, database, stack.blobs)
+    ledgers.mend(stack, database, stack.blobs)
+    ledgers.judge(ledger, database, stack.blobs)
