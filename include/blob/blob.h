@@ -48,6 +48,15 @@ struct blob_space {
     uint64_t total_bytes;
 };
 
+/* A name in the store that is none of a blob, as blob_each_stray() finds it. */
+struct blob_stray {
+    const char *folder; /* relative to the root */
+    const char *name;
+    bool temporary;   /* among the temporary files */
+    bool is_file;     /* a regular file: others are never moved */
+    int64_t modified; /* milliseconds since 1970 */
+};
+
 /* What a kind of store does; see the calls of the same name below. `state` is what `begin` made. */
 struct blob_functions {
     struct error *(*begin)(struct blob_store *store, struct arena *arena, void **state_out);
@@ -70,6 +79,13 @@ struct blob_functions {
     struct error *(*each)(struct blob_store *store, struct arena *arena,
                           struct error *(*visit)(void *context, const struct blob_found *found),
                           void *context);
+    struct error *(*look)(struct blob_store *store, struct arena *arena, struct id id,
+                          struct blob_found *found_out, bool *there_out);
+    struct error *(*each_stray)(struct blob_store *store, struct arena *arena,
+                                struct error *(*visit)(void *context, const struct blob_stray *stray),
+                                void *context);
+    struct error *(*set_aside)(struct blob_store *store, struct arena *arena, const char *folder,
+                               const char *name, const char **where_out);
 };
 
 struct blob_store {
@@ -155,5 +171,23 @@ struct error *blob_sweep(struct blob_store *store, struct arena *arena, int64_t 
 /* Calls `visit` for every blob in no particular order, until it returns an error, which is passed on. */
 struct error *blob_each(struct blob_store *store, struct arena *arena,
                         struct error *(*visit)(void *context, const struct blob_found *found), void *context);
+
+/* Whether there is a blob of that id, and what blob_each() would tell of it. */
+struct error *blob_look(struct blob_store *store, struct arena *arena, struct id id,
+                        struct blob_found *found_out, bool *there_out);
+
+/* Calls `visit` for every name among blobs and temporary files that is none of a blob, as blob_each() does. */
+struct error *blob_each_stray(struct blob_store *store, struct arena *arena,
+                              struct error *(*visit)(void *context, const struct blob_stray *stray),
+                              void *context);
+
+/*
+ * Moves a blob, or the stray `name` of `folder`, to the store's quarantine, where nothing looks for it and
+ * nothing is ever replaced or deleted. *where_out is its path there, relative to the root.
+ */
+struct error *blob_set_aside(struct blob_store *store, struct arena *arena, struct id id,
+                             const char **where_out);
+struct error *blob_set_stray_aside(struct blob_store *store, struct arena *arena, const char *folder,
+                                   const char *name, const char **where_out);
 
 #endif

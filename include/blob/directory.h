@@ -4,6 +4,7 @@
  *
  *     <root>/<last two hex digits of the id>/<32 hex digits of the id>
  *     <root>/tmp/<32 hex digits>        only where there is no O_TMPFILE
+ *     <root>/quarantine/<name>          what fsck has moved aside
  *
  * Bytes go into an unnamed file (open(2), O_TMPFILE), so that a crash leaves nothing; commit is fsync of the
  * file, link to its name, fsync of the directory. A link never replaces anything. All opening is relative to

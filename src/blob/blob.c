@@ -215,3 +215,31 @@ struct error *blob_each(struct blob_store *store, struct arena *arena,
 {
     return store->functions->each(store, arena, visit, context);
 }
+
+struct error *blob_look(struct blob_store *store, struct arena *arena, struct id id,
+                        struct blob_found *found_out, bool *there_out)
+{
+    return store->functions->look(store, arena, id, found_out, there_out);
+}
+
+struct error *blob_each_stray(struct blob_store *store, struct arena *arena,
+                              struct error *(*visit)(void *context, const struct blob_stray *stray),
+                              void *context)
+{
+    return store->functions->each_stray(store, arena, visit, context);
+}
+
+struct error *blob_set_aside(struct blob_store *store, struct arena *arena, struct id id,
+                             const char **where_out)
+{
+    char *path = blob_path(arena, id);
+    char *slash = strchr(path, '/');
+    *slash = '\0';
+    return store->functions->set_aside(store, arena, path, slash + 1, where_out);
+}
+
+struct error *blob_set_stray_aside(struct blob_store *store, struct arena *arena, const char *folder,
+                                   const char *name, const char **where_out)
+{
+    return store->functions->set_aside(store, arena, folder, name, where_out);
+}

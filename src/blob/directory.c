@@ -24,23 +24,10 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "blob/blob.h"
+#include "blob/directory_int.h"
 #include "blob/io.h"
 
 #define FILE_MODE 0640
-#define DIRECTORY_MODE 0750
-#define SHARDS 256
-#define SHARD_NAME_BYTES 3
-#define TEMPORARY "tmp"
-#define DIRECTORY_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-
-struct directory {
-    const struct blob_io *io;
-    const char *path;
-    int root;
-    dev_t device;
-    ino_t inode;
-    bool durable[SHARDS]; /* shards whose entry in the root this process has made durable */
-};
 
 /* A blob on its way. */
 struct pending {
@@ -49,20 +36,20 @@ struct pending {
     char name[ID_HEX_BYTES]; /* that name */
 };
 
-static struct directory *of(struct blob_store *store)
+struct directory *directory_of(struct blob_store *store)
 {
     return store->context;
 }
 
 /* The error for a call that failed with `number` (an errno); `what` says which. */
-static struct error *failure(struct arena *arena, int number, const char *what)
+struct error *directory_failure(struct arena *arena, int number, const char *what)
 {
     bool full = number == ENOSPC || number == EDQUOT;
     return error_new(arena, full ? ERROR_STORAGE_FULL : ERROR_STORAGE_UNAVAILABLE, "blob store: %s: %s", what,
                      strerror(number));
 }
 
-static int open_at(const struct directory *directory, int at, const char *path, int flags)
+int directory_open_at(const struct directory *directory, int at, const char *path, int flags)
 {
     int fd;
     do
@@ -71,7 +58,7 @@ static int open_at(const struct directory *directory, int at, const char *path, 
     return fd;
 }
 
-static void shut(const struct directory *directory, int fd)
+void directory_shut(const struct directory *directory, int fd)
 {
     if (fd >= 0)
         (void)directory->io->close(fd);
@@ -92,18 +79,18 @@ static struct error *refresh(struct directory *directory, struct arena *arena)
 {
     struct stat status;
     if (directory->io->fstatat(AT_FDCWD, directory->path, &status, 0) != 0)
-        return failure(arena, errno, "look at the root");
+        return directory_failure(arena, errno, "look at the root");
     if (directory->root >= 0 && status.st_dev == directory->device && status.st_ino == directory->inode)
         return NULL;
-    int fd = open_at(directory, AT_FDCWD, directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd = directory_open_at(directory, AT_FDCWD, directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return failure(arena, errno, "open the root");
+        return directory_failure(arena, errno, "open the root");
     if (directory->io->fstat(fd, &status) != 0) {
         int number = errno;
-        shut(directory, fd);
-        return failure(arena, number, "look at the open root");
+        directory_shut(directory, fd);
+        return directory_failure(arena, number, "look at the open root");
     }
-    shut(directory, directory->root);
+    directory_shut(directory, directory->root);
     directory->root = fd;
     directory->device = status.st_dev;
     directory->inode = status.st_ino;
@@ -121,21 +108,21 @@ static bool set_mode(const struct directory *directory, int fd)
 }
 
 /* Opens the root's directory `name`, making it where it is missing. -1 with errno. */
-static int open_or_make(const struct directory *directory, const char *name, bool *made_out)
+int directory_make(const struct directory *directory, const char *name, bool *made_out)
 {
     *made_out = false;
-    int fd = open_at(directory, directory->root, name, DIRECTORY_FLAGS);
+    int fd = directory_open_at(directory, directory->root, name, DIRECTORY_FLAGS);
     if (fd >= 0 || errno != ENOENT)
         return fd;
     if (directory->io->mkdirat(directory->root, name, DIRECTORY_MODE) == 0)
         *made_out = true;
     else if (errno != EEXIST)
         return -1;
-    fd = open_at(directory, directory->root, name, DIRECTORY_FLAGS);
+    fd = directory_open_at(directory, directory->root, name, DIRECTORY_FLAGS);
     int number = errno;
     if (fd >= 0 && *made_out && !set_mode(directory, fd)) {
         number = errno;
-        shut(directory, fd);
+        directory_shut(directory, fd);
         fd = -1;
     }
     if (fd < 0 && *made_out)
@@ -152,15 +139,15 @@ static struct error *open_shard(struct directory *directory, struct arena *arena
     const char *name = hex + ID_HEX_BYTES - SHARD_NAME_BYTES;
     bool *durable = &directory->durable[id.bytes[ID_BYTES - 1]];
     bool made;
-    int fd = open_or_make(directory, name, &made);
+    int fd = directory_make(directory, name, &made);
     if (fd < 0)
-        return failure(arena, errno, "open a directory of blobs");
+        return directory_failure(arena, errno, "open a directory of blobs");
     if ((made || !*durable) && directory->io->fsync(directory->root) != 0) {
         int number = errno;
-        shut(directory, fd);
+        directory_shut(directory, fd);
         if (made)
             (void)directory->io->unlinkat(directory->root, name, AT_REMOVEDIR);
-        return failure(arena, number, "make a directory of blobs durable");
+        return directory_failure(arena, number, "make a directory of blobs durable");
     }
     *durable = true;
     *fd_out = fd;
@@ -172,7 +159,7 @@ static int find_shard(const struct directory *directory, struct id id)
 {
     char hex[ID_HEX_BYTES];
     id_hex(id, hex);
-    return open_at(directory, directory->root, hex + ID_HEX_BYTES - SHARD_NAME_BYTES, DIRECTORY_FLAGS);
+    return directory_open_at(directory, directory->root, hex + ID_HEX_BYTES - SHARD_NAME_BYTES, DIRECTORY_FLAGS);
 }
 
 /* ---- writing ---- */
@@ -181,15 +168,15 @@ static int find_shard(const struct directory *directory, struct id id)
 static bool open_named(const struct directory *directory, struct pending *pending)
 {
     bool made;
-    int temporary = open_or_make(directory, TEMPORARY, &made);
+    int temporary = directory_make(directory, TEMPORARY, &made);
     if (temporary < 0)
         return false;
     id_hex(id_new(), pending->name);
     int fd =
-        open_at(directory, temporary, pending->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
+        directory_open_at(directory, temporary, pending->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
         int number = errno;
-        shut(directory, temporary);
+        directory_shut(directory, temporary);
         errno = number;
         return false;
     }
@@ -201,7 +188,7 @@ static bool open_named(const struct directory *directory, struct pending *pendin
 static bool open_pending(const struct directory *directory, struct pending *pending)
 {
     pending->temporary = -1;
-    pending->fd = open_at(directory, directory->root, ".", O_RDWR | O_TMPFILE | O_CLOEXEC);
+    pending->fd = directory_open_at(directory, directory->root, ".", O_RDWR | O_TMPFILE | O_CLOEXEC);
     if (pending->fd >= 0)
         return true;
     /* How file systems and kernels without O_TMPFILE answer: open(2). */
@@ -211,28 +198,28 @@ static bool open_pending(const struct directory *directory, struct pending *pend
 
 static void directory_abort(struct blob_store *store, void *state)
 {
-    const struct directory *directory = of(store);
+    const struct directory *directory = directory_of(store);
     struct pending *pending = state;
-    shut(directory, pending->fd);
+    directory_shut(directory, pending->fd);
     pending->fd = -1;
     if (pending->temporary >= 0) {
         unlink_or_log(directory, pending->temporary, pending->name);
-        shut(directory, pending->temporary);
+        directory_shut(directory, pending->temporary);
         pending->temporary = -1;
     }
 }
 
 static struct error *directory_begin(struct blob_store *store, struct arena *arena, void **state_out)
 {
-    struct directory *directory = of(store);
+    struct directory *directory = directory_of(store);
     TRY(refresh(directory, arena));
     struct pending *pending = arena_alloc(arena, sizeof *pending);
     if (!open_pending(directory, pending))
-        return failure(arena, errno, "make a temporary file");
+        return directory_failure(arena, errno, "make a temporary file");
     if (directory->io->fchmod(pending->fd, FILE_MODE) != 0) {
         int number = errno;
         directory_abort(store, pending);
-        return failure(arena, number, "set the mode of a temporary file");
+        return directory_failure(arena, number, "set the mode of a temporary file");
     }
     *state_out = pending;
     return NULL;
@@ -241,7 +228,7 @@ static struct error *directory_begin(struct blob_store *store, struct arena *are
 static struct error *directory_write(struct blob_store *store, struct arena *arena, void *state,
                                      const void *bytes, size_t length)
 {
-    const struct directory *directory = of(store);
+    const struct directory *directory = directory_of(store);
     const struct pending *pending = state;
     const unsigned char *from = bytes;
     while (length > 0) {
@@ -249,7 +236,7 @@ static struct error *directory_write(struct blob_store *store, struct arena *are
         if (written < 0 && errno == EINTR)
             continue;
         if (written <= 0)
-            return failure(arena, written < 0 ? errno : EIO, "write");
+            return directory_failure(arena, written < 0 ? errno : EIO, "write");
         from += written;
         length -= (size_t)written;
     }
@@ -259,7 +246,7 @@ static struct error *directory_write(struct blob_store *store, struct arena *are
 static struct error *directory_read(struct blob_store *store, struct arena *arena, void *state, uint64_t offset,
                                     void *bytes, size_t length, size_t *got_out)
 {
-    const struct directory *directory = of(store);
+    const struct directory *directory = directory_of(store);
     const struct pending *pending = state;
     unsigned char *into = bytes;
     size_t got = 0;
@@ -268,7 +255,7 @@ static struct error *directory_read(struct blob_store *store, struct arena *aren
         if (step < 0 && errno == EINTR)
             continue;
         if (step < 0)
-            return failure(arena, errno, "pread");
+            return directory_failure(arena, errno, "pread");
         if (step == 0)
             break;
         got += (size_t)step;
@@ -302,18 +289,18 @@ static struct error *publish(const struct directory *directory, struct arena *ar
     if (number == EEXIST)
         return error_new(arena, ERROR_INTERNAL, "blob store: there is a blob %s already", name);
     if (number != 0)
-        return failure(arena, number, "link a blob to its name");
+        return directory_failure(arena, number, "link a blob to its name");
     int closed = directory->io->close(pending->fd);
     pending->fd = -1;
     if (closed != 0 && errno != EINTR) {
         number = errno;
         unlink_or_log(directory, shard, name);
-        return failure(arena, number, "close a blob");
+        return directory_failure(arena, number, "close a blob");
     }
     if (directory->io->fsync(shard) != 0) {
         number = errno;
         unlink_or_log(directory, shard, name);
-        return failure(arena, number, "make a blob's name durable");
+        return directory_failure(arena, number, "make a blob's name durable");
     }
     return NULL;
 }
@@ -321,16 +308,16 @@ static struct error *publish(const struct directory *directory, struct arena *ar
 static struct error *directory_commit(struct blob_store *store, struct arena *arena, void *state,
                                       struct id id)
 {
-    struct directory *directory = of(store);
+    struct directory *directory = directory_of(store);
     struct pending *pending = state;
     if (directory->io->fsync(pending->fd) != 0)
-        return failure(arena, errno, "make a blob's bytes durable");
+        return directory_failure(arena, errno, "make a blob's bytes durable");
     int shard = -1;
     TRY(open_shard(directory, arena, id, &shard));
     char name[ID_HEX_BYTES];
     id_hex(id, name);
     struct error *error = publish(directory, arena, pending, shard, name);
-    shut(directory, shard);
+    directory_shut(directory, shard);
     if (error == NULL)
         directory_abort(store, pending); /* the temporary name, where there is one */
     return error;
@@ -361,7 +348,7 @@ static int link_again(const struct directory *directory, int source, const char 
 static struct error *directory_link(struct blob_store *store, struct arena *arena, struct id from, struct id to,
                                     uint64_t size, bool *linked_out)
 {
-    struct directory *directory = of(store);
+    struct directory *directory = directory_of(store);
     char old[ID_HEX_BYTES];
     char new[ID_HEX_BYTES];
     id_hex(from, old);
@@ -378,12 +365,12 @@ static struct error *directory_link(struct blob_store *store, struct arena *aren
         *linked_out = number == 0;
     }
     if (*linked_out && directory->io->fsync(shard) != 0) {
-        error = failure(arena, errno, "make a blob's second name durable");
+        error = directory_failure(arena, errno, "make a blob's second name durable");
         unlink_or_log(directory, shard, new);
         *linked_out = false;
     }
-    shut(directory, shard);
-    shut(directory, source);
+    directory_shut(directory, shard);
+    directory_shut(directory, source);
     return error;
 }
 
@@ -391,38 +378,38 @@ static struct error *directory_link(struct blob_store *store, struct arena *aren
 
 static struct error *directory_remove(struct blob_store *store, struct arena *arena, struct id id)
 {
-    const struct directory *directory = of(store);
+    const struct directory *directory = directory_of(store);
     int shard = find_shard(directory, id);
     if (shard < 0)
-        return errno == ENOENT ? NULL : failure(arena, errno, "open a directory of blobs");
+        return errno == ENOENT ? NULL : directory_failure(arena, errno, "open a directory of blobs");
     char name[ID_HEX_BYTES];
     id_hex(id, name);
     int number = directory->io->unlinkat(shard, name, 0) == 0 ? 0 : errno;
-    shut(directory, shard);
-    return number == 0 || number == ENOENT ? NULL : failure(arena, number, "remove a blob");
+    directory_shut(directory, shard);
+    return number == 0 || number == ENOENT ? NULL : directory_failure(arena, number, "remove a blob");
 }
 
 static struct error *directory_open(struct blob_store *store, struct arena *arena, struct id id, int *fd_out,
                                     uint64_t *size_out)
 {
-    const struct directory *directory = of(store);
+    const struct directory *directory = directory_of(store);
     int shard = find_shard(directory, id);
     if (shard < 0)
-        return failure(arena, errno, "open a directory of blobs");
+        return directory_failure(arena, errno, "open a directory of blobs");
     char name[ID_HEX_BYTES];
     id_hex(id, name);
-    int fd = open_at(directory, shard, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd = directory_open_at(directory, shard, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     int number = errno;
-    shut(directory, shard);
+    directory_shut(directory, shard);
     if (fd < 0)
-        return failure(arena, number, "open a blob");
+        return directory_failure(arena, number, "open a blob");
     struct stat status;
     number = directory->io->fstat(fd, &status) == 0 ? 0 : errno;
     if (number == 0 && !S_ISREG(status.st_mode))
         number = EINVAL;
     if (number != 0) {
-        shut(directory, fd);
-        return failure(arena, number, "look at a blob");
+        directory_shut(directory, fd);
+        return directory_failure(arena, number, "look at a blob");
     }
     *fd_out = fd;
     *size_out = (uint64_t)status.st_size;
@@ -431,145 +418,27 @@ static struct error *directory_open(struct blob_store *store, struct arena *aren
 
 static struct error *directory_check(struct blob_store *store, struct arena *arena)
 {
-    struct directory *directory = of(store);
+    struct directory *directory = directory_of(store);
     void *state;
     TRY(directory_begin(store, arena, &state));
     directory_abort(store, state);
     struct statvfs status;
     if (directory->io->fstatvfs(directory->root, &status) != 0)
-        return failure(arena, errno, "look at the file system");
+        return directory_failure(arena, errno, "look at the file system");
     if ((uint64_t)status.f_bavail * status.f_frsize < BLOB_FREE_BYTES_MIN ||
         (status.f_files != 0 && status.f_favail == 0))
-        return failure(arena, ENOSPC, "little is left");
+        return directory_failure(arena, ENOSPC, "little is left");
     return NULL;
 }
 
 static struct error *directory_space(struct blob_store *store, struct arena *arena, struct blob_space *space_out)
 {
-    struct directory *directory = of(store);
+    struct directory *directory = directory_of(store);
     struct statvfs status;
     if (directory->io->fstatvfs(directory->root, &status) != 0)
-        return failure(arena, errno, "look at the file system");
+        return directory_failure(arena, errno, "look at the file system");
     *space_out = (struct blob_space){.free_bytes = (uint64_t)status.f_bavail * status.f_frsize,
                                      .total_bytes = (uint64_t)status.f_blocks * status.f_frsize};
-    return NULL;
-}
-
-/* Reads an id from the 32 hexadecimal digits of a file's name; false where the name is another. */
-static bool read_hex(const char *name, struct id *id_out)
-{
-    static const char digits[] = "0123456789abcdef";
-    if (strlen(name) != ID_HEX_BYTES - 1 || strspn(name, digits) != ID_HEX_BYTES - 1)
-        return false;
-    for (size_t i = 0; i < ID_BYTES; i++)
-        id_out->bytes[i] = (uint8_t)((strchr(digits, name[2 * i]) - digits) * 16 +
-                                     (strchr(digits, name[2 * i + 1]) - digits));
-    return true;
-}
-
-/* A regular file with an id for a name. */
-struct entry {
-    const struct directory *directory;
-    struct arena *arena;
-    int at; /* the directory it lies in */
-    const char *name;
-    struct blob_found found;
-};
-
-static struct error *scan_entry(struct entry *entry,
-                                struct error *(*visit)(void *context, const struct entry *entry),
-                                void *context)
-{
-    struct stat status;
-    if (!read_hex(entry->name, &entry->found.id))
-        return NULL;
-    if (entry->directory->io->fstatat(entry->at, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0)
-        return errno == ENOENT ? NULL : failure(entry->arena, errno, "look at a file");
-    if (!S_ISREG(status.st_mode))
-        return NULL;
-    entry->found.size = (uint64_t)status.st_size;
-    entry->found.modified = (int64_t)status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1000000;
-    return visit(context, entry);
-}
-
-/* Visits the files of the root's directory `name`; one that is not there has none. */
-static struct error *scan(const struct directory *directory, struct arena *arena, const char *name,
-                          struct error *(*visit)(void *context, const struct entry *entry), void *context)
-{
-    int fd = open_at(directory, directory->root, name, DIRECTORY_FLAGS);
-    if (fd < 0)
-        return errno == ENOENT ? NULL : failure(arena, errno, "open a directory");
-    DIR *stream = directory->io->fdopendir(fd);
-    if (stream == NULL) {
-        int number = errno;
-        shut(directory, fd);
-        return failure(arena, number, "open a directory");
-    }
-    struct error *error = NULL;
-    while (error == NULL) {
-        errno = 0;
-        const struct dirent *found = directory->io->readdir(stream);
-        if (found == NULL) {
-            error = errno == 0 ? NULL : failure(arena, errno, "read a directory");
-            break;
-        }
-        struct entry entry = {.directory = directory, .arena = arena, .at = fd, .name = found->d_name};
-        error = scan_entry(&entry, visit, context);
-    }
-    (void)directory->io->closedir(stream);
-    return error;
-}
-
-struct sweep {
-    int64_t before;
-    size_t count;
-};
-
-static struct error *sweep_file(void *context, const struct entry *entry)
-{
-    struct sweep *sweep = context;
-    if (entry->found.modified >= sweep->before)
-        return NULL;
-    if (entry->directory->io->unlinkat(entry->at, entry->name, 0) == 0)
-        sweep->count++;
-    else if (errno != ENOENT)
-        return failure(entry->arena, errno, "remove a temporary file");
-    return NULL;
-}
-
-static struct error *directory_sweep(struct blob_store *store, struct arena *arena, int64_t before,
-                                     size_t *count_out)
-{
-    struct sweep sweep = {.before = before};
-    TRY(scan(of(store), arena, TEMPORARY, sweep_file, &sweep));
-    *count_out = sweep.count;
-    return NULL;
-}
-
-struct each {
-    struct error *(*visit)(void *context, const struct blob_found *found);
-    void *context;
-    unsigned shard;
-};
-
-/* A blob in another one's shard cannot be opened, so it is none. */
-static struct error *each_file(void *context, const struct entry *entry)
-{
-    const struct each *each = context;
-    bool in_place = entry->found.id.bytes[ID_BYTES - 1] == each->shard;
-    return in_place ? each->visit(each->context, &entry->found) : NULL;
-}
-
-static struct error *directory_each(struct blob_store *store, struct arena *arena,
-                                    struct error *(*visit)(void *context, const struct blob_found *found),
-                                    void *context)
-{
-    for (unsigned shard = 0; shard < SHARDS; shard++) {
-        struct each each = {.visit = visit, .context = context, .shard = shard};
-        char name[SHARD_NAME_BYTES];
-        (void)snprintf(name, sizeof name, "%02x", shard & 0xff);
-        TRY(scan(of(store), arena, name, each_file, &each));
-    }
     return NULL;
 }
 
@@ -586,12 +455,15 @@ static const struct blob_functions functions = {
     .space = directory_space,
     .sweep = directory_sweep,
     .each = directory_each,
+    .look = directory_look,
+    .each_stray = directory_each_stray,
+    .set_aside = directory_set_aside,
 };
 
 static void close_directory(void *argument)
 {
     struct directory *directory = argument;
-    shut(directory, directory->root);
+    directory_shut(directory, directory->root);
     directory->root = -1;
 }
 

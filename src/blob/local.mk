@@ -2,7 +2,7 @@ noinst_LIBRARIES += libghblob.a
 libghblob_a_SOURCES = \
 	include/blob/blob.h src/blob/blob.c \
 	include/blob/content.h src/blob/content.c \
-	include/blob/directory.h src/blob/directory.c \
+	include/blob/directory.h src/blob/directory_int.h src/blob/directory.c src/blob/directory_keep.c \
 	include/blob/io.h src/blob/io.c \
 	include/blob/sniff.h src/blob/sniff.c \
 	src/blob/image.h src/blob/image.c \

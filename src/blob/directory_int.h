@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of the directory store share. */
+#ifndef GATEHOUSE_BLOB_DIRECTORY_INT_H
+#define GATEHOUSE_BLOB_DIRECTORY_INT_H
+
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/id.h"
+
+struct arena;
+struct blob_found;
+struct blob_io;
+struct blob_store;
+struct blob_stray;
+struct error;
+
+#define DIRECTORY_MODE 0750
+#define SHARDS 256
+#define SHARD_NAME_BYTES 3
+#define TEMPORARY "tmp"
+#define QUARANTINE "quarantine"
+#define DIRECTORY_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+
+struct directory {
+    const struct blob_io *io;
+    const char *path;
+    int root;
+    dev_t device;
+    ino_t inode;
+    bool durable[SHARDS]; /* shards whose entry in the root this process has made durable */
+};
+
+struct directory *directory_of(struct blob_store *store);
+
+/* The error for a call that failed with `number` (an errno); `what` says which. */
+struct error *directory_failure(struct arena *arena, int number, const char *what);
+
+/* openat(), again after a signal. */
+int directory_open_at(const struct directory *directory, int at, const char *path, int flags);
+
+/* Closes; -1 is fine. */
+void directory_shut(const struct directory *directory, int fd);
+
+/* Opens the root's directory `name`, making it where it is missing. -1 with errno. */
+int directory_make(const struct directory *directory, const char *name, bool *made_out);
+
+/* blob_sweep(), blob_each(), blob_look(), blob_each_stray() and blob_set_aside() (directory_keep.c). */
+struct error *directory_sweep(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out);
+struct error *directory_each(struct blob_store *store, struct arena *arena,
+                             struct error *(*visit)(void *context, const struct blob_found *found),
+                             void *context);
+struct error *directory_look(struct blob_store *store, struct arena *arena, struct id id,
+                             struct blob_found *found_out, bool *there_out);
+struct error *directory_each_stray(struct blob_store *store, struct arena *arena,
+                                   struct error *(*visit)(void *context, const struct blob_stray *stray),
+                                   void *context);
+struct error *directory_set_aside(struct blob_store *store, struct arena *arena, const char *folder,
+                                  const char *name, const char **where_out);
+
+#endif
