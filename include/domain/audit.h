@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The audit trail: who did what to what. Rows are only ever added. */
+/* The audit trail: who did what to what. Rows are only ever added, until the operator ends them. */
 #ifndef GATEHOUSE_DOMAIN_AUDIT_H
 #define GATEHOUSE_DOMAIN_AUDIT_H
 
@@ -59,5 +59,12 @@ struct audit_page {
 /* Newest first, by id. Across organisations: only for callers who hold sys:audit:a. */
 struct error *audit_list(struct database *database, struct arena *arena, const struct audit_filter *filter,
                          struct audit_page *page_out);
+
+/* Deletes rows of `before` (milliseconds since 1970) or older, the oldest first, `limit` at most. */
+struct error *audit_purge(struct database *database, struct arena *arena, int64_t before, unsigned limit,
+                          uint64_t *count_out);
+
+/* How many there are. */
+struct error *audit_count(struct database *database, struct arena *arena, int64_t before, int64_t *count_out);
 
 #endif

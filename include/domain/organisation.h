@@ -7,6 +7,7 @@
 #define GATEHOUSE_DOMAIN_ORGANISATION_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/id.h"
@@ -54,5 +55,29 @@ struct error *organisation_find(struct database *database, struct arena *arena, 
 /* provisioning -> active. *changed_out (may be NULL) is false when it was not provisioning. */
 struct error *organisation_activate(struct database *database, struct arena *arena, struct id id,
                                     bool *changed_out);
+
+struct organisation_page {
+    struct organisation *items;
+    size_t count;
+    bool more;
+};
+
+/* Every organisation behind `after` (none: from the start) by id, `limit` of them at most. For the operator. */
+struct error *organisation_each(struct database *database, struct arena *arena, struct id after,
+                                unsigned limit, struct organisation_page *page_out);
+
+/* What the operator changes; a NULL keeps what is there. */
+struct organisation_change {
+    const int64_t *quota_bytes; /* ORGANISATION_NO_QUOTA: none from now on */
+    const int64_t *quota_files;
+    const enum organisation_status *status; /* ACTIVE or DISABLED, from either of them */
+};
+
+/*
+ * *changed_out is false when there is no such organisation, or when its status is to change while it is being
+ * made.
+ */
+struct error *organisation_change(struct database *database, struct arena *arena, struct id id,
+                                  const struct organisation_change *change, bool *changed_out);
 
 #endif

@@ -25,6 +25,7 @@
 #include "identity/provider.h"
 #include "service/live.h"
 #include "service/post.h"
+#include "service/purge.h"
 #include "service/recovery.h"
 #include "service/service.h"
 #include "service/setup.h"
@@ -127,12 +128,19 @@ static struct error *sweep_blobs(struct service *service, struct arena *arena, u
     return NULL;
 }
 
+static struct error *finish_purge(struct service *service, struct arena *arena, uint64_t *count)
+{
+    TRY(purge_finish(service, arena, count));
+    *count = 0;
+    return NULL;
+}
+
 /* Every step runs whatever became of the one before, and again while it still finds full portions. */
 static struct error *tidy(struct service *service, struct arena *arena)
 {
     static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
         purge_tokens, purge_sessions, purge_outbox, purge_throttle,
-        purge_codes,  purge_changes,  sweep_blobs};
+        purge_codes,  purge_changes,  sweep_blobs,  finish_purge};
     struct error *first = NULL;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         uint64_t count = PURGE_ROWS;

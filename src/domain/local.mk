@@ -1,14 +1,16 @@
 noinst_LIBRARIES += libghdomain.a
 libghdomain_a_SOURCES = \
 	src/domain/columns_int.h src/domain/columns.c \
-	include/domain/audit.h src/domain/audit.c src/domain/audit_list.c \
+	include/domain/audit.h src/domain/audit.c src/domain/audit_list.c src/domain/audit_purge.c \
 	include/domain/change.h src/domain/change.c \
 	include/domain/code.h src/domain/code.c \
 	include/domain/file.h src/domain/file.c src/domain/file_list.c \
+	include/domain/file_keep.h src/domain/file_keep.c \
 	include/domain/file_kind.h src/domain/file_kind.c \
 	include/domain/file_usage.h src/domain/file_usage.c \
 	include/domain/link_key.h src/domain/link_key.c \
-	include/domain/organisation.h src/domain/organisation.c \
+	include/domain/maintenance.h src/domain/maintenance.c \
+	include/domain/organisation.h src/domain/organisation.c src/domain/organisation_keep.c \
 	include/domain/outbox.h src/domain/outbox.c src/domain/outbox_list.c \
 	include/domain/permission.h src/domain/permission.c \
 	include/domain/principal.h src/domain/principal.c \

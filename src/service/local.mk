@@ -2,15 +2,18 @@ noinst_LIBRARIES += libghservice.a
 libghservice_a_SOURCES = \
 	include/service/account.h src/service/account.c src/service/account_create.c \
 	include/service/caller.h src/service/caller.c \
+	include/service/fsck.h src/service/fsck_int.h src/service/fsck.c src/service/fsck_store.c \
 	include/service/grant.h src/service/grant.c \
 	include/service/guard.h src/service/guard.c \
 	include/service/live.h src/service/live.c \
 	include/service/link.h src/service/link.c \
+	include/service/maintenance.h src/service/maintenance.c \
 	include/service/member.h src/service/member.c \
 	include/service/notice.h src/service/notice.c \
 	include/service/password.h src/service/password.c \
 	include/service/password_policy.h src/service/password_policy.c \
 	include/service/post.h src/service/post.c \
+	include/service/purge.h src/service/purge.c \
 	include/service/recovery.h src/service/recovery.c \
 	include/service/service.h src/service/service.c \
 	include/service/setup.h src/service/setup.c \

@@ -23,6 +23,9 @@ static const struct {
     {"user_list.c:each_user", "the operator's commands go over everyone"},
     {"file.c:find_any", "staff who hold `a` (audited)"},
     {"link_key.c:find_linked", "the signed link names the file; nobody calls"},
+    {"file_keep.c:each_file", "the operator's commands go over every file"},
+    {"file_keep.c:look_at_file", "the operator's commands look again before they act"},
+    {"file_keep.c:known_files", "the operator's commands ask which bytes have a row"},
     {"principal.c:load", "finds out which organisation the caller is of"},
     {"provisioning.c:find_address", "an address belongs to one user of all organisations"},
 };

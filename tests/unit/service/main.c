@@ -8,5 +8,7 @@
     X(creation)        \
     X(accounts)        \
     X(member)          \
-    X(live)
+    X(live)            \
+    X(fsck)            \
+    X(purge)
 HARNESS_MAIN("service", MODULES)

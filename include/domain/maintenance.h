@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Leases and saved positions of the operator's long commands. A lease is held by renewing it; a holder that
+ * died is forgotten when its time is over. The server's clock alone counts.
+ */
+#ifndef GATEHOUSE_DOMAIN_MAINTENANCE_H
+#define GATEHOUSE_DOMAIN_MAINTENANCE_H
+
+#include <stdbool.h>
+
+#include "base/id.h"
+
+struct arena;
+struct database;
+struct error;
+
+/* Whoever holds it may take bytes away (purge), or needs that nobody does (backup). */
+#define MAINTENANCE_FILES "files"
+/* One fsck at a time; its position. */
+#define MAINTENANCE_FSCK "fsck"
+
+#define MAINTENANCE_NAME_BYTES 32
+#define MAINTENANCE_POSITION_CHARACTERS 1024
+
+/*
+ * Takes the lease `name`, or renews it where `holder` has it; *held_out is false when another one holds it. It
+ * lasts `seconds` from now.
+ */
+struct error *maintenance_take(struct database *database, struct arena *arena, const char *name,
+                               struct id holder, unsigned seconds, bool *held_out);
+
+/* Gives the lease back; one that is not held (any more) is left alone. */
+struct error *maintenance_release(struct database *database, struct arena *arena, const char *name,
+                                  struct id holder);
+
+/* Keeps where the run stands; "" forgets it. */
+struct error *maintenance_save(struct database *database, struct arena *arena, const char *name,
+                               const char *position);
+
+/* What was kept last, "" for nothing. */
+struct error *maintenance_position(struct database *database, struct arena *arena, const char *name,
+                                   const char **position_out);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/* What the long commands share: progress on a terminal, and an end in good order. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "ctl/ctl_int.h"
+#include "service/maintenance.h"
+#include "service/service.h"
+#include "service/setup.h"
+
+static volatile sig_atomic_t ending;
+
+static void on_end(int signal_number)
+{
+    (void)signal_number;
+    ending = 1;
+}
+
+static bool is_ending(void *context)
+{
+    (void)context;
+    return ending != 0;
+}
+
+/* The largest unit that leaves a whole number of it. */
+static double in_unit(int64_t bytes, const char **unit_out)
+{
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+    double amount = (double)bytes;
+    size_t unit = 0;
+    for (; amount >= 1024 && unit + 1 < sizeof units / sizeof *units; unit++)
+        amount /= 1024;
+    *unit_out = units[unit];
+    return amount;
+}
+
+const char *ctl_bytes(struct arena *arena, int64_t bytes)
+{
+    const char *unit;
+    double amount = in_unit(bytes, &unit);
+    return arena_format(arena, bytes < 1024 ? "%.0f %s" : "%.1f %s", amount, unit);
+}
+
+static void show(void *context, const char *what, int64_t done, int64_t total, int64_t bytes)
+{
+    const char *unit;
+    double amount = in_unit(bytes, &unit);
+    (void)context;
+    (void)fprintf(stderr, "\r\033[K%" PRId64, done);
+    if (total > 0)
+        (void)fprintf(stderr, " of about %" PRId64, total > done ? total : done);
+    (void)fprintf(stderr, " %s, %.1f %s", what, amount, unit);
+}
+
+void ctl_watch(struct watch *watch_out)
+{
+    struct sigaction end = {.sa_handler = on_end};
+    (void)sigaction(SIGTERM, &end, NULL);
+    (void)sigaction(SIGINT, &end, NULL);
+    *watch_out = (struct watch){.ending = is_ending, .progress = isatty(STDERR_FILENO) ? show : NULL};
+}
+
+void ctl_unwatch(struct watch *watch)
+{
+    if (watch->progress != NULL)
+        (void)fprintf(stderr, "\r\033[K");
+}
+
+struct error *ctl_open(struct run *run, struct service *service_out)
+{
+    struct configuration *configuration;
+    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    return service_open(run->arena, configuration, service_out);
+}
