@@ -16,6 +16,7 @@
 #include "domain/user.h"
 
 struct file_record;
+struct statement;
 
 /* A role the user holds and what it grants at this moment; no permissions when the role does not exist. */
 struct role_grant {
@@ -53,6 +54,12 @@ struct error *principal_load(struct database *database, struct arena *arena, str
 struct error *principal_load_with_file(struct database *database, struct arena *arena, struct id user,
                                        struct id session, struct id file, struct principal **principal_out,
                                        struct file_record **file_out);
+
+/*
+ * The statement itself, for tools/bench, which measures what its bare round trip costs. Its parameters are the user, the
+ * session and, where `with_file`, the file.
+ */
+const struct statement *principal_statement(bool with_file);
 
 /* Whether the caller may call at all: session good, user active, organisation active. False for NULL. */
 bool principal_stands(const struct principal *principal);

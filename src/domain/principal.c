@@ -30,18 +30,21 @@
 #define PRINCIPAL_COLUMNS \
     USER_COLUMNS ", " ORGANISATION_COLUMNS ", s.id IS NOT NULL, v.version, ur.role_id, ur.position, p.permission"
 #define PRINCIPAL_TABLES                                                           \
-    " FROM user u JOIN organisation o ON o.id = u.organisation_id"                 \
+    " FROM organisation o JOIN user u ON u.organisation_id = o.id AND u.id = ?"    \
     " LEFT JOIN session s ON s.id = ? AND s.user_id = u.id AND s.ended_at IS NULL" \
     " AND s.expires_at > UTC_TIMESTAMP(3) LEFT JOIN change_version v ON v.id = 1"
-#define PRINCIPAL_GRANTS                                                                                 \
-    " LEFT JOIN user_role ur ON ur.user_id = u.id LEFT JOIN role_permission p ON p.role_id = ur.role_id" \
-    " WHERE u.id = ?"
+#define PRINCIPAL_GRANTS " LEFT JOIN user_role ur ON ur.user_id = u.id LEFT JOIN role_permission p ON p.role_id = ur.role_id"
 
 static const struct statement load = {"SELECT " PRINCIPAL_COLUMNS PRINCIPAL_TABLES PRINCIPAL_GRANTS};
 
 static const struct statement load_with_file = {
     "SELECT " PRINCIPAL_COLUMNS ", " FILE_COLUMNS PRINCIPAL_TABLES
     " LEFT JOIN file f ON f.id = ? AND f.organisation_id = u.organisation_id" PRINCIPAL_GRANTS};
+
+const struct statement *principal_statement(bool with_file)
+{
+    return with_file ? &load_with_file : &load;
+}
 
 /* One row's part of the grants, to be ordered. */
 struct grant_row {
@@ -107,7 +110,7 @@ struct error *principal_load(struct database *database, struct arena *arena, str
                              struct id session, struct principal **principal_out)
 {
     struct rows *rows;
-    TRY(database_query(database, arena, &load, VALUES(database_id(session), database_id(user)), &rows));
+    TRY(database_query(database, arena, &load, VALUES(database_id(user), database_id(session)), &rows));
     *principal_out = read_principal(arena, rows, session);
     return NULL;
 }
@@ -119,7 +122,7 @@ struct error *principal_load_with_file(struct database *database, struct arena *
     struct rows *rows;
     *file_out = NULL;
     TRY(database_query(database, arena, &load_with_file,
-                       VALUES(database_id(session), database_id(file), database_id(user)), &rows));
+                       VALUES(database_id(user), database_id(session), database_id(file)), &rows));
     *principal_out = read_principal(arena, rows, session);
     if (*principal_out != NULL && !rows_is_null(rows, 0, FILE_COLUMN)) {
         *file_out = arena_alloc(arena, sizeof **file_out);

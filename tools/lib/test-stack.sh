@@ -56,3 +56,9 @@ http_behind() {
     rm -rf "$state"
     state=
 }
+
+run_bench() {
+    step "bench" "$here/bench" quick --no-install --build-directory "$out/quickstart" \
+        "--configure-arguments=--enable-werror $sanitizers"
+    count_one
+}

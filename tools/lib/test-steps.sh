@@ -112,11 +112,12 @@ prepare() {
         groups+=(database)
         ;;
     esac
-    case " ${chosen[*]} " in *" http "* | *" quickstart "* | *" torture "*)
+    case " ${chosen[*]} " in *" http "* | *" quickstart "* | *" torture "* | *" bench "*)
         groups+=(workers nginx apache fcgid http)
         ;;
     esac
     case " ${chosen[*]} " in *" torture "*) groups+=(torture) ;; esac
+    case " ${chosen[*]} " in *" bench "*) groups+=(database bench) ;; esac
     missing=$("$here/lib/packages" missing "${groups[@]}")
     if [ -n "$missing" ]; then
         missing=${missing//$'\n'/ }

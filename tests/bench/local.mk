@@ -1,0 +1,12 @@
+# What tools/bench measures against; built by it, never by `make` or `make check`.
+EXTRA_PROGRAMS = tests/bench/null tests/bench/roundtrip tests/bench/mint
+tests_bench_null_SOURCES = tests/bench/null.c
+tests_bench_null_LDADD = $(FCGI_LIBS)
+tests_bench_roundtrip_SOURCES = tests/bench/roundtrip.c
+tests_bench_roundtrip_CFLAGS = $(AM_CFLAGS) $(MARIADB_CFLAGS)
+tests_bench_roundtrip_LDADD = $(domain_libs) $(FCGI_LIBS)
+tests_bench_mint_SOURCES = tests/bench/mint.c
+tests_bench_mint_CFLAGS = $(AM_CFLAGS) $(MARIADB_CFLAGS)
+tests_bench_mint_LDADD = $(GATEHOUSE_LIBS)
+CLEANFILES += $(EXTRA_PROGRAMS)
+EXTRA_DIST += tools/bench tests/bench

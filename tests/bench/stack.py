@@ -1,0 +1,281 @@
+# SPDX-License-Identifier: MIT
+"""What is measured, running: the quick start, and beside it, behind the same nginx, the probes and peers."""
+
+import glob
+import http.client
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+READERS = 64
+
+
+class Trouble(Exception):
+    """Why nothing can be measured, in a sentence."""
+
+
+def free_port():
+    """A port of the loopback address that nobody has at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def server_block(site):
+    """The text of the last server {...} block of an nginx site, and what stands before it."""
+    start = site.rindex("\nserver {") + 1
+    depth = 0
+    for at in range(start, len(site)):
+        depth += {"{": 1, "}": -1}.get(site[at], 0)
+        if depth == 0 and site[at] == "}":
+            return site[start:at + 1]
+    raise Trouble("The site of the quick start's nginx has no server block.")
+
+
+class Stack:
+    """A context: everything is up inside, and gone afterwards."""
+
+    def __init__(self, top, options):
+        self.top = top
+        self.kept = options.state is not None
+        self.state = pathlib.Path(os.path.realpath(options.state or tempfile.mkdtemp(prefix="ghb.")))
+        self.build_directory = pathlib.Path(os.path.realpath(options.build_directory))
+        self.configure_arguments = options.configure_arguments
+        self.build = self.build_directory / "build"
+        self.folder = self.state / "bench"
+        self.children = []
+        self.servers = {}
+        self.facts = {}
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.end()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    # ---- starting and ending ---------------------------------------------------------------------------------------
+
+    def start(self):
+        """The quick start, its database filled, and the probes built."""
+        print("Starting the service", flush=True)
+        self.quickstart("--port", str(free_port()), "--no-install", "--background")
+        self.facts = json.loads((self.state / "quickstart.json").read_text(encoding="utf-8"))
+        self.folder.mkdir(exist_ok=True)
+        if subprocess.run(["make", "-C", self.build, "-j2", "tests/bench/null", "tests/bench/roundtrip", "tests/bench/mint"],
+                          stdout=subprocess.DEVNULL, check=False).returncode != 0:
+            raise Trouble("The probes could not be built.")
+        self.workers = len(self.worker_pids())
+        self.fill()
+
+    def quickstart(self, *arguments):
+        """Runs tools/quickstart on our state folder."""
+        done = subprocess.run([self.top / "tools" / "quickstart", "--state", self.state, "--build-directory",
+                               self.build_directory, f"--configure-arguments={self.configure_arguments}", *arguments],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, check=False, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            raise Trouble(f"The quick start failed: {done.stdout[-2000:]}")
+
+    def end(self):
+        """Ends the probes, then the quick start."""
+        for child in self.children:
+            child.send_signal(signal.SIGTERM)
+        for child in self.children:
+            try:
+                child.wait(10)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+        subprocess.run([self.top / "tools" / "quickstart", "--state", self.state, "--stop"], stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, check=False, stdin=subprocess.DEVNULL)
+        if not self.kept:
+            shutil.rmtree(self.state, ignore_errors=True)
+
+    # ---- data ------------------------------------------------------------------------------------------------------
+
+    def sql(self, text):
+        """Runs SQL as the owner of the database and returns what it said."""
+        database = self.facts["database"]
+        done = subprocess.run(["mariadb", "--no-defaults", f"--socket={database['socket']}", "-N", "-B", database["name"]],
+                              input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+        if done.returncode != 0:
+            raise Trouble(f"The database refused: {done.stderr[-500:]}")
+        return done.stdout
+
+    def fill(self):
+        """The sample data, once a state folder, and the ids of one organisation's readers and files."""
+        if self.sql("SELECT COUNT(*) FROM organisation").strip() == "1":
+            self.sql((self.top / "tests" / "bench" / "sample.sql").read_text(encoding="utf-8"))
+        rows = self.sql("SELECT LOWER(HEX(u.id)), LOWER(HEX(s.id)) FROM user u JOIN session s ON s.user_id = u.id WHERE"
+                        " u.organisation_id = UNHEX('01930000000170008000000000000002')"
+                        f" AND u.email LIKE 'person%' ORDER BY s.id LIMIT {READERS}")
+        self.readers = [line.split() for line in rows.splitlines()]
+        self.files = self.sql("SELECT LOWER(HEX(id)) FROM file WHERE"
+                              " organisation_id = UNHEX('01930000000170008000000000000002') ORDER BY id").split()
+
+    def note(self, name, lines):
+        """A file of lines for the load or a probe."""
+        path = self.folder / name
+        path.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
+        return path
+
+    def tokens(self, name, count):
+        """A file of so many different access tokens of the readers."""
+        sessions = "".join(f"{user} {session}\n" for user, session in self.readers)
+        path = self.folder / name
+        cores = len(os.sched_getaffinity(0))
+        with open(path, "wb") as output:
+            mints = [subprocess.Popen([self.build / "tests" / "bench" / "mint", self.facts["configuration"],
+                                       str(-(-count // cores))], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                     for _ in range(cores)]
+            for mint in mints:
+                mint.stdin.write(sessions.encode("ascii"))
+                mint.stdin.close()
+            for mint in mints:
+                shutil.copyfileobj(mint.stdout, output)
+            if any(mint.wait() != 0 for mint in mints):
+                raise Trouble("No tokens could be made.")
+        return path
+
+    # ---- probes ----------------------------------------------------------------------------------------------------
+
+    def run(self, arguments, log):
+        """A child of ours, ended with us."""
+        with open(self.folder / log, "ab") as output:
+            child = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", "--", *map(str, arguments)], stdin=subprocess.DEVNULL,
+                                     stdout=output, stderr=subprocess.STDOUT, cwd=self.folder)
+        self.children.append(child)
+        return child
+
+    def pool(self, name, program, *arguments):
+        """A probe on as many processes as the service has workers, behind nginx as the service is. Returns its address."""
+        path = self.folder / f"{name}.sock"
+        path.unlink(missing_ok=True)
+        self.run(["spawn-fcgi", "-n", "-s", path, "-M", "0600", "-b", "1024", "--", "/usr/bin/multiwatch", "-s", "TERM",
+                  "-t", "1000", "-r", "1000000", "-f", self.workers, "--", self.build / "tests" / "bench" / program,
+                  *arguments], f"{name}.log")
+        return self.serve(name, f"unix:{path}")
+
+    def php(self, name, script):
+        """A PHP script on as many FPM children. Returns its address; None where there is no PHP-FPM."""
+        programs = sorted(glob.glob("/usr/sbin/php-fpm*"))
+        if not programs:
+            return None
+        path = self.folder / f"{name}.sock"
+        settings = self.folder / f"{name}.conf"
+        settings.write_text(
+            f"[global]\nerror_log = {self.folder}/{name}.log\ndaemonize = no\n[bench]\nlisten = {path}\nlisten.backlog = 1024\n"
+            f"listen.mode = 0600\npm = static\npm.max_children = {self.workers}\n", encoding="ascii")
+        self.run([programs[-1], "-n", "-R", "-F", "-y", settings, "-d", "zend_extension=opcache", "-d", "opcache.enable=1",
+                  "-d", "extension=mysqlnd", "-d", "extension=mysqli"], f"{name}.log")
+        database = self.facts["database"]
+        return self.serve(name, f"unix:{path}", SCRIPT_FILENAME=self.top / "tests" / "bench" / script,
+                          DATABASE_SOCKET=database["socket"], DATABASE_USER=database["user"], DATABASE_NAME=database["name"])
+
+    def serve(self, name, upstream, **parameters):
+        """A server of the quick start's own nginx, the service's site but for the pool behind it."""
+        port = free_port()
+        site = (self.state / "etc" / "nginx" / "gatehouse.conf").read_text(encoding="utf-8")
+        block = server_block(site)
+        block = re.sub(r"(?m)^    listen .*$", f"    listen 127.0.0.1:{port};", block, count=1)
+        more = "".join(f"    fastcgi_param {key} {value};\n" for key, value in parameters.items())
+        block = block.replace("    fastcgi_keep_conn off;", more + "    fastcgi_keep_conn off;", 1)
+        block = block.replace("$gatehouse_pool", f"$bench_pool_{name}")
+        if f"$bench_pool_{name}" not in block:
+            raise Trouble("The site of the quick start's nginx passes requests on in a way that tools/bench does not know.")
+        self.servers[name] = (f"upstream bench_{name} {{ server {upstream} max_fails=0; }}\n"
+                              f"map $request_method $bench_pool_{name} {{ default bench_{name}; }}\n{block}\n", port)
+        self.reload()
+        self.await_answer(name, port)
+        return f"http://127.0.0.1:{port}"
+
+    def reload(self):
+        """nginx with all servers that there are."""
+        extra = self.folder / "nginx.conf"
+        extra.write_text("".join(text for text, _ in self.servers.values()), encoding="utf-8")
+        main = self.state / "etc" / "nginx" / "nginx.conf"
+        text = main.read_text(encoding="utf-8")
+        if str(extra) not in text:
+            main.write_text(text.rstrip().removesuffix("}") + f"    include {extra};\n}}\n", encoding="utf-8")
+        os.kill(int((self.state / "run" / "nginx.pid").read_text(encoding="ascii")), signal.SIGHUP)
+
+    def await_answer(self, name, port):
+        """Until nginx has the server and the pool answers."""
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline:
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+            try:
+                connection.request("GET", "/")
+                if connection.getresponse().status < 500:
+                    return
+            except (OSError, http.client.HTTPException):
+                pass
+            finally:
+                connection.close()
+            time.sleep(0.1)
+        raise Trouble(f"{name} does not answer; see {self.folder}/{name}.log.")
+
+    # ---- what is known of the processes ----------------------------------------------------------------------------
+
+    def descendants(self, root):
+        """The processes below one, itself included; a list without order."""
+        parents = {}
+        for path in glob.glob("/proc/[0-9]*/stat"):
+            try:
+                with open(path, encoding="ascii", errors="replace") as file:
+                    parents.setdefault(int(file.read().rpartition(")")[2].split()[1]), []).append(int(path.split("/")[2]))
+            except OSError:
+                continue
+        found = [root]
+        for pid in found:
+            found += parents.get(pid, [])
+        return found
+
+    def worker_pids(self):
+        """The processes of the readers' pool."""
+        return [pid for pid in self.descendants(self.facts["pids"]["workers"]) if command_of(pid) == "gatehouse.fcgi"]
+
+    def private_memory(self):
+        """{pid: KiB that only this worker has}."""
+        found = {}
+        for pid in self.worker_pids():
+            try:
+                with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+                    found[pid] = sum(int(number) for number in re.findall(r"Private_\w+: +(\d+) kB", file.read()))
+            except OSError:
+                continue
+        return found
+
+    def busy(self):
+        """Processor seconds that everything of ours has used so far."""
+        roots = [self.facts["pids"]["quickstart"], *(child.pid for child in self.children)]
+        total = 0
+        for pid in [pid for root in roots for pid in self.descendants(root)]:
+            for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
+                try:
+                    with open(path, encoding="ascii") as file:
+                        total += int(file.read().split()[0])
+                except (OSError, IndexError):
+                    continue
+        return total / 1e9
+
+
+def command_of(pid):
+    """The name of a process's program, "" when it is gone."""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+"""Health and authorised reads, against what the same machine can do at all and against peers."""
+
+import measure
+from load import Target
+from measure import Comparison, Tail
+
+HEALTH = "health"
+NULL = "null responder"
+ROUND_TRIP = "null responder + one bare round trip of the same SQL"
+READ = "authorised file information"
+FRESH = "authorised file information, RS256 token not seen before"
+SCRIPT = "PHP-FPM script, persistent mysqli, same join, no token"
+
+COMPARISONS = [
+    Comparison(HEALTH, NULL, 0.95),
+    Comparison(READ, NULL, 0.45),
+    Comparison(READ, ROUND_TRIP, 0.95),
+    Comparison(FRESH, READ, 0.80),
+    Comparison(READ, SCRIPT, 2),
+    Comparison(READ, NULL, 0.45, 64),
+    Comparison(READ, ROUND_TRIP, 0.95, 64),
+    Tail(READ, 3, 64),
+]
+
+ROUNDS, SECONDS = 9, 2
+# More than a round of the fastest machine we know can ask for, and so many that a token met again has been forgotten.
+FRESH_TOKENS = 40000
+
+
+def dashed(text):
+    """An id as clients write it."""
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def targets(stack, tokens):
+    """Everything that is driven."""
+    base = stack.facts["baseUrl"]
+    root = stack.note("root.txt", ["/"])
+    reads = stack.note("reads.txt", [f"/system/files/{dashed(file)}/info" for file in stack.files])
+    seen = stack.tokens("seen.txt", len(stack.readers))
+    together = [(*stack.readers[number % len(stack.readers)], file) for number, file in enumerate(stack.files)]
+    database = stack.facts["database"]
+    found = [
+        Target(NULL, stack.pool("null", "null"), root),
+        Target(HEALTH, base, stack.note("health.txt", ["/system/health/live"])),
+        Target(ROUND_TRIP, stack.pool("roundtrip", "roundtrip", database["socket"], database["user"], database["name"],
+                                      stack.note("ids.txt", [" ".join(ids) for ids in together])), root),
+        Target(READ, base, reads, seen),
+    ]
+    if tokens:
+        found.append(Target(FRESH, base, reads, stack.tokens("fresh.txt", tokens), fresh=True))
+    script = stack.php("php", "joined.php")
+    if script:
+        found.append(Target(SCRIPT, script, stack.note("php.txt", ["/" + "/".join(ids) for ids in together])))
+    for target in found:
+        target.look()
+    return found
+
+
+def run(stack, options):
+    """The suite."""
+    wanted = [one for one in COMPARISONS if not options.only or options.only in one.of]
+    print("Making tokens", flush=True)
+    driven = targets(stack, FRESH_TOKENS if any(one.of == FRESH for one in wanted) else 0)
+    there = {target.name for target in driven}
+    wanted = [one for one in wanted if one.of in there and getattr(one, "to", one.of) in there]
+    driven = [target for target in driven if any(target.name in (one.of, getattr(one, "to", None)) for one in wanted)]
+    connections = sorted({one.connections for one in wanted})
+    rounds, seconds = options.rounds or ROUNDS, options.seconds or SECONDS
+    measured = measure.interleave(stack, driven, connections, rounds, seconds)
+    return {"title": "Reads", "rounds": rounds, "seconds": seconds, "measured": measured,
+            "comparisons": measure.describe(measured, wanted), "faults": measure.faults(measured)}
