@@ -30,6 +30,12 @@ enum range_result {
 enum range_result range_parse(const char *header, uint64_t size, struct range *range_out);
 
 /*
+ * Whether a Range is written so that every server reads it alike: one range, bytes=FIRST-LAST, FIRST- or -LENGTH, without
+ * blanks or empty elements, and with numbers of at most 18 digits. NULL is not.
+ */
+bool range_is_plain(const char *header);
+
+/*
  * The Content-Range of a 206 ("bytes 0-9/100"), or of a 416 when `range` is NULL: the star in place of a
  * range.
  */

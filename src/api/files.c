@@ -260,7 +260,7 @@ static bool server_can_send(const struct call *call, const struct range_conditio
 {
     return conditions->if_match == NULL && conditions->if_range == NULL &&
            request_header(call->request, "IF_UNMODIFIED_SINCE") == NULL &&
-           (conditions->range == NULL || answer == RANGE_ANSWER_PART);
+           (conditions->range == NULL || (answer == RANGE_ANSWER_PART && range_is_plain(conditions->range)));
 }
 
 static void count_bytes(const struct call *call, const struct range *sent, bool by_server)

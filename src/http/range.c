@@ -84,17 +84,36 @@ static enum range_result apply(const struct spec *spec, uint64_t size, struct ra
     return RANGE_OK;
 }
 
-enum range_result range_parse(const char *header, uint64_t size, struct range *range_out)
+/* "bytes=" in any case; what follows it, NULL where the header has another unit. */
+static const char *behind_unit(const char *header)
 {
     static const char unit[] = "bytes=";
-    if (header == NULL)
-        return RANGE_NONE;
-    header = skip_blanks(header);
     for (size_t i = 0; i < sizeof unit - 1; i++)
         if (text_lower(header[i]) != unit[i])
-            return RANGE_NONE;
+            return NULL;
+    return header + sizeof unit - 1;
+}
+
+bool range_is_plain(const char *header)
+{
+    enum { DIGITS_MAX = 18 };
+    const char *at = header == NULL ? NULL : behind_unit(header);
+    if (at == NULL)
+        return false;
+    size_t first = strspn(at, "0123456789");
+    if (at[first] != '-')
+        return false;
+    size_t last = strspn(at + first + 1, "0123456789");
+    return at[first + 1 + last] == '\0' && first + last > 0 && first <= DIGITS_MAX && last <= DIGITS_MAX;
+}
+
+enum range_result range_parse(const char *header, uint64_t size, struct range *range_out)
+{
+    if (header == NULL)
+        return RANGE_NONE;
+    header = behind_unit(skip_blanks(header));
     struct spec spec;
-    return read_only_spec(header + sizeof unit - 1, &spec) ? apply(&spec, size, range_out) : RANGE_NONE;
+    return header != NULL && read_only_spec(header, &spec) ? apply(&spec, size, range_out) : RANGE_NONE;
 }
 
 char *range_format(struct arena *arena, const struct range *range, uint64_t size)

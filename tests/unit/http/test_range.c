@@ -144,6 +144,24 @@ static void a_range_never_leaves_the_file(void **state)
     assert_true(within > 5000);
 }
 
+static void plain_ranges_are_told_from_those_that_servers_read_in_ways_of_their_own(void **state)
+{
+    static const char *const plain[] = {"bytes=0-0", "bytes=5-", "bytes=-5", "BYTES=10-20", "bytes=9-1",
+                                        "bytes=999999999999999999-999999999999999999", "bytes=-000000000000000005"};
+    static const char *const others[] = {"",           "bytes",        "bytes=",      "bytes=-",    "bytes=5",
+                                         "bytes=0-1,", "bytes=,0-1",   "bytes=0-1 ",  " bytes=0-1", "bytes= 0-1",
+                                         "bytes=0 -1", "bytes=0-1,3-4", "bytes=0--1", "bytes=a-b",  "lines=0-1",
+                                         "bytes=0-1000000000000000000", "bytes=-0000000000000000005"};
+    (void)state;
+    assert_false(range_is_plain(NULL));
+    for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
+        if (!range_is_plain(plain[i]))
+            fail_msg("'%s' is plain", plain[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (range_is_plain(others[i]))
+            fail_msg("'%s' is not plain", others[i]);
+}
+
 static void content_range_is_written(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -257,6 +275,7 @@ static void conditions_are_judged_in_order(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(ranges_are_read),
     HARNESS_TEST(a_range_never_leaves_the_file),
+    HARNESS_TEST(plain_ranges_are_told_from_those_that_servers_read_in_ways_of_their_own),
     HARNESS_TEST(content_range_is_written),
     HARNESS_TEST(conditions_are_judged_in_order),
 };
