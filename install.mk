@@ -10,6 +10,7 @@ include $(top_srcdir)/share/local.mk
 nginxdir = $(pkgdatadir)/nginx
 apachedir = $(pkgdatadir)/apache
 confdir = $(pkgdatadir)/conf
+logrotatedir = $(pkgdatadir)/logrotate
 webdir = $(pkgdatadir)/web
 webassetsdir = $(webdir)/assets
 configdir = $(sysconfdir)/gatehouse
@@ -17,7 +18,8 @@ systemddir = $(prefix)/lib/systemd/system
 
 FILLED_IN = nginx/gatehouse.conf \
 	apache/gatehouse-site.conf apache/gatehouse-proxy-fcgi.conf apache/gatehouse-fcgid.conf \
-	systemd/gatehouse.service systemd/gatehouse-login.service systemd/gatehouse-jobs.service
+	systemd/gatehouse.service systemd/gatehouse-login.service systemd/gatehouse-jobs.service \
+	logrotate/gatehouse
 
 dist_nginx_DATA = nginx/gatehouse.conf.in
 nodist_nginx_DATA = nginx/gatehouse.conf
@@ -26,13 +28,15 @@ nodist_apache_DATA = apache/gatehouse-site.conf apache/gatehouse-proxy-fcgi.conf
 dist_conf_DATA = conf/gatehouse.conf.in
 nodist_config_DATA = conf/gatehouse.conf.sample
 nodist_systemd_DATA = systemd/gatehouse.service systemd/gatehouse-login.service systemd/gatehouse-jobs.service
+nodist_logrotate_DATA = logrotate/gatehouse
 dist_web_DATA = web/index.html web/first-login.html web/confirm.html web/reset.html
 dist_webassets_DATA = web/assets/api.js web/assets/config.js web/assets/first-login.js web/assets/form.js \
 	web/assets/icon.svg web/assets/style.css web/assets/page.js web/assets/confirm.js web/assets/reset.js
 
 EXTRA_DIST += tools/quickstart tools/test tools/lib/packages tools/lib/packages.txt tools/lib/quickstart \
 	tools/lib/test-steps.sh tools/lib/test-stack.sh
-EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in systemd/gatehouse-jobs.service.in
+EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in systemd/gatehouse-jobs.service.in \
+	logrotate/gatehouse.in
 CLEANFILES += $(FILLED_IN) conf/gatehouse.conf.sample
 
 # The largest upload: one MiB more than the default of max_file_bytes.
@@ -73,6 +77,7 @@ apache/gatehouse-fcgid.conf: apache/gatehouse-fcgid.conf.in
 systemd/gatehouse.service: systemd/gatehouse.service.in
 systemd/gatehouse-login.service: systemd/gatehouse-login.service.in
 systemd/gatehouse-jobs.service: systemd/gatehouse-jobs.service.in
+logrotate/gatehouse: logrotate/gatehouse.in
 
 conf/gatehouse.conf.sample: conf/gatehouse.conf.in Makefile
 	$(AM_V_at)$(MKDIR_P) $(@D)

@@ -71,6 +71,7 @@ struct route {
     bool offline;           /* ACCESS_PUBLIC: uses neither the database nor anything kept from it */
     bool names_file;        /* {id} is a file: its row is read in the same round trip as the principal */
     enum body_kind body_kind;
+    const struct schema *headers; /* request headers that the handler reads itself; for the OpenAPI document */
     const struct schema *query;
     const struct schema *body; /* BODY_MULTIPART: the text fields */
     /* Adds what the body schema cannot see to `validation`, so that every failing path is told at once; may be NULL. */

@@ -60,6 +60,8 @@
 
 /* One log line, written with one write(2). */
 #define LIMIT_LOG_LINE_BYTES 8192
+#define LIMIT_LOG_FILTER_BYTES 1024
+#define LIMIT_LOG_PATH_BYTES 4096
 
 /* The shared file of metrics: operations that are counted apart, processes of one host. */
 #define LIMIT_METRICS_OPERATIONS 160

@@ -72,6 +72,9 @@ void metrics_add(enum metric metric, uint64_t count);
 /* For gauges. */
 void metrics_set(enum metric metric, uint64_t value);
 
+/* The same; returns what was there. Of several processes that set the same new value one alone gets the old one. */
+uint64_t metrics_swap(enum metric metric, uint64_t value);
+
 void metrics_observe(enum metric_histogram histogram, int64_t microseconds);
 
 /*

@@ -66,4 +66,11 @@ enum range_answer {
 enum range_answer range_decide(const struct range_conditions *conditions, bool get, const char *etag,
                                uint64_t size, struct range *range_out);
 
+/*
+ * Whether the value of an If-Match or If-None-Match names `etag`, a strong entity tag with its quotes: "*", or a list of
+ * tags. If-Match compares strongly (a weak tag names nothing), If-None-Match weakly (`weak`). A value that is not well
+ * formed names nothing.
+ */
+bool range_names(const char *value, const char *etag, bool weak);
+
 #endif

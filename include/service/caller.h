@@ -34,6 +34,12 @@ struct caller {
 struct error *caller_authenticate(struct service *service, struct arena *arena, const char *authorization,
                                   const struct id *file, struct caller *caller, struct file_record **file_out);
 
+/*
+ * From here on the request's log lines name this user: where a token, password, code or refresh token has proven who is
+ * acting, and not before.
+ */
+void caller_known(struct arena *arena, const struct user *user);
+
 /* PERMISSION, naming `required` in the body, unless the caller holds it. */
 struct error *caller_require(struct arena *arena, const struct caller *caller, const char *required);
 

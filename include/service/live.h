@@ -25,6 +25,13 @@ struct service;
  */
 struct error *live_follow(struct service *service, struct arena *arena, int64_t version);
 
+/*
+ * Follows the newest version that any process of this host has followed, without a question to the database where that is
+ * this process's own: for requests that may not need the database at all. What cannot be followed now is left for a later
+ * request, after a pause, since an unreachable database must not hold up those that do without it.
+ */
+void live_glance(struct service *service, struct arena *arena);
+
 /* Asks for the newest version, in one round trip, and follows it. */
 struct error *live_check(struct service *service, struct arena *arena);
 

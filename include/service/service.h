@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/log.h"
 #include "base/secret.h"
 
 struct arena;
@@ -26,8 +27,16 @@ struct token_memo;
 struct live {
     bool known;       /* whether `version` says anything */
     int64_t version;  /* of the last change that was followed */
+    int64_t retry_at; /* clock_monotonic() before which live_glance() does not try again what failed */
     unsigned keys;    /* how often the provider's keys were dropped since the start */
     unsigned secrets; /* how often the secrets were to be read again since the start */
+};
+
+/* The settings that this process has applied last (service/adjust.h). */
+struct adjusted {
+    int64_t version;
+    int64_t damaged; /* the newest version, where it is damaged; else 0 */
+    struct log_levels levels;
 };
 
 struct service {
@@ -42,6 +51,7 @@ struct service {
     struct token_memo *memo;
     struct live live;
     struct link_memory *links;
+    struct adjusted adjusted;
 };
 
 /*

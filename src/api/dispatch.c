@@ -83,8 +83,7 @@ static struct error *judge_caller(struct call *call, const struct id *file)
         return NULL;
     TRY(caller_authenticate(call->service, call->arena, request_header(call->request, "AUTHORIZATION"), file, &call->caller,
                             &call->file));
-    log_context(call->request->request_id, id_text(call->arena, caller_user(&call->caller)),
-                id_text(call->arena, caller_home(&call->caller)), route->operation);
+    caller_known(call->arena, &call->caller.principal->user);
     if (route->access == ACCESS_PERMISSION)
         return caller_require(call->arena, &call->caller, route->permission);
     return NULL;
@@ -252,15 +251,12 @@ static void fail(struct call *call, const struct error *error)
 
 static void log_request(const struct call *call, const struct error *error, int64_t microseconds)
 {
-    bool known = call->caller.principal != NULL;
+    int status = call->reply->status;
     LOG(INFO, HTTP, "request", LOG_TEXT("method", method_text(call->request->method)),
-        LOG_INTEGER("status", call->reply->status),
+        LOG_INTEGER("status", status), LOG_TEXT("outcome", status < 400 ? "success" : "failure"),
         LOG_REAL("durationMs", (double)microseconds / 1000.0),
         LOG_TEXT("code", error == NULL ? NULL : error_code_text(error->code)),
-        LOG_TEXT("clientAddress", call->request->client_address),
-        /* The context carries these two where they are known; the members are always there. */
-        known ? (struct log_field){.kind = LOG_KIND_NONE} : LOG_TEXT("userId", NULL),
-        call->route == NULL ? LOG_TEXT("operation", NULL) : (struct log_field){.kind = LOG_KIND_NONE});
+        LOG_TEXT("clientAddress", call->request->client_address));
 }
 
 void dispatch_open(void)
@@ -288,6 +284,7 @@ void dispatch(struct service *service, struct request *request, struct reply *re
     log_context(request->request_id, NULL, NULL, NULL);
     reply_init(reply, request->arena);
     reply->no_body = request->method == METHOD_HEAD;
+    live_glance(service, request->arena);
     struct error *error = serve(&call);
     if (error != NULL)
         fail(&call, error);

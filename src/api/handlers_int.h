@@ -50,7 +50,7 @@ struct error *passwords_admin_set(struct call *call);
 
 /* trail.c. Every action that is written to the audit trail stands in this list. */
 #define TRAIL_ACTIONS                                                                                              \
-    "access.crossOrganisation|access.denied|audit.purge|customer.create|file.archive|file.purge|file.upload|organisation.update|session.refreshFailed|session.reuse|"    \
+    "access.crossOrganisation|access.denied|audit.purge|customer.create|file.archive|file.purge|file.upload|organisation.update|session.refreshFailed|session.reuse|settings.update|"    \
     "user.adminConfirm|user.changePassword|user.confirm|user.confirmFailed|user.create|user.createAdmin|user.disable|user.forgottenPassword|"           \
     "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.resendConfirmation|"                       \
     "user.resendInvitation|user.resetFailed|user.resetPassword|user.setPassword|user.setTemporaryPassword|user.unlock|user.update"
@@ -66,6 +66,15 @@ struct error *files_download(struct call *call);
 struct error *files_info(struct call *call);
 struct error *files_archive(struct call *call);
 struct error *files_list(struct call *call);
+
+/* settings.c */
+extern const struct schema settings_document_schema, settings_change_schema;
+extern const struct schema settings_condition_schema;
+extern const struct schema settings_history_query_schema, settings_history_schema;
+struct error *settings_judge(struct call *call, struct validation *validation);
+struct error *settings_get(struct call *call);
+struct error *settings_put(struct call *call);
+struct error *settings_history(struct call *call);
 
 /* system.c */
 extern const struct schema system_health_schema, system_version_schema, system_success_schema;

@@ -55,6 +55,24 @@ static void add_reference(struct writer *writer, const struct schema *schema)
 
 /* ---- parameters ---------------------------------------------------------------------------------- */
 
+/* The fields of a schema (may be NULL) as parameters; the separator that what follows needs. */
+static const char *add_fields(struct writer *writer, const struct schema *schema, const char *place, const char *separator)
+{
+    for (size_t i = 0; schema != NULL && i < schema->count; i++) {
+        const struct schema_field *field = &schema->fields[i];
+        add(writer, separator);
+        add(writer, "{\"name\":");
+        add_json(writer, field->name);
+        add(writer, ",\"in\":");
+        add_json(writer, place);
+        add(writer, (field->flags & SCHEMA_REQUIRED) != 0 ? ",\"required\":true,\"schema\":" : ",\"required\":false,\"schema\":");
+        schema_describe_field(&writer->text, field, true);
+        add(writer, "}");
+        separator = ",";
+    }
+    return separator;
+}
+
 static void add_parameters(struct writer *writer, const struct route *route)
 {
     const char *separator = "";
@@ -66,17 +84,8 @@ static void add_parameters(struct writer *writer, const struct route *route)
         add(writer, "}");
         separator = ",";
     }
-    for (size_t i = 0; route->query != NULL && i < route->query->count; i++) {
-        const struct schema_field *field = &route->query->fields[i];
-        add(writer, separator);
-        add(writer, "{\"name\":");
-        add_json(writer, field->name);
-        add(writer, (field->flags & SCHEMA_REQUIRED) != 0 ? ",\"in\":\"query\",\"required\":true,\"schema\":"
-                                                            : ",\"in\":\"query\",\"required\":false,\"schema\":");
-        schema_describe_field(&writer->text, field, true);
-        add(writer, "}");
-        separator = ",";
-    }
+    separator = add_fields(writer, route->query, "query", separator);
+    (void)add_fields(writer, route->headers, "header", separator);
     add(writer, "],");
 }
 

@@ -126,6 +126,9 @@ struct error *trail_list(struct call *call)
     read_time(&validation, "until", query->until, &filter.until);
     TRY(validation.error);
     TRY(audit_list(call->service->database, call->arena, &filter, &page));
+    /* Naming another organisation crosses its boundary, which is an event there; not before its rows were read. */
+    TRY(caller_organisation(call->service, call->arena, &call->caller, call->route->permission, query->organisation_id,
+                            &filter.organisation_id));
     struct trail_reply *reply = arena_alloc(call->arena, sizeof *reply);
     const void **items = arena_array(call->arena, page.count, sizeof *items);
     for (size_t i = 0; i < page.count; i++)

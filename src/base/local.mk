@@ -6,7 +6,7 @@ libghbase_a_SOURCES = \
 	include/base/error.h include/base/errors.def src/base/error.c \
 	include/base/id.h src/base/id.c \
 	include/base/limits.h \
-	include/base/log.h src/base/log.c \
+	include/base/log.h src/base/log.c src/base/log_filter.c \
 	include/base/metrics.h include/base/metrics.def src/base/metrics.c src/base/metrics_int.h src/base/metrics_text.c \
 	include/base/network.h src/base/network.c \
 	include/base/secret.h src/base/secret.c \

@@ -397,6 +397,11 @@ void metrics_set(enum metric metric, uint64_t value)
     atomic_store_explicit(&metrics_area()->cells[metric].value, value, memory_order_relaxed);
 }
 
+uint64_t metrics_swap(enum metric metric, uint64_t value)
+{
+    return atomic_exchange_explicit(&metrics_area()->cells[metric].value, value, memory_order_relaxed);
+}
+
 uint64_t metrics_value(enum metric metric)
 {
     return atomic_load_explicit(&metrics_area()->cells[metric].value, memory_order_relaxed);

@@ -23,6 +23,7 @@
 #include "domain/session.h"
 #include "domain/throttle.h"
 #include "identity/provider.h"
+#include "service/adjust.h"
 #include "service/live.h"
 #include "service/post.h"
 #include "service/purge.h"
@@ -40,6 +41,7 @@
 #define TIDY_SECONDS 600
 #define UNDO_SECONDS 10
 #define WATCH_SECONDS 2
+#define NOTICE_SECONDS 1
 #define OUTBOX_KEEP_DAYS 30
 #define CHANGE_KEEP_DAYS 7
 #define PURGE_ROWS 1000
@@ -178,6 +180,7 @@ static int run_until_told(struct service *service, const struct mail_transport *
     struct arena *arena = arena_new();
     int64_t tidied = 0;
     int64_t undone = 0;
+    int64_t noticed = 0;
     int64_t watched = 0;
     metrics_join(METRICS_JOBS, NULL);
     LOG(INFO, JOBS, "job runner started");
@@ -188,6 +191,10 @@ static int run_until_told(struct service *service, const struct mail_transport *
         if (error == NULL && clock_monotonic() - undone > (int64_t)UNDO_SECONDS * 1000000) {
             error = recovery_undo_stale(service, arena, &stale);
             undone = clock_monotonic();
+        }
+        if (error == NULL && clock_monotonic() - noticed > (int64_t)NOTICE_SECONDS * 1000000) {
+            error = adjust_notice(service, arena);
+            noticed = clock_monotonic();
         }
         if (error == NULL && clock_monotonic() - tidied > (int64_t)TIDY_SECONDS * 1000000) {
             error = tidy(service, arena);

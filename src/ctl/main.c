@@ -33,6 +33,7 @@ static const struct command commands[] = {
     {"fsck", "compare what is known of files with their bytes", ctl_fsck},
     {"purge", "end archived files, or old audit rows, for good", ctl_purge},
     {"organisation", "list, show and change organisations", ctl_organisation},
+    {"settings", "read and change what the service can be told while it runs", ctl_settings},
     {"routes", "print the table of endpoints", ctl_routes},
     {"openapi", "print the OpenAPI document", ctl_openapi},
     {"version", "print the version", show_version},

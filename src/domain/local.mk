@@ -17,6 +17,7 @@ libghdomain_a_SOURCES = \
 	include/domain/provisioning.h src/domain/provisioning.c \
 	include/domain/role.h src/domain/role.c \
 	include/domain/session.h src/domain/session.c \
+	include/domain/settings.h src/domain/settings.c src/domain/settings_document.c \
 	include/domain/throttle.h src/domain/throttle.c \
 	include/domain/user.h src/domain/user.c src/domain/user_change.c src/domain/user_list.c
 libghdomain_a_CFLAGS = $(AM_CFLAGS)

@@ -150,10 +150,9 @@ static bool read_tag(const char **at, const char *etag, bool weak, bool *matches
     return true;
 }
 
-/* Whether an If-Match or If-None-Match names `etag`. A list that is not well formed names nothing. */
-static bool list_names(const char *at, const char *etag, bool weak)
+bool range_names(const char *value, const char *etag, bool weak)
 {
-    at = skip_blanks(at);
+    const char *at = skip_blanks(value);
     if (*at == '*')
         return *skip_blanks(at + 1) == '\0';
     bool named = false;
@@ -184,9 +183,9 @@ static bool range_holds(const char *if_range, const char *etag)
 enum range_answer range_decide(const struct range_conditions *conditions, bool get, const char *etag,
                                uint64_t size, struct range *range_out)
 {
-    if (conditions->if_match != NULL && !list_names(conditions->if_match, etag, false))
+    if (conditions->if_match != NULL && !range_names(conditions->if_match, etag, false))
         return RANGE_ANSWER_FAILED;
-    if (conditions->if_none_match != NULL && list_names(conditions->if_none_match, etag, true))
+    if (conditions->if_none_match != NULL && range_names(conditions->if_none_match, etag, true))
         return RANGE_ANSWER_NOT_MODIFIED;
     if (!get || !range_holds(conditions->if_range, etag))
         return RANGE_ANSWER_WHOLE;

@@ -173,6 +173,7 @@ struct error *account_login(struct service *service, struct arena *arena, const 
         TRY(audit_login(service, arena, caller, user, "user.loginFailed", "failure"));
     if (error != NULL)
         return error;
+    caller_known(arena, user);
     TRY(audit_login(service, arena, caller, user, "user.login", "success"));
     /* Read again: the login may have changed status and marks. */
     TRY(user_find(service->database, arena, user->organisation_id, user->id, user_out));
@@ -200,8 +201,10 @@ struct error *account_refresh(struct service *service, struct arena *arena, cons
                             error_new(arena, ERROR_TOKEN_INVALID, "%s", provider_outcome_text(outcome)));
     }
     TRY(principal_load(service->database, arena, tokens_out->user_id, tokens_out->session_id, &principal));
-    if (principal_stands(principal))
+    if (principal_stands(principal)) {
+        caller_known(arena, &principal->user);
         return NULL;
+    }
     TRY(session_end(service->database, arena, tokens_out->session_id, tokens_out->user_id, NULL));
     return error_new(arena, ERROR_TOKEN_REVOKED, "the user may not call any more");
 }

@@ -106,6 +106,11 @@ struct error *caller_authenticate(struct service *service, struct arena *arena, 
     return NULL;
 }
 
+void caller_known(struct arena *arena, const struct user *user)
+{
+    log_actor(id_text(arena, user->id), id_text(arena, user->organisation_id));
+}
+
 struct error *caller_require(struct arena *arena, const struct caller *caller, const char *required)
 {
     if (caller->principal != NULL && principal_holds(caller->principal, required))

@@ -4,12 +4,18 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "codec/token.h"
 #include "domain/change.h"
 #include "identity/provider.h"
+#include "service/adjust.h"
 #include "service/service.h"
+
+/* After a change could not be followed; see live_glance(). */
+#define RETRY_MICROSECONDS (INT64_C(10) * 1000 * 1000)
 
 /* Keys are read and tokens judged anew at their next use. */
 static void forget_keys(struct service *service)
@@ -37,10 +43,17 @@ static struct error *apply_secrets(struct service *service, struct arena *arena,
     return NULL;
 }
 
+static struct error *apply_settings(struct service *service, struct arena *arena, const char *payload)
+{
+    (void)payload;
+    return adjust_follow(service, arena);
+}
+
 /* What each kind of change makes of this process; NULL: it keeps nothing of that kind. */
 static struct error *(*const appliers[CHANGE_KIND_COUNT])(struct service *, struct arena *, const char *) = {
     [CHANGE_CACHE] = apply_cache,
     [CHANGE_SECRETS] = apply_secrets,
+    [CHANGE_SETTINGS] = apply_settings,
 };
 
 static struct error *apply(struct service *service, struct arena *arena, const struct change_entry *entry)
@@ -76,6 +89,8 @@ struct error *live_follow(struct service *service, struct arena *arena, int64_t 
     struct change_entries entries = {.whole = true};
     if (live->known)
         TRY(change_list(service->database, arena, live->version, version, &entries));
+    else
+        TRY(adjust_follow(service, arena)); /* the one thing that was not read when it was first needed */
     if (!all_known(&entries)) {
         LOG(INFO, SYSTEM, "the change log does not tell all: reading everything anew", LOG_INTEGER("version", version));
         TRY(apply_everything(service, arena));
@@ -85,7 +100,21 @@ struct error *live_follow(struct service *service, struct arena *arena, int64_t 
     }
     live->version = version;
     live->known = true;
+    metrics_publish_change_version((uint64_t)version);
     return NULL;
+}
+
+void live_glance(struct service *service, struct arena *arena)
+{
+    struct live *live = &service->live;
+    uint64_t newest = metrics_change_version();
+    if (newest == 0 || (live->known && newest <= (uint64_t)live->version) || clock_monotonic() < live->retry_at)
+        return;
+    struct error *error = live_check(service, arena);
+    if (error == NULL)
+        return;
+    live->retry_at = clock_monotonic() + RETRY_MICROSECONDS;
+    LOG(WARN, SYSTEM, "a change could not be followed yet", LOG_TEXT("detail", error->detail));
 }
 
 struct error *live_check(struct service *service, struct arena *arena)

@@ -130,8 +130,10 @@ struct error *member_confirm(struct service *service, struct arena *arena, const
     struct confirmation confirmation = {.service = service, .caller = caller, .user = user, .by_code = true};
     if (good && waiting)
         TRY(confirm(&confirmation, arena));
-    if (confirmation.changed)
+    if (confirmation.changed) {
+        caller_known(arena, user);
         return NULL;
+    }
     TRY(caller_audit_failure(service, arena, caller, "user.confirmFailed", user));
     return guard_failed(service, arena, &guard, error_plain(arena, ERROR_CODE_MISMATCH));
 }

@@ -141,7 +141,10 @@ struct error *password_reset(struct service *service, struct arena *arena, const
     }
     struct password_step step = {.service = service, .caller = caller, .user = user, .new_password = new_password};
     TRY(database_transaction(service->database, arena, reset, &step, NULL));
-    return step.refusal == NULL ? NULL : code_failed(service, arena, caller, &guard, user);
+    if (step.refusal != NULL)
+        return code_failed(service, arena, caller, &guard, user);
+    caller_known(arena, user);
+    return NULL;
 }
 
 /* On the locked row, so that nobody is given more rights between the judgement and the change. */

@@ -64,6 +64,9 @@ class Account:
     def post(self, path, **arguments):
         return self.api.post(path, token=self.token, **arguments)
 
+    def put(self, path, **arguments):
+        return self.api.put(path, token=self.token, **arguments)
+
     def patch(self, path, **arguments):
         return self.api.patch(path, token=self.token, **arguments)
 

@@ -130,6 +130,9 @@ class Api:
     def post(self, path, **arguments):
         return self.call("POST", path, **arguments)
 
+    def put(self, path, **arguments):
+        return self.call("PUT", path, **arguments)
+
     def patch(self, path, **arguments):
         return self.call("PATCH", path, **arguments)
 

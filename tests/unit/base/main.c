@@ -8,6 +8,7 @@
     X(error)                                                                                                 \
     X(id)                                                                                                    \
     X(log)                                                                                                   \
+    X(log_filter)                                                                                            \
     X(metrics)                                                                                               \
     X(network)                                                                                               \
     X(secret)                                                                                                \

@@ -7,6 +7,7 @@
 
 #include <cjson/cJSON.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -132,7 +133,7 @@ static void hostile_texts_stay_inside_their_line(void **state)
         LOG(INFO, HTTP, hostile[i], LOG_TEXT("name", hostile[i]));
         const cJSON *line = only_line(arena, path);
         assert_string_equal(member(line, "module"), "http");
-        assert_int_equal(cJSON_GetArraySize(line), 9);
+        assert_int_equal(cJSON_GetArraySize(line), 10);
         if (utf8_valid(hostile[i], strlen(hostile[i])))
             assert_string_equal(member(line, "name"), hostile[i]);
     }
@@ -316,6 +317,76 @@ static void a_log_that_cannot_be_opened_changes_nothing(void **state)
     assert_string_equal(member(only_line(arena, path), "message"), "still here");
 }
 
+/* Who reads the log must not have to tell an unknown user from a member that is not there. */
+static void lines_of_a_request_have_every_member_of_the_context(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *path = open_log(arena);
+    static const char *const members[] = {"requestId", "operation", "userId", "organisationId"};
+    log_context("request-1", NULL, NULL, NULL);
+    LOG(INFO, HTTP, "nobody yet");
+    const cJSON *line = only_line(arena, path);
+    for (size_t i = 1; i < 4; i++)
+        assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(line, members[i])));
+    log_actor("user-1", "organisation-1");
+    LOG(INFO, HTTP, "somebody");
+    line = only_line(arena, path);
+    assert_string_equal(member(line, "requestId"), "request-1");
+    assert_string_equal(member(line, "userId"), "user-1");
+    assert_string_equal(member(line, "organisationId"), "organisation-1");
+    assert_true(cJSON_IsNull(cJSON_GetObjectItemCaseSensitive(line, "operation")));
+    log_context(NULL, NULL, NULL, NULL);
+    LOG(INFO, HTTP, "outside");
+    line = only_line(arena, path);
+    for (size_t i = 0; i < 4; i++)
+        assert_null(cJSON_GetObjectItemCaseSensitive(line, members[i]));
+}
+
+static void a_renamed_file_is_opened_anew_at_the_next_line(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *path = open_log(arena);
+    const char *old = arena_format(arena, "%s.1", path);
+    LOG(INFO, HTTP, "before");
+    assert_int_equal(rename(path, old), 0);
+    LOG(INFO, HTTP, "after");
+    assert_string_equal(member(only_line(arena, path), "message"), "after");
+    assert_string_equal(member(only_line(arena, old), "message"), "before");
+    /* Also when somebody has put a new file there already, and when it was removed. */
+    assert_int_equal(rename(path, old), 0);
+    (void)harness_write(arena, arena_copy(arena, path, strlen(path) - strlen("/log")), "log", "", 0);
+    LOG(INFO, HTTP, "into the new one");
+    assert_string_equal(member(only_line(arena, path), "message"), "into the new one");
+    assert_int_equal(unlink(path), 0);
+    LOG(INFO, HTTP, "made again");
+    assert_string_equal(member(only_line(arena, path), "message"), "made again");
+}
+
+static void a_path_that_cannot_be_opened_again_leaves_the_old_file_in_use(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *path = open_log(arena);
+    const char *old = arena_format(arena, "%s.1", path);
+    assert_int_equal(rename(path, old), 0);
+    assert_int_equal(mkdir(path, 0700), 0);
+    LOG(INFO, HTTP, "nowhere else to go");
+    assert_string_equal(member(only_line(arena, old), "message"), "nowhere else to go");
+    assert_int_equal(rmdir(path), 0);
+    LOG(INFO, HTTP, "back");
+    assert_string_equal(member(only_line(arena, path), "message"), "back");
+}
+
+static void levels_of_a_filter_are_set_at_once(void **state)
+{
+    struct log_levels levels;
+    (void)state;
+    assert_int_equal(log_levels_read(LOG_LEVEL_ERROR, "files=trace", &levels), LOG_FILTER_GOOD);
+    log_set_levels(&levels);
+    assert_true(log_wants(LOG_LEVEL_TRACE, LOG_MODULE_FILES));
+    assert_false(log_wants(LOG_LEVEL_WARN, LOG_MODULE_HTTP));
+    log_set_level(LOG_LEVEL_INFO);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_line_says_when_what_and_where),
     HARNESS_TEST(hostile_texts_stay_inside_their_line),
@@ -328,6 +399,10 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(levels_hold_for_all_modules_or_one),
     HARNESS_TEST(unwanted_lines_are_not_written),
     HARNESS_TEST(names_of_levels_and_modules_are_read_back),
+    HARNESS_TEST(lines_of_a_request_have_every_member_of_the_context),
+    HARNESS_TEST(levels_of_a_filter_are_set_at_once),
+    HARNESS_TEST(a_renamed_file_is_opened_anew_at_the_next_line),
+    HARNESS_TEST(a_path_that_cannot_be_opened_again_leaves_the_old_file_in_use),
     HARNESS_TEST(the_file_is_appended_to_and_not_for_others),
     HARNESS_TEST(a_log_that_cannot_be_opened_changes_nothing),
 };

@@ -19,5 +19,6 @@
     X(user_change)  \
     X(user_list)    \
     X(audit_list)   \
-    X(change)
+    X(change)       \
+    X(settings)
 HARNESS_MAIN("domain", MODULES)

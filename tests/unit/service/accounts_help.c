@@ -179,6 +179,7 @@ static void configure(struct stage *stage)
     stage->configuration.identity.temporary_password_seconds = 604800;
     stage->configuration.identity.issuer = "https://gatehouse.test";
     stage->configuration.identity.audience = "gatehouse";
+    stage->configuration.log.level = "info";
     stage->configuration.mail.from = "Gatehouse <no-reply@gatehouse.test>";
     stage->configuration.mail.templates = harness_source(stage->arena, "share/mail");
 }

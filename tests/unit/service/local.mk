@@ -6,6 +6,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/accounts_help.h tests/unit/service/accounts_help.c \
 	tests/unit/service/keep_help.h tests/unit/service/keep_help.c \
 	tests/unit/service/test_accounts.c \
+	tests/unit/service/test_adjust.c \
 	tests/unit/service/test_creation.c \
 	tests/unit/service/test_fsck.c \
 	tests/unit/service/test_grant.c \
@@ -16,4 +17,4 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/test_purge.c
 tests_unit_test_service_CPPFLAGS = $(unit_cppflags)
 tests_unit_test_service_CFLAGS = $(unit_cflags)
-tests_unit_test_service_LDADD = $(fixture_libs) $(unit_libs) libghservice.a $(blob_libs) $(identity_libs) $(CMOCKA_LIBS)
+tests_unit_test_service_LDADD = $(fixture_libs) $(unit_libs) libghservice.a libghhttp.a $(blob_libs) $(identity_libs) $(CMOCKA_LIBS)

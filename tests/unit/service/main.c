@@ -10,5 +10,6 @@
     X(member)          \
     X(live)            \
     X(fsck)            \
-    X(purge)
+    X(purge)           \
+    X(adjust)
 HARNESS_MAIN("service", MODULES)

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: MIT */
+/* The endpoints of the system settings document. */
+#include <inttypes.h>
+#include <stddef.h>
+
+#include "api/handlers_int.h"
+#include "api/route.h"
+#include "base/arena.h"
+#include "base/limits.h"
+#include "domain/settings.h"
+#include "http/reply.h"
+#include "http/schema.h"
+#include "service/adjust.h"
+#include "service/service.h"
+
+#define LEVELS "fatal|error|warn|info|debug|trace"
+#define FILTER_DESCRIPTION                                                                                             \
+    "Comma-separated module=level, * for every module; holds over level for the modules it names, the last one wins."
+
+/* ---- the document ---- */
+
+struct logging_view {
+    const char *level;
+    const char *filter;
+};
+
+struct settings_view {
+    const struct logging_view *logging;
+};
+
+static const struct schema_field logging_fields[] = {
+    {.name = "level", .type = SCHEMA_CHOICE, .choices = LEVELS, .offset = offsetof(struct logging_view, level)},
+    {.name = "filter", .type = SCHEMA_TEXT, .offset = offsetof(struct logging_view, filter), .description = FILTER_DESCRIPTION},
+};
+
+static const struct schema logging_schema = {
+    .name = "Logging", SCHEMA_FIELDS(logging_fields), .size = sizeof(struct logging_view)};
+
+static const struct schema_field document_fields[] = {
+    {.name = "logging", .type = SCHEMA_OBJECT, .schema = &logging_schema, .offset = offsetof(struct settings_view, logging)},
+};
+
+const struct schema settings_document_schema = {
+    .name = "Settings", SCHEMA_FIELDS(document_fields), .size = sizeof(struct settings_view)};
+
+static const struct settings_view *view(struct arena *arena, const struct settings *settings)
+{
+    struct settings_view *view = arena_alloc(arena, sizeof *view);
+    struct logging_view *logging = arena_alloc(arena, sizeof *logging);
+    *logging = (struct logging_view){log_level_text(settings->level), settings->filter};
+    view->logging = logging;
+    return view;
+}
+
+struct error *settings_get(struct call *call)
+{
+    struct settings_row row;
+    TRY(adjust_current(call->service, call->arena, &row));
+    reply_set_header(call->reply, "ETag", adjust_etag(call->arena, row.version));
+    call->result = view(call->arena, row.settings);
+    return NULL;
+}
+
+/* ---- changing it: the same two structs, of which anything may be missing ---- */
+
+static const struct schema_field logging_change_fields[] = {
+    {.name = "level", .type = SCHEMA_CHOICE, .choices = LEVELS, .offset = offsetof(struct logging_view, level)},
+    {.name = "filter", .type = SCHEMA_TEXT, .flags = SCHEMA_UNJUDGED, .maximum = LIMIT_LOG_FILTER_BYTES,
+     .offset = offsetof(struct logging_view, filter), .description = FILTER_DESCRIPTION},
+};
+
+static const struct schema logging_change_schema = {
+    .name = "LoggingChange", SCHEMA_FIELDS(logging_change_fields), .size = sizeof(struct logging_view)};
+
+static const struct schema_field change_fields[] = {
+    {.name = "logging", .type = SCHEMA_OBJECT, .flags = SCHEMA_REQUIRED, .schema = &logging_change_schema,
+     .offset = offsetof(struct settings_view, logging)},
+};
+
+const struct schema settings_change_schema = {
+    .name = "SettingsChange", SCHEMA_FIELDS(change_fields), .size = sizeof(struct settings_view)};
+
+static const struct schema_field condition_fields[] = {
+    {.name = "If-Match", .type = SCHEMA_TEXT, .maximum = LIMIT_HEADER_BYTES,
+     .description = "The version that the change is meant for: its ETag, a list of them, or *."},
+};
+
+const struct schema settings_condition_schema = {.name = "SettingsCondition", SCHEMA_FIELDS(condition_fields), .size = 1};
+
+struct error *settings_judge(struct call *call, struct validation *validation)
+{
+    const struct settings_view *body = call->body;
+    struct log_levels levels;
+    if (body->logging == NULL || body->logging->filter == NULL)
+        return NULL;
+    enum log_filter_result result = log_levels_read(LOG_LEVEL_INFO, body->logging->filter, &levels);
+    bool too_long = utf8_count(body->logging->filter) > LIMIT_LOG_FILTER_BYTES; /* said already */
+    if (result == LOG_FILTER_GOOD || too_long)
+        return NULL;
+    bool unknown_word = result == LOG_FILTER_MODULE || result == LOG_FILTER_LEVEL;
+    validation_add(validation, unknown_word ? "choice" : "format", log_filter_sentence(result), "logging.filter");
+    return NULL;
+}
+
+struct error *settings_put(struct call *call)
+{
+    const struct settings_view *body = call->body;
+    struct adjustment adjustment = {
+        .level = body->logging->level,
+        .filter = body->logging->filter,
+        .if_match = request_header(call->request, "IF_MATCH"),
+    };
+    struct settings_row row;
+    TRY(adjust_settings(call->service, call->arena, &call->caller, &adjustment, &row));
+    reply_set_header(call->reply, "ETag", adjust_etag(call->arena, row.version));
+    call->success = arena_format(call->arena, "The settings are saved as version %" PRId64 ".", row.version);
+    return NULL;
+}
+
+/* ---- what it was ---- */
+
+struct history_query {
+    int64_t limit;
+    int64_t cursor;
+};
+
+static const struct schema_field query_fields[] = {
+    {.name = "limit", .type = SCHEMA_INTEGER, .minimum = 1, .maximum = LIMIT_PAGE_MAX, .fallback = "25",
+     .offset = offsetof(struct history_query, limit)},
+    {.name = "cursor", .type = SCHEMA_INTEGER, .minimum = 1, .maximum = INT64_C(9007199254740991),
+     .offset = offsetof(struct history_query, cursor), .description = "nextCursor of the page before."},
+};
+
+const struct schema settings_history_query_schema = {
+    .name = "SettingsHistoryQuery", SCHEMA_FIELDS(query_fields), .size = sizeof(struct history_query)};
+
+struct history_item {
+    int64_t version;
+    const struct settings_view *settings;
+    struct id user_id;
+    const char *at;
+};
+
+static const struct schema_field item_fields[] = {
+    {.name = "version", .type = SCHEMA_INTEGER, .minimum = 1, .maximum = INT64_C(9007199254740991),
+     .offset = offsetof(struct history_item, version)},
+    {.name = "settings", .type = SCHEMA_OBJECT, .flags = SCHEMA_NULLABLE, .schema = &settings_document_schema,
+     .offset = offsetof(struct history_item, settings), .description = "null where the row was damaged in the database."},
+    {.name = "userId", .type = SCHEMA_ID, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct history_item, user_id),
+     .description = "Who wrote it; null for the operator's command."},
+    {.name = "at", .type = SCHEMA_TIME, .offset = offsetof(struct history_item, at)},
+};
+
+static const struct schema item_schema = {
+    .name = "SettingsVersion", SCHEMA_FIELDS(item_fields), .size = sizeof(struct history_item)};
+
+struct history_reply {
+    struct schema_list items;
+    const char *next_cursor;
+};
+
+static const struct schema_field reply_fields[] = {
+    {.name = "items", .type = SCHEMA_OBJECTS, .schema = &item_schema, .offset = offsetof(struct history_reply, items)},
+    {.name = "nextCursor", .type = SCHEMA_TEXT, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct history_reply, next_cursor)},
+};
+
+const struct schema settings_history_schema = {
+    .name = "SettingsHistory", SCHEMA_FIELDS(reply_fields), .size = sizeof(struct history_reply)};
+
+static struct history_item *make_item(struct arena *arena, const struct settings_row *row)
+{
+    struct history_item *item = arena_alloc(arena, sizeof *item);
+    *item = (struct history_item){
+        .version = row->version,
+        .settings = row->settings == NULL ? NULL : view(arena, row->settings),
+        .user_id = row->user_id,
+        .at = row->at,
+    };
+    return item;
+}
+
+struct error *settings_history(struct call *call)
+{
+    const struct history_query *query = call->query;
+    struct settings_page page;
+    TRY(settings_list(call->service->database, call->arena, query->cursor, (unsigned)query->limit, &page));
+    struct history_reply *reply = arena_alloc(call->arena, sizeof *reply);
+    const void **items = arena_array(call->arena, page.count, sizeof *items);
+    for (size_t i = 0; i < page.count; i++)
+        items[i] = make_item(call->arena, &page.items[i]);
+    reply->items = (struct schema_list){items, page.count};
+    if (page.more)
+        reply->next_cursor = arena_format(call->arena, "%" PRId64, page.items[page.count - 1].version);
+    call->result = reply;
+    return NULL;
+}

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "service/adjust.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "base/metrics.h"
+#include "domain/audit.h"
+#include "domain/change.h"
+#include "http/range.h"
+#include "service/caller.h"
+#include "service/live.h"
+#include "service/service.h"
+#include "store/database.h"
+
+/* Version 0: what the configuration says. */
+static const struct settings *configured(const struct service *service, struct arena *arena)
+{
+    struct settings *settings = arena_alloc(arena, sizeof *settings);
+    settings->level = LOG_LEVEL_INFO;
+    (void)log_level_parse(service->configuration->log.level, &settings->level);
+    settings->filter = "";
+    (void)log_levels_read(settings->level, settings->filter, &settings->levels);
+    return settings;
+}
+
+static struct settings_row row_of(const struct service *service, struct arena *arena, const struct settings_state *state)
+{
+    if (state->good != NULL)
+        return *state->good;
+    return (struct settings_row){.settings = configured(service, arena)};
+}
+
+struct error *adjust_current(struct service *service, struct arena *arena, struct settings_row *row_out)
+{
+    struct settings_state state;
+    TRY(settings_load(service->database, arena, &state));
+    *row_out = row_of(service, arena, &state);
+    return NULL;
+}
+
+const char *adjust_etag(struct arena *arena, int64_t version)
+{
+    return arena_format(arena, "\"%" PRId64 "\"", version);
+}
+
+/* ---- writing ---- */
+
+struct writing {
+    struct service *service;
+    const struct caller *caller;
+    const struct adjustment *adjustment;
+    struct settings_row row;
+    int64_t change_version;
+};
+
+static struct error *find_past(struct writing *writing, struct arena *arena, const struct settings **settings_out)
+{
+    struct settings_row *row;
+    TRY(settings_find(writing->service->database, arena, writing->adjustment->rollback, &row));
+    if (row != NULL && row->settings != NULL) {
+        *settings_out = row->settings;
+        return NULL;
+    }
+    struct validation validation;
+    validation_init(&validation, arena);
+    validation_add(&validation, row == NULL ? "unknown" : "damaged",
+                   row == NULL ? "there is no such version" : "this version is damaged", "version");
+    return validation.error;
+}
+
+static const struct settings *merge(struct arena *arena, const struct settings *old, const struct adjustment *adjustment)
+{
+    struct settings *settings = arena_alloc(arena, sizeof *settings);
+    *settings = *old;
+    if (adjustment->level != NULL)
+        (void)log_level_parse(adjustment->level, &settings->level);
+    if (adjustment->filter != NULL)
+        settings->filter = adjustment->filter;
+    (void)log_levels_read(settings->level, settings->filter, &settings->levels);
+    return settings;
+}
+
+static struct error *audit(const struct writing *writing, struct arena *arena)
+{
+    struct buffer details;
+    buffer_init(&details, arena);
+    buffer_add_format(&details, "{\"version\":%" PRId64 ",", writing->row.version);
+    if (writing->adjustment->rollback != 0)
+        buffer_add_format(&details, "\"rollbackTo\":%" PRId64 ",", writing->adjustment->rollback);
+    buffer_add_text(&details, "\"settings\":");
+    buffer_add_text(&details, settings_text(arena, writing->row.settings));
+    buffer_add_char(&details, '}');
+    struct audit_entry entry = {.action = "settings.update",
+                                .target_type = "settings",
+                                .target_id = arena_format(arena, "%" PRId64, writing->row.version),
+                                .details = details.bytes};
+    return caller_audit(writing->service, arena, writing->caller, &entry);
+}
+
+static struct error *write_version(struct database *database, struct arena *arena, void *context)
+{
+    struct writing *writing = context;
+    const struct adjustment *adjustment = writing->adjustment;
+    struct settings_state state;
+    /* First of all: this is what keeps other writers out. */
+    TRY(change_append(database, arena, CHANGE_SETTINGS, "{}", &writing->change_version));
+    TRY(settings_load(database, arena, &state));
+    struct settings_row old = row_of(writing->service, arena, &state);
+    if (adjustment->if_match != NULL && !range_names(adjustment->if_match, adjust_etag(arena, old.version), false))
+        return error_new(arena, ERROR_SETTINGS_STALE, "the version is %" PRId64, old.version);
+    writing->row = (struct settings_row){.version = state.newest + 1, .user_id = caller_user(writing->caller)};
+    if (adjustment->rollback != 0)
+        TRY(find_past(writing, arena, &writing->row.settings));
+    else
+        writing->row.settings = merge(arena, old.settings, adjustment);
+    TRY(settings_insert(database, arena, writing->row.version, writing->row.settings, writing->row.user_id));
+    return audit(writing, arena);
+}
+
+/* Whether a transaction whose answer was lost was committed: its line in the change log is the writer's own. */
+static struct error *look_up(struct writing *writing, struct arena *arena, struct error *error)
+{
+    struct settings_row *row = NULL;
+    int64_t newest = 0;
+    if (change_current(writing->service->database, arena, &newest) != NULL || newest < writing->change_version ||
+        settings_find(writing->service->database, arena, writing->row.version, &row) != NULL || row == NULL ||
+        row->settings == NULL || !id_equal(row->user_id, writing->row.user_id) ||
+        strcmp(settings_text(arena, row->settings), settings_text(arena, writing->row.settings)) != 0)
+        return error;
+    return NULL;
+}
+
+struct error *adjust_settings(struct service *service, struct arena *arena, const struct caller *caller,
+                              const struct adjustment *adjustment, struct settings_row *row_out)
+{
+    struct writing writing = {.service = service, .caller = caller, .adjustment = adjustment};
+    bool unknown = false;
+    struct error *error = database_transaction(service->database, arena, write_version, &writing, &unknown);
+    if (error != NULL && unknown)
+        error = look_up(&writing, arena, error);
+    TRY(error);
+    *row_out = writing.row;
+    /* The change is made whatever becomes of this; a process that could not follow does so at its next request. */
+    struct error *later = live_follow(service, arena, writing.change_version);
+    if (later != NULL)
+        LOG(WARN, SYSTEM, "the new settings will be followed later", LOG_TEXT("detail", later->detail));
+    return NULL;
+}
+
+/* ---- following ---- */
+
+static struct error *read_holding(struct service *service, struct arena *arena, struct adjusted *adjusted_out,
+                                  struct settings_state *state_out)
+{
+    TRY(settings_load(service->database, arena, state_out));
+    struct settings_row row = row_of(service, arena, state_out);
+    adjusted_out->version = row.version;
+    adjusted_out->damaged = state_out->damaged == NULL ? 0 : state_out->damaged->version;
+    adjusted_out->levels = row.settings->levels;
+    return NULL;
+}
+
+struct error *adjust_follow(struct service *service, struct arena *arena)
+{
+    struct settings_state state;
+    struct adjusted *adjusted = &service->adjusted;
+    TRY(read_holding(service, arena, adjusted, &state));
+    log_set_levels(&adjusted->levels);
+    uint64_t told = metrics_swap(METRIC_SETTINGS_DAMAGED, (uint64_t)adjusted->damaged);
+    if (adjusted->damaged != 0 && told != (uint64_t)adjusted->damaged)
+        LOG(ERROR, SYSTEM, "the newest settings are damaged; the last good ones hold",
+            LOG_INTEGER("damagedVersion", adjusted->damaged), LOG_INTEGER("version", adjusted->version),
+            LOG_TEXT("reason", state.damaged->damage));
+    return NULL;
+}
+
+static struct error *announce(struct database *database, struct arena *arena, void *context)
+{
+    return change_append(database, arena, CHANGE_SETTINGS, "{}", context);
+}
+
+/* Member by member: padding must not count. */
+static bool is_applied(const struct service *service, const struct adjusted *found)
+{
+    const struct adjusted *applied = &service->adjusted;
+    for (int i = 0; i < LOG_MODULE_COUNT; i++)
+        if (applied->levels.of[i] != found->levels.of[i])
+            return false;
+    return applied->version == found->version && applied->damaged == found->damaged;
+}
+
+struct error *adjust_notice(struct service *service, struct arena *arena)
+{
+    struct settings_state state;
+    struct adjusted found;
+    int64_t version = 0;
+    TRY(read_holding(service, arena, &found, &state));
+    if (is_applied(service, &found))
+        return NULL;
+    /* What was announced meanwhile, by another host's job runner perhaps, comes first. */
+    TRY(live_check(service, arena));
+    if (is_applied(service, &found))
+        return NULL;
+    TRY(database_transaction(service->database, arena, announce, &version, NULL));
+    return live_follow(service, arena, version);
+}
