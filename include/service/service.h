@@ -49,6 +49,7 @@ struct service {
     struct sniffer *sniffer;
     const struct password_policy *passwords;
     struct token_memo *memo;
+    unsigned migrations; /* how many there were at the start, 0 where they could not be looked at */
     struct live live;
     struct link_memory *links;
     struct adjusted adjusted;

@@ -10,6 +10,7 @@
 #ifndef GATEHOUSE_STORE_MIGRATE_H
 #define GATEHOUSE_STORE_MIGRATE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/secret.h"
@@ -29,6 +30,12 @@ struct error;
  */
 struct error *migrate(struct database *database, struct arena *arena, const char *directory,
                       void (*report)(void *context, const char *file_name), void *context);
+
+/* How many files there are in `directory`. */
+struct error *migrate_count(struct arena *arena, const char *directory, unsigned *count_out);
+
+/* Whether at least `count` migrations are wholly applied, in one round trip; false where the database has no table of them. */
+struct error *migrate_applied(struct database *database, struct arena *arena, unsigned count, bool *applied_out);
 
 /* How many files of `directory` are not (wholly) applied yet; all of them where there is no table yet. */
 struct error *migrate_pending(struct database *database, struct arena *arena, const char *directory,

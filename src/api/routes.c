@@ -424,7 +424,8 @@ static const struct route rows[] = {
         .operation = "ready",
         .tag = "Service",
         .summary = "Whether everything that requests need is there",
-        .description = "500 names the part that is down in body.part; validation lists all of them.",
+        .description = "Looks at database, migrations, storage, identityProvider and outbox. 500 names the first part that is "
+                       "down in body.part and the state of each (ok, down, unknown) in body; validation lists those that are down.",
         .access = ACCESS_PUBLIC,
         .offline = true,
         .reply_kind = REPLY_OBJECT,

@@ -18,8 +18,8 @@
 #include "http/request.h"
 #include "http/schema.h"
 #include "identity/provider.h"
+#include "service/health.h"
 #include "service/service.h"
-#include "store/database.h"
 
 struct success_view {
     const char *status;
@@ -36,17 +36,20 @@ const struct schema system_success_schema = {
 
 struct health_view {
     const char *status;
-    const char *database;
-    const char *storage;
-    const char *identity_provider;
+    const char *parts[HEALTH_PART_COUNT];
 };
+
+#define PART(text, part)                                                                                               \
+    {.name = (text), .type = SCHEMA_CHOICE, .choices = "ok", .flags = SCHEMA_OPTIONAL,                                 \
+     .offset = offsetof(struct health_view, parts) + (part) * sizeof(const char *)}
 
 static const struct schema_field health_fields[] = {
     {.name = "status", .type = SCHEMA_CHOICE, .choices = "ok", .offset = offsetof(struct health_view, status)},
-    {.name = "database", .type = SCHEMA_CHOICE, .choices = "ok", .flags = SCHEMA_OPTIONAL, .offset = offsetof(struct health_view, database)},
-    {.name = "storage", .type = SCHEMA_CHOICE, .choices = "ok", .flags = SCHEMA_OPTIONAL, .offset = offsetof(struct health_view, storage)},
-    {.name = "identityProvider", .type = SCHEMA_CHOICE, .choices = "ok", .flags = SCHEMA_OPTIONAL,
-     .offset = offsetof(struct health_view, identity_provider)},
+    PART("database", HEALTH_DATABASE),
+    PART("migrations", HEALTH_MIGRATIONS),
+    PART("storage", HEALTH_STORAGE),
+    PART("identityProvider", HEALTH_PROVIDER),
+    PART("outbox", HEALTH_OUTBOX),
 };
 
 const struct schema system_health_schema = {
@@ -59,27 +62,18 @@ struct error *system_live(struct call *call)
     return NULL;
 }
 
-/* Names the part that is down; with several, the error is the first one's and the entries name them all. */
-static struct error *add_part(struct error *first, struct error *found, const char *part)
-{
-    if (found == NULL)
-        return first;
-    if (first == NULL)
-        first = error_member(found, "part", part);
-    return error_entry(first, part, error_code_text(found->code), error_sentence(found->code));
-}
-
 struct error *system_ready(struct call *call)
 {
-    static const struct health_view ready = {.status = "ok", .database = "ok", .storage = "ok", .identity_provider = "ok"};
-    const struct key_set *keys = NULL;
-    struct error *error = NULL;
-    error = add_part(error, database_ping(call->service->database, call->arena), "database");
-    error = add_part(error, blob_check(call->service->blobs, call->arena), "storage");
-    if (error == NULL)
-        error = add_part(error, provider_keys(call->service->provider, call->arena, false, &keys), "identityProvider");
-    call->result = &ready;
-    return error;
+    struct health health;
+    health_check(call->service, call->arena, &health);
+    if (health.error != NULL)
+        return health.error;
+    struct health_view *ready = arena_alloc(call->arena, sizeof *ready);
+    ready->status = "ok";
+    for (enum health_part part = 0; part < HEALTH_PART_COUNT; part++)
+        ready->parts[part] = health_state_text(health.states[part]);
+    call->result = ready;
+    return NULL;
 }
 
 /* To strangers there is nothing here: what a path without a route answers. */

@@ -74,7 +74,7 @@ static const struct configuration_row rows[] = {
     FILE_PATH(metrics, file, "/run/gatehouse/metrics"),
     WORDS_OR(metrics, allow, "127.0.0.0/8 ::1/128"),
     INTEGER(health, deadline_seconds, "3", 1, 60),
-    INTEGER(health, free_bytes_min, "67108864", 0, INT64_C(1) << 50),
+    INTEGER(health, free_bytes_min, "67108864", 67108864, INT64_C(1) << 50),
     INTEGER(health, outbox_lag_seconds, "900", 1, 86400),
 };
 /* clang-format on */

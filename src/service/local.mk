@@ -6,6 +6,7 @@ libghservice_a_SOURCES = \
 	include/service/fsck.h src/service/fsck_int.h src/service/fsck.c src/service/fsck_store.c \
 	include/service/grant.h src/service/grant.c \
 	include/service/guard.h src/service/guard.c \
+	include/service/health.h src/service/health.c \
 	include/service/live.h src/service/live.c \
 	include/service/link.h src/service/link.c \
 	include/service/maintenance.h src/service/maintenance.c \

@@ -16,6 +16,7 @@
 #include "service/link.h"
 #include "service/password_policy.h"
 #include "store/database.h"
+#include "store/migrate.h"
 
 static struct error *read_master(struct arena *arena, const char *path, struct secret *master_out)
 {
@@ -70,6 +71,8 @@ struct error *service_open(struct arena *arena, const struct configuration *conf
     TRY(password_policy_open(arena, configuration->password.common_list, configuration->password.minimum_length,
                              &service_out->passwords));
     service_out->memo = token_memo_new(arena);
+    /* Only health asks for them: a worker without the files serves all the same. */
+    (void)migrate_count(arena, arena_format(arena, "%s/sql", configuration_data_directory()), &service_out->migrations);
     service_out->links = link_memory_new(arena);
     return NULL;
 }

@@ -35,10 +35,29 @@ static _Thread_local int64_t deadline;
 /* When the exchange at hand began. */
 static _Thread_local int64_t begun;
 
+/* When all exchanges must be over, whatever they are; 0: never. */
+static _Thread_local int64_t horizon;
+
+void database_set_deadline(int64_t until)
+{
+    horizon = until;
+}
+
 static void deadline_start(unsigned seconds, int64_t grace)
 {
     begun = clock_monotonic();
     deadline = seconds == 0 ? 0 : begun + (int64_t)seconds * 1000000 + grace;
+    if (horizon != 0 && (deadline == 0 || deadline > horizon))
+        deadline = horizon;
+}
+
+/* What is left of `seconds` before the horizon, in whole seconds, at least 1. */
+static unsigned seconds_left(unsigned seconds)
+{
+    int64_t left = horizon == 0 ? (int64_t)seconds : (horizon - clock_monotonic() + 999999) / 1000000;
+    if (left < 1)
+        return 1;
+    return left < (int64_t)seconds ? (unsigned)left : seconds;
 }
 
 /* A round trip is over, well or not. */
@@ -137,9 +156,10 @@ static void set_options(MYSQL *mysql, const struct database_options *options, co
     static const my_bool yes = 1, no = 0;
     static const unsigned off = 0;
     unsigned protocol = options->socket != NULL ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
+    unsigned connecting = seconds_left(options->connect_timeout_seconds);
     unsigned patience = options->query_timeout_seconds == 0 ? 0 : options->query_timeout_seconds + 1;
     (void)mysql_optionsv(mysql, MYSQL_OPT_PROTOCOL, &protocol);
-    (void)mysql_optionsv(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &options->connect_timeout_seconds);
+    (void)mysql_optionsv(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connecting);
     (void)mysql_optionsv(mysql, MYSQL_OPT_READ_TIMEOUT, &patience);
     (void)mysql_optionsv(mysql, MYSQL_OPT_WRITE_TIMEOUT, &patience);
     (void)mysql_optionsv(mysql, MARIADB_OPT_IO_WAIT, wait_for_socket);

@@ -33,6 +33,7 @@ static const struct statement find_table = {
     " WHERE table_schema = DATABASE() AND table_name = 'schema_migration'"};
 static const struct statement list_applied = {
     "SELECT version, name, checksum, done, applied_at IS NOT NULL FROM schema_migration ORDER BY version"};
+static const struct statement count_applied = {"SELECT COUNT(*) FROM schema_migration WHERE applied_at IS NOT NULL"};
 static const struct statement insert_row = {
     "INSERT INTO schema_migration (version, name, checksum, statements, done) VALUES (?, ?, ?, ?, 0)"};
 static const struct statement count_up = {"UPDATE schema_migration SET done = ? WHERE version = ?"};
@@ -302,5 +303,27 @@ struct error *migrate_pending(struct database *database, struct arena *arena, co
     for (size_t row = 0; row < rows->count; row++)
         if (rows_boolean(rows, row, 4) && find_migration(&migrations, rows_integer(rows, row, 0)) != NULL)
             (*pending_out)--;
+    return NULL;
+}
+
+struct error *migrate_count(struct arena *arena, const char *directory, unsigned *count_out)
+{
+    struct migrations migrations;
+    *count_out = 0;
+    TRY(list_files(arena, directory, &migrations));
+    *count_out = (unsigned)migrations.count;
+    return NULL;
+}
+
+struct error *migrate_applied(struct database *database, struct arena *arena, unsigned count, bool *applied_out)
+{
+    struct rows *rows;
+    struct error *error = database_query(database, arena, &count_applied, NO_VALUES, &rows);
+    *applied_out = false;
+    /* Asking for a table that is not there is the one mistake this statement can make. */
+    if (error != NULL && error->code == ERROR_INTERNAL)
+        return NULL;
+    TRY(error);
+    *applied_out = rows_integer(rows, 0, 0) >= (int64_t)count;
     return NULL;
 }

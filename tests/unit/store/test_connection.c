@@ -221,6 +221,32 @@ static void a_black_hole_is_given_up_in_time(void **state)
     assert_true(change.unknown);
 }
 
+/* The handle's own bounds would let each of these take a minute. */
+static void a_common_deadline_bounds_everything(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database_options options = help_options();
+    struct rows *rows;
+    options.connect_timeout_seconds = 60;
+    options.query_timeout_seconds = 60;
+    struct database_options silent = options;
+    silent.socket = proxy_start(arena, harness_directory(arena), options.socket, "", PROXY_SWALLOW);
+    struct database *unheard = help_open(arena, &silent);
+    struct database *database = help_open(arena, &options);
+    help_none(database_ping(database, arena));
+    int64_t start = clock_monotonic();
+    database_set_deadline(start + 500000);
+    struct error *query = database_query(database, arena, &slow, NO_VALUES, &rows);
+    struct error *connect = database_ping(unheard, arena);
+    struct error *late = database_query(database, arena, &one, NO_VALUES, &rows);
+    database_set_deadline(0);
+    help_unavailable(query, start, 20000);
+    help_unavailable(connect, start, 20000);
+    help_unavailable(late, start, 20000);
+    assert_true(clock_monotonic() - start > 400000);
+    help_none(database_query(database, arena, &one, NO_VALUES, &rows));
+}
+
 /* ---- refused ------------------------------------------------------------------------------------- */
 
 static void what_cannot_be_reached_is_unavailable(void **state)
@@ -516,6 +542,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_server_that_drips_is_given_up_in_time),
     HARNESS_TEST(a_greeting_that_drips_is_given_up_in_time),
     HARNESS_TEST(a_black_hole_is_given_up_in_time),
+    HARNESS_TEST(a_common_deadline_bounds_everything),
     HARNESS_TEST(what_cannot_be_reached_is_unavailable),
     HARNESS_TEST(a_worker_may_change_rows_and_nothing_else),
     HARNESS_TEST(a_read_only_server_is_unavailable_for_changes),

@@ -66,6 +66,13 @@ static size_t pending(struct place *place)
     return count;
 }
 
+static bool applied(struct place *place, unsigned count)
+{
+    bool all = false;
+    help_none(migrate_applied(place->database, place->arena, count, &all));
+    return all;
+}
+
 static void files_are_applied_once_and_in_order(void **state)
 {
     struct place place = place_new(state);
@@ -76,7 +83,13 @@ static void files_are_applied_once_and_in_order(void **state)
     put(&place, "README", "not a migration");
     put(&place, ".003-hidden.sql", "INSERT INTO t VALUES ('hidden')");
     assert_int_equal(pending(&place), 3);
+    unsigned count = 99;
+    help_none(migrate_count(place.arena, place.directory, &count));
+    assert_int_equal(count, 3);
+    assert_false(applied(&place, 0));
     help_none(run(&place));
+    assert_true(applied(&place, 0) && applied(&place, 3));
+    assert_false(applied(&place, 4));
     assert_int_equal(place.reported, 3);
     assert_string_equal(place.last, "010-more.sql");
     assert_int_equal(pending(&place), 0);

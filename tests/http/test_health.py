@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT
+"""Readiness: each part is brought down in turn, is named, and comes back without a restart of the worker."""
+
+import contextlib
+import json
+import os
+import pathlib
+import shutil
+import socket
+import subprocess
+import time
+import uuid
+
+import pymysql
+import pytest
+
+from support import system
+from support.client import check_error
+from support.stack import wait_until
+
+PARTS = ("database", "migrations", "storage", "identityProvider", "outbox")
+DEADLINE = 1
+
+
+def ask(worker, stack, timeout=30.0):
+    """(status, the states of the parts, the whole body) of one look at readiness."""
+    answer = worker.call("GET", stack.prefix + "/system/health/ready", timeout=timeout)
+    body = json.loads(answer.body)
+    if answer.status == 200:
+        return 200, {part: body[part] for part in PARTS}, body
+    check_error(answer.status, answer.headers, answer.body, "ready")
+    return answer.status, {part: body["body"][part] for part in PARTS}, body
+
+
+def assert_down(worker, stack, part, code):
+    """The part, and no other, is down; the body names it and tells nothing of the machine."""
+    status, states, body = ask(worker, stack)
+    assert status == 500 and body["body"]["part"] == part and body["code"] == code, body
+    assert [name for name in PARTS if states[name] == "down"] == [part], states
+    assert [entry["path"] for entry in body["validation"]] == [part]
+    for secret in (stack.database["socket"], str(stack.blobs), str(stack.path.parent), stack.database["user"] + "@"):
+        assert secret not in json.dumps(body), secret
+    return states
+
+
+def wait_until_ready(worker, stack, seconds=30):
+    wait_until(lambda: ask(worker, stack)[0] == 200, seconds, "the worker to be ready again")
+    assert set(ask(worker, stack)[1].values()) == {"ok"}
+
+
+def assert_alive(worker, stack):
+    assert worker.call("GET", stack.prefix + "/system/health/live").status == 200
+    assert worker.process.poll() is None
+
+
+def test_ready_names_every_part_and_live_names_none(api):
+    ready = api.get("/system/health/ready", status=200).json()
+    assert ready == {"status": "ok", **{part: "ok" for part in PARTS}}
+    assert api.get("/system/health/live", status=200).json() == {"status": "ok"}
+
+
+def test_a_database_that_is_not_there_is_named_and_comes_back(stack, tmp_path):
+    path = tmp_path / "database.sock"
+    with system.worker(stack, database_socket=str(path), health_deadline_seconds=DEADLINE) as worker:
+        states = assert_down(worker, stack, "database", "database.unavailable")
+        # What is kept in the database cannot be told about without it; the rest can.
+        assert states["migrations"] == states["outbox"] == "unknown" and states["storage"] == "ok"
+        assert_alive(worker, stack)
+        path.symlink_to(stack.database["socket"])
+        wait_until_ready(worker, stack)
+
+
+def test_a_database_that_hangs_does_not_hold_ready_beyond_its_deadline(stack, tmp_path):
+    path = tmp_path / "database.sock"
+    with socket.socket(socket.AF_UNIX) as silent, contextlib.ExitStack() as kept:
+        silent.bind(str(path))
+        silent.listen(16)
+        # Its own bounds would let the database take minutes.
+        worker = kept.enter_context(
+            system.worker(stack,
+                          database_socket=str(path),
+                          database_connect_timeout_seconds=60,
+                          database_query_timeout_seconds=600,
+                          health_deadline_seconds=DEADLINE))
+        begun = time.monotonic()
+        assert_down(worker, stack, "database", "database.unavailable")
+        assert time.monotonic() - begun < 30
+        path.unlink()
+        path.symlink_to(stack.database["socket"])
+        wait_until_ready(worker, stack)
+
+
+def test_a_database_older_than_the_service_is_named_until_it_is_migrated(stack, database, tmp_path):
+    data = tmp_path / "data"
+    shutil.copytree(stack.data_file("sql").parent, data)
+    (data / "sql" / "999-later.sql").write_text("SELECT 1;\n")
+    row = (999, "999-later.sql", b"\0" * 32, 1, 1)
+    with system.worker(stack, data_dir=data) as worker:
+        assert_down(worker, stack, "migrations", "database.unavailable")
+        assert_alive(worker, stack)
+        try:
+            database.run("INSERT INTO schema_migration (version, name, checksum, statements, done, applied_at)"
+                         " VALUES (%s, %s, %s, %s, %s, UTC_TIMESTAMP(3))", *row)
+            wait_until_ready(worker, stack)
+        finally:
+            database.run("DELETE FROM schema_migration WHERE version = 999")
+        assert_down(worker, stack, "migrations", "database.unavailable")
+
+
+@pytest.fixture()
+def disk(tmp_path):
+    """A file system that is too small, and can be made otherwise."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small file system needs root")
+    mount = tmp_path / "disk"
+    mount.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", str(mount)], check=True)
+    yield mount
+    subprocess.run(["umount", "-l", str(mount)], check=True)
+
+
+def remount(disk, options):
+    subprocess.run(["mount", "-o", f"remount,{options}", str(disk)], check=True)
+
+
+def test_a_disk_that_is_nearly_full_or_read_only_is_named_and_comes_back(stack, disk):
+    with system.worker(stack, files_directory=str(disk)) as worker:
+        assert_down(worker, stack, "storage", "storage.full")
+        remount(disk, "size=256m")
+        wait_until_ready(worker, stack)
+        remount(disk, "ro")
+        assert_down(worker, stack, "storage", "storage.unavailable")
+        assert_alive(worker, stack)
+        remount(disk, "rw")
+        wait_until_ready(worker, stack)
+        assert list(pathlib.Path(disk).rglob("*")) == [], "looking left something behind"
+
+
+def test_less_space_than_is_configured_is_named(stack):
+    with system.worker(stack, health_free_bytes_min=1 << 50) as worker:
+        assert_down(worker, stack, "storage", "storage.full")
+
+
+def test_missing_provider_keys_are_named_and_come_back(stack, database):
+    """A worker that has read the keys goes on with them; one that starts without any is not ready."""
+    with system.worker(stack) as settled, system.worker(stack) as fresh:
+        wait_until_ready(settled, stack)
+        database.run("RENAME TABLE identity_signing_key TO identity_signing_key_away")
+        try:
+            assert_down(fresh, stack, "identityProvider", "identityProvider.unavailable")
+            assert ask(settled, stack)[0] == 200
+        finally:
+            database.run("RENAME TABLE identity_signing_key_away TO identity_signing_key")
+        wait_until_ready(fresh, stack)
+
+
+@contextlib.contextmanager
+def held_job(stack, database):
+    """A job that becomes due and that no runner takes, because a transaction of ours holds it; a cursor of that
+    transaction, and the job's kind."""
+    kind = "test-" + uuid.uuid4().hex[:8]
+    holder = pymysql.connect(unix_socket=stack.database["socket"],
+                             user=stack.database["user"],
+                             database=stack.database["name"],
+                             autocommit=False)
+
+    def hold(cursor):
+        database.run("DELETE FROM outbox WHERE kind = %s", kind)
+        database.run("INSERT INTO outbox (kind, payload, next_attempt_at)"
+                     " VALUES (%s, '', UTC_TIMESTAMP(3) + INTERVAL 3 SECOND)", kind)
+        holder.rollback()
+        cursor.execute("SELECT id FROM outbox WHERE kind = %s AND status = 'waiting' FOR UPDATE", (kind, ))
+        return cursor.rowcount == 1
+
+    try:
+        with holder.cursor() as cursor:
+            wait_until(lambda: hold(cursor), 60, "a job that is held before it is due")
+            yield holder, cursor, kind
+    finally:
+        holder.rollback()
+        holder.close()
+        database.run("DELETE FROM outbox WHERE kind = %s", kind)
+
+
+def test_jobs_that_wait_for_too_long_are_named_until_they_are_done(stack, database):
+    with held_job(stack, database) as (holder, cursor, kind), system.worker(stack, health_outbox_lag_seconds=1) as worker:
+        wait_until(lambda: ask(worker, stack)[0] == 500, 30, "the job to be late")
+        assert_down(worker, stack, "outbox", "internal")
+        assert_alive(worker, stack)
+        cursor.execute("DELETE FROM outbox WHERE kind = %s", (kind, ))
+        holder.commit()
+        wait_until_ready(worker, stack)
