@@ -48,7 +48,7 @@ struct call {
     const struct route *route;
     struct caller caller;
     struct id id;              /* of a path with {id} */
-    struct file_record *file;  /* where the row names_file: the caller's organisation's file, NULL when there is none */
+    struct file_record *file;  /* where the row names_file: the caller's organisation's file, NULL when there is none; or the link's */
     const void *query;         /* as the row's query schema says */
     uint64_t query_present;
     const void *body;          /* as the row's body schema says */
@@ -69,6 +69,7 @@ struct route {
     enum access access;
     const char *permission; /* ACCESS_PERMISSION: one concrete permission */
     bool offline;           /* ACCESS_PUBLIC: uses neither the database nor anything kept from it */
+    bool names_link;        /* ACCESS_PUBLIC: {token} is a signed link; its file stands in for a caller's permission */
     bool names_file;        /* {id} is a file: its row is read in the same round trip as the principal */
     enum body_kind body_kind;
     const struct schema *headers; /* request headers that the handler reads itself; for the OpenAPI document */

@@ -8,6 +8,7 @@
 #define GATEHOUSE_DOMAIN_LINK_KEY_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/id.h"
 
@@ -31,10 +32,17 @@ struct error *link_key_find_newest(struct database *database, struct arena *aren
 struct error *link_key_delete_others(struct database *database, struct arena *arena, struct id id);
 
 /*
- * The key of a link and the file that it opens, in one round trip. *key_out is NULL unless there is such a key, the file
- * is active and so is its organisation. The ids come from a link: believe nothing until its signature was checked.
+ * What a link needs, in one round trip: its key, the file that it opens, and the version of the last change
+ * (domain/change.h). `key` is NULL unless there is such a key, the file is active and so is its organisation. The ids
+ * come from a link: believe nothing until its signature was checked.
  */
-struct error *link_key_find_with_file(struct database *database, struct arena *arena, struct id id, struct id file,
-                                      struct link_key **key_out, struct file_record **file_out);
+struct link_target {
+    int64_t change_version;
+    struct link_key *key;
+    struct file_record *file;
+};
+
+struct error *link_key_find_target(struct database *database, struct arena *arena, struct id id, struct id file,
+                                   struct link_target *target_out);
 
 #endif

@@ -31,7 +31,7 @@ struct service;
 /* What a process remembers of keys; lives in `arena`. */
 struct link_memory *link_memory_new(struct arena *arena);
 
-/* Forgets the keys; they are read again when they are needed. */
+/* Forgets the keys; they are read again when they are needed. NULL is fine. */
 void link_memory_clear(struct link_memory *memory);
 
 /*
@@ -42,7 +42,7 @@ struct error *link_make(struct service *service, struct arena *arena, const stru
                         const struct file_record *record, int64_t seconds, const char **url_out,
                         const char **ends_at_out);
 
-/* The file that a link's token opens now. LINK_INVALID, whatever the reason; the detail for the log has it. */
+/* The file that a link's token opens now; follows changes (service/live.h) on the way. LINK_INVALID, whatever the reason; the detail for the log has it. */
 struct error *link_open(struct service *service, struct arena *arena, const char *token,
                         struct file_record **record_out);
 

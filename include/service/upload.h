@@ -18,6 +18,7 @@ struct file_record;
 struct request;
 struct schema;
 struct service;
+struct validation;
 
 /* What bucket and type may be, as schema choices. */
 #define UPLOAD_BUCKET_CHOICES FILE_BUCKET_CHOICES
@@ -25,6 +26,12 @@ struct service;
 
 /* The form's text fields, for the reader and the OpenAPI document. */
 extern const struct schema upload_form_schema;
+
+/*
+ * The name that a file gets from what a client sent: cleaned of paths and control characters, in the arena of
+ * `validation`. NULL and an entry at `path` (`format`, `length`) when it will not do.
+ */
+const char *upload_judge_name(struct validation *validation, const char *path, const char *raw);
 
 /*
  * Receives, checks and stores all files of the request, or none. *records_out points to *count_out records in the order

@@ -21,6 +21,7 @@
 #include "http/reply.h"
 #include "http/request.h"
 #include "http/schema.h"
+#include "service/link.h"
 #include "service/live.h"
 #include "service/service.h"
 
@@ -89,10 +90,18 @@ static struct error *judge_caller(struct call *call, const struct id *file)
     return NULL;
 }
 
+/* Whoever holds a link that holds may have its file; the link is judged where a caller's permission would be. */
+static struct error *judge_link(struct call *call, const char *segment)
+{
+    if (!call->route->names_link)
+        return NULL;
+    return link_open(call->service, call->arena, segment, &call->file);
+}
+
 /* A public request that uses anything kept from before must know that it still holds (service/live.h). */
 static struct error *follow_changes(struct call *call)
 {
-    if (call->route->access != ACCESS_PUBLIC || call->route->offline)
+    if (call->route->access != ACCESS_PUBLIC || call->route->offline || call->route->names_link)
         return NULL;
     return live_check(call->service, call->arena);
 }
@@ -141,11 +150,11 @@ static struct error *read_body(struct call *call, struct validation *validation)
 }
 
 /* Every failing path of path, query and body at once. */
-static struct error *read_input(struct call *call, const struct route_match *match, bool id_is_good)
+static struct error *read_input(struct call *call, bool id_is_good)
 {
     struct validation validation;
     validation_init(&validation, call->arena);
-    if (match->segment != NULL && !id_is_good)
+    if (strstr(call->route->path, "{id}") != NULL && !id_is_good)
         validation_add(&validation, "format", "must be an id: 36 lower-case characters", "id");
     TRY(read_query(call, &validation));
     TRY(read_body(call, &validation));
@@ -199,7 +208,8 @@ static struct error *serve(struct call *call)
     log_context(call->request->request_id, NULL, NULL, call->route->operation);
     bool id_is_good = match.segment != NULL && id_parse(match.segment, &call->id);
     TRY(judge_caller(call, call->route->names_file && id_is_good ? &call->id : NULL));
-    TRY(read_input(call, &match, id_is_good));
+    TRY(judge_link(call, match.segment));
+    TRY(read_input(call, id_is_good));
     TRY(follow_changes(call));
     TRY(call->route->handler(call));
     write_result(call);

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Endpoints of files. */
+/* Endpoints of files, but for their bytes (downloads.c). */
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "api/route.h"
 #include "base/arena.h"
-#include "base/configuration.h"
 #include "base/limits.h"
-#include "base/metrics.h"
-#include "base/log.h"
-#include "blob/blob.h"
-#include "blob/content.h"
 #include "codec/encoding.h"
-#include "domain/audit.h"
 #include "domain/file.h"
 #include "domain/principal.h"
+#include "api/files_int.h"
 #include "api/handlers_int.h"
 #include "http/disposition.h"
-#include "http/range.h"
-#include "http/reply.h"
 #include "http/schema.h"
+#include "service/filing.h"
 #include "service/service.h"
 #include "service/upload.h"
-#include "store/database.h"
 
 struct info_view {
     const char *bucket;
@@ -110,11 +102,7 @@ static struct record_view *record_view(struct call *call, const struct file_reco
     return view;
 }
 
-/*
- * The file that the path names: the row that came with the principal, or, for internal staff, any organisation's (the
- * crossing is audited). An unknown id and another organisation's are one answer.
- */
-static struct error *find_file(struct call *call, struct file_record **record_out)
+struct error *files_find(struct call *call, struct file_record **record_out)
 {
     *record_out = call->file;
     if (call->file != NULL)
@@ -122,7 +110,7 @@ static struct error *find_file(struct call *call, struct file_record **record_ou
     if (principal_administers(call->caller.principal, call->route->permission))
         TRY(file_find_any(call->service->database, call->arena, call->id, record_out));
     if (*record_out == NULL)
-        return error_entry(error_plain(call->arena, ERROR_FILE_UNKNOWN), "id", "unknown", "is not the id of a file");
+        return filing_unknown(call->arena);
     return caller_audit_crossing(call->service, call->arena, &call->caller, (*record_out)->organisation_id, "file", call->id);
 }
 
@@ -145,183 +133,68 @@ struct error *files_upload(struct call *call)
 struct error *files_info(struct call *call)
 {
     struct file_record *record;
-    TRY(find_file(call, &record));
+    TRY(files_find(call, &record));
     call->result = info_view(call, record);
     return NULL;
 }
 
-/* An archiving on its way through the transaction: the row and its audit entry, both or neither. */
-struct archiving {
-    struct call *call;
-    const struct file_record *record;
-    enum file_outcome outcome;
-};
-
-static struct error *archive(struct database *database, struct arena *arena, void *context)
-{
-    struct archiving *archiving = context;
-    const struct file_record *record = archiving->record;
-    TRY(file_archive(database, arena, record->organisation_id, record->id, &archiving->outcome));
-    if (archiving->outcome != FILE_CHANGED)
-        return NULL;
-    struct audit_entry entry = {.action = "file.archive",
-                                .organisation_id = record->organisation_id,
-                                .target_type = "file",
-                                .target_id = id_text(arena, record->id)};
-    return caller_audit(archiving->call->service, arena, &archiving->call->caller, &entry);
-}
+/* ---- changing ------------------------------------------------------------------------------------ */
 
 struct error *files_archive(struct call *call)
 {
     struct file_record *record;
-    TRY(find_file(call, &record));
-    struct archiving archiving = {.call = call, .record = record};
-    TRY(database_transaction(call->service->database, call->arena, archive, &archiving, NULL));
-    if (archiving.outcome == FILE_ABSENT)
-        return error_entry(error_plain(call->arena, ERROR_FILE_UNKNOWN), "id", "unknown", "is not the id of a file");
-    if (archiving.outcome != FILE_CHANGED)
-        return error_plain(call->arena, ERROR_FILE_ARCHIVED);
-    record->status = FILE_ARCHIVED;
+    TRY(files_find(call, &record));
+    TRY(filing_archive(call->service, call->arena, &call->caller, record, &record));
     call->result = record_view(call, record);
     return NULL;
 }
 
-/* ---- download ------------------------------------------------------------------------------------ */
-
-struct download_query {
-    bool download;
-};
-
-static const struct schema_field download_query_fields[] = {
-    {.name = "download", .type = SCHEMA_BOOLEAN, .fallback = "false", .offset = offsetof(struct download_query, download),
-     .description = "1 or true: an attachment, whatever the type."},
-};
-
-const struct schema files_download_query_schema = {
-    .name = "DownloadQuery", SCHEMA_FIELDS(download_query_fields), .size = sizeof(struct download_query)};
-
-static void set_file_headers(struct call *call, const struct file_record *record, const char *etag)
+struct error *files_restore(struct call *call)
 {
-    const struct download_query *query = call->query;
-    struct reply *reply = call->reply;
-    bool show_inline = content_inline(record->content_type) && !query->download;
-    /* No charset: the bytes are as they are, and nobody said what they are in. */
-    reply_set_header(reply, "Content-Type", record->content_type);
-    reply_set_header(reply, "Content-Disposition", disposition_format(call->arena, show_inline, record->name));
-    reply_set_header(reply, "Content-Security-Policy", "sandbox; default-src 'none'");
-    reply_set_header(reply, "Cross-Origin-Resource-Policy", "same-origin");
-    reply_set_header(reply, "Cache-Control", "private");
-    reply_set_header(reply, "ETag", etag);
-}
-
-/* The file behind the row, checked against it: a row whose bytes are gone or cut must not look like a download. */
-static struct error *open_bytes(struct call *call, const struct file_record *record, int *fd_out)
-{
-    uint64_t size = 0;
-    TRY(blob_open(call->service->blobs, call->arena, record->id, fd_out, &size));
-    if (size == (uint64_t)record->size)
-        return NULL;
-    (void)close(*fd_out);
-    return error_new(call->arena, ERROR_STORAGE_UNAVAILABLE, "the bytes of file %s are not of the recorded size",
-                     id_text(call->arena, record->id));
-}
-
-static void close_fd(void *argument)
-{
-    (void)close(*(int *)argument);
-}
-
-/* The worker itself sends the bytes: the fall-back for web servers without X-Accel-Redirect and X-Sendfile. */
-static void stream(struct call *call, const struct range *range, int fd)
-{
-    struct reply *reply = call->reply;
-    int *held = arena_alloc(call->arena, sizeof *held);
-    *held = fd;
-    arena_defer(call->arena, close_fd, held);
-    reply->stream_fd = fd;
-    reply->stream_first = (int64_t)range->first;
-    reply->stream_length = (int64_t)(range->last - range->first + 1);
-    reply_set_header(reply, "Accept-Ranges", "bytes");
-    reply_format_header(reply, "Content-Length", "%lld", (long long)reply->stream_length);
-}
-
-static void hand_over(struct call *call, const struct file_record *record, const char *header, const char *prefix, int fd)
-{
-    (void)close(fd);
-    reply_format_header(call->reply, header, "%s%s", prefix, blob_path(call->arena, record->id));
-}
-
-/*
- * Whether the web server can be left to cut the range. It judges If-Match and If-Range by entity tags of its own,
- * If-Unmodified-Since by the time of the blob, which is none of the file's, and ranges that are to be ignored in ways of
- * its own: with those the worker sends what it has decided itself.
- */
-static bool server_can_send(const struct call *call, const struct range_conditions *conditions, enum range_answer answer)
-{
-    return conditions->if_match == NULL && conditions->if_range == NULL &&
-           request_header(call->request, "IF_UNMODIFIED_SINCE") == NULL &&
-           (conditions->range == NULL || (answer == RANGE_ANSWER_PART && range_is_plain(conditions->range)));
-}
-
-static void count_bytes(const struct call *call, const struct range *sent, bool by_server)
-{
-    if (call->request->method != METHOD_HEAD)
-        metrics_add(by_server ? METRIC_DOWNLOAD_BYTES_SERVER : METRIC_DOWNLOAD_BYTES_WORKER, sent->last - sent->first + 1);
-}
-
-/* Sends the whole file or a range of it, through the web server where that gives the right answer. */
-static struct error *send_bytes(struct call *call, const struct file_record *record,
-                                const struct range_conditions *conditions, enum range_answer answer,
-                                const struct range *range)
-{
-    const char *delivery = call->service->configuration->files.delivery;
-    const struct range whole = {0, (uint64_t)record->size - 1};
-    int fd;
-    TRY(open_bytes(call, record, &fd));
-    if (!server_can_send(call, conditions, answer))
-        delivery = "stream";
-    count_bytes(call, answer == RANGE_ANSWER_PART ? range : &whole, strcmp(delivery, "stream") != 0);
-    if (strcmp(delivery, "accel") == 0) {
-        hand_over(call, record, "X-Accel-Redirect", call->service->configuration->files.accel_prefix, fd);
-    } else if (strcmp(delivery, "sendfile") == 0) {
-        hand_over(call, record, "X-Sendfile", arena_format(call->arena, "%s/", blob_root(call->service->blobs)), fd);
-    } else if (answer == RANGE_ANSWER_PART) {
-        call->reply->status = 206;
-        reply_set_header(call->reply, "Content-Range", range_format(call->arena, range, (uint64_t)record->size));
-        stream(call, range, fd);
-    } else {
-        stream(call, &whole, fd);
-    }
+    struct file_record *record;
+    TRY(files_find(call, &record));
+    TRY(filing_restore(call->service, call->arena, &call->caller, record, &record));
+    call->result = record_view(call, record);
     return NULL;
 }
 
-struct error *files_download(struct call *call)
+struct patch_body {
+    const char *name;
+    struct text_list tags;
+};
+
+static const struct schema_field patch_fields[] = {
+    {.name = "name", .type = SCHEMA_TEXT, .flags = SCHEMA_UNJUDGED, .maximum = LIMIT_FIELD_BYTES,
+     .offset = offsetof(struct patch_body, name),
+     .description = "At most 255 bytes, cleaned of paths and control characters; its ending must not stand for another kind of file."},
+    {.name = "tags", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNIQUE, .maximum = LIMIT_TAGS, .item_maximum = LIMIT_TAG_CHARACTERS,
+     .offset = offsetof(struct patch_body, tags), .description = "All of them: [] leaves none."},
+};
+
+const struct schema files_patch_schema = {
+    .name = "FilePatch", .description = "At least one member.", SCHEMA_FIELDS(patch_fields), .size = sizeof(struct patch_body)};
+
+struct error *files_judge_patch(struct call *call, struct validation *validation)
 {
+    const struct patch_body *body = call->body;
+    if (call->body_present == 0 && validation->error == NULL)
+        validation_add(validation, "required", "there is nothing to change", "%s", "");
+    if (body->name != NULL)
+        (void)upload_judge_name(validation, "name", body->name);
+    return NULL;
+}
+
+struct error *files_patch(struct call *call)
+{
+    const struct patch_body *body = call->body;
     struct file_record *record;
-    struct range range;
-    TRY(find_file(call, &record));
-    if (record->status != FILE_ACTIVE)
-        return error_plain(call->arena, ERROR_FILE_ARCHIVED);
-    const struct range_conditions conditions = {
-        .if_match = request_header(call->request, "IF_MATCH"),
-        .if_none_match = request_header(call->request, "IF_NONE_MATCH"),
-        .if_range = request_header(call->request, "IF_RANGE"),
-        .range = request_header(call->request, "RANGE"),
+    struct filing_patch patch = {
+        .name = body->name == NULL ? NULL : clean_file_name(call->arena, body->name),
+        .tags = schema_has(&files_patch_schema, call->body_present, "tags") ? &body->tags : NULL,
     };
-    const char *etag = arena_format(call->arena, "\"%s\"", hex_encode(call->arena, record->hash, sizeof record->hash));
-    bool get = call->request->method == METHOD_GET;
-    enum range_answer answer = range_decide(&conditions, get, etag, (uint64_t)record->size, &range);
-    if (answer == RANGE_ANSWER_FAILED)
-        return error_plain(call->arena, ERROR_PRECONDITION);
-    if (answer == RANGE_ANSWER_UNSATISFIABLE) {
-        reply_set_header(call->reply, "Content-Range", range_format(call->arena, NULL, (uint64_t)record->size));
-        return error_plain(call->arena, ERROR_RANGE);
-    }
-    set_file_headers(call, record, etag);
-    if (answer != RANGE_ANSWER_NOT_MODIFIED)
-        return send_bytes(call, record, &conditions, answer, &range);
-    call->reply->status = 304;
-    call->reply->no_body = true;
+    TRY(files_find(call, &record));
+    TRY(filing_update(call->service, call->arena, &call->caller, record, &patch, &record));
+    call->result = record_view(call, record);
     return NULL;
 }
 

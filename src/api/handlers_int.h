@@ -50,7 +50,7 @@ struct error *passwords_admin_set(struct call *call);
 
 /* trail.c. Every action that is written to the audit trail stands in this list. */
 #define TRAIL_ACTIONS                                                                                              \
-    "access.crossOrganisation|access.denied|audit.purge|customer.create|file.archive|file.purge|file.upload|organisation.update|session.refreshFailed|session.reuse|settings.update|"    \
+    "access.crossOrganisation|access.denied|audit.purge|customer.create|file.archive|file.link|file.purge|file.restore|file.update|file.upload|organisation.update|session.refreshFailed|session.reuse|settings.update|"    \
     "user.adminConfirm|user.changePassword|user.confirm|user.confirmFailed|user.create|user.createAdmin|user.disable|user.forgottenPassword|"           \
     "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.resendConfirmation|"                       \
     "user.resendInvitation|user.resetFailed|user.resetPassword|user.setPassword|user.setTemporaryPassword|user.unlock|user.update"
@@ -59,13 +59,20 @@ struct error *trail_list(struct call *call);
 
 /* files.c */
 extern const struct schema files_info_schema, files_record_schema;
-extern const struct schema files_download_query_schema;
-extern const struct schema files_list_query_schema, files_list_schema;
+extern const struct schema files_list_query_schema, files_list_schema, files_patch_schema;
 struct error *files_upload(struct call *call);
-struct error *files_download(struct call *call);
 struct error *files_info(struct call *call);
 struct error *files_archive(struct call *call);
+struct error *files_restore(struct call *call);
+struct error *files_judge_patch(struct call *call, struct validation *validation);
+struct error *files_patch(struct call *call);
 struct error *files_list(struct call *call);
+
+/* downloads.c */
+extern const struct schema downloads_query_schema, downloads_link_schema, downloads_link_reply_schema;
+struct error *downloads_file(struct call *call);
+struct error *downloads_link(struct call *call);
+struct error *downloads_make_link(struct call *call);
 
 /* settings.c */
 extern const struct schema settings_document_schema, settings_change_schema;

@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "api/handlers_int.h"
 #include "http/schema.h"
+#include "service/link.h"
 
 #define COMPONENTS_MAX 128
 
@@ -79,8 +80,11 @@ static void add_parameters(struct writer *writer, const struct route *route)
     add(writer, "\"parameters\":[");
     if (strchr(route->path, '{') != NULL) {
         static const struct schema_field id = {.name = "id", .type = SCHEMA_ID};
-        add(writer, "{\"name\":\"id\",\"in\":\"path\",\"required\":true,\"schema\":");
-        schema_describe_field(&writer->text, &id, true);
+        static const struct schema_field token = {
+            .name = "token", .type = SCHEMA_TEXT, .minimum = LINK_TOKEN_CHARACTERS, .maximum = LINK_TOKEN_CHARACTERS};
+        const struct schema_field *field = route->names_link ? &token : &id;
+        buffer_add_format(&writer->text, "{\"name\":\"%s\",\"in\":\"path\",\"required\":true,\"schema\":", field->name);
+        schema_describe_field(&writer->text, field, true);
         add(writer, "}");
         separator = ",";
     }
@@ -91,11 +95,21 @@ static void add_parameters(struct writer *writer, const struct route *route)
 
 /* ---- bodies -------------------------------------------------------------------------------------- */
 
+/* No body at all stands for an empty object, where an empty object will do. */
+static bool may_lack_body(const struct route *route)
+{
+    for (size_t i = 0; i < route->body->count; i++)
+        if ((route->body->fields[i].flags & SCHEMA_REQUIRED) != 0)
+            return false;
+    return route->body_kind == BODY_JSON && route->judge == NULL;
+}
+
 static void add_body(struct writer *writer, const struct route *route)
 {
     if (route->body_kind == BODY_NONE)
         return;
-    add(writer, "\"requestBody\":{\"required\":true,\"content\":{");
+    add(writer, may_lack_body(route) ? "\"requestBody\":{\"required\":false,\"content\":{"
+                                     : "\"requestBody\":{\"required\":true,\"content\":{");
     add_json(writer, route->body_kind == BODY_MULTIPART ? "multipart/form-data" : "application/json");
     add(writer, ":{\"schema\":");
     add_reference(writer, route->body);

@@ -73,6 +73,10 @@ size_t route_errors(const struct route *route, enum error_code codes_out[ERROR_C
             count = add_code(codes_out, count, of_token[i]);
     if (route->access == ACCESS_PERMISSION)
         count = add_code(codes_out, count, ERROR_PERMISSION);
+    if (route->names_link) {
+        count = add_code(codes_out, count, ERROR_LINK_INVALID);
+        count = add_code(codes_out, count, ERROR_DATABASE_UNAVAILABLE);
+    }
     if (route->body_kind != BODY_NONE)
         for (size_t i = 0; i < sizeof of_body / sizeof *of_body; i++)
             count = add_code(codes_out, count, of_body[i]);

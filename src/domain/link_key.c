@@ -46,19 +46,23 @@ struct error *link_key_delete_others(struct database *database, struct arena *ar
 }
 
 static const struct statement find_linked = {
-    "SELECT k.id, k.key_sealed, " FILE_COLUMNS " FROM link_key k JOIN file f ON f.id = ? AND f.status = 'active'"
-    " JOIN organisation o ON o.id = f.organisation_id AND o.status = 'active' WHERE k.id = ?"};
+    "SELECT k.id, k.key_sealed, v.version, " FILE_COLUMNS " FROM change_version v LEFT JOIN (link_key k"
+    " JOIN file f ON f.id = ? AND f.status = 'active'"
+    " JOIN organisation o ON o.id = f.organisation_id AND o.status = 'active') ON k.id = ? WHERE v.id = 1"};
 
-struct error *link_key_find_with_file(struct database *database, struct arena *arena, struct id id, struct id file,
-                                      struct link_key **key_out, struct file_record **file_out)
+struct error *link_key_find_target(struct database *database, struct arena *arena, struct id id, struct id file,
+                                   struct link_target *target_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &find_linked, VALUES(database_id(file), database_id(id)), &rows));
-    *file_out = NULL;
-    *key_out = read_key(arena, rows);
-    if (*key_out == NULL)
+    *target_out = (struct link_target){.change_version = 0};
+    if (rows->count == 0)
         return NULL;
-    *file_out = arena_alloc(arena, sizeof **file_out);
-    file_read(arena, rows, 0, 2, *file_out);
+    target_out->change_version = rows_integer(rows, 0, 2);
+    if (rows_is_null(rows, 0, 0))
+        return NULL;
+    target_out->key = read_key(arena, rows);
+    target_out->file = arena_alloc(arena, sizeof *target_out->file);
+    file_read(arena, rows, 0, 3, target_out->file);
     return NULL;
 }

@@ -241,9 +241,11 @@ static void store_value(struct reader *reader, const struct schema_field *field,
         if (!document_boolean(value, (bool *)(void *)place))
             fault(reader, path, "type", "must be true or false");
         return;
-    case SCHEMA_INTEGER:
-        store_integer(reader, field, path, document_integer(value, &number), number, place);
+    case SCHEMA_INTEGER: {
+        bool is_integer = document_integer(value, &number);
+        store_integer(reader, field, path, is_integer, number, place);
         return;
+    }
     case SCHEMA_TEXTS:
         if (kind == DOCUMENT_ARRAY)
             store_texts(reader, field, path, value, place);

@@ -16,6 +16,7 @@
 #include "domain/file.h"
 #include "domain/link_key.h"
 #include "service/caller.h"
+#include "service/live.h"
 #include "service/service.h"
 #include "store/database.h"
 
@@ -51,7 +52,8 @@ struct link_memory *link_memory_new(struct arena *arena)
 
 void link_memory_clear(struct link_memory *memory)
 {
-    memset(memory, 0, sizeof *memory);
+    if (memory != NULL)
+        memset(memory, 0, sizeof *memory);
 }
 
 /* ---- keys ---------------------------------------------------------------------------------------- */
@@ -182,8 +184,7 @@ struct error *link_open(struct service *service, struct arena *arena, const char
 {
     struct link link;
     unsigned char *bytes;
-    struct link_key *row;
-    struct file_record *record;
+    struct link_target target;
     if (!parse(arena, token, &link, &bytes))
         return refuse(arena, "this is no token of a link");
     if (link.end <= clock_now())
@@ -191,14 +192,15 @@ struct error *link_open(struct service *service, struct arena *arena, const char
     const struct key *key = recall(service->links, link.key);
     if (key != NULL)
         TRY(check(arena, key, bytes));
-    TRY(link_key_find_with_file(service->database, arena, link.key, link.file, &row, &record));
-    if (row == NULL)
+    TRY(link_key_find_target(service->database, arena, link.key, link.file, &target));
+    TRY(live_follow(service, arena, target.change_version));
+    if (target.key == NULL)
         return refuse(arena, "the key of the link, or its file, is not there any more");
     if (key == NULL) {
-        TRY(adopt(service, arena, row, &key));
+        TRY(adopt(service, arena, target.key, &key));
         TRY(check(arena, key, bytes));
     }
-    *record_out = record;
+    *record_out = target.file;
     return NULL;
 }
 

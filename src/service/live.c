@@ -12,6 +12,7 @@
 #include "domain/change.h"
 #include "identity/provider.h"
 #include "service/adjust.h"
+#include "service/link.h"
 #include "service/service.h"
 
 /* After a change could not be followed; see live_glance(). */
@@ -39,6 +40,7 @@ static struct error *apply_secrets(struct service *service, struct arena *arena,
     (void)arena;
     (void)payload;
     forget_keys(service);
+    link_memory_clear(service->links);
     service->live.secrets++;
     return NULL;
 }

@@ -3,6 +3,7 @@ libghservice_a_SOURCES = \
 	include/service/account.h src/service/account.c src/service/account_create.c \
 	include/service/adjust.h src/service/adjust.c \
 	include/service/caller.h src/service/caller.c \
+	include/service/filing.h src/service/filing.c \
 	include/service/fsck.h src/service/fsck_int.h src/service/fsck.c src/service/fsck_store.c \
 	include/service/grant.h src/service/grant.c \
 	include/service/guard.h src/service/guard.c \

@@ -43,7 +43,19 @@ static bool is_named(const struct upload *upload)
     return upload->form->name != NULL && upload->form->name[0] != '\0';
 }
 
-/* The name that the file gets, cleaned; NULL (and an entry) when there is none that will do. */
+const char *upload_judge_name(struct validation *validation, const char *path, const char *raw)
+{
+    const char *name = clean_file_name(validation->arena, raw);
+    if (name == NULL)
+        validation_add(validation, "format", "is not a usable file name", "%s", path);
+    else if (strlen(name) > LIMIT_FILE_NAME_BYTES)
+        validation_add(validation, "length", "a file name may have 255 bytes at most", "%s", path);
+    else
+        return name;
+    return NULL;
+}
+
+/* The name that the file gets; NULL (and an entry) when there is none that will do. */
 static const char *judge_name(struct upload *upload, size_t index)
 {
     const struct upload_file *file = &upload->files[index];
@@ -53,12 +65,7 @@ static const char *judge_name(struct upload *upload, size_t index)
         validation_add(&upload->validation, "fileName", "has no file name, and no name was given", "%s", path);
         return NULL;
     }
-    const char *name = clean_file_name(upload->arena, named ? upload->form->name : file->raw_name);
-    if (name == NULL)
-        validation_add(&upload->validation, "format", "is not a usable file name", "%s", path);
-    else if (strlen(name) > LIMIT_FILE_NAME_BYTES)
-        validation_add(&upload->validation, "length", "a file name may have 255 bytes at most", "%s", path);
-    return name;
+    return upload_judge_name(&upload->validation, path, named ? upload->form->name : file->raw_name);
 }
 
 /* What may lie there: by type and bucket, or by the bucket alone where the type is refused already. */

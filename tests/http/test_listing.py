@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """GET /system/files: keyset pages, newest first, and filters."""
 
+import concurrent.futures
+import threading
 import uuid
 
 import pytest
@@ -87,6 +89,67 @@ def test_paging_is_stable_while_files_come_and_go(accounts):
     second = page(account, limit=2, cursor=first["nextCursor"])
     third = page(account, limit=2, cursor=second["nextCursor"])
     assert ids(first["items"] + second["items"] + third["items"]) == ids(reversed(records))
+
+
+@pytest.mark.parametrize("filters", [{}, {"status": "all"}, {"tag": "old"}, {"name": "old"}])
+def test_paging_while_others_upload_shows_what_was_there_once(accounts, filters):
+    """What was there at the start comes once, in its order, whatever comes meanwhile."""
+    account = accounts.customer()
+    helper = accounts.user_with("cus:file:w", account.organisation["id"])
+    there = [files.upload(account, samples.text(), f"old {n}.txt", tags=["old"])["id"] for n in range(12)]
+    going = threading.Event()
+
+    def upload(number):
+        done = 0
+        while not going.is_set():
+            files.upload(helper, samples.text(), f"old new {number} {done}.txt", tags=["old"])
+            done += 1
+        return done
+
+    with concurrent.futures.ThreadPoolExecutor(3) as pool:
+        uploads = [pool.submit(upload, number) for number in range(3)]
+        try:
+            for _ in range(4):
+                seen, cursor = [], None
+                while True:
+                    body = page(account, limit=3, **filters, **({"cursor": cursor} if cursor else {}))
+                    seen += ids(body["items"])
+                    cursor = body["nextCursor"]
+                    if cursor is None:
+                        break
+                assert len(seen) == len(set(seen)) and seen == sorted(seen, reverse=True)
+                assert [one for one in seen if one in there] == list(reversed(there))
+        finally:
+            going.set()
+        assert sum(future.result() for future in uploads) > 0
+
+
+def test_a_file_that_is_archived_and_restored_meanwhile_is_listed_once(accounts):
+    account = accounts.customer()
+    records = [files.upload(account, samples.text(), f"{n}.txt") for n in range(5)]
+    going = threading.Event()
+
+    def toggle():
+        while not going.is_set():
+            files.archive(account, records[2]["id"], status=200)
+            account.post(f"/system/files/{records[2]['id']}/restore", status=200)
+
+    with concurrent.futures.ThreadPoolExecutor(1) as pool:
+        toggling = pool.submit(toggle)
+        try:
+            for _ in range(60):
+                assert ids(page(account, status="all")["items"]) == ids(reversed(records))
+        finally:
+            going.set()
+        toggling.result()
+
+
+def test_staff_list_any_organisation_and_nobody_else_does(administrator, shelf, other):
+    home = shelf.organisation["id"]
+    assert files.listed(administrator, organisationId=home, tag="all") == files.listed(shelf, tag="all")
+    reply = other.get("/system/files", params={"organisationId": home}, status=403, code="auth.permission")
+    assert reply.json()["body"]["required"] == "cus:file:a"
+    assert page(shelf, organisationId=home)["items"] == list(reversed(shelf.records))
 
 
 def test_the_files_of_one_request_are_listed_in_one_order_always(accounts):

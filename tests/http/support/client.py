@@ -15,7 +15,7 @@ import requests
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,128}\Z")
 ERROR_MEMBERS = {"status", "message", "stack", "code", "body", "validation"}
-FILE_BYTES = re.compile(r"/system/files/[^/]+\Z")
+FILE_BYTES = re.compile(r"/system/(files|links)/[^/]+\Z")
 UNRESERVED = re.compile(r"[a-z][a-zA-Z]*(\.[a-zA-Z]+)*\Z")
 RETRY_CODES = {
     "database.unavailable", "identityProvider.unavailable", "storage.unavailable", "storage.full",

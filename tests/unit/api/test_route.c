@@ -64,7 +64,7 @@ static void paths_match_exactly(void **state)
     }
     route_find(arena, METHOD_PUT, "/system/files/abc", &match);
     assert_null(match.route);
-    assert_string_equal(match.allow, "GET, HEAD, DELETE");
+    assert_string_equal(match.allow, "GET, HEAD, DELETE, PATCH");
 }
 
 static void openapi_is_the_committed_one(void **state)

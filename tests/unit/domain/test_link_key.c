@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "database_fixture.h"
+#include "domain/change.h"
 #include "domain/file.h"
 #include "domain/link_key.h"
 #include "support.h"
@@ -19,14 +20,16 @@ static struct link_key given_key(struct database *database, struct arena *arena,
 /* Whether the link opens the file. */
 static bool opens(struct database *database, struct arena *arena, struct id key, struct id file)
 {
-    struct link_key *found;
-    struct file_record *record;
-    expect_ok(link_key_find_with_file(database, arena, key, file, &found, &record));
-    assert_true((found == NULL) == (record == NULL));
-    if (found == NULL)
+    struct link_target target;
+    int64_t version;
+    expect_ok(link_key_find_target(database, arena, key, file, &target));
+    expect_ok(change_current(database, arena, &version));
+    assert_int_equal(target.change_version, version);
+    assert_true((target.key == NULL) == (target.file == NULL));
+    if (target.key == NULL)
         return false;
-    assert_true(id_equal(found->id, key));
-    assert_true(id_equal(record->id, file));
+    assert_true(id_equal(target.key->id, key));
+    assert_true(id_equal(target.file->id, file));
     return true;
 }
 

@@ -148,6 +148,30 @@ static void schema_lists_every_failing_path_at_once(void **state)
     assert_int_equal(error->entry_count, sizeof expected / sizeof *expected);
 }
 
+static void schema_reads_whole_numbers_within_their_bounds(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    static const struct {
+        const char *json;
+        int64_t number; /* 0: refused */
+        const char *code;
+    } cases[] = {{"1", 1, NULL},        {"42", 42, NULL},      {"100", 100, NULL},  {"7.0", 7, NULL},
+                 {"0", 0, "range"},     {"101", 0, "range"},   {"-5", 0, "range"},  {"1.5", 0, "type"},
+                 {"\"7\"", 0, "type"},  {"true", 0, "type"},   {"null", 0, "type"}, {"1e300", 0, "type"},
+                 {"[]", 0, "type"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct sample *sample;
+        const char *text = arena_format(arena, "{\"text\":\"x\",\"number\":%s}", cases[i].json);
+        struct error *error = read_text(arena, text, &sample, NULL);
+        if (cases[i].code == NULL) {
+            assert_null(error);
+            assert_int_equal(sample->number, cases[i].number);
+        } else if (error == NULL || !names(error, "number", cases[i].code)) {
+            fail_msg("%s is not refused as %s", cases[i].json, cases[i].code);
+        }
+    }
+}
+
 static void schema_refuses_null_where_it_is_not_said(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -289,6 +313,7 @@ static void descriptions_are_json(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(schema_fills_the_struct_and_the_fallbacks),
     HARNESS_TEST(schema_lists_every_failing_path_at_once),
+    HARNESS_TEST(schema_reads_whole_numbers_within_their_bounds),
     HARNESS_TEST(schema_refuses_null_where_it_is_not_said),
     HARNESS_TEST(schema_refuses_blank_and_control_characters),
     HARNESS_TEST(schema_takes_only_an_object),

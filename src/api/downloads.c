@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes of files: downloads with a token of the caller's, and signed links without one. */
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "api/files_int.h"
+#include "api/handlers_int.h"
+#include "api/route.h"
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/limits.h"
+#include "base/metrics.h"
+#include "blob/blob.h"
+#include "blob/content.h"
+#include "codec/encoding.h"
+#include "domain/file.h"
+#include "http/disposition.h"
+#include "http/range.h"
+#include "http/reply.h"
+#include "http/schema.h"
+#include "service/link.h"
+#include "service/service.h"
+
+struct download_query {
+    bool download;
+};
+
+static const struct schema_field download_query_fields[] = {
+    {.name = "download", .type = SCHEMA_BOOLEAN, .fallback = "false", .offset = offsetof(struct download_query, download),
+     .description = "1 or true: an attachment, whatever the type."},
+};
+
+const struct schema downloads_query_schema = {
+    .name = "DownloadQuery", SCHEMA_FIELDS(download_query_fields), .size = sizeof(struct download_query)};
+
+static void set_file_headers(struct call *call, const struct file_record *record, const char *etag)
+{
+    const struct download_query *query = call->query;
+    struct reply *reply = call->reply;
+    bool show_inline = content_inline(record->content_type) && !query->download;
+    /* No charset: the bytes are as they are, and nobody said what they are in. */
+    reply_set_header(reply, "Content-Type", record->content_type);
+    reply_set_header(reply, "Content-Disposition", disposition_format(call->arena, show_inline, record->name));
+    reply_set_header(reply, "Content-Security-Policy", "sandbox; default-src 'none'");
+    reply_set_header(reply, "Cross-Origin-Resource-Policy", "same-origin");
+    reply_set_header(reply, "Cache-Control", "private");
+    reply_set_header(reply, "ETag", etag);
+}
+
+/* The file behind the row, checked against it: a row whose bytes are gone or cut must not look like a download. */
+static struct error *open_bytes(struct call *call, const struct file_record *record, int *fd_out)
+{
+    uint64_t size = 0;
+    TRY(blob_open(call->service->blobs, call->arena, record->id, fd_out, &size));
+    if (size == (uint64_t)record->size)
+        return NULL;
+    (void)close(*fd_out);
+    return error_new(call->arena, ERROR_STORAGE_UNAVAILABLE, "the bytes of file %s are not of the recorded size",
+                     id_text(call->arena, record->id));
+}
+
+static void close_fd(void *argument)
+{
+    (void)close(*(int *)argument);
+}
+
+/* The worker itself sends the bytes: the fall-back for web servers without X-Accel-Redirect and X-Sendfile. */
+static void stream(struct call *call, const struct range *range, int fd)
+{
+    struct reply *reply = call->reply;
+    int *held = arena_alloc(call->arena, sizeof *held);
+    *held = fd;
+    arena_defer(call->arena, close_fd, held);
+    reply->stream_fd = fd;
+    reply->stream_first = (int64_t)range->first;
+    reply->stream_length = (int64_t)(range->last - range->first + 1);
+    reply_set_header(reply, "Accept-Ranges", "bytes");
+    reply_format_header(reply, "Content-Length", "%lld", (long long)reply->stream_length);
+}
+
+static void hand_over(struct call *call, const struct file_record *record, const char *header, const char *prefix, int fd)
+{
+    (void)close(fd);
+    reply_format_header(call->reply, header, "%s%s", prefix, blob_path(call->arena, record->id));
+}
+
+/*
+ * Whether the web server can be left to cut the range. It judges If-Match and If-Range by entity tags of its own,
+ * If-Unmodified-Since by the time of the blob, which is none of the file's, and ranges that are to be ignored in ways of
+ * its own: with those the worker sends what it has decided itself.
+ */
+static bool server_can_send(const struct call *call, const struct range_conditions *conditions, enum range_answer answer)
+{
+    return conditions->if_match == NULL && conditions->if_range == NULL &&
+           request_header(call->request, "IF_UNMODIFIED_SINCE") == NULL &&
+           (conditions->range == NULL || (answer == RANGE_ANSWER_PART && range_is_plain(conditions->range)));
+}
+
+static void count_bytes(const struct call *call, const struct range *sent, bool by_server)
+{
+    if (call->request->method != METHOD_HEAD)
+        metrics_add(by_server ? METRIC_DOWNLOAD_BYTES_SERVER : METRIC_DOWNLOAD_BYTES_WORKER, sent->last - sent->first + 1);
+}
+
+/* Sends the whole file or a range of it, through the web server where that gives the right answer. */
+static struct error *send_bytes(struct call *call, const struct file_record *record,
+                                const struct range_conditions *conditions, enum range_answer answer,
+                                const struct range *range)
+{
+    const char *delivery = call->service->configuration->files.delivery;
+    const struct range whole = {0, (uint64_t)record->size - 1};
+    int fd;
+    TRY(open_bytes(call, record, &fd));
+    if (!server_can_send(call, conditions, answer))
+        delivery = "stream";
+    count_bytes(call, answer == RANGE_ANSWER_PART ? range : &whole, strcmp(delivery, "stream") != 0);
+    if (strcmp(delivery, "accel") == 0) {
+        hand_over(call, record, "X-Accel-Redirect", call->service->configuration->files.accel_prefix, fd);
+    } else if (strcmp(delivery, "sendfile") == 0) {
+        hand_over(call, record, "X-Sendfile", arena_format(call->arena, "%s/", blob_root(call->service->blobs)), fd);
+    } else if (answer == RANGE_ANSWER_PART) {
+        call->reply->status = 206;
+        reply_set_header(call->reply, "Content-Range", range_format(call->arena, range, (uint64_t)record->size));
+        stream(call, range, fd);
+    } else {
+        stream(call, &whole, fd);
+    }
+    return NULL;
+}
+
+/* Answers with what the request's conditions make of the file. */
+static struct error *answer(struct call *call, const struct file_record *record)
+{
+    struct range range;
+    const struct range_conditions conditions = {
+        .if_match = request_header(call->request, "IF_MATCH"),
+        .if_none_match = request_header(call->request, "IF_NONE_MATCH"),
+        .if_range = request_header(call->request, "IF_RANGE"),
+        .range = request_header(call->request, "RANGE"),
+    };
+    const char *etag = arena_format(call->arena, "\"%s\"", hex_encode(call->arena, record->hash, sizeof record->hash));
+    bool get = call->request->method == METHOD_GET;
+    enum range_answer decision = range_decide(&conditions, get, etag, (uint64_t)record->size, &range);
+    if (decision == RANGE_ANSWER_FAILED)
+        return error_plain(call->arena, ERROR_PRECONDITION);
+    if (decision == RANGE_ANSWER_UNSATISFIABLE) {
+        reply_set_header(call->reply, "Content-Range", range_format(call->arena, NULL, (uint64_t)record->size));
+        return error_plain(call->arena, ERROR_RANGE);
+    }
+    set_file_headers(call, record, etag);
+    if (decision != RANGE_ANSWER_NOT_MODIFIED)
+        return send_bytes(call, record, &conditions, decision, &range);
+    call->reply->status = 304;
+    call->reply->no_body = true;
+    return NULL;
+}
+
+struct error *downloads_file(struct call *call)
+{
+    struct file_record *record;
+    TRY(files_find(call, &record));
+    if (record->status != FILE_ACTIVE)
+        return error_plain(call->arena, ERROR_FILE_ARCHIVED);
+    return answer(call, record);
+}
+
+/* ---- links --------------------------------------------------------------------------------------- */
+
+/* Dispatch has opened the link, which stands for token and permission here. */
+struct error *downloads_link(struct call *call)
+{
+    return answer(call, call->file);
+}
+
+struct link_body {
+    int64_t expires_in;
+};
+
+static const struct schema_field link_fields[] = {
+    {.name = "expiresIn", .type = SCHEMA_INTEGER, .minimum = LINK_SECONDS_MIN, .maximum = LINK_SECONDS_MAX, .fallback = "3600",
+     .offset = offsetof(struct link_body, expires_in), .description = "Seconds."},
+};
+
+const struct schema downloads_link_schema = {
+    .name = "LinkRequest", SCHEMA_FIELDS(link_fields), .size = sizeof(struct link_body)};
+
+struct link_view {
+    const char *url;
+    const char *expires_at;
+};
+
+static const struct schema_field link_view_fields[] = {
+    {.name = "url", .type = SCHEMA_TEXT, .offset = offsetof(struct link_view, url),
+     .description = "Absolute. Whoever holds it may fetch the file, so it is a secret until it ends."},
+    {.name = "expiresAt", .type = SCHEMA_TIME, .offset = offsetof(struct link_view, expires_at)},
+};
+
+const struct schema downloads_link_reply_schema = {
+    .name = "Link", SCHEMA_FIELDS(link_view_fields), .size = sizeof(struct link_view)};
+
+struct error *downloads_make_link(struct call *call)
+{
+    const struct link_body *body = call->body;
+    struct file_record *record;
+    struct link_view *view = arena_alloc(call->arena, sizeof *view);
+    TRY(files_find(call, &record));
+    TRY(link_make(call->service, call->arena, &call->caller, record, body->expires_in, &view->url, &view->expires_at));
+    call->result = view;
+    return NULL;
+}
