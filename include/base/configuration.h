@@ -46,6 +46,8 @@ struct configuration {
         const char *directory;
         const char *delivery; /* "accel", "sendfile" or "stream" */
         const char *accel_prefix;
+        const char *clamd_socket; /* NULL: files are not checked for viruses */
+        int64_t clamd_timeout_seconds;
     } files;
     struct {
         const char *provider;

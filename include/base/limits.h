@@ -41,6 +41,9 @@
 /* What libmagic sees of a file. */
 #define LIMIT_SNIFF_BYTES 16384
 
+/* What the virus scanner may answer, its NUL included. */
+#define LIMIT_SCAN_ANSWER_BYTES 1024
+
 /* People and organisations. */
 #define LIMIT_EMAIL_BYTES 254
 #define LIMIT_NAME_CHARACTERS 100

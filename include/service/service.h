@@ -20,6 +20,7 @@ struct error;
 struct link_memory;
 struct password_policy;
 struct provider;
+struct scanner;
 struct sniffer;
 struct token_memo;
 
@@ -47,6 +48,7 @@ struct service {
     struct provider *provider;
     struct blob_store *blobs;
     struct sniffer *sniffer;
+    struct scanner *scanner; /* NULL: files are not checked for viruses */
     const struct password_policy *passwords;
     struct token_memo *memo;
     unsigned migrations; /* how many there were at the start, 0 where they could not be looked at */

@@ -50,6 +50,8 @@ static const struct configuration_row rows[] = {
     FILE_PATH(files, directory, "/var/lib/gatehouse/files"),
     CHOICE(files, delivery, "stream", "accel|sendfile|stream"),
     TEXT(files, accel_prefix, "/_gatehouse_files/"),
+    FILE_PATH(files, clamd_socket, NULL),
+    INTEGER(files, clamd_timeout_seconds, "60", 1, 3600),
     CHOICE(identity, provider, "embedded", "embedded"),
     URL(identity, issuer),
     TEXT(identity, audience, "gatehouse"),

@@ -4,6 +4,7 @@ libghblob_a_SOURCES = \
 	include/blob/content.h src/blob/content.c \
 	include/blob/directory.h src/blob/directory_int.h src/blob/directory.c src/blob/directory_keep.c \
 	include/blob/io.h src/blob/io.c \
+	include/blob/scanner.h src/blob/scanner.c \
 	include/blob/sniff.h src/blob/sniff.c \
 	src/blob/image.h src/blob/image.c \
 	src/blob/media.h src/blob/media.c \

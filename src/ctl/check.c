@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "blob/blob.h"
 #include "blob/directory.h"
+#include "blob/scanner.h"
 #include "ctl/ctl_int.h"
 #include "identity/provider.h"
 #include "service/service.h"
@@ -83,6 +84,9 @@ static void check_service(struct checks *checks)
         (void)tell(checks, "identity", check_keys(checks), "Check that the secret file is the one the keys were made with.");
     (void)tell(checks, "files", blob_check(checks->service.blobs, checks->arena),
                "Check that [files] directory is there, belongs to the workers' user and has space left.");
+    if (checks->service.scanner != NULL)
+        (void)tell(checks, "scanner", scanner_ping(checks->service.scanner, checks->arena),
+                   "Check that clamd runs, that [files] clamd_socket is its LocalSocket, and who may connect to it.");
     (void)tell(checks, "mail", check_mail(checks), "Check the settings of [mail] and the files in [mail] templates.");
     service_close(&checks->service);
 }

@@ -7,6 +7,7 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "blob/directory.h"
+#include "blob/scanner.h"
 #include "blob/sniff.h"
 #include "codec/encoding.h"
 #include "codec/seal.h"
@@ -68,6 +69,9 @@ struct error *service_open(struct arena *arena, const struct configuration *conf
     if (error != NULL)
         return error_message(error, "The files directory %s cannot be opened.", configuration->files.directory);
     TRY(sniffer_open(arena, &service_out->sniffer));
+    if (configuration->files.clamd_socket != NULL)
+        service_out->scanner = scanner_new(arena, configuration->files.clamd_socket,
+                                           configuration->files.clamd_timeout_seconds);
     TRY(password_policy_open(arena, configuration->password.common_list, configuration->password.minimum_length,
                              &service_out->passwords));
     service_out->memo = token_memo_new(arena);

@@ -318,6 +318,7 @@ struct error *upload_receive(struct service *service, struct arena *arena, const
     validation_init(&upload->validation, arena);
     TRY(upload_read(upload, request));
     TRY(upload_judge(upload));
+    TRY(upload_scan(upload));
     TRY(upload_store(upload));
     count_files(upload);
     struct file_record *records = arena_array(arena, upload->file_count, sizeof *records);

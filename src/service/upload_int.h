@@ -63,6 +63,12 @@ struct error *upload_read(struct upload *upload, struct request *request);
 /* Judges fields and files together; the error names every failing path. Fills the records. */
 struct error *upload_judge(struct upload *upload);
 
+/*
+ * Has the virus scanner look at files that are fine otherwise: REQUEST_INVALID with every infected one (code infected),
+ * TOO_LARGE for one that it does not take, STORAGE_UNAVAILABLE when it has no clear verdict.
+ */
+struct error *upload_scan(struct upload *upload);
+
 /* Commits the blobs, then the rows. */
 struct error *upload_store(struct upload *upload);
 

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A conversation with clamd is one connection: "zINSTREAM", NUL; then chunks, each behind its length in four bytes,
+ * big-endian, and an empty one at the end; then the answer, ended by NUL: "stream: OK", "stream: NAME FOUND", or a line
+ * that ends in ERROR. A stream longer than StreamMaxLength is answered, and the connection closed, in the middle of it.
+ */
+#include "blob/scanner.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "blob/blob.h"
+
+#define MICROSECONDS INT64_C(1000000)
+#define CHUNK_HEAD 4
+
+struct scanner {
+    const char *path;
+    int64_t timeout_seconds;
+    unsigned char chunk[CHUNK_HEAD + LIMIT_BLOCK_BYTES];
+    char answer[LIMIT_SCAN_ANSWER_BYTES];
+};
+
+/* One connection. */
+struct talk {
+    int fd;
+    int64_t deadline; /* of clock_monotonic() */
+};
+
+struct scanner *scanner_new(struct arena *arena, const char *socket_path, int64_t timeout_seconds)
+{
+    struct scanner *scanner = arena_alloc(arena, sizeof *scanner);
+    scanner->path = arena_text(arena, socket_path);
+    scanner->timeout_seconds = timeout_seconds;
+    return scanner;
+}
+
+static struct error *failure(struct arena *arena, const char *what, int number)
+{
+    struct error *error = number == 0 ? error_new(arena, ERROR_STORAGE_UNAVAILABLE, "virus scanner: %s", what)
+                                      : error_new(arena, ERROR_STORAGE_UNAVAILABLE, "virus scanner: %s: %s", what,
+                                                  strerror(number));
+    return error_message(error, "The file could not be checked for viruses at the moment. Try again shortly.");
+}
+
+/* Whether the socket got ready before the deadline. */
+static bool is_ready(const struct talk *talk, short events)
+{
+    for (;;) {
+        int64_t left = talk->deadline - clock_monotonic();
+        struct pollfd poller = {.fd = talk->fd, .events = events};
+        if (left <= 0)
+            return false;
+        int found = poll(&poller, 1, (int)(left / 1000) + 1);
+        if (found > 0)
+            return true;
+        if (found < 0 && errno != EINTR)
+            return false;
+    }
+}
+
+static struct error *open_talk(struct scanner *scanner, struct arena *arena, uint64_t bytes, struct talk *talk_out)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    size_t length = strlen(scanner->path);
+    if (length >= sizeof address.sun_path)
+        return failure(arena, "the path of its socket is too long", 0);
+    memcpy(address.sun_path, scanner->path, length);
+    talk_out->deadline =
+        clock_monotonic() + (scanner->timeout_seconds + (int64_t)(bytes / (1024 * 1024))) * MICROSECONDS;
+    talk_out->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (talk_out->fd < 0)
+        return failure(arena, "socket", errno);
+    /* A Unix socket connects at once, or says EAGAIN when too many wait already. */
+    if (connect(talk_out->fd, (const struct sockaddr *)&address, sizeof address) == 0)
+        return NULL;
+    int number = errno;
+    (void)close(talk_out->fd);
+    return failure(arena, "it cannot be connected to", number);
+}
+
+/* Sends all bytes. *left_out tells that the peer has closed: it may have said why. */
+static struct error *send_all(const struct talk *talk, struct arena *arena, const void *bytes, size_t length,
+                              bool *left_out)
+{
+    const char *from = bytes;
+    while (length > 0) {
+        ssize_t sent = send(talk->fd, from, length, MSG_NOSIGNAL);
+        if (sent > 0) {
+            from += sent;
+            length -= (size_t)sent;
+        } else if (errno == EPIPE || errno == ECONNRESET) {
+            *left_out = true;
+            return NULL;
+        } else if (errno != EAGAIN && errno != EINTR) {
+            return failure(arena, "send", errno);
+        } else if (!is_ready(talk, POLLOUT)) {
+            return failure(arena, "it took too long to take the bytes", 0);
+        }
+    }
+    return NULL;
+}
+
+static struct error *send_blob(struct scanner *scanner, const struct talk *talk, struct arena *arena,
+                               struct blob_writer *writer)
+{
+    static const char command[] = "zINSTREAM";
+    bool left = false;
+    TRY(send_all(talk, arena, command, sizeof command, &left));
+    uint64_t offset = 0;
+    for (size_t got = 1; got > 0 && !left; offset += got) {
+        TRY(blob_writer_read(writer, offset, scanner->chunk + CHUNK_HEAD, LIMIT_BLOCK_BYTES, &got));
+        for (size_t i = 0; i < CHUNK_HEAD; i++)
+            scanner->chunk[i] = (unsigned char)(got >> (8 * (CHUNK_HEAD - 1 - i)));
+        TRY(send_all(talk, arena, scanner->chunk, CHUNK_HEAD + got, &left));
+    }
+    return NULL;
+}
+
+/* Reads the answer into scanner->answer, without the NUL that ends it on the wire. */
+static struct error *read_answer(struct scanner *scanner, const struct talk *talk, struct arena *arena)
+{
+    for (size_t length = 0; length < sizeof scanner->answer;) {
+        ssize_t got = recv(talk->fd, scanner->answer + length, sizeof scanner->answer - length, 0);
+        if (got > 0) {
+            length += (size_t)got;
+            if (memchr(scanner->answer, '\0', length) != NULL)
+                return NULL;
+        } else if (got == 0) {
+            return failure(arena, "it closed the connection without an answer", 0);
+        } else if (errno != EAGAIN && errno != EINTR) {
+            return failure(arena, "recv", errno);
+        } else if (!is_ready(talk, POLLIN)) {
+            return failure(arena, "it took too long to answer", 0);
+        }
+    }
+    return failure(arena, "its answer is too long", 0);
+}
+
+static struct error *talk_about(struct scanner *scanner, struct arena *arena, struct blob_writer *writer)
+{
+    struct talk talk;
+    TRY(open_talk(scanner, arena, blob_writer_size(writer), &talk));
+    struct error *error = send_blob(scanner, &talk, arena, writer);
+    if (error == NULL)
+        error = read_answer(scanner, &talk, arena);
+    (void)close(talk.fd);
+    return error;
+}
+
+/* Whether `text` ends in `end`, which is taken away. */
+static bool take_end(char *text, const char *end)
+{
+    size_t length = strlen(text);
+    size_t wanted = strlen(end);
+    if (length < wanted || strcmp(text + length - wanted, end) != 0)
+        return false;
+    text[length - wanted] = '\0';
+    return true;
+}
+
+static const char *printable(struct arena *arena, const char *text)
+{
+    char *copy = arena_text(arena, text);
+    for (char *at = copy; *at != '\0'; at++)
+        if (*at < 0x20 || *at > 0x7e)
+            *at = '?';
+    return copy;
+}
+
+struct error *scanner_scan(struct scanner *scanner, struct arena *arena, struct blob_writer *writer,
+                           struct scan_verdict *verdict_out)
+{
+    static const char prefix[] = "stream: ";
+    TRY(talk_about(scanner, arena, writer));
+    char *answer = scanner->answer;
+    *verdict_out = (struct scan_verdict){.result = SCAN_CLEAN};
+    if (strcmp(answer, "stream: OK") == 0)
+        return NULL;
+    if (strcmp(answer, "INSTREAM size limit exceeded. ERROR") == 0) {
+        verdict_out->result = SCAN_TOO_LARGE;
+        return NULL;
+    }
+    if (strncmp(answer, prefix, sizeof prefix - 1) == 0 && take_end(answer, " FOUND") &&
+        strlen(answer) > sizeof prefix - 1) {
+        verdict_out->result = SCAN_INFECTED;
+        verdict_out->signature = printable(arena, answer + sizeof prefix - 1);
+        return NULL;
+    }
+    return failure(arena, arena_format(arena, "it says '%s'", printable(arena, answer)), 0);
+}
+
+struct error *scanner_ping(struct scanner *scanner, struct arena *arena)
+{
+    static const char command[] = "zPING";
+    struct talk talk;
+    bool left = false;
+    TRY(open_talk(scanner, arena, 0, &talk));
+    struct error *error = send_all(&talk, arena, command, sizeof command, &left);
+    if (error == NULL)
+        error = read_answer(scanner, &talk, arena);
+    (void)close(talk.fd);
+    if (error == NULL && strcmp(scanner->answer, "PONG") != 0)
+        error = failure(arena, arena_format(arena, "it says '%s'", printable(arena, scanner->answer)), 0);
+    return error;
+}
