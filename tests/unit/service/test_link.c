@@ -16,6 +16,7 @@
 #include "domain/support.h"
 #include "service/caller.h"
 #include "service/link.h"
+#include "service/live.h"
 #include "service/service.h"
 
 #define BASE "https://files.example.com/api"
@@ -29,16 +30,18 @@ struct bench {
     struct file_record file;
 };
 
-/* Another process on the same database: it remembers nothing yet. */
+/* Another process on the same database: it follows changes already, and remembers no key yet. */
 static struct service a_process(struct bench *bench)
 {
-    return (struct service){
+    struct service service = {
         .arena = bench->arena,
         .configuration = &bench->configuration,
         .master = secret_of("0123456789abcdef0123456789abcdef"),
         .database = bench->service.database != NULL ? bench->service.database : database_fixture_new(),
         .links = link_memory_new(bench->arena),
     };
+    expect_ok(live_check(&service, bench->arena));
+    return service;
 }
 
 static struct bench *bench_new(struct arena *arena)
@@ -47,6 +50,7 @@ static struct bench *bench_new(struct arena *arena)
     struct principal *principal = arena_alloc(arena, sizeof *principal);
     bench->arena = arena;
     bench->configuration.service.base_url = BASE;
+    bench->configuration.log.level = "info";
     database_fixture_clear();
     bench->service = a_process(bench);
     principal->user.organisation_id = given_organisation(bench->service.database, arena);
