@@ -44,9 +44,20 @@ struct error *code_try(struct database *database, struct arena *arena, struct se
 /* Gives a right try back: it led to something else that was wrong (a new password that is refused). */
 struct error *code_give_back(struct database *database, struct arena *arena, struct id user, const char *purpose);
 
-/* Spends a right code. *spent_out is false when another request was faster. */
+/* A spent code as it was, for code_restore(). */
+struct code_spent {
+    unsigned char hash[32];
+    int64_t tries;
+    int64_t expires_at; /* milliseconds */
+};
+
+/* Spends a right code. *spent_out is false when another request was faster. `code_out` may be NULL. */
 struct error *code_spend(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                         bool *spent_out);
+                         struct code_spent *code_out, bool *spent_out);
+
+/* Makes a spent code hold again, as code_give_back() otherwise; not when a newer one was issued meanwhile. */
+struct error *code_restore(struct database *database, struct arena *arena, struct id user, const char *purpose,
+                           const struct code_spent *code);
 
 /* Voids the code, if there is one. */
 struct error *code_void(struct database *database, struct arena *arena, struct id user, const char *purpose);

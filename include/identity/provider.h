@@ -6,9 +6,7 @@
  * `subject` is the provider's own immutable name of an account, kept in the user's row
  * (user.provider_subject); e-mail addresses and link ids are resolved by the service before it calls.
  * Errors are for what failed (IDENTITY_UNAVAILABLE, DATABASE_UNAVAILABLE, INTERNAL); everything that people
- * do is an outcome. Functions use transactions of their own. The embedded provider's join one that is open, which the
- * password flows (service/password.c) rely on to be all or nothing; a provider that is called over the network must not
- * be called inside a transaction, so those flows need a recorded intent before there is one.
+ * do is an outcome. Functions use transactions of their own; provider_joins() tells whether they join one that is open.
  *
  * Sessions are rows of domain/session.h with every provider: the provider that issues tokens adds the row,
  * and what is said here to end sessions ends the rows.
@@ -68,6 +66,7 @@ struct provider_account {
 
 /* What provider_set_attributes() changes: members whose flag is set. */
 struct provider_attributes {
+    const char *email; /* the account's, which does not change; some providers want it along */
     bool set_verified; /* email_verified and phone_verified */
     bool set_phone;
     bool set_permissions;
@@ -97,6 +96,7 @@ struct provider_tokens {
 /* What the first step of a first login leaves for the second; belongs to the provider. */
 struct provider_challenge {
     const char *subject;
+    struct id user_id;
     const char *proof;
     struct secret password; /* the temporary one */
 };
@@ -105,6 +105,7 @@ struct provider;
 
 struct provider_functions {
     const char *name; /* as in the configuration: "embedded" */
+    bool joins; /* see provider_joins() */
     struct error *(*create)(struct provider *, struct arena *, const struct provider_account *,
                             const char **subject_out, enum provider_outcome *);
     struct error *(*login)(struct provider *, struct arena *, const struct provider_login *,
@@ -178,6 +179,12 @@ struct error *provider_answer_new_password(struct provider *provider, struct are
  */
 struct error *provider_refresh(struct provider *provider, struct arena *arena, const char *refresh_token,
                                struct provider_tokens *tokens_out, enum provider_outcome *outcome_out);
+
+/*
+ * Whether calls join the database transaction that is open, so that they are undone with it. A provider that is called
+ * over the network does not, and must not be called inside one.
+ */
+bool provider_joins(const struct provider *provider);
 
 /* Ends one session, or all of the account. What has ended already is no error. */
 struct error *provider_logout(struct provider *provider, struct arena *arena, const char *subject,

@@ -35,4 +35,7 @@ struct error *password_policy_open(struct arena *arena, const char *list, int64_
 struct error *password_policy_check(const struct password_policy *policy, struct arena *arena, const char *path,
                                     struct secret password, const struct password_owner *owner);
 
+/* The same error (code `provider`) for a password that the identity provider's own rules refuse. */
+struct error *password_policy_refused(struct arena *arena, const char *path);
+
 #endif

@@ -34,6 +34,13 @@ static const struct statement read_hash = {"SELECT code_hash FROM code WHERE use
 static const struct statement uncount_try = {
     "UPDATE code SET tries = tries - 1 WHERE user_id = ? AND purpose = ? AND tries > 0"};
 
+static const struct statement read_code = {
+    "SELECT code_hash, tries, expires_at FROM code WHERE user_id = ? AND purpose = ? FOR UPDATE"};
+
+static const struct statement put_code_back = {
+    "INSERT IGNORE INTO code (user_id, purpose, code_hash, tries, expires_at)"
+    " VALUES (?, ?, ?, ?, ?)"};
+
 static const struct statement remove_code = {"DELETE FROM code WHERE user_id = ? AND purpose = ?"};
 
 static const struct statement make_allowance = {
@@ -86,12 +93,36 @@ struct error *code_give_back(struct database *database, struct arena *arena, str
 }
 
 struct error *code_spend(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                         bool *spent_out)
+                         struct code_spent *code_out, bool *spent_out)
 {
+    struct database_value values[] = {database_id(user), database_text(purpose)};
     struct change change;
-    TRY(database_change(database, arena, &remove_code, VALUES(database_id(user), database_text(purpose)), &change));
+    struct rows *rows;
+    size_t length = 0;
+    if (code_out != NULL) {
+        TRY(database_query(database, arena, &read_code, values, 2, &rows));
+        *spent_out = rows->count == 1;
+        if (!*spent_out)
+            return NULL;
+        const void *hash = rows_bytes(rows, 0, 0, &length);
+        memcpy(code_out->hash, hash, length < sizeof code_out->hash ? length : sizeof code_out->hash);
+        code_out->tries = rows_integer(rows, 0, 1);
+        code_out->expires_at = rows_time_milliseconds(rows, 0, 2);
+    }
+    TRY(database_change(database, arena, &remove_code, values, 2, &change));
     *spent_out = change.affected == 1;
     return NULL;
+}
+
+struct error *code_restore(struct database *database, struct arena *arena, struct id user, const char *purpose,
+                           const struct code_spent *code)
+{
+    return database_change(database, arena, &put_code_back,
+                           VALUES(database_id(user), database_text(purpose),
+                                  database_bytes(code->hash, sizeof code->hash),
+                                  database_integer(code->tries > 0 ? code->tries - 1 : 0),
+                                  database_time(arena, code->expires_at)),
+                           NULL);
 }
 
 struct error *code_void(struct database *database, struct arena *arena, struct id user, const char *purpose)

@@ -236,6 +236,7 @@ static void release(struct provider *provider)
 
 static const struct provider_functions functions = {
     .name = "embedded",
+    .joins = true,
     .create = create,
     .login = embedded_login,
     .answer_new_password = embedded_answer_new_password,

@@ -43,6 +43,11 @@ const char *provider_outcome_text(enum provider_outcome outcome)
     return outcomes[outcome];
 }
 
+bool provider_joins(const struct provider *provider)
+{
+    return provider->functions->joins;
+}
+
 struct error *provider_create(struct provider *provider, struct arena *arena,
                               const struct provider_account *account, const char **subject_out,
                               enum provider_outcome *outcome_out)

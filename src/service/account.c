@@ -50,6 +50,8 @@ static struct error *refuse_login(struct arena *arena, enum provider_outcome out
     case PROVIDER_SAME_PASSWORD:
         error = error_plain(arena, ERROR_PASSWORD_POLICY);
         return error_entry(error, "newPassword", "same", "must differ from the temporary password");
+    case PROVIDER_PASSWORD_REFUSED:
+        return password_policy_refused(arena, "newPassword");
     default:
         return error_new(arena, ERROR_CREDENTIALS, "%s", provider_outcome_text(outcome));
     }
@@ -142,6 +144,8 @@ static struct error *sign_in(struct service *service, struct arena *arena, const
     enum provider_outcome outcome;
     struct provider_login attempt = {
         .subject = user == NULL ? NULL : user->provider_subject,
+        .user_id = user == NULL ? (struct id){{0}} : user->id,
+        .email = user == NULL ? NULL : user->email,
         .password = login->password,
         .new_password_sent = login->new_password.bytes != NULL,
     };

@@ -91,6 +91,8 @@ static struct error *make_at_provider(struct creation *creation, struct arena *a
     if (outcome == PROVIDER_OK)
         return NULL;
     TRY(provisioning_abort(creation->service->database, arena, creation->user));
+    if (outcome == PROVIDER_PASSWORD_REFUSED)
+        return password_policy_refused(arena, "password");
     return error_new(arena, ERROR_USER_EXISTS, "provider: %s", provider_outcome_text(outcome));
 }
 

@@ -90,7 +90,7 @@ static struct error *confirm_rows(struct database *database, struct arena *arena
     };
     confirmation->changed = false;
     if (confirmation->by_code)
-        TRY(code_spend(database, arena, user->id, CODE_CONFIRM, &spent));
+        TRY(code_spend(database, arena, user->id, CODE_CONFIRM, NULL, &spent));
     else
         TRY(code_void(database, arena, user->id, CODE_CONFIRM));
     if (spent)

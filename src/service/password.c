@@ -15,11 +15,23 @@
 #include "service/service.h"
 #include "store/database.h"
 
+struct password_step;
+
 /*
- * Each of the three changes is one transaction: the provider's write (the embedded one joins the transaction that is
- * open), the throttle, the code, the mail to the owner and the audit row, all or nothing.
+ * Each of the three changes goes the same steps: what is decided by our rows, the provider's change, what follows from it
+ * (the throttle, the mail to the owner, the audit row). With a provider that joins transactions they are one, all or
+ * nothing. With one over the network first and last are a transaction each, and the call stands between them; what the
+ * first took is given back when the call was refused or got no answer.
  */
+struct password_steps {
+    struct error *(*decide)(struct password_step *step, struct arena *arena); /* may be NULL */
+    struct error *(*ask)(struct password_step *step, struct arena *arena);
+    struct error *(*follow)(struct password_step *step, struct arena *arena);
+    struct error *(*give_back)(struct password_step *step, struct arena *arena); /* may be NULL */
+};
+
 struct password_step {
+    const struct password_steps *steps;
     struct service *service;
     const struct caller *caller;
     const struct guard *guard;
@@ -27,9 +39,57 @@ struct password_step {
     struct secret password;
     struct secret new_password;
     bool permanent;
+    struct code_spent code;
     enum provider_outcome outcome;
     struct error *refusal; /* an answer that is to be committed: what was counted stays counted */
 };
+
+static struct error *run_decide(struct database *database, struct arena *arena, void *context)
+{
+    (void)database;
+    struct password_step *step = context;
+    step->refusal = NULL;
+    return step->steps->decide != NULL ? step->steps->decide(step, arena) : NULL;
+}
+
+static struct error *run_follow(struct database *database, struct arena *arena, void *context)
+{
+    (void)database;
+    struct password_step *step = context;
+    return step->steps->follow(step, arena);
+}
+
+static struct error *run_together(struct database *database, struct arena *arena, void *context)
+{
+    struct password_step *step = context;
+    TRY(run_decide(database, arena, step));
+    if (step->refusal != NULL)
+        return NULL;
+    TRY(step->steps->ask(step, arena));
+    return run_follow(database, arena, step);
+}
+
+static struct error *run_apart(struct password_step *step, struct arena *arena)
+{
+    struct database *database = step->service->database;
+    TRY(database_transaction(database, arena, run_decide, step, NULL));
+    if (step->refusal != NULL)
+        return NULL;
+    struct error *error = step->steps->ask(step, arena);
+    if (error == NULL)
+        error = database_transaction(database, arena, run_follow, step, NULL);
+    if (error != NULL && step->outcome != PROVIDER_OK && step->steps->give_back != NULL)
+        TRY(step->steps->give_back(step, arena));
+    return error;
+}
+
+static struct error *run(struct password_step *step, struct arena *arena)
+{
+    step->outcome = PROVIDER_STATE;
+    if (!provider_joins(step->service->provider))
+        return run_apart(step, arena);
+    return database_transaction(step->service->database, arena, run_together, step, NULL);
+}
 
 /* The mail to the owner and the audit row. */
 static struct error *conclude(const struct password_step *step, struct arena *arena, const char *action)
@@ -52,20 +112,25 @@ static struct error *same_password(struct arena *arena, const char *path)
     return error_entry(error_plain(arena, ERROR_PASSWORD_POLICY), path, "same", "must differ from the current password");
 }
 
-static struct error *change(struct database *database, struct arena *arena, void *context)
+static struct error *ask_change(struct password_step *step, struct arena *arena)
 {
-    (void)database;
-    struct password_step *step = context;
-    struct service *service = step->service;
-    TRY(provider_change_password(service->provider, arena, step->user->provider_subject,
-                                 step->caller->principal->session_id, step->password, step->new_password,
-                                 &step->outcome));
+    return provider_change_password(step->service->provider, arena, step->user->provider_subject,
+                                    step->caller->principal->session_id, step->password, step->new_password,
+                                    &step->outcome);
+}
+
+/* The password was right; a wait that parallel failures began refuses it alike, and undoes the change where that can be. */
+static struct error *follow_change(struct password_step *step, struct arena *arena)
+{
     if (step->outcome != PROVIDER_OK && step->outcome != PROVIDER_SAME_PASSWORD)
         return NULL;
-    /* The password was right; a wait that parallel failures began refuses it alike, and undoes the change. */
-    TRY(guard_passed(service, arena, step->guard));
+    struct error *refusal = guard_passed(step->service, arena, step->guard);
+    if (refusal != NULL && (step->outcome != PROVIDER_OK || provider_joins(step->service->provider)))
+        return refusal;
     return step->outcome == PROVIDER_OK ? conclude(step, arena, "user.changePassword") : NULL;
 }
+
+static const struct password_steps changing = {.ask = ask_change, .follow = follow_change};
 
 struct error *password_change(struct service *service, struct arena *arena, const struct caller *caller,
                               struct secret password, struct secret new_password)
@@ -73,15 +138,17 @@ struct error *password_change(struct service *service, struct arena *arena, cons
     const struct user *user = &caller->principal->user;
     struct password_owner owner = {user->email, user->first_name, user->last_name};
     struct guard guard = guard_of_password(arena, caller, user, user->email);
-    struct password_step step = {.service = service, .caller = caller, .guard = &guard, .user = user,
-                                 .password = password, .new_password = new_password};
+    struct password_step step = {.steps = &changing, .service = service, .caller = caller, .guard = &guard,
+                                 .user = user, .password = password, .new_password = new_password};
     TRY(guard_enter(service, arena, &guard));
     TRY(password_policy_check(service->passwords, arena, "newPassword", new_password, &owner));
-    TRY(database_transaction(service->database, arena, change, &step, NULL));
+    TRY(run(&step, arena));
     if (step.outcome == PROVIDER_OK)
         return NULL;
     if (step.outcome == PROVIDER_SAME_PASSWORD)
         return same_password(arena, "newPassword");
+    if (step.outcome == PROVIDER_PASSWORD_REFUSED)
+        return password_policy_refused(arena, "newPassword");
     struct error *error = error_new(arena, ERROR_REQUEST_INVALID, "%s", provider_outcome_text(step.outcome));
     TRY(caller_audit_failure(service, arena, caller, "user.changePassword", user));
     return guard_failed(service, arena, &guard, error_entry(error, "password", "mismatch", "is not the current password"));
@@ -93,24 +160,46 @@ static const struct user *resettable(const struct user *user)
     return user != NULL && user->status == USER_ACTIVE ? user : NULL;
 }
 
-static struct error *reset(struct database *database, struct arena *arena, void *context)
+static struct error *decide_reset(struct password_step *step, struct arena *arena)
 {
-    struct password_step *step = context;
     bool spent = false;
-    struct throttle_key account = throttle_of_user(step->user->id);
-    step->refusal = NULL;
-    TRY(code_spend(database, arena, step->user->id, CODE_RESET, &spent));
-    if (!spent) {
+    TRY(code_spend(step->service->database, arena, step->user->id, CODE_RESET, &step->code, &spent));
+    if (!spent)
         step->refusal = error_plain(arena, ERROR_CODE_MISMATCH);
-        return NULL;
-    }
+    return NULL;
+}
+
+/* What the provider said, as an error unless it is done. */
+static struct error *judge_setting(const struct password_step *step, struct arena *arena, const char *path)
+{
+    if (step->outcome == PROVIDER_PASSWORD_REFUSED)
+        return password_policy_refused(arena, path);
+    return step->outcome == PROVIDER_OK
+               ? NULL
+               : error_new(arena, ERROR_INTERNAL, "provider: %s", provider_outcome_text(step->outcome));
+}
+
+static struct error *ask_reset(struct password_step *step, struct arena *arena)
+{
     TRY(provider_set_password(step->service->provider, arena, step->user->provider_subject, step->new_password, false,
                               &step->outcome));
-    if (step->outcome != PROVIDER_OK)
-        return error_new(arena, ERROR_INTERNAL, "provider: %s", provider_outcome_text(step->outcome));
-    TRY(throttle_lift(database, arena, &account));
+    return judge_setting(step, arena, "newPassword");
+}
+
+static struct error *follow_reset(struct password_step *step, struct arena *arena)
+{
+    struct throttle_key account = throttle_of_user(step->user->id);
+    TRY(throttle_lift(step->service->database, arena, &account));
     return conclude(step, arena, "user.resetPassword");
 }
+
+static struct error *give_back_reset(struct password_step *step, struct arena *arena)
+{
+    return code_restore(step->service->database, arena, step->user->id, CODE_RESET, &step->code);
+}
+
+static const struct password_steps resetting = {
+    .decide = decide_reset, .ask = ask_reset, .follow = follow_reset, .give_back = give_back_reset};
 
 static struct error *code_failed(struct service *service, struct arena *arena, const struct caller *caller,
                                  const struct guard *guard, const struct user *user)
@@ -139,8 +228,9 @@ struct error *password_reset(struct service *service, struct arena *arena, const
         TRY(code_give_back(service->database, arena, user->id, CODE_RESET));
         return refusal;
     }
-    struct password_step step = {.service = service, .caller = caller, .user = user, .new_password = new_password};
-    TRY(database_transaction(service->database, arena, reset, &step, NULL));
+    struct password_step step = {
+        .steps = &resetting, .service = service, .caller = caller, .user = user, .new_password = new_password};
+    TRY(run(&step, arena));
     if (step.refusal != NULL)
         return code_failed(service, arena, caller, &guard, user);
     caller_known(arena, user);
@@ -148,21 +238,30 @@ struct error *password_reset(struct service *service, struct arena *arena, const
 }
 
 /* On the locked row, so that nobody is given more rights between the judgement and the change. */
-static struct error *set(struct database *database, struct arena *arena, void *context)
+static struct error *decide_setting(struct password_step *step, struct arena *arena)
 {
-    struct password_step *step = context;
     struct user *user = NULL;
-    TRY(user_lock(database, arena, step->user->organisation_id, step->user->id, &user));
+    TRY(user_lock(step->service->database, arena, step->user->organisation_id, step->user->id, &user));
     if (user == NULL)
         return error_plain(arena, ERROR_USER_UNKNOWN);
     TRY(member_check_reach(step->service, arena, step->caller, user, "username"));
-    TRY(provider_set_password(step->service->provider, arena, user->provider_subject, step->new_password,
+    return code_void(step->service->database, arena, user->id, CODE_RESET);
+}
+
+static struct error *ask_setting(struct password_step *step, struct arena *arena)
+{
+    TRY(provider_set_password(step->service->provider, arena, step->user->provider_subject, step->new_password,
                               !step->permanent, &step->outcome));
-    if (step->outcome != PROVIDER_OK)
-        return error_new(arena, ERROR_INTERNAL, "provider: %s", provider_outcome_text(step->outcome));
-    TRY(code_void(database, arena, user->id, CODE_RESET));
+    return judge_setting(step, arena, "password");
+}
+
+static struct error *follow_setting(struct password_step *step, struct arena *arena)
+{
     return conclude(step, arena, step->permanent ? "user.setPassword" : "user.setTemporaryPassword");
 }
+
+static const struct password_steps setting = {
+    .decide = decide_setting, .ask = ask_setting, .follow = follow_setting};
 
 struct error *password_set(struct service *service, struct arena *arena, const struct caller *caller,
                            const char *username, struct secret password, bool permanent)
@@ -170,8 +269,8 @@ struct error *password_set(struct service *service, struct arena *arena, const s
     struct user *user = NULL;
     TRY(member_find_by_username(service, arena, caller, username, &user));
     struct password_owner owner = {user->email, user->first_name, user->last_name};
-    struct password_step step = {.service = service, .caller = caller, .user = user, .new_password = password,
-                                 .permanent = permanent};
+    struct password_step step = {.steps = &setting, .service = service, .caller = caller, .user = user,
+                                 .new_password = password, .permanent = permanent};
     TRY(password_policy_check(service->passwords, arena, "password", password, &owner));
-    return database_transaction(service->database, arena, set, &step, NULL);
+    return run(&step, arena);
 }

@@ -120,3 +120,8 @@ struct error *password_policy_check(const struct password_policy *policy, struct
         return refuse(arena, path, "personal", "must not be the e-mail address or the name");
     return NULL;
 }
+
+struct error *password_policy_refused(struct arena *arena, const char *path)
+{
+    return refuse(arena, path, "provider", "does not follow the identity provider's own rules");
+}

@@ -37,6 +37,7 @@ static struct error *send_row(struct service *service, struct arena *arena, cons
     enum provider_outcome outcome;
     bool enabled = user->status != USER_DISABLED;
     struct provider_attributes attributes = {
+        .email = user->email,
         .set_verified = true,
         .set_phone = true,
         .set_permissions = true,

@@ -38,7 +38,7 @@ static bool try_code(struct database *database, struct arena *arena, struct id u
 static bool spend(struct database *database, struct arena *arena, struct id user, const char *purpose)
 {
     bool spent = false;
-    expect_ok(code_spend(database, arena, user, purpose, &spent));
+    expect_ok(code_spend(database, arena, user, purpose, NULL, &spent));
     return spent;
 }
 
@@ -74,6 +74,35 @@ static void right_code_is_good_once(void **state)
     assert_true(spend(database, arena, user, CODE_CONFIRM));
     assert_false(spend(database, arena, user, CODE_CONFIRM));
     assert_false(try_code(database, arena, user, CODE_CONFIRM, code));
+    database_free(&database);
+}
+
+static void a_spent_code_that_is_given_back_is_as_it_was(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct id user = given_person(database, arena);
+    struct code_spent kept;
+    bool spent = false;
+    const char *code = issue(database, arena, user, CODE_RESET);
+    assert_false(try_code(database, arena, user, CODE_RESET, wrong(arena, code)));
+    assert_true(try_code(database, arena, user, CODE_RESET, code));
+    const char *expires = sql_text(database, arena, "SELECT CAST(expires_at AS CHAR) FROM code WHERE user_id = %s",
+                                   sql_id(arena, user));
+    expect_ok(code_spend(database, arena, user, CODE_RESET, &kept, &spent));
+    assert_true(spent);
+    expect_ok(code_restore(database, arena, user, CODE_RESET, &kept));
+    assert_int_equal(tries_of(database, arena, user), 1);
+    assert_string_equal(sql_text(database, arena, "SELECT CAST(expires_at AS CHAR) FROM code WHERE user_id = %s",
+                                 sql_id(arena, user)),
+                        expires);
+    assert_true(try_code(database, arena, user, CODE_RESET, code));
+
+    /* A newer one is not replaced. */
+    expect_ok(code_spend(database, arena, user, CODE_RESET, &kept, &spent));
+    const char *newer = issue(database, arena, user, CODE_RESET);
+    expect_ok(code_restore(database, arena, user, CODE_RESET, &kept));
+    assert_true(try_code(database, arena, user, CODE_RESET, newer));
     database_free(&database);
 }
 
@@ -221,7 +250,7 @@ static int race_to_spend(struct database *database, struct arena *arena, unsigne
     (void)index;
     const struct contest *contest = context;
     bool spent = false;
-    if (code_spend(database, arena, contest->user, CODE_RESET, &spent) != NULL)
+    if (code_spend(database, arena, contest->user, CODE_RESET, NULL, &spent) != NULL)
         return 99;
     return spent ? 1 : 0;
 }
@@ -314,6 +343,7 @@ static void purge_takes_what_is_over_and_no_more(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(right_code_is_good_once),
+    HARNESS_TEST(a_spent_code_that_is_given_back_is_as_it_was),
     HARNESS_TEST(five_wrong_tries_spend_it),
     HARNESS_TEST(bound_to_user_purpose_and_secret),
     HARNESS_TEST(new_one_replaces_the_old_and_its_tries),

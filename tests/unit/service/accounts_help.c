@@ -136,6 +136,7 @@ static void faulty_forget(struct provider *provider)
 }
 
 static const struct provider_functions faulty_functions = {
+    .joins = true,
     .name = "faulty",
     .create = faulty_create,
     .login = faulty_login,
