@@ -43,7 +43,7 @@ static struct error *on_begin(void *context, const struct part_header *header)
     upload->open_field = NULL;
     if (header->transfer_encoding != NULL)
         validation_add(&upload->validation, "transferEncoding", "must not have a Content-Transfer-Encoding", "%s",
-                       header->name);
+                       is_file ? arena_format(upload->arena, "file[%zu]", upload->file_parts) : header->name);
     if (is_file)
         return begin_file(upload, header);
     if (!field_is_known(header->name)) {

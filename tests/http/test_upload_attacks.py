@@ -12,17 +12,42 @@ from support.multipart import Part
 FLOOR = 64
 
 
-def test_the_table_is_as_long_as_promised_and_names_are_unique():
-    names = [row[0] for row in upload_attacks.ROWS]
+@pytest.fixture(scope="module", autouse=True)
+def no_worker_ends(stack):
+    """Every worker that served before the attacks serves after them."""
+    before = set(stack.workers())
+    yield
+    assert before and before <= set(stack.workers()), "a worker ended under the attacks"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_outside(stack):
+    """No file appears beside the blob directory."""
+    before = sorted(path.name for path in stack.blobs.parent.iterdir())
+    yield
+    assert sorted(path.name for path in stack.blobs.parent.iterdir()) == before
+
+
+def test_the_table_is_as_long_as_promised_and_every_row_says_its_answer():
+    names = [row["name"] for row in upload_attacks.ROWS]
     assert len(names) == len(set(names)) >= FLOOR
+    for row in upload_attacks.ROWS:
+        assert row["status"] in (400, 415) and row["code"], row["name"]
+        assert row["status"] == 415 or row["paths"], row["name"]
 
 
-@pytest.mark.parametrize("kind, body, status, code, paths", [row[1:] for row in upload_attacks.ROWS],
-                         ids=[row[0] for row in upload_attacks.ROWS])
-def test_a_bad_upload_is_refused_and_nothing_is_kept(keeper, nothing_kept, kind, body, status, code, paths):
-    reply = files.send_bytes(keeper, body, kind, status=status, code=code, paths=paths)
-    if status == 400:
-        assert reply.json()["code"] in (upload_attacks.INVALID, upload_attacks.MALFORMED)
+@pytest.mark.parametrize("row", upload_attacks.ROWS, ids=[row["name"] for row in upload_attacks.ROWS])
+def test_a_bad_upload_is_refused_as_the_table_says_and_nothing_is_kept(keeper, nothing_kept, row):
+    reply = files.send_bytes(keeper,
+                             upload_attacks.body(row),
+                             upload_attacks.content_type(row),
+                             status=row["status"],
+                             code=row["code"],
+                             paths=set(row["paths"]) if "paths" in row else None)
+    entries = reply.json()["validation"]
+    assert sorted({entry["code"] for entry in entries}) == row.get("entries", [])
+    for word in row.get("named", []):
+        assert all(word in entry["message"] for entry in entries), entries
 
 
 def test_the_table_is_refused_for_its_faults_alone(keeper):
