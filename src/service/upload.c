@@ -244,46 +244,10 @@ static void remove_blobs(struct upload *upload)
     }
 }
 
-/*
- * Where the organisation has these very bytes already: in this request or in a file of its own. Never another's, so that
- * neither time nor answer tells what others have. Of uploads at the same moment each may store its own bytes.
- */
-static struct error *find_bytes(const struct upload *upload, size_t index, struct id *id_out, bool *found_out)
-{
-    const struct file_record *record = &upload->files[index].record;
-    for (size_t i = 0; i < index; i++)
-        if (memcmp(upload->files[i].record.hash, record->hash, FILE_HASH_BYTES) == 0) {
-            *id_out = upload->files[i].record.id;
-            *found_out = true;
-            return NULL;
-        }
-    return file_find_bytes(upload->service->database, upload->arena, record->organisation_id, record->hash, id_out,
-                           found_out);
-}
-
-/* A second name for bytes that are there, else the bytes just received: a purge may have been faster. */
-static struct error *commit_blob(struct upload *upload, size_t index)
-{
-    struct upload_file *file = &upload->files[index];
-    struct id there;
-    bool found = false;
-    TRY(find_bytes(upload, index, &there, &found));
-    if (found)
-        TRY(blob_link(upload->service->blobs, upload->arena, there, file->record.id, (uint64_t)file->record.size,
-                      &file->stored));
-    if (file->stored) {
-        blob_abort(file->writer);
-        return NULL;
-    }
-    TRY(blob_commit(file->writer, file->record.id));
-    file->stored = true;
-    return NULL;
-}
-
 static struct error *commit_blobs(struct upload *upload)
 {
     for (size_t i = 0; i < upload->file_count; i++)
-        TRY(commit_blob(upload, i));
+        TRY(upload_commit(upload, i));
     return NULL;
 }
 

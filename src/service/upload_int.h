@@ -69,6 +69,9 @@ struct error *upload_judge(struct upload *upload);
  */
 struct error *upload_scan(struct upload *upload);
 
+/* Makes the bytes of one file durable under its id: a second name for bytes that are there, else the bytes received. */
+struct error *upload_commit(struct upload *upload, size_t index);
+
 /* Commits the blobs, then the rows. */
 struct error *upload_store(struct upload *upload);
 

@@ -190,7 +190,7 @@ def test_each_name_lives_and_dies_alone(customer, stack):
     assert os.stat(blob(stack, third["id"])).st_ino == os.stat(blob(stack, second["id"])).st_ino
 
 
-@pytest.mark.parametrize("fault", ["gone", "cut", "other"])
+@pytest.mark.parametrize("fault", ["gone", "cut", "flipped", "other"])
 def test_bytes_that_went_or_changed_meanwhile_are_not_linked(customer, stack, fault):
     """A purge may come between looking the bytes up and linking them; the upload keeps its own then."""
     data = samples.noise(9000)
@@ -200,6 +200,9 @@ def test_bytes_that_went_or_changed_meanwhile_are_not_linked(customer, stack, fa
     if fault == "cut":
         with open(path, "wb") as file:
             file.write(data[:-1])
+    elif fault == "flipped":
+        with open(path, "wb") as file:
+            file.write(data[:-1] + bytes([data[-1] ^ 1]))
     elif fault == "other":
         os.symlink(path + ".aside", path)
     try:
