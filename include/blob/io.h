@@ -17,6 +17,7 @@ struct blob_io {
     ssize_t (*write)(int fd, const void *bytes, size_t length);
     ssize_t (*pread)(int fd, void *bytes, size_t length, off_t offset);
     int (*fsync)(int fd);
+    int (*sync_file_range)(int fd, off64_t offset, off64_t length, unsigned flags);
     int (*close)(int fd);
     int (*fchmod)(int fd, mode_t mode);
     int (*mkdirat)(int directory, const char *path, mode_t mode);

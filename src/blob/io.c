@@ -16,6 +16,7 @@ const struct blob_io blob_io_system = {
     .write = write,
     .pread = pread,
     .fsync = fsync,
+    .sync_file_range = sync_file_range,
     .close = close,
     .fchmod = fchmod,
     .mkdirat = mkdirat,

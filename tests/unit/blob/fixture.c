@@ -91,7 +91,7 @@ void fixture_faults_clear(void)
 const char *fixture_call_text(enum fixture_call call)
 {
     static const char *const texts[CALL_KINDS] = {
-        "openat",   "write",     "pread",    "fsync",  "close",   "fchmod",   "mkdirat", "linkat",
+        "openat",   "write",     "pread",    "fsync",  "sync_file_range", "close",   "fchmod",   "mkdirat", "linkat",
         "utimensat", "unlinkat", "fstat",    "fstatat", "fstatvfs", "fdopendir", "readdir", "closedir"};
     return texts[call];
 }
@@ -143,6 +143,11 @@ static ssize_t fault_pread(int fd, void *bytes, size_t length, off_t offset)
 static int fault_fsync(int fd)
 {
     return fails(CALL_FSYNC, fd) ? -1 : fsync(fd);
+}
+
+static int fault_sync_file_range(int fd, off64_t offset, off64_t length, unsigned flags)
+{
+    return fails(CALL_SYNC_FILE_RANGE, fd) ? -1 : sync_file_range(fd, offset, length, flags);
 }
 
 /* As the kernel does it: the descriptor is gone even where the call fails. */
@@ -232,6 +237,7 @@ const struct blob_io fixture_io = {
     .write = fault_write,
     .pread = fault_pread,
     .fsync = fault_fsync,
+    .sync_file_range = fault_sync_file_range,
     .close = fault_close,
     .fchmod = fault_fchmod,
     .mkdirat = fault_mkdirat,

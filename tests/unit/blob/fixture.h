@@ -34,6 +34,7 @@ enum fixture_call {
     CALL_WRITE,
     CALL_PREAD,
     CALL_FSYNC,
+    CALL_SYNC_FILE_RANGE,
     CALL_CLOSE,
     CALL_FCHMOD,
     CALL_MKDIRAT,
