@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* In the order of OPERATIONS in faults.py. */
@@ -30,7 +31,7 @@ enum operation {
     FCHMOD,
     MKDIRAT,
     LINKAT,
-    RENAMEAT,
+    UTIMENSAT,
     UNLINKAT,
     FSTAT,
     FSTATAT,
@@ -206,11 +207,12 @@ int linkat(int from, const char *source, int to, const char *target, int flags)
     return fails(LINKAT, control != NULL && watched_path(to, target), NULL) ? -1 : call(from, source, to, target, flags);
 }
 
-int renameat(int from, const char *source, int to, const char *target)
+int utimensat(int directory, const char *path, const struct timespec times[2], int flags)
 {
-    int (*call)(int, const char *, int, const char *) =
-        (int (*)(int, const char *, int, const char *))real("renameat");
-    return fails(RENAMEAT, control != NULL && watched_path(to, target), NULL) ? -1 : call(from, source, to, target);
+    int (*call)(int, const char *, const struct timespec *, int) =
+        (int (*)(int, const char *, const struct timespec *, int))real("utimensat");
+    bool watched = control != NULL && watched_path(directory, path);
+    return fails(UTIMENSAT, watched, NULL) ? -1 : call(directory, path, times, flags);
 }
 
 int unlinkat(int directory, const char *path, int flags)

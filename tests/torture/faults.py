@@ -6,7 +6,7 @@ import os
 import struct
 
 # In the order of enum operation in faults.c.
-OPERATIONS = ("openat", "write", "fsync", "close", "fchmod", "mkdirat", "linkat", "renameat", "unlinkat", "fstat", "fstatat",
+OPERATIONS = ("openat", "write", "fsync", "close", "fchmod", "mkdirat", "linkat", "utimensat", "unlinkat", "fstat", "fstatat",
               "read", "pread")
 HEAD = struct.Struct("<6I")
 SIZE = HEAD.size + 4 * len(OPERATIONS)

@@ -32,12 +32,13 @@ class Ledger:
         self.refused = {}
         self.unknown = {}
 
-    def new(self, size):
-        """Random bytes and a name that tells them apart; returns (name, multipart body, its content type)."""
-        data = samples.noise(size)
+    def new(self, size, data=None):
+        """Random bytes (or the given ones) and a name that tells them apart; returns (name, multipart body, its content
+        type)."""
+        data = data or samples.noise(size)
         name = f"{uuid.uuid4().hex}.bin"
         with self.lock:
-            self.sent[name] = (hashlib.sha256(data).digest(), size)
+            self.sent[name] = (hashlib.sha256(data).digest(), len(data))
         mark = multipart.boundary()
         return name, multipart.encode(files.form(data, name), mark), multipart.content_type(mark)
 
@@ -114,11 +115,6 @@ def mend(stack, database, folder):
     environment = {**os.environ, "GATEHOUSE_FILES_DIRECTORY": str(folder)}
     run = subprocess.run([str(stack.ctl), "--config", stack.configuration, "fsck", "--repair", "--min-age", "0"],
                          env=environment, capture_output=True, text=True, timeout=120, check=False)
-    if run.returncode == 2 and "usage:" in run.stderr + run.stdout:
-        rows = {str(blob_path(folder, bytes(row[0]))) for row in database.run("SELECT id FROM file")}
-        for path in every_file(folder) - rows:
-            os.unlink(path)
-        return
     assert run.returncode == 0, f"fsck ended with {run.returncode}: {run.stdout[-1000:]}{run.stderr[-1000:]}"
     rows = {str(blob_path(folder, bytes(row[0]))) for row in database.run("SELECT id FROM file")}
     left = {path for path in every_file(folder) - rows if "/quarantine/" not in path and "/lost+found/" not in path}

@@ -92,9 +92,9 @@ class Pool:
         with fastcgi_client.Connection(self.path, timeout) as connection:
             return connection.request(parameters, body)
 
-    def upload(self, ledger, token, size):
+    def upload(self, ledger, token, size, data=None):
         """One upload, noted in the ledger; returns the answer, None when there was none."""
-        name, body, content_type = ledger.new(size)
+        name, body, content_type = ledger.new(size, data)
         try:
             answer = self.call("POST", "/system/files", token=token, body=body, content_type=content_type)
         except OSError as fault:

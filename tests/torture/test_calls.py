@@ -9,6 +9,7 @@ import pytest
 import ledger as ledgers
 from faults import OPERATIONS, Faults
 from pool import Pool
+from support import samples
 
 NUMBERS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EINTR, errno.EACCES)
 # What may be cut short instead.
@@ -53,15 +54,17 @@ def ways_to_fail(calls):
             yield operation, nth, number
 
 
-def test_each_call_of_an_upload_fails_once(database, account, pool, faults, folder, ledger):
-    calls = calls_of(faults, lambda: pool.upload(ledger, account.token, SIZE))
+@pytest.mark.parametrize("data", [None, samples.noise(SIZE)], ids=["new bytes", "bytes that are there already"])
+def test_each_call_of_an_upload_fails_once(database, account, pool, faults, folder, ledger, data):
+    pool.upload(ledger, account.token, SIZE, data)
+    calls = calls_of(faults, lambda: pool.upload(ledger, account.token, SIZE, data))
     assert {"openat", "write", "fsync", "linkat", "close"} <= {name for name, _ in calls}, calls
     tried = 0
     for operation, nth, number in ways_to_fail(calls):
         before = ledgers.every_file(folder)
         stored = len(ledger.stored)
         faults.arm(operation, nth, number)
-        answer = pool.upload(ledger, account.token, SIZE)
+        answer = pool.upload(ledger, account.token, SIZE, data)
         where = f"{operation} number {nth}, errno {number}: {answer}"
         fired = faults.fired()
         faults.arm()
