@@ -18,7 +18,8 @@ systemddir = $(prefix)/lib/systemd/system
 
 FILLED_IN = nginx/gatehouse.conf \
 	apache/gatehouse-site.conf apache/gatehouse-proxy-fcgi.conf apache/gatehouse-fcgid.conf \
-	systemd/gatehouse.service systemd/gatehouse-login.service systemd/gatehouse-jobs.service \
+	systemd/gatehouse.service systemd/gatehouse-login.service systemd/gatehouse-upload.service \
+	systemd/gatehouse-jobs.service \
 	logrotate/gatehouse
 
 dist_nginx_DATA = nginx/gatehouse.conf.in
@@ -27,7 +28,8 @@ dist_apache_DATA = apache/gatehouse-site.conf.in apache/gatehouse-proxy-fcgi.con
 nodist_apache_DATA = apache/gatehouse-site.conf apache/gatehouse-proxy-fcgi.conf apache/gatehouse-fcgid.conf
 dist_conf_DATA = conf/gatehouse.conf.in
 nodist_config_DATA = conf/gatehouse.conf.sample
-nodist_systemd_DATA = systemd/gatehouse.service systemd/gatehouse-login.service systemd/gatehouse-jobs.service
+nodist_systemd_DATA = systemd/gatehouse.service systemd/gatehouse-login.service systemd/gatehouse-upload.service \
+	systemd/gatehouse-jobs.service
 nodist_logrotate_DATA = logrotate/gatehouse
 dist_web_DATA = web/index.html web/first-login.html web/confirm.html web/reset.html
 dist_webassets_DATA = web/assets/api.js web/assets/config.js web/assets/first-login.js web/assets/form.js \
@@ -35,7 +37,8 @@ dist_webassets_DATA = web/assets/api.js web/assets/config.js web/assets/first-lo
 
 EXTRA_DIST += tools/quickstart tools/test tools/lib/packages tools/lib/packages.txt tools/lib/quickstart \
 	tools/lib/test-steps.sh tools/lib/test-stack.sh
-EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in systemd/gatehouse-jobs.service.in \
+EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in systemd/gatehouse-upload.service.in \
+	systemd/gatehouse-jobs.service.in \
 	logrotate/gatehouse.in
 CLEANFILES += $(FILLED_IN) conf/gatehouse.conf.sample
 
@@ -58,6 +61,8 @@ $(FILLED_IN): Makefile
 		-e 's|@BASE_PATH[@]||g' \
 		-e 's|@WORKER_SOCKET[@]|/run/gatehouse/worker.sock|g' \
 		-e 's|@LOGIN_SOCKET[@]|/run/gatehouse/login.sock|g' \
+		-e 's|@UPLOAD_SOCKET[@]|/run/gatehouse/upload.sock|g' \
+		-e 's|@BODY_DIRECTORY[@]|/var/lib/gatehouse/bodies|g' \
 		-e 's|@WORKER_DIRECTORY[@]|$(pkglibexecdir)|g' \
 		-e 's|@WORKER[@]|$(pkglibexecdir)/gatehouse.fcgi|g' \
 		-e 's|@CONFIGURATION[@]|$(configdir)/gatehouse.conf|g' \
@@ -76,6 +81,7 @@ apache/gatehouse-proxy-fcgi.conf: apache/gatehouse-proxy-fcgi.conf.in
 apache/gatehouse-fcgid.conf: apache/gatehouse-fcgid.conf.in
 systemd/gatehouse.service: systemd/gatehouse.service.in
 systemd/gatehouse-login.service: systemd/gatehouse-login.service.in
+systemd/gatehouse-upload.service: systemd/gatehouse-upload.service.in
 systemd/gatehouse-jobs.service: systemd/gatehouse-jobs.service.in
 logrotate/gatehouse: logrotate/gatehouse.in
 

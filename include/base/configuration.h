@@ -48,6 +48,7 @@ struct configuration {
         const char *accel_prefix;
         const char *clamd_socket; /* NULL: files are not checked for viruses */
         int64_t clamd_timeout_seconds;
+        const char *body_directory; /* NULL: bodies come over the connection only */
     } files;
     struct {
         const char *provider;

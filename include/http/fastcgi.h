@@ -23,6 +23,7 @@ struct fastcgi_options {
     /* Users beside our own and root that may connect; the web server's. */
     uid_t peers[FASTCGI_PEERS_MAX];
     size_t peer_count;
+    const char *body_directory; /* where the web server spools bodies that it hands over as files; NULL: it does not */
     int64_t io_timeout_seconds; /* silence of the peer while a body is read or a reply written */
 };
 

@@ -26,12 +26,17 @@ enum method {
     METHOD_OTHER
 };
 
+#define REQUEST_SOURCE_FAULT (-2)
+
 /* Where a request comes from. */
 struct request_source {
     void *context;
     /* A CGI parameter (RFC 3875, section 4.1), e.g. "HTTP_AUTHORIZATION"; NULL when absent. Lives as long as the request. */
     const char *(*parameter)(void *context, const char *name);
-    /* Up to `size` bytes of the body; 0 at its end, -1 when the peer failed or fell silent. */
+    /*
+     * Up to `size` bytes of the body; 0 at its end, -1 when the peer failed or fell silent, REQUEST_SOURCE_FAULT when the
+     * fault is this side's own.
+     */
     long (*read)(void *context, void *bytes, size_t size);
 };
 
@@ -61,7 +66,8 @@ const char *request_content_type(const struct request *request);
 
 /*
  * Reads up to `size` bytes of the body: exactly content_length bytes arrive in total. *got_out is 0 at the end.
- * REQUEST_MALFORMED when the peer vanished or fell silent before the announced end.
+ * REQUEST_MALFORMED when the peer vanished or fell silent before the announced end; STORAGE_UNAVAILABLE when a body that
+ * the web server has spooled cannot be read.
  */
 struct error *request_read(struct request *request, void *bytes, size_t size, size_t *got_out);
 

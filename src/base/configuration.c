@@ -52,6 +52,7 @@ static const struct configuration_row rows[] = {
     TEXT(files, accel_prefix, "/_gatehouse_files/"),
     FILE_PATH(files, clamd_socket, NULL),
     INTEGER(files, clamd_timeout_seconds, "60", 1, 3600),
+    FILE_PATH(files, body_directory, NULL),
     CHOICE(identity, provider, "embedded", "embedded"),
     URL(identity, issuer),
     TEXT(identity, audience, "gatehouse"),

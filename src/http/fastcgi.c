@@ -31,6 +31,8 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/text.h"
+#include "http/body_file.h"
 #include "http/reply.h"
 
 #define LISTEN_FD 0
@@ -43,6 +45,7 @@ static struct {
     struct fastcgi_options options;
     uid_t own;
     FCGX_Request request;
+    int body_fd; /* the spooled body of the request, -1 when there is none or it is not open yet */
     volatile sig_atomic_t ending;
     sigset_t ending_signals;
 } state;
@@ -125,6 +128,7 @@ bool fastcgi_open(const struct fastcgi_options *options, const char **problem_ou
 {
     state.options = *options;
     state.own = geteuid();
+    state.body_fd = -1;
     int listening = 0;
     socklen_t length = sizeof listening;
     if (getsockopt(LISTEN_FD, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) != 0 || !listening) {
@@ -166,9 +170,35 @@ static const char *source_parameter(void *context, const char *name)
     return FCGX_GetParam(name, state.request.envp);
 }
 
+/* The body that the web server has spooled (http/body_file.h), from its beginning at the first call. */
+static long read_body_file(const char *path, void *bytes, size_t size)
+{
+    if (state.body_fd < 0) {
+        const struct body_file_rules rules = {state.options.body_directory, state.options.peers, state.options.peer_count};
+        const char *length = FCGX_GetParam("CONTENT_LENGTH", state.request.envp);
+        const char *problem;
+        int64_t announced = -1;
+        if (length != NULL)
+            (void)text_to_integer(length, 0, INT64_MAX, &announced);
+        state.body_fd = body_file_open(&rules, path, announced, &problem);
+        if (state.body_fd < 0) {
+            LOG(ERROR, HTTP, problem, LOG_TEXT("path", path));
+            return REQUEST_SOURCE_FAULT;
+        }
+    }
+    ssize_t got;
+    do
+        got = read(state.body_fd, bytes, size);
+    while (got < 0 && errno == EINTR);
+    return got > 0 ? got : REQUEST_SOURCE_FAULT;
+}
+
 static long source_read(void *context, void *bytes, size_t size)
 {
     (void)context;
+    const char *path = FCGX_GetParam(BODY_FILE_PARAMETER, state.request.envp);
+    if (path != NULL && *path != '\0')
+        return read_body_file(path, bytes, size);
     if (size > LIMIT_BLOCK_BYTES)
         size = LIMIT_BLOCK_BYTES;
     int got = FCGX_GetStr(bytes, (int)size, state.request.in);
@@ -268,4 +298,7 @@ void fastcgi_finish(int64_t body_left)
         (body_left != 0 || FCGX_GetError(state.request.in) != 0 || FCGX_GetChar(state.request.in) != EOF))
         state.request.keepConnection = 0;
     FCGX_Finish_r(&state.request);
+    if (state.body_fd >= 0)
+        (void)close(state.body_fd);
+    state.body_fd = -1;
 }

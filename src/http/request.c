@@ -120,6 +120,8 @@ struct error *request_read(struct request *request, void *bytes, size_t size, si
     if (size == 0)
         return NULL;
     long got = request->source.read(request->source.context, bytes, size);
+    if (got == REQUEST_SOURCE_FAULT)
+        return error_new(request->arena, ERROR_STORAGE_UNAVAILABLE, "the spooled body cannot be read");
     if (got <= 0)
         return broken_body(request);
     request->body_left -= got;

@@ -129,6 +129,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     options.io_timeout_seconds = configuration->service.io_timeout_seconds;
+    options.body_directory = configuration->files.body_directory;
     find_peers(configuration, &options);
     if (!fastcgi_open(&options, &problem)) {
         LOG(FATAL, WORKER, problem);

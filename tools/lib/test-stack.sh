@@ -27,31 +27,40 @@ run_quickstart() {
 
 run_http() {
     local server
+    local server
     for server in "${servers[@]}"; do
-        http_behind "$server"
+        http_behind "$server" buffered "$top/tests/http"
     done
+    case " ${servers[*]} " in *" nginx "*) ;; *) return 0 ;; esac
+    # The two other ways of uploads: what uploads is tested with each.
+    http_behind nginx file "$top"/tests/http/test_{uploads,upload_attacks,handoff,large}.py
+    http_behind nginx unbuffered "$top"/tests/http/test_{uploads,upload_attacks,handoff,large}.py
 }
 
+# http_behind SERVER UPLOADS TESTS...: one stack, and these tests against it.
 http_behind() {
-    local server=$1 junit=$out/log/http-$1.xml
-    state=$temporary/$server
-    step "start behind $server" "$here/quickstart" --state "$state" --port "$(free_port)" --web-server "$server" \
-        --build-directory "$out/quickstart" "--configure-arguments=--enable-werror $sanitizers" \
-        --no-install --background
+    local server=$1 uploads=$2 name=$1 junit
+    shift 2
+    [ "$uploads" = buffered ] || name=$server-$uploads
+    junit=$out/log/http-$name.xml
+    state=$temporary/$name
+    step "start behind $name" "$here/quickstart" --state "$state" --port "$(free_port)" --web-server "$server" \
+        --uploads "$uploads" --build-directory "$out/quickstart" \
+        "--configure-arguments=--enable-werror $sanitizers" --no-install --background
     if [ "$step_status" = 0 ]; then
         rm -f "$junit"
-        GATEHOUSE_QUICKSTART=$state/quickstart.json step "http behind $server" \
-            /usr/bin/python3 -m pytest "$top/tests/http" -q "--junitxml=$junit" "${pytest_arguments[@]}"
+        GATEHOUSE_QUICKSTART=$state/quickstart.json step "http behind $name" \
+            /usr/bin/python3 -m pytest "$@" -q "--junitxml=$junit" "${pytest_arguments[@]}"
         count_junit "$junit"
-        step "logs behind $server" no_reports "$state/log"
+        step "logs behind $name" no_reports "$state/log"
         count_one
-        step "stop behind $server" "$here/quickstart" --state "$state" --stop
+        step "stop behind $name" "$here/quickstart" --state "$state" --stop
         count_one
     else
         failed=$((failed + 1))
     fi
-    rm -rf "$out/log/state-$server"
-    cp -r "$state/log" "$out/log/state-$server" || true
+    rm -rf "$out/log/state-$name"
+    cp -r "$state/log" "$out/log/state-$name" || true
     "$here/quickstart" --state "$state" --stop >/dev/null || true
     rm -rf "$state"
     state=

@@ -39,6 +39,7 @@ def values(chosen, layout):
         ("database", "admin_user"): database.owner(),
         ("files", "directory"): layout.files,
         ("files", "delivery"): DELIVERY[chosen.web_server],
+        **({("files", "body_directory"): layout.bodies} if chosen.uploads == "file" else {}),
         ("identity", "provider"): chosen.provider,
         ("mail", "transport"): "file",
         ("mail", "directory"): layout.mail,
@@ -80,6 +81,8 @@ def write_site(chosen, layout, folder, name):
         "BASE_PATH": "",
         "WORKER_SOCKET": layout.worker_socket,
         "LOGIN_SOCKET": layout.login_socket,
+        "UPLOAD_SOCKET": layout.upload_socket,
+        "BODY_DIRECTORY": layout.bodies,
         "WORKER": layout.worker,
         "WORKER_DIRECTORY": layout.worker.parent,
         "CONFIGURATION": layout.configuration,
@@ -92,7 +95,7 @@ def write_site(chosen, layout, folder, name):
         "INCLUDE_DIRECTORY": layout.etc / folder,
     }
     template = layout.data / folder / f"{name}.in"
-    lines = template.read_text(encoding="utf-8").splitlines()
+    lines = template.read_text(encoding="utf-8").replace(f"#[{chosen.uploads}] ", "").splitlines()
     filled = [line if line.lstrip().startswith("#") else re.sub(r"@([A-Z_]+)@", lambda word: str(words[word[1]]), line)
               for line in lines]
     site = layout.etc / folder / name

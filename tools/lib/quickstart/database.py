@@ -41,7 +41,7 @@ def create(layout, processes):
 
 def service(chosen, layout):
     """mariadbd, on its socket only; it keeps an acknowledged change through a power cut."""
-    connections = 2 * (chosen.workers + chosen.login_workers) + 100
+    connections = 2 * (2 * chosen.workers + chosen.login_workers) + 100
     return Service(
         "mariadb", layout.log / "mariadb.log",
         ["mariadbd", "--no-defaults", f"--datadir={layout.database}", f"--socket={layout.database_socket}",

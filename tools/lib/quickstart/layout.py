@@ -43,6 +43,8 @@ class Layout:
         self.database_socket = self.run / "mariadb.sock"
         self.worker_socket = self.run / "worker.sock"
         self.login_socket = self.run / "login.sock"
+        self.upload_socket = self.run / "upload.sock"
+        self.bodies = self.temporary / "bodies"
         self.build = build_directory / "build"
         self.install = build_directory / "install"
         self.data = self.install / "share" / "gatehouse"

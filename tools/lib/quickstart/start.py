@@ -115,6 +115,8 @@ def start_all(chosen, layout, processes, supervisor):
     if chosen.web_server != "apache-fcgid":
         supervisor.add(pool("workers", layout, layout.worker_socket, chosen.workers))
         supervisor.add(pool("login", layout, layout.login_socket, chosen.login_workers))
+    if chosen.uploads == "unbuffered":
+        supervisor.add(pool("uploads", layout, layout.upload_socket, chosen.workers))
     jobs = [layout.gatehousectl, "--config", layout.configuration, "jobs"]
     supervisor.add(Service("jobs", layout.log / "jobs.log", jobs, ending=((signal.SIGTERM, 30),)))
     server = webserver.service(chosen, layout)

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: MIT */
+#include "http/body_file.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The path below the folder; NULL when it is none. */
+static const char *path_below(const char *directory, const char *path)
+{
+    size_t length = strlen(directory);
+    while (length > 0 && directory[length - 1] == '/')
+        length--;
+    if (strncmp(path, directory, length) != 0 || path[length] != '/')
+        return NULL;
+    path += length;
+    path += strspn(path, "/");
+    return *path == '\0' ? NULL : path;
+}
+
+/* The kernel itself keeps the name below the folder, whatever dots and links it holds. */
+static int open_below(int directory, const char *name)
+{
+    struct open_how how = {.flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    return (int)syscall(SYS_openat2, directory, name, &how, sizeof how);
+}
+
+static bool is_owner(const struct body_file_rules *rules, uid_t uid)
+{
+    if (uid == 0 || uid == geteuid())
+        return true;
+    for (size_t i = 0; i < rules->owner_count; i++)
+        if (rules->owners[i] == uid)
+            return true;
+    return false;
+}
+
+/* What is wrong with the folder, NULL when it will do. */
+static const char *judge_directory(const struct body_file_rules *rules, int directory)
+{
+    struct stat status;
+    if (fstat(directory, &status) != 0 || !is_owner(rules, status.st_uid))
+        return "the folder of spooled bodies belongs to somebody else";
+    if ((status.st_mode & S_IWOTH) != 0)
+        return "the folder of spooled bodies is open to everybody";
+    return NULL;
+}
+
+/* What is wrong with the file, NULL when it will do. */
+static const char *judge_file(const struct body_file_rules *rules, int fd, int64_t size)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+        return "a spooled body is no regular file";
+    if (!is_owner(rules, status.st_uid) || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+        return "a spooled body belongs to somebody else";
+    if (status.st_nlink != 1)
+        return "a spooled body has another name";
+    if (status.st_size != size)
+        return "a spooled body is not of the announced size";
+    return NULL;
+}
+
+int body_file_open(const struct body_file_rules *rules, const char *path, int64_t size, const char **problem_out)
+{
+    *problem_out = NULL;
+    if (rules->directory == NULL) {
+        *problem_out = "the web server hands over a file, but [files] body_directory is not set";
+        return -1;
+    }
+    const char *name = path_below(rules->directory, path);
+    if (name == NULL) {
+        *problem_out = "a spooled body lies outside [files] body_directory";
+        return -1;
+    }
+    int directory = open(rules->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) {
+        *problem_out = "the folder of spooled bodies cannot be opened";
+        return -1;
+    }
+    *problem_out = judge_directory(rules, directory);
+    int fd = *problem_out == NULL ? open_below(directory, name) : -1;
+    (void)close(directory);
+    if (fd < 0) {
+        if (*problem_out == NULL)
+            *problem_out = "a spooled body cannot be opened";
+        return -1;
+    }
+    *problem_out = judge_file(rules, fd, size);
+    if (*problem_out == NULL)
+        return fd;
+    (void)close(fd);
+    return -1;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: MIT */
+/* Spooled bodies: only the web server's own plain files below the one folder, whatever the path says. */
+#include "harness.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "http/body_file.h"
+
+static const char *make(struct arena *arena, const char *directory, const char *name, const char *content)
+{
+    const char *path = arena_format(arena, "%s/%s", directory, name);
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, content, strlen(content)), (ssize_t)strlen(content));
+    assert_int_equal(close(fd), 0);
+    return path;
+}
+
+static void assert_refused(const struct body_file_rules *rules, const char *path, int64_t size)
+{
+    const char *problem;
+    int fd = body_file_open(rules, path, size, &problem);
+    if (fd >= 0)
+        fail_msg("%s was opened", path);
+    assert_non_null(problem);
+}
+
+static void a_plain_file_below_the_folder_is_opened(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *directory = harness_directory(arena);
+    const char *path = make(arena, directory, "0000000001", "hello");
+    assert_int_equal(mkdir(arena_format(arena, "%s/1", directory), 0700), 0);
+    const char *deeper = make(arena, directory, "1/0000000002", "hello");
+    static const char *const ends[] = {"", "/", "//"};
+    for (size_t i = 0; i < 3; i++) {
+        const struct body_file_rules rules = {.directory = arena_format(arena, "%s%s", directory, ends[i])};
+        const char *const paths[] = {path, deeper, arena_format(arena, "%s//0000000001", directory)};
+        for (size_t k = 0; k < 3; k++) {
+            const char *problem;
+            char bytes[8];
+            int fd = body_file_open(&rules, paths[k], 5, &problem);
+            assert_true(fd >= 0);
+            assert_null(problem);
+            assert_int_equal(read(fd, bytes, sizeof bytes), 5);
+            assert_int_equal(close(fd), 0);
+        }
+    }
+}
+
+static void what_lies_elsewhere_is_refused(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *directory = harness_directory(arena);
+    const char *outside = make(arena, harness_directory(arena), "secret", "hello");
+    (void)make(arena, directory, "body", "hello");
+    const struct body_file_rules rules = {.directory = directory};
+    const char *const paths[] = {
+        outside,
+        "/etc/passwd",
+        "body",
+        "",
+        "/",
+        directory,
+        arena_format(arena, "%s/", directory),
+        arena_format(arena, "%s/..", directory),
+        arena_format(arena, "%sx/body", directory),
+        arena_format(arena, "%s/../%s", directory, outside + 1),
+        arena_format(arena, "%s/./../%s/body", directory, strrchr(directory, '/') + 1),
+        arena_format(arena, "%s/nothing", directory),
+    };
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        assert_refused(&rules, paths[i], 5);
+    const struct body_file_rules none = {.directory = NULL};
+    assert_refused(&none, arena_format(arena, "%s/body", directory), 5);
+    const struct body_file_rules missing = {.directory = "/nonexistent"};
+    assert_refused(&missing, "/nonexistent/body", 5);
+}
+
+static void links_pipes_folders_and_second_names_are_refused(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *directory = harness_directory(arena);
+    const struct body_file_rules rules = {.directory = directory};
+    const char *path = make(arena, directory, "body", "hello");
+    const char *soft = arena_format(arena, "%s/soft", directory);
+    const char *way = arena_format(arena, "%s/way", directory);
+    const char *pipe_path = arena_format(arena, "%s/pipe", directory);
+    const char *folder = arena_format(arena, "%s/folder", directory);
+    assert_int_equal(symlink(path, soft), 0);
+    assert_int_equal(symlink(directory, way), 0);
+    assert_int_equal(mkfifo(pipe_path, 0600), 0);
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_refused(&rules, soft, 5);
+    assert_refused(&rules, arena_format(arena, "%s/way/body", directory), 5);
+    assert_refused(&rules, pipe_path, 0);
+    assert_refused(&rules, folder, 4096);
+    assert_int_equal(link(path, arena_format(arena, "%s/second", directory)), 0);
+    assert_refused(&rules, path, 5);
+}
+
+static void size_owner_and_rights_have_to_be_right(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *directory = harness_directory(arena);
+    const char *path = make(arena, directory, "body", "hello");
+    struct body_file_rules rules = {.directory = directory};
+    assert_refused(&rules, path, 4);
+    assert_refused(&rules, path, 6);
+    assert_refused(&rules, path, -1);
+    assert_int_equal(chmod(path, 0620), 0);
+    assert_refused(&rules, path, 5);
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_int_equal(chmod(directory, 0707), 0);
+    assert_refused(&rules, path, 5);
+    assert_int_equal(chmod(directory, 0700), 0);
+    if (geteuid() == 0) {
+        static const uid_t owner = 4711;
+        const char *problem;
+        assert_int_equal(chown(path, owner, (gid_t)-1), 0);
+        assert_refused(&rules, path, 5);
+        rules.owners = &owner;
+        rules.owner_count = 1;
+        int fd = body_file_open(&rules, path, 5, &problem);
+        assert_true(fd >= 0);
+        assert_int_equal(close(fd), 0);
+    }
+}
+
+static const struct CMUnitTest tests[] = {
+    HARNESS_TEST(a_plain_file_below_the_folder_is_opened),
+    HARNESS_TEST(what_lies_elsewhere_is_refused),
+    HARNESS_TEST(links_pipes_folders_and_second_names_are_refused),
+    HARNESS_TEST(size_owner_and_rights_have_to_be_right),
+};
+HARNESS_MODULE(body_file, tests)
