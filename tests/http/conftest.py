@@ -4,6 +4,8 @@ GATEHOUSE_QUICKSTART names its quickstart.json. Every reply passes the rules of 
 test sees it."""
 
 import os
+import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -20,6 +22,8 @@ from support.mail import Mailbox  # noqa: E402
 from support.members import Members  # noqa: E402
 from support.openapi import Document  # noqa: E402
 from support.stack import Stack  # noqa: E402
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
 
 
 def pytest_sessionstart(session):
@@ -149,3 +153,11 @@ def nothing_kept(stack, keeper):
     yield
     assert stack.blob_files().keys() == blobs.keys(), "bytes were left behind in the blob directory"
     assert [item["id"] for item in files.listed(keeper, status="all")] == rows, "a record was left behind"
+
+
+@pytest.fixture(scope="session")
+def promtool():
+    """Path of promtool."""
+    run = subprocess.run([TOP / "tools" / "lib" / "promtool"], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()

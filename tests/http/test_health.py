@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Readiness: each part is brought down in turn, is named, and comes back without a restart of the worker."""
 
-import contextlib
 import json
 import os
 import pathlib
 import shutil
-import socket
 import subprocess
 import time
-import uuid
 
-import pymysql
 import pytest
 
 from support import system
 from support.client import check_error
+from support.outbox import held_job
+from support.relay import relay
 from support.stack import wait_until
 
 PARTS = ("database", "migrations", "storage", "identityProvider", "outbox")
@@ -71,23 +69,23 @@ def test_a_database_that_is_not_there_is_named_and_comes_back(stack, tmp_path):
 
 
 def test_a_database_that_hangs_does_not_hold_ready_beyond_its_deadline(stack, tmp_path):
-    path = tmp_path / "database.sock"
-    with socket.socket(socket.AF_UNIX) as silent, contextlib.ExitStack() as kept:
-        silent.bind(str(path))
-        silent.listen(16)
-        # Its own bounds would let the database take minutes.
-        worker = kept.enter_context(
-            system.worker(stack,
-                          database_socket=str(path),
-                          database_connect_timeout_seconds=60,
-                          database_query_timeout_seconds=600,
-                          health_deadline_seconds=DEADLINE))
-        begun = time.monotonic()
-        assert_down(worker, stack, "database", "database.unavailable")
-        assert time.monotonic() - begun < 30
-        path.unlink()
-        path.symlink_to(stack.database["socket"])
+    # The worker's own bounds would let the database take minutes.
+    with relay(tmp_path, stack.database["socket"]) as (path, between), system.worker(
+            stack,
+            database_socket=path,
+            database_connect_timeout_seconds=60,
+            database_query_timeout_seconds=600,
+            health_deadline_seconds=DEADLINE) as worker:
         wait_until_ready(worker, stack)
+        for _ in range(3):  # with a connection that hangs, then with new ones that do
+            between.silent.set()
+            begun = time.monotonic()
+            assert_down(worker, stack, "database", "database.unavailable")
+            assert_down(worker, stack, "database", "database.unavailable")
+            assert time.monotonic() - begun < 30
+            assert_alive(worker, stack)
+            between.silent.clear()
+            wait_until_ready(worker, stack)
 
 
 def test_a_database_older_than_the_service_is_named_until_it_is_migrated(stack, database, tmp_path):
@@ -152,34 +150,6 @@ def test_missing_provider_keys_are_named_and_come_back(stack, database):
         finally:
             database.run("RENAME TABLE identity_signing_key_away TO identity_signing_key")
         wait_until_ready(fresh, stack)
-
-
-@contextlib.contextmanager
-def held_job(stack, database):
-    """A job that becomes due and that no runner takes, because a transaction of ours holds it; a cursor of that
-    transaction, and the job's kind."""
-    kind = "test-" + uuid.uuid4().hex[:8]
-    holder = pymysql.connect(unix_socket=stack.database["socket"],
-                             user=stack.database["user"],
-                             database=stack.database["name"],
-                             autocommit=False)
-
-    def hold(cursor):
-        database.run("DELETE FROM outbox WHERE kind = %s", kind)
-        database.run("INSERT INTO outbox (kind, payload, next_attempt_at)"
-                     " VALUES (%s, '', UTC_TIMESTAMP(3) + INTERVAL 3 SECOND)", kind)
-        holder.rollback()
-        cursor.execute("SELECT id FROM outbox WHERE kind = %s AND status = 'waiting' FOR UPDATE", (kind, ))
-        return cursor.rowcount == 1
-
-    try:
-        with holder.cursor() as cursor:
-            wait_until(lambda: hold(cursor), 60, "a job that is held before it is due")
-            yield holder, cursor, kind
-    finally:
-        holder.rollback()
-        holder.close()
-        database.run("DELETE FROM outbox WHERE kind = %s", kind)
 
 
 def test_jobs_that_wait_for_too_long_are_named_until_they_are_done(stack, database):
