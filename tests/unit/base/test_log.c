@@ -150,8 +150,10 @@ static void random_bytes_stay_inside_their_line(void **state)
         for (size_t i = 0; i < length; i++)
             bytes[i] = (char)(1 + harness_random_below(&random, round % 2 == 0 ? 255 : 40));
         bytes[length] = '\0';
-        LOG(INFO, HTTP, "random", LOG_TEXT("name", bytes), LOG_INTEGER("after", round));
+        log_context(bytes, round % 3 == 0 ? bytes : NULL, bytes, bytes);
+        LOG(INFO, HTTP, bytes, LOG_TEXT("name", bytes), LOG_INTEGER("after", round));
         const cJSON *line = only_line(arena, path);
+        assert_int_equal(cJSON_GetArraySize(line), 11);
         assert_true(cJSON_GetObjectItem(line, "after")->valuedouble == round);
     }
 }
