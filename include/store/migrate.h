@@ -41,6 +41,15 @@ struct error *migrate_applied(struct database *database, struct arena *arena, un
 struct error *migrate_pending(struct database *database, struct arena *arena, const char *directory,
                               size_t *pending_out);
 
+/*
+ * Keeps migrations away until the handle's connection ends: what migrate() itself does. Waits up to a minute;
+ * INTERNAL with a sentence for the operator after that.
+ */
+struct error *migrate_lock(struct database *database, struct arena *arena);
+
+/* The file name of the newest migration that the database has, "" for none. */
+struct error *migrate_newest(struct database *database, struct arena *arena, const char **name_out);
+
 /* Creates the database `name` where it is missing, in utf8mb4. The handle's options name no database. */
 struct error *migrate_create_database(struct database *database, struct arena *arena, const char *name);
 

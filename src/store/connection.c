@@ -441,6 +441,55 @@ bool connection_command(struct database *database, const char *sql, size_t lengt
     return false;
 }
 
+/* What is left of a result that nobody wants: the server is not waited for. */
+static void drop_result(MYSQL *mysql, MYSQL_RES *result, bool cut)
+{
+    if (cut)
+        (void)shutdown(mysql_get_socket(mysql), SHUT_RDWR);
+    if (result != NULL)
+        mysql_free_result(result);
+}
+
+/* The deadline is set for each row, since between two of them other connections may have been used. */
+static bool stream_rows(struct database *database, MYSQL_RES *result,
+                        bool (*row)(void *context, const struct stream_row *row), void *context)
+{
+    struct stream_row found = {.fields = mysql_fetch_fields(result), .count = mysql_num_fields(result)};
+    for (;;) {
+        deadline_start(database->options.query_timeout_seconds, GRACE_MICROSECONDS);
+        found.cells = mysql_fetch_row(result);
+        if (found.cells == NULL)
+            return true;
+        found.lengths = mysql_fetch_lengths(result);
+        if (!row(context, &found))
+            return false;
+    }
+}
+
+bool connection_stream(struct database *database, const char *sql, size_t length,
+                       bool (*row)(void *context, const struct stream_row *row), void *context,
+                       struct fault *fault)
+{
+    MYSQL *mysql = database->mysql;
+    deadline_start(database->options.query_timeout_seconds, GRACE_MICROSECONDS);
+    MYSQL_RES *result = mysql_real_query(mysql, sql, length) == 0 ? mysql_use_result(mysql) : NULL;
+    bool stopped = result != NULL && !stream_rows(database, result, row, context);
+    unsigned number = stopped ? 0 : mysql_errno(mysql);
+    char state[6], message[MYSQL_ERRMSG_SIZE];
+    (void)snprintf(state, sizeof state, "%s", mysql_sqlstate(mysql));
+    (void)snprintf(message, sizeof message, "%s", mysql_error(mysql));
+    drop_result(mysql, result, stopped);
+    if (!stopped && number == 0)
+        return true;
+    if (stopped) {
+        *fault = (struct fault){.failure = FAILURE_LOST, .number = 2013, .state = "08S01"};
+        connection_close(database);
+        return false;
+    }
+    note_failure(database, fault, number, state, message);
+    return false;
+}
+
 bool connection_ping(struct database *database, struct fault *fault)
 {
     deadline_start(database->options.query_timeout_seconds, GRACE_MICROSECONDS);

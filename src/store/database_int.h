@@ -92,6 +92,22 @@ bool connection_execute(struct database *database, struct prepared *prepared,
 /* Runs a text that is not prepared and drops its results. */
 bool connection_command(struct database *database, const char *sql, size_t length, struct fault *fault);
 
+/* A row as the server sends it: texts with their lengths, NULL for SQL's NULL. */
+struct stream_row {
+    char *const *cells;
+    const unsigned long *lengths;
+    const MYSQL_FIELD *fields;
+    size_t count;
+};
+
+/*
+ * Runs a text that is not prepared and gives its rows to `row` one after the other, without gathering them.
+ * Where `row` answers false the connection is closed and this false, too.
+ */
+bool connection_stream(struct database *database, const char *sql, size_t length,
+                       bool (*row)(void *context, const struct stream_row *row), void *context,
+                       struct fault *fault);
+
 bool connection_ping(struct database *database, struct fault *fault);
 
 /* What an error number of the server or of libmariadb means. */

@@ -2,6 +2,7 @@ noinst_LIBRARIES += libghstore.a
 libghstore_a_SOURCES = \
 	include/store/database.h src/store/database.c src/store/database_int.h \
 	src/store/connection.c src/store/failure.c src/store/rows.c \
+	include/store/dump.h src/store/dump.c src/store/dump_load.c \
 	include/store/mail.h src/store/mail.c src/store/mail_encode.h src/store/mail_encode.c \
 	src/store/mail_file.c src/store/mail_smtp.c \
 	include/store/mail_template.h src/store/mail_template.c \

@@ -202,7 +202,7 @@ static struct error *ask(struct database *database, struct arena *arena, const s
     return NULL;
 }
 
-static struct error *lock(struct database *database, struct arena *arena)
+struct error *migrate_lock(struct database *database, struct arena *arena)
 {
     bool locked = false;
     for (unsigned attempt = 0; !locked && attempt < LOCK_TRIES; attempt++)
@@ -278,7 +278,7 @@ struct error *migrate(struct database *database, struct arena *arena, const char
 {
     struct migrations migrations;
     TRY(read_files(arena, directory, &migrations));
-    TRY(lock(database, arena));
+    TRY(migrate_lock(database, arena));
     struct error *error = apply_all(database, arena, &migrations, report, context);
     bool dropped;
     struct error *later = ask(database, arena, &drop_lock, &dropped);
@@ -325,5 +325,14 @@ struct error *migrate_applied(struct database *database, struct arena *arena, un
         return NULL;
     TRY(error);
     *applied_out = rows_integer(rows, 0, 0) >= (int64_t)count;
+    return NULL;
+}
+
+struct error *migrate_newest(struct database *database, struct arena *arena, const char **name_out)
+{
+    static const struct statement newest = {"SELECT name FROM schema_migration ORDER BY version DESC LIMIT 1"};
+    struct rows *rows;
+    TRY(database_query(database, arena, &newest, NO_VALUES, &rows));
+    *name_out = rows->count == 0 ? "" : rows_text(rows, 0, 0);
     return NULL;
 }

@@ -17,6 +17,7 @@ tests_unit_test_store_SOURCES = \
 	tests/unit/store/store_help.h tests/unit/store/store_help.c \
 	tests/unit/store/test_connection.c \
 	tests/unit/store/test_database.c \
+	tests/unit/store/test_dump.c \
 	tests/unit/store/test_failure.c \
 	tests/unit/store/test_mail.c \
 	tests/unit/store/test_mail_file.c \
