@@ -154,6 +154,9 @@ struct error *blob_open(struct blob_store *store, struct arena *arena, struct id
 /* The blob's path relative to blob_root(): "ab/" and 32 hexadecimal digits, made from the id alone. */
 char *blob_path(struct arena *arena, struct id id);
 
+/* Reads an id from the last part of such a path; false where it is none. */
+bool blob_id_of(const char *name, struct id *id_out);
+
 /* The store's root as configured, without a trailing slash. */
 const char *blob_root(const struct blob_store *store);
 

@@ -38,4 +38,7 @@ struct error *session_end_all(struct database *database, struct arena *arena, st
 struct error *session_purge(struct database *database, struct arena *arena, unsigned limit,
                             uint64_t *count_out);
 
+/* Ends every session of everyone: after a restore, what was ended since the backup must not live again. */
+struct error *session_end_everyones(struct database *database, struct arena *arena);
+
 #endif

@@ -190,6 +190,17 @@ char *blob_path(struct arena *arena, struct id id)
     return arena_format(arena, "%s/%s", hex + ID_HEX_BYTES - 3, hex);
 }
 
+bool blob_id_of(const char *name, struct id *id_out)
+{
+    static const char digits[] = "0123456789abcdef";
+    if (strlen(name) != ID_HEX_BYTES - 1 || strspn(name, digits) != ID_HEX_BYTES - 1)
+        return false;
+    for (size_t i = 0; i < ID_BYTES; i++)
+        id_out->bytes[i] = (uint8_t)((strchr(digits, name[2 * i]) - digits) * 16 +
+                                     (strchr(digits, name[2 * i + 1]) - digits));
+    return true;
+}
+
 const char *blob_root(const struct blob_store *store)
 {
     return store->root;

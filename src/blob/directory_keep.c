@@ -19,18 +19,6 @@
 
 /* ---- blobs and temporary files ------------------------------------------------------------------- */
 
-/* Reads an id from the 32 hexadecimal digits of a file's name; false where the name is another. */
-static bool read_id(const char *name, struct id *id_out)
-{
-    static const char digits[] = "0123456789abcdef";
-    if (strlen(name) != ID_HEX_BYTES - 1 || strspn(name, digits) != ID_HEX_BYTES - 1)
-        return false;
-    for (size_t i = 0; i < ID_BYTES; i++)
-        id_out->bytes[i] = (uint8_t)((strchr(digits, name[2 * i]) - digits) * 16 +
-                                     (strchr(digits, name[2 * i + 1]) - digits));
-    return true;
-}
-
 /* A regular file with an id for a name. */
 struct entry {
     const struct directory *directory;
@@ -45,7 +33,7 @@ static struct error *scan_entry(struct entry *entry,
                                 void *context)
 {
     struct stat status;
-    if (!read_id(entry->name, &entry->found.id))
+    if (!blob_id_of(entry->name, &entry->found.id))
         return NULL;
     if (entry->directory->io->fstatat(entry->at, entry->name, &status, AT_SYMLINK_NOFOLLOW) != 0)
         return errno == ENOENT ? NULL : directory_failure(entry->arena, errno, "look at a file");
@@ -155,7 +143,7 @@ static bool is_expected(const struct stray_scan *scan, const char *name)
     struct id id;
     if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || strncmp(name, ".nfs", 4) == 0)
         return true;
-    return scan->shard >= 0 && read_id(name, &id) && id.bytes[ID_BYTES - 1] == scan->shard;
+    return scan->shard >= 0 && blob_id_of(name, &id) && id.bytes[ID_BYTES - 1] == scan->shard;
 }
 
 static struct error *scan_stray(const struct stray_scan *scan, const char *name)

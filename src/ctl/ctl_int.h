@@ -36,6 +36,11 @@ int ctl_openapi(struct run *run);
 int ctl_fsck(struct run *run);
 int ctl_purge(struct run *run);
 int ctl_organisation(struct run *run);
+int ctl_backup(struct run *run);
+int ctl_restore(struct run *run);
+
+/* What `migrate` does: secrets, migrations of that directory, the workers' account. */
+struct error *ctl_make_ready(struct run *run, const char *sql);
 
 /* Prints an error for the operator: message, detail, entries. Returns EXIT_FAILURE. */
 int ctl_fail(const struct error *error);

@@ -32,6 +32,8 @@ static const struct command commands[] = {
     {"mirror", "send all permissions to the identity provider", ctl_mirror},
     {"fsck", "compare what is known of files with their bytes", ctl_fsck},
     {"purge", "end archived files, or old audit rows, for good", ctl_purge},
+    {"backup", "copy rows and files, while the service runs", ctl_backup},
+    {"restore", "put a backup into an empty database and files directory", ctl_restore},
     {"organisation", "list, show and change organisations", ctl_organisation},
     {"settings", "read and change what the service can be told while it runs", ctl_settings},
     {"routes", "print the table of endpoints", ctl_routes},

@@ -118,7 +118,7 @@ static struct error *grant(struct arena *arena, const struct configuration *conf
     return error;
 }
 
-static struct error *migrate_all(struct run *run, const char *directory)
+struct error *ctl_make_ready(struct run *run, const char *directory)
 {
     struct configuration *configuration;
     TRY(setup_load(run->arena, run->config, NULL, &configuration));
@@ -143,7 +143,7 @@ int ctl_migrate(struct run *run)
     }
     if (optind != run->argc)
         return ctl_usage("migrate [--sql DIRECTORY]");
-    struct error *error = migrate_all(run, directory);
+    struct error *error = ctl_make_ready(run, directory);
     if (error != NULL)
         return ctl_fail(error);
     (void)printf("the database is up to date\n");

@@ -66,3 +66,11 @@ struct error *session_purge(struct database *database, struct arena *arena, unsi
     *count_out = change.affected;
     return NULL;
 }
+
+static const struct statement end_everyones = {
+    "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE ended_at IS NULL"};
+
+struct error *session_end_everyones(struct database *database, struct arena *arena)
+{
+    return database_change(database, arena, &end_everyones, NO_VALUES, NULL);
+}

@@ -2,6 +2,8 @@ noinst_LIBRARIES += libghservice.a
 libghservice_a_SOURCES = \
 	include/service/account.h src/service/account.c src/service/account_create.c \
 	include/service/adjust.h src/service/adjust.c \
+	include/service/backup.h src/service/backup_int.h src/service/backup_run_int.h src/service/backup.c \
+	src/service/backup_copy.c src/service/backup_files.c src/service/backup_manifest.c \
 	include/service/caller.h src/service/caller.c \
 	include/service/filing.h src/service/filing.c \
 	include/service/fsck.h src/service/fsck_int.h src/service/fsck.c src/service/fsck_store.c \
@@ -18,6 +20,7 @@ libghservice_a_SOURCES = \
 	include/service/post.h src/service/post.c \
 	include/service/purge.h src/service/purge.c \
 	include/service/recovery.h src/service/recovery.c \
+	include/service/restore.h src/service/restore_int.h src/service/restore.c src/service/restore_files.c \
 	include/service/service.h src/service/service.c \
 	include/service/setup.h src/service/setup.c \
 	include/service/sync.h src/service/sync.c \

@@ -36,11 +36,12 @@ def fsck(stack, *options):
 
 @pytest.fixture()
 def damaged(keeper, stack):
-    """A file, one bit of whose bytes is flipped: (record, bytes)."""
+    """A file, one bit of whose bytes is flipped: (record, bytes). It is whole again afterwards."""
     data = os.urandom(5000)
     record = files.upload(keeper, data, "damaged.bin")
     flip(blob(stack, record["id"]), 12345)
-    return record, data
+    yield record, data
+    blob(stack, record["id"]).write_bytes(data)
 
 
 def test_fsck_names_a_file_with_a_flipped_bit_and_changes_nothing(stack, damaged):

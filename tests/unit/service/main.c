@@ -11,5 +11,6 @@
     X(live)            \
     X(fsck)            \
     X(purge)           \
-    X(adjust)
+    X(adjust)          \
+    X(backup)
 HARNESS_MAIN("service", MODULES)
