@@ -39,7 +39,7 @@ static const struct media rows[] = {
     {"text/markdown", MEDIA_TEXT, MEDIA_TEXT, "md markdown", "text/x-markdown"},
     {"text/calendar", MEDIA_TEXT, MEDIA_TEXT, "ics", ""},
     {"text/vcard", MEDIA_TEXT, MEDIA_TEXT, "vcf", "text/x-vcard"},
-    {"text/rtf", MEDIA_RTF, 0, "rtf", "application/rtf application/x-rtf text/richtext"},
+    {"text/rtf", MEDIA_TEXT | MEDIA_RTF, MEDIA_RTF, "rtf", "application/rtf application/x-rtf text/richtext"},
     {"text/x-shellscript", MEDIA_TEXT, MEDIA_TEXT, "sh", "application/x-sh application/x-shellscript"},
     {"application/javascript", MEDIA_TEXT, MEDIA_TEXT, "js mjs cjs", "text/javascript application/x-javascript"},
     {"application/json", MEDIA_TEXT, MEDIA_TEXT, "json geojson", "text/json application/ld+json"},
@@ -64,6 +64,7 @@ static const struct media rows[] = {
     {"application/vnd.oasis.opendocument.presentation", MEDIA_ZIP | MEDIA_ODF, MEDIA_BARE_ZIP | MEDIA_ODF,
      "odp otp", ""},
     {"application/epub+zip", MEDIA_ZIP, MEDIA_BARE_ZIP, "epub", ""},
+    {"application/vnd.google-earth.kmz", MEDIA_ZIP, MEDIA_BARE_ZIP, "kmz", ""},
     {"application/java-archive", MEDIA_ZIP, MEDIA_BARE_ZIP, "jar war", "application/x-java-archive"},
     {MEDIA_OLE, MEDIA_OLE_FILE | MEDIA_BARE_OLE, MEDIA_OLE_FILE, "", "application/cdfv2 application/vnd.ms-office"},
     {"application/encrypted", MEDIA_OLE_FILE | MEDIA_BARE_OLE, 0, "", ""},
@@ -179,7 +180,9 @@ unsigned media_families(const char *media_type, bool text)
         return MEDIA_IMAGE;
     if (has_prefix(media_type, "audio/") || has_prefix(media_type, "video/"))
         return MEDIA_SOUND;
-    if (has_prefix(media_type, MEDIA_OFFICE))
+    /* RFC 6839, section 3.7. */
+    size_t length = strlen(media_type);
+    if (has_prefix(media_type, MEDIA_OFFICE) || (length > 4 && strcmp(media_type + length - 4, "+zip") == 0))
         return MEDIA_ZIP;
     return has_prefix(media_type, "application/vnd.oasis.") ? (unsigned)(MEDIA_ZIP | MEDIA_ODF) : 0;
 }

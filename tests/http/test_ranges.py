@@ -4,6 +4,7 @@
 import email.utils
 import json
 import pathlib
+import urllib.parse
 
 import pytest
 
@@ -32,6 +33,15 @@ def kept(keeper):
     return found
 
 
+@pytest.fixture(scope="module")
+def links(keeper, kept):
+    """A signed link to each of the files: name -> path."""
+    return {
+        name: urllib.parse.urlsplit(keeper.post(f"/system/files/{record['id']}/link", status=200).json()["url"]).path
+        for name, (record, _) in kept.items()
+    }
+
+
 @pytest.fixture(scope="module", params=["web server", "worker"])
 def sender(request, stack):
     """Who sends the bytes."""
@@ -51,12 +61,12 @@ def test_the_table_is_as_long_as_promised_and_says_why_servers_differ():
     assert all(server in WEB_SERVERS and len(why) > 20 for server, why in TABLE["lastModified"].items())
 
 
-def headers_of(case, tag, token):
+def headers_of(case, tag):
     words = {
         "tag": tag, "hash": tag[1:-1], "HASH": tag[1:-1].upper(), "hash7": tag[1:-2],
         "now": email.utils.formatdate(usegmt=True)
     }
-    headers = [("Authorization", f"Bearer {token}")]
+    headers = []
     for name, values in case["send"].items():
         for value in [values] if isinstance(values, str) else values:
             headers.append((name, value.format(**words).encode("utf-8")))
@@ -70,7 +80,25 @@ def test_ranges_and_conditions_are_answered_as_the_table_says(keeper, kept, send
     method, query = case.get("method", "GET"), case.get("query", "")
     expected = {**case, **case.get("differs", {}).get(sender.web_server, {})}
     path = f"{sender.prefix}/system/files/{record['id']}" + (f"?{query}" if query else "")
-    reply = raw.one(sender, raw.request(method, path, headers_of(case, tag, keeper.token)), method, 30.0)
+    headers = [("Authorization", f"Bearer {keeper.token}")] + headers_of(case, tag)
+    reply = raw.one(sender, raw.request(method, path, headers), method, 30.0)
+    judge(reply, expected, sender, record, data)
+
+
+@pytest.mark.parametrize("case", [case for case in CASES if "query" not in case],
+                         ids=[case["name"] for case in CASES if "query" not in case])
+def test_signed_links_are_answered_alike(kept, links, stack, case):
+    name = case.get("file", "large")
+    record, data = kept[name]
+    expected = {**case, **case.get("differs", {}).get(stack.web_server, {})}
+    request = raw.request(case.get("method", "GET"), links[name], headers_of(case, f'"{record["info"]["hash"]}"'))
+    judge(raw.one(stack, request, case.get("method", "GET"), 30.0), expected, stack, record, data)
+
+
+def judge(reply, expected, sender, record, data):
+    """Holds a reply against its row."""
+    tag = f'"{record["info"]["hash"]}"'
+    method, query = expected.get("method", "GET"), expected.get("query", "")
     assert reply.status == expected["status"], f"{reply.status} {dict(reply.headers)} {reply.body[:200]!r}"
     if reply.status >= 400:
         judge_refusal(reply, method, len(data))

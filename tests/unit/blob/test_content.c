@@ -189,6 +189,9 @@ static const struct claim honest[] = {
     {"application/vnd.oasis.opendocument.text-template", "application/vnd.oasis.opendocument.text", "a.ott"},
     {"application/java-archive", "application/zip", "a.jar"},
     {"application/gzip", "application/x-gzip", "a.tar.gz"},
+    {"application/vnd.google-earth.kmz", "application/zip", "a.kmz"},
+    {"application/vnd.unheard-of+zip", "application/zip", "a.zip"},
+    {"text/rtf", "text/plain", "a.txt"},
 };
 
 static void claims_that_agree_with_the_bytes_pass(void **state)
@@ -248,6 +251,8 @@ static const struct claim lies[] = {
     {"image/svg+xml", NULL, "a.jpg"},
     {"video/mp4", NULL, "a.pdf"},
     {"application/gzip", NULL, "a.zip"},
+    {"text/plain", NULL, "a.rtf"},
+    {"application/x-unheard-of", "application/zip", NULL},
 };
 
 static void claims_that_contradict_the_bytes_are_named_with_them(void **state)
