@@ -31,7 +31,9 @@ static const struct schema_field form_fields[] = {
      .description = "At most 255 bytes; the client's file name when absent. With one file only."},
     {.name = "tags", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNIQUE, .maximum = LIMIT_TAGS, .item_maximum = LIMIT_TAG_CHARACTERS,
      .offset = offsetof(struct upload_form, tags), .description = "One part a tag."},
-    {.name = "file", .type = SCHEMA_FILES, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_FILES},
+    {.name = "file", .type = SCHEMA_FILES, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_FILES,
+     .description = "One part a file. Its bytes decide what it is; the part's Content-Type and the ending of its name must "
+                    "not contradict them (code mismatch). Where a virus scanner is set up, it may refuse a file (infected)."},
 };
 
 const struct schema upload_form_schema = {
