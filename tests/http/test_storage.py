@@ -4,10 +4,11 @@
 import concurrent.futures
 import json
 import os
+import uuid
 
 import pytest
 
-from support import files, multipart, samples
+from support import files, multipart, operator, samples
 from support.database import key
 from support.multipart import Part
 from support.stack import wait_until
@@ -221,6 +222,37 @@ def test_a_second_name_looks_young_to_whoever_clears_away(customer, stack):
     second = files.upload(customer, data, "b.bin")
     now = os.stat(blob(stack, files.upload(customer, samples.noise(10), "clock.bin")["id"])).st_mtime
     assert now - os.stat(blob(stack, second["id"])).st_mtime < 3600
+
+
+def test_a_name_that_a_crash_left_goes_without_the_bytes_that_others_share(customer, stack):
+    """What remains of a worker that died between the second name and its row."""
+    data = samples.noise(9000)
+    first = files.upload(customer, data, "a.bin")
+    left = str(uuid.uuid4())
+    path = blob(stack, left)
+    os.makedirs(os.path.dirname(path), mode=0o750, exist_ok=True)
+    os.link(blob(stack, first["id"]), path)
+    operator.run(stack, "fsck", "--repair", status=None)
+    assert os.path.exists(path), "it may be an upload that is under way"
+    os.utime(path, (1, 1))
+    out = operator.run(stack, "fsck", "--repair", "--min-age", "3600", status=None).stdout
+    (line, ) = operator.lines_about(out, left)
+    assert line.startswith("orphan ") and not os.path.exists(path)
+    assert files.download(customer, first["id"], status=200).content == data
+    os.unlink(os.path.join(stack.blobs, line.rsplit(" ", 1)[1]))
+
+
+def test_a_purged_file_leaves_the_bytes_that_others_share(customer, stack, database):
+    data = samples.noise(9000)
+    first, second = (files.upload(customer, data, name) for name in ("a.bin", "b.bin"))
+    files.archive(customer, first["id"], status=200)
+    database.run("UPDATE file SET archived_at = UTC_TIMESTAMP(3) - INTERVAL 40 DAY WHERE id = %s", key(first["id"]))
+    operator.run(stack, "purge", "--older-than", "30")
+    assert not os.path.exists(blob(stack, first["id"]))
+    assert files.download(customer, second["id"], status=200).content == data
+    assert_counted(database, customer, len(data), 1)
+    files.upload(customer, data, "a.bin")
+    assert of_organisation(stack, customer) == {os.stat(blob(stack, second["id"])).st_ino: [2, 2]}
 
 
 def test_uploads_of_the_same_bytes_at_once_all_keep_theirs(customer, stack):
