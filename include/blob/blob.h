@@ -186,7 +186,8 @@ struct error *blob_each_stray(struct blob_store *store, struct arena *arena,
 
 /*
  * Moves a blob, or the stray `name` of `folder`, to the store's quarantine, where nothing looks for it and
- * nothing is ever replaced or deleted. *where_out is its path there, relative to the root.
+ * nothing is ever replaced or deleted. *where_out is its path there, relative to the root; NULL when it is not there any
+ * more.
  */
 struct error *blob_set_aside(struct blob_store *store, struct arena *arena, struct id id,
                              const char **where_out);

@@ -50,6 +50,7 @@ struct fsck_finding {
 
 struct fsck_options {
     bool repair;
+    const char *from;         /* with `repair`: a backup to take lost bytes from, or a directory of several; may be NULL */
     bool quick;               /* sizes only, no hashes */
     bool resume;              /* go on where the last run was interrupted */
     int64_t min_age_seconds;  /* what is younger is left alone; 0: nothing is */

@@ -234,6 +234,10 @@ static struct error *link_aside(const struct aside *aside, const char *name, con
         if (aside->directory->io->linkat(aside->from, name, aside->to, target, 0) == 0 ||
             (errno == EEXIST && same_file(aside, name, target)))
             return NULL;
+        if (errno == ENOENT) {
+            *where_out = NULL;
+            return NULL;
+        }
         if (errno != EEXIST)
             return directory_failure(aside->arena, errno, "move a file aside");
         target = arena_format(aside->arena, "%s.%u", name, try);
@@ -246,6 +250,8 @@ static struct error *move(const struct aside *aside, const char *name, const cha
 {
     const struct blob_io *io = aside->directory->io;
     TRY(link_aside(aside, name, where_out));
+    if (*where_out == NULL)
+        return NULL;
     if (io->fsync(aside->to) != 0)
         return directory_failure(aside->arena, errno, "make a move durable");
     if (io->unlinkat(aside->from, name, 0) != 0 && errno != ENOENT)

@@ -17,7 +17,7 @@
 #define MIN_AGE_SECONDS 3600
 #define AGE_MAX INT64_C(315360000)
 #define RATE_MAX 1000000
-#define USAGE "fsck [--repair] [--min-age SECONDS] [--quick] [--rate MIB] [--resume]"
+#define USAGE "fsck [--repair [--from DIRECTORY]] [--min-age SECONDS] [--quick] [--rate MIB] [--resume]"
 
 static void print_finding(void *context, const struct fsck_finding *finding)
 {
@@ -37,6 +37,8 @@ static void print_finding(void *context, const struct fsck_finding *finding)
     }
     if (finding->moved_to != NULL)
         (void)printf(" moved to %s", finding->moved_to);
+    if (finding->kind <= FSCK_UNREADABLE && finding->mended)
+        (void)printf(" mended from the backup");
     (void)printf("\n");
 }
 
@@ -52,7 +54,8 @@ static bool read_options(struct run *run, struct fsck_options *options)
 {
     static const struct option names[] = {
         {"repair", no_argument, NULL, 'r'}, {"min-age", required_argument, NULL, 'a'}, {"quick", no_argument, NULL, 'q'},
-        {"rate", required_argument, NULL, 'b'}, {"resume", no_argument, NULL, 'c'}, {NULL, 0, NULL, 0}};
+        {"rate", required_argument, NULL, 'b'}, {"resume", no_argument, NULL, 'c'},
+        {"from", required_argument, NULL, 'f'}, {NULL, 0, NULL, 0}};
     int64_t mebibytes = 0;
     int option;
     optind = 1;
@@ -60,12 +63,14 @@ static bool read_options(struct run *run, struct fsck_options *options)
         options->repair = options->repair || option == 'r';
         options->quick = options->quick || option == 'q';
         options->resume = options->resume || option == 'c';
+        if (option == 'f')
+            options->from = optarg;
         if (option == '?' || (option == 'a' && !read_number(optarg, AGE_MAX, &options->min_age_seconds)) ||
             (option == 'b' && !read_number(optarg, RATE_MAX, &mebibytes)))
             return false;
     }
     options->bytes_per_second = mebibytes * 1024 * 1024;
-    return optind == run->argc;
+    return optind == run->argc && (options->repair || options->from == NULL);
 }
 
 static void print_summary(struct arena *arena, const struct fsck_options *options, const struct fsck_result *result)
@@ -88,7 +93,7 @@ static void print_summary(struct arena *arena, const struct fsck_options *option
         (void)printf("all is well now\n");
     else
         (void)printf("%" PRId64 " faults are not mended%s\n", result->unmended,
-                     options->repair ? ": put the bytes back from a backup" : "; see --repair in gatehousectl(8)");
+                     options->repair ? ": put the bytes back from a backup (--from)" : "; see --repair in gatehousectl(8)");
 }
 
 static int check(struct run *run, struct service *service, struct fsck_options *options)

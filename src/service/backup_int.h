@@ -56,6 +56,9 @@ struct error *backup_hash_file(struct arena *arena, const char *path, const char
 /* The newest complete backup in `directory`; NULL when there is none. Its name alone. */
 struct error *backup_newest(struct arena *arena, const char *directory, const char **name_out);
 
+/* `directory` where that is a complete backup, else the newest in it. INTERNAL where there is none. */
+struct error *backup_find(struct arena *arena, const char *directory, const char **path_out);
+
 /* The interrupted one; likewise. */
 struct error *backup_partial(struct arena *arena, const char *directory, const char **name_out);
 

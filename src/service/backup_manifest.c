@@ -212,6 +212,20 @@ struct error *backup_newest(struct arena *arena, const char *directory, const ch
     return last_name(arena, directory, false, name_out);
 }
 
+struct error *backup_find(struct arena *arena, const char *directory, const char **path_out)
+{
+    const char *name;
+    *path_out = directory;
+    if (access(arena_format(arena, "%s/" BACKUP_MANIFEST, directory), F_OK) == 0)
+        return NULL;
+    TRY(backup_newest(arena, directory, &name));
+    if (name == NULL)
+        return error_message(error_new(arena, ERROR_INTERNAL, "no backup"), "There is no complete backup in %s.",
+                             directory);
+    *path_out = arena_format(arena, "%s/%s", directory, name);
+    return NULL;
+}
+
 struct error *backup_partial(struct arena *arena, const char *directory, const char **name_out)
 {
     return last_name(arena, directory, true, name_out);

@@ -13,6 +13,7 @@
 #include "domain/file_usage.h"
 #include "domain/maintenance.h"
 #include "domain/organisation.h"
+#include "service/backup_int.h"
 #include "service/fsck_int.h"
 #include "service/service.h"
 
@@ -128,6 +129,16 @@ static struct error *compare_hash(struct fsck *fsck, const struct file_kept *kep
     return lease_keep(&fsck->lease, fsck->arena);
 }
 
+/* Moves aside what is not the file's any more, and takes its bytes from the backup if that has them. */
+static struct error *repair_file(struct fsck *fsck, const struct file_kept *kept, struct fsck_finding *finding)
+{
+    if (finding->kind == FSCK_SIZE || finding->kind == FSCK_HASH)
+        TRY(blob_set_aside(fsck->service->blobs, fsck->scratch, kept->id, &finding->moved_to));
+    if (finding->kind != FSCK_UNREADABLE && fsck->backup != NULL)
+        TRY(fsck_fetch(fsck, kept, &finding->mended));
+    return NULL;
+}
+
 /* Looks again whether the row is there: a purge may have taken the file away meanwhile. */
 static struct error *report_file(struct fsck *fsck, const struct file_kept *kept, enum fsck_kind kind)
 {
@@ -140,8 +151,8 @@ static struct error *report_file(struct fsck *fsck, const struct file_kept *kept
                                    .id = kept->id,
                                    .organisation_id = kept->organisation_id,
                                    .path = blob_path(fsck->scratch, kept->id)};
-    if (fsck->options->repair && (kind == FSCK_SIZE || kind == FSCK_HASH))
-        TRY(blob_set_aside(fsck->service->blobs, fsck->scratch, kept->id, &finding.moved_to));
+    if (fsck->options->repair)
+        TRY(repair_file(fsck, kept, &finding));
     fsck_tell(fsck, &finding);
     return NULL;
 }
@@ -267,6 +278,8 @@ struct error *fsck_run(struct service *service, struct arena *arena, struct aren
     struct error *error = blob_check(service->blobs, arena);
     if (error != NULL && error->code != ERROR_STORAGE_FULL)
         return error;
+    if (options->from != NULL)
+        TRY(backup_find(arena, options->from, &fsck.backup));
     TRY(file_estimate(service->database, arena, &fsck.total));
     TRY(lease_take(service, arena, MAINTENANCE_FSCK, PATIENCE_SECONDS, &fsck.lease));
     error = check_all(&fsck);

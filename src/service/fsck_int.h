@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of fsck share: fsck.c compares rows, fsck_store.c looks for what has no row. */
+/*
+ * What the files of fsck share: fsck.c compares rows, fsck_store.c looks for what has no row,
+ * fsck_fetch.c takes bytes from a backup.
+ */
 #ifndef GATEHOUSE_SERVICE_FSCK_INT_H
 #define GATEHOUSE_SERVICE_FSCK_INT_H
 
@@ -21,6 +24,7 @@ struct fsck {
     unsigned char *block;
     int64_t before; /* milliseconds since 1970: what is not older is left alone */
     int64_t total;  /* rows, as the server guesses */
+    const char *backup; /* where lost bytes are taken from, NULL: nowhere */
     struct id at;   /* the last row that was compared */
     int64_t saved;  /* clock_monotonic() */
     /* Ids from the store that are to be looked up. */
@@ -30,6 +34,12 @@ struct fsck {
 
 /* Counts a finding and tells of it. */
 void fsck_tell(struct fsck *fsck, struct fsck_finding *finding);
+
+/*
+ * Puts the bytes of a file from the backup into the store, where they are not; *mended_out is false when the backup does
+ * not have them, or not as the row says.
+ */
+struct error *fsck_fetch(struct fsck *fsck, const struct file_kept *kept, bool *mended_out);
 
 /* Everything that is in the store: bytes without a row, temporary files, names of nothing. */
 struct error *fsck_store(struct fsck *fsck);

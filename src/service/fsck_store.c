@@ -36,6 +36,8 @@ static struct error *settle_orphan(struct fsck *fsck, struct id id)
         TRY(file_removal_done(service->database, scratch, id));
     } else if (fsck->options->repair) {
         TRY(blob_set_aside(service->blobs, scratch, id, &finding.moved_to));
+        if (finding.moved_to == NULL) /* an upload that was given up has taken it back */
+            return NULL;
     }
     fsck_tell(fsck, &finding);
     return NULL;
@@ -80,6 +82,8 @@ static struct error *see_stray(void *context, const struct blob_stray *stray)
                                    .path = arena_format(fsck->scratch, "%s/%s", stray->folder, stray->name)};
     if (fsck->options->repair && stray->is_file) {
         TRY(blob_set_stray_aside(fsck->service->blobs, fsck->scratch, stray->folder, stray->name, &finding.moved_to));
+        if (finding.moved_to == NULL)
+            return NULL;
         finding.mended = true;
     }
     fsck_tell(fsck, &finding);

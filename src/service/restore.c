@@ -35,17 +35,8 @@ static struct error *refuse(struct arena *arena, const char *format, ...)
 
 static struct error *find_backup(struct restore *restore)
 {
-    struct arena *arena = restore->arena;
-    const char *directory = restore->options->directory;
-    const char *name;
-    restore->result->path = directory;
-    if (access(arena_format(arena, "%s/" BACKUP_MANIFEST, directory), F_OK) != 0) {
-        TRY(backup_newest(arena, directory, &name));
-        if (name == NULL)
-            return refuse(arena, "There is no complete backup in %s.", directory);
-        restore->result->path = arena_format(arena, "%s/%s", directory, name);
-    }
-    return backup_manifest_read(arena, restore->result->path, &restore->manifest);
+    TRY(backup_find(restore->arena, restore->options->directory, &restore->result->path));
+    return backup_manifest_read(restore->arena, restore->result->path, &restore->manifest);
 }
 
 static struct error *check_hash(struct restore *restore, const char *name, const char *expected)

@@ -7,6 +7,7 @@ tests_unit_test_blob_SOURCES = \
 	tests/unit/blob/test_directory.c \
 	tests/unit/blob/test_faults.c \
 	tests/unit/blob/test_image.c \
+	tests/unit/blob/test_keep.c \
 	tests/unit/blob/test_scanner.c \
 	tests/unit/blob/test_sniff.c
 tests_unit_test_blob_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/tests/unit/blob

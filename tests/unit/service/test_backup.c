@@ -15,7 +15,7 @@
 #include "domain/maintenance.h"
 #include "harness.h"
 #include "keep_help.h"
-#include "service/purge.h"
+#include "service/fsck.h"
 #include "service/restore.h"
 #include "store/database.h"
 
@@ -122,6 +122,15 @@ static void assert_restored(struct drill *drill, const struct file_record *recor
                      1);
 }
 
+static void flip(struct drill *drill, const char *path)
+{
+    size_t length;
+    char *bytes = harness_read(drill->arena, path, &length);
+    bytes[length / 2] ^= 1;
+    FILE *file = fopen(path, "we");
+    assert_true(file != NULL && fwrite(bytes, 1, length, file) == length && fclose(file) == 0);
+}
+
 static void what_was_saved_comes_back(void **state)
 {
     struct drill *drill = drill_new(harness_arena(state));
@@ -210,6 +219,32 @@ static void what_is_lost_already_is_told_and_the_rest_is_saved(void **state)
     expect_ok(try_restore(drill, drill->directory, true, &restored)); /* goes on where it was refused */
     assert_restored(drill, &good, 1);
     assert_int_equal(restored_integer(drill, "SELECT COUNT(*) FROM restored.file"), 3);
+}
+
+static void fsck_takes_lost_bytes_from_a_backup(void **state)
+{
+    struct drill *drill = drill_new(harness_arena(state));
+    struct keep *keep = drill->keep;
+    struct file_record records[4];
+    for (unsigned i = 0; i < 4; i++)
+        records[i] = keep_file(keep, 300000 + i, i, 0);
+    struct backup_result saved_in = backup(drill, (struct backup_options){0});
+    assert_int_equal(unlink(keep_path(keep, records[0].id)), 0);
+    assert_int_equal(truncate(keep_path(keep, records[1].id), 5), 0);
+    keep_flip(keep, records[2].id, 1000);
+    keep_flip(keep, records[3].id, 1000);
+    flip(drill, saved(drill, &saved_in, records[3].id)); /* and in the backup: that one stays lost */
+    struct fsck_options options = {.repair = true, .from = drill->directory, .watch = &drill->watch};
+    struct fsck_result result;
+    expect_ok(fsck_run(&keep->service, keep->arena, keep->scratch, &options, &result));
+    assert_int_equal(result.unmended, 1);
+    assert_int_equal(result.counts[FSCK_MISSING] + result.counts[FSCK_SIZE] + result.counts[FSCK_HASH], 4);
+    expect_ok(fsck_run(&keep->service, keep->arena, keep->scratch, &options, &result));
+    assert_int_equal(result.counts[FSCK_MISSING], 1);
+    assert_int_equal(result.unmended, 1);
+    assert_int_equal(result.counts[FSCK_SIZE] + result.counts[FSCK_HASH], 0);
+    options.from = harness_directory(drill->arena);
+    expect_error(fsck_run(&keep->service, keep->arena, keep->scratch, &options, &result), ERROR_INTERNAL);
 }
 
 /* Ends at the given question. */
@@ -334,15 +369,6 @@ static void only_an_empty_host_is_restored_to(void **state)
     expect_ok(try_restore(drill, first.path, false, &restored));
 }
 
-static void flip(struct drill *drill, const char *path)
-{
-    size_t length;
-    char *bytes = harness_read(drill->arena, path, &length);
-    bytes[length / 2] ^= 1;
-    FILE *file = fopen(path, "we");
-    assert_true(file != NULL && fwrite(bytes, 1, length, file) == length && fclose(file) == 0);
-}
-
 static void a_damaged_backup_is_refused_before_anything_is_done(void **state)
 {
     static const char *const names[] = {"rows.sql", "files.txt"};
@@ -408,6 +434,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_second_backup_links_to_the_first),
     HARNESS_TEST(links_to_the_store_take_no_room),
     HARNESS_TEST(what_is_lost_already_is_told_and_the_rest_is_saved),
+    HARNESS_TEST(fsck_takes_lost_bytes_from_a_backup),
     HARNESS_TEST(an_interrupted_backup_is_gone_on_with),
     HARNESS_TEST(left_overs_are_trusted_by_their_hash_only),
     HARNESS_TEST(an_interrupted_restore_is_gone_on_with),
