@@ -2,6 +2,7 @@
 /* Having the files of an upload judged by the virus scanner, where one is configured. */
 #include "base/arena.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "base/text.h"
 #include "blob/scanner.h"
 #include "domain/audit.h"
@@ -28,17 +29,25 @@ static void note_infection(const struct upload *upload, const char *signature)
 static struct error *scan_file(struct upload *upload, size_t index)
 {
     struct scan_verdict verdict;
-    TRY(scanner_scan(upload->service->scanner, upload->arena, upload->files[index].writer, &verdict));
+    struct error *error =
+        scanner_scan(upload->service->scanner, upload->arena, upload->files[index].writer, &verdict);
+    if (error != NULL) {
+        metrics_add(METRIC_SCAN_FAILED, 1);
+        return error_trace(error, __func__, __FILE__, __LINE__);
+    }
     switch (verdict.result) {
     case SCAN_CLEAN:
+        metrics_add(METRIC_SCAN_CLEAN, 1);
         break;
     case SCAN_INFECTED:
+        metrics_add(METRIC_SCAN_INFECTED, 1);
         note_infection(upload, verdict.signature);
         validation_add(&upload->validation, "infected",
                        arena_format(upload->arena, "is infected: the virus scanner found %s", verdict.signature),
                        "file[%zu]", index);
         break;
     case SCAN_TOO_LARGE:
+        metrics_add(METRIC_SCAN_TOO_LARGE, 1);
         LOG(WARN, FILES, "a file is larger than clamd's StreamMaxLength");
         return error_entry(error_message(error_plain(upload->arena, ERROR_TOO_LARGE),
                                          "The file is larger than the virus scanner takes."),

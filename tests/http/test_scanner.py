@@ -10,6 +10,7 @@ import pytest
 from support import files, multipart, samples, system
 from support.clamd import EICAR_NAME, clamd
 from support.client import check_error
+from support.metrics import scrape
 from support.multipart import Part
 
 LIMIT = b"INSTREAM size limit exceeded. ERROR\0"
@@ -143,3 +144,12 @@ def test_check_tells_of_the_scanner(stack, scanner):
     bad = check(scanner.path + ".none")
     assert bad.returncode == 1 and "scanner" in bad.stdout and "scanner        ok" not in bad.stdout
     assert "clamd" in bad.stdout
+
+
+def test_verdicts_are_counted(api, keeper, stack, scanner, worker):
+    answers = {"clean": b"stream: OK\0", "infected": b"stream: X FOUND\0", "failed": b"?\0", "tooLarge": LIMIT}
+    for result, answer in answers.items():
+        before = scrape(api).value("gatehouse_scans_total", result=result)
+        scanner.answer = lambda data, answer=answer: answer
+        send(worker, stack, keeper, files.form(samples.noise(100), f"{samples.word()}.bin"))
+        assert scrape(api).value("gatehouse_scans_total", result=result) == before + 1, result
