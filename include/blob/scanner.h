@@ -28,7 +28,7 @@ struct scan_verdict {
 
 /*
  * A scanner on the daemon's socket; nothing is connected yet. Lives in `arena` (the process's). A conversation may take
- * `timeout_seconds` and one second more for each MiB that it is about.
+ * `timeout_seconds` and one second more for each 16 MiB that it is about.
  */
 struct scanner *scanner_new(struct arena *arena, const char *socket_path, int64_t timeout_seconds);
 

@@ -22,6 +22,7 @@
 
 #define MICROSECONDS INT64_C(1000000)
 #define CHUNK_HEAD 4
+#define BYTES_A_SECOND (16 * 1024 * 1024)
 
 struct scanner {
     const char *path;
@@ -76,7 +77,7 @@ static struct error *open_talk(struct scanner *scanner, struct arena *arena, uin
         return failure(arena, "the path of its socket is too long", 0);
     memcpy(address.sun_path, scanner->path, length);
     talk_out->deadline =
-        clock_monotonic() + (scanner->timeout_seconds + (int64_t)(bytes / (1024 * 1024))) * MICROSECONDS;
+        clock_monotonic() + (scanner->timeout_seconds + (int64_t)(bytes / BYTES_A_SECOND)) * MICROSECONDS;
     talk_out->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (talk_out->fd < 0)
         return failure(arena, "socket", errno);
