@@ -75,6 +75,10 @@ struct configuration {
         const char *templates;
     } mail;
     struct {
+        const char *file;
+        int64_t size_mib; /* 0: no service cache */
+    } cache;
+    struct {
         const char *destination; /* "stderr", "syslog" or "file" */
         const char *file;
         const char *level;

@@ -70,6 +70,11 @@
 #define LIMIT_METRICS_OPERATIONS 160
 #define LIMIT_METRICS_PROCESSES 256
 
+/* The service cache: a key, a value, and the names that one request may evict. */
+#define LIMIT_CACHE_KEY_BYTES 200
+#define LIMIT_CACHE_VALUE_BYTES 262144
+#define LIMIT_CACHE_NAMES 100
+
 /* Prepared statements one connection remembers. */
 #define LIMIT_STATEMENTS 256
 

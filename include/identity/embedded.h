@@ -13,7 +13,10 @@
 #include "base/secret.h"
 #include "codec/password_hash.h"
 
+#define EMBEDDED_CACHE_KEY "jwks:embedded"
+
 struct arena;
+struct cache;
 struct database;
 struct error;
 struct provider;
@@ -21,6 +24,7 @@ struct provider;
 /* Texts and the secret must live as long as the provider. */
 struct embedded_options {
     struct database *database;
+    struct cache *cache;  /* keeps the public keys under EMBEDDED_CACHE_KEY; may be NULL */
     struct secret master; /* the service's secret, 32 bytes */
     const char *issuer;
     const char *audience;

@@ -19,8 +19,8 @@ struct service;
 
 /*
  * Applies every change after the last one that this process has followed, up to `version`; no statement is run when there
- * is none. What a process first hears of is where it starts: it has kept nothing from before. Where the log does not tell
- * all, everything is read anew. An error leaves the process where it was, so that the next request tries again; this one
+ * is none. Whatever a process kept before it heard of a first version, and everything where the log does not tell all, is
+ * read anew. The host's cache file is brought to the version with it, by whoever of the host comes first. An error leaves the process where it was, so that the next request tries again; this one
  * must fail, since what it would use may be stale.
  */
 struct error *live_follow(struct service *service, struct arena *arena, int64_t version);

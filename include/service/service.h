@@ -14,6 +14,7 @@
 
 struct arena;
 struct blob_store;
+struct cache;
 struct configuration;
 struct database;
 struct error;
@@ -45,6 +46,7 @@ struct service {
     const struct configuration *configuration;
     struct secret master; /* the secret file's bytes: everything sealed is sealed under it */
     struct database *database;
+    struct cache *cache; /* the host's service cache */
     struct provider *provider;
     struct blob_store *blobs;
     struct sniffer *sniffer;

@@ -50,7 +50,7 @@ struct error *passwords_admin_set(struct call *call);
 
 /* trail.c. Every action that is written to the audit trail stands in this list. */
 #define TRAIL_ACTIONS                                                                                              \
-    "access.crossOrganisation|access.denied|audit.purge|customer.create|file.archive|file.link|file.infected|file.purge|file.restore|file.update|file.upload|organisation.update|session.refreshFailed|session.reuse|settings.update|"    \
+    "access.crossOrganisation|access.denied|audit.purge|cache.update|customer.create|file.archive|file.link|file.infected|file.purge|file.restore|file.update|file.upload|organisation.update|session.refreshFailed|session.reuse|secrets.rotate|settings.update|"    \
     "user.adminConfirm|user.changePassword|user.confirm|user.confirmFailed|user.create|user.createAdmin|user.disable|user.forgottenPassword|"           \
     "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.resendConfirmation|"                       \
     "user.resendInvitation|user.resetFailed|user.resetPassword|user.setPassword|user.setTemporaryPassword|user.unlock|user.update"
@@ -73,6 +73,11 @@ extern const struct schema downloads_query_schema, downloads_link_schema, downlo
 struct error *downloads_file(struct call *call);
 struct error *downloads_link(struct call *call);
 struct error *downloads_make_link(struct call *call);
+
+/* caching.c */
+extern const struct schema cache_body_schema;
+struct error *cache_judge(struct call *call, struct validation *validation);
+struct error *cache_update(struct call *call);
 
 /* settings.c */
 extern const struct schema settings_document_schema, settings_change_schema;

@@ -5,4 +5,4 @@ libghapi_a_SOURCES = \
 	include/api/openapi.h src/api/openapi.c \
 	include/api/route.h src/api/route.c src/api/routes.c \
 	src/api/handlers_int.h src/api/views_int.h src/api/views.c \
-	src/api/accounts.c src/api/downloads.c src/api/files_int.h src/api/files.c src/api/members.c src/api/passwords.c src/api/settings.c src/api/system.c src/api/trail.c
+	src/api/accounts.c src/api/caching.c src/api/downloads.c src/api/files_int.h src/api/files.c src/api/members.c src/api/passwords.c src/api/settings.c src/api/system.c src/api/trail.c

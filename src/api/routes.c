@@ -428,6 +428,23 @@ static const struct route rows[] = {
         .handler = trail_list,
     },
     {
+        .method = METHOD_POST,
+        .path = "/system/cache",
+        .operation = "updateCache",
+        .tag = "Service",
+        .summary = "Evict entries of the service cache, or have secrets read again, on every host",
+        .description = "Idempotent. When the reply leaves, no request that begins on any worker of any host is answered from "
+                       "what was evicted. The message counts the entries of the host that answers.",
+        .access = ACCESS_PERMISSION,
+        .permission = "sys:cache:a",
+        .body_kind = BODY_JSON,
+        .body = &cache_body_schema,
+        .judge = cache_judge,
+        .reply_kind = REPLY_SUCCESS,
+        .reply = &system_success_schema,
+        .handler = cache_update,
+    },
+    {
         .method = METHOD_GET,
         .path = "/system/settings",
         .operation = "getSettings",

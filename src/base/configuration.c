@@ -71,6 +71,8 @@ static const struct configuration_row rows[] = {
     FILE_PATH(mail, smtp_password_file, NULL),
     CHOICE(mail, smtp_tls, "required", "none|opportunistic|required"),
     FILE_PATH(mail, templates, GATEHOUSE_DATADIR "/mail"),
+    FILE_PATH(cache, file, "/run/gatehouse/cache"),
+    INTEGER(cache, size_mib, "16", 0, 4096),
     CHOICE(log, destination, "stderr", "stderr|syslog|file"),
     FILE_PATH(log, file, NULL),
     CHOICE(log, level, "info", "fatal|error|warn|info|debug|trace"),

@@ -31,6 +31,7 @@
 #include "service/service.h"
 #include "service/setup.h"
 #include "service/sync.h"
+#include "store/cache.h"
 #include "store/mail.h"
 
 /* Few at a time: all of them must be done within the lease, and a mail may take half a minute. */
@@ -144,6 +145,7 @@ static struct error *tidy(struct service *service, struct arena *arena)
         purge_tokens, purge_sessions, purge_outbox, purge_throttle,
         purge_codes,  purge_changes,  sweep_blobs,  finish_purge};
     struct error *first = NULL;
+    cache_sweep(service->cache);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         uint64_t count = PURGE_ROWS;
         for (int round = 0; round < PURGE_ROUNDS && count >= PURGE_ROWS; round++) {
@@ -184,7 +186,7 @@ static int run_until_told(struct service *service, const struct mail_transport *
     int64_t watched = 0;
     metrics_join(METRICS_JOBS, NULL);
     LOG(INFO, JOBS, "job runner started");
-    while (!ending) {
+    while (!ending && !cache_spent(service->cache)) {
         size_t count = 0;
         size_t stale = 0;
         struct error *error = do_round(service, arena, transport, &count);

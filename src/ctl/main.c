@@ -36,6 +36,7 @@ static const struct command commands[] = {
     {"restore", "put a backup into an empty database and files directory", ctl_restore},
     {"organisation", "list, show and change organisations", ctl_organisation},
     {"settings", "read and change what the service can be told while it runs", ctl_settings},
+    {"cache", "look into the service cache, and evict from it on every host", ctl_cache},
     {"routes", "print the table of endpoints", ctl_routes},
     {"openapi", "print the OpenAPI document", ctl_openapi},
     {"version", "print the version", show_version},

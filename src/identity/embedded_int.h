@@ -19,7 +19,7 @@ struct signing_key;
 struct embedded_keys {
     struct arena *arena; /* holds all that follows; NULL before the first reading */
     struct key_set *set;
-    const struct signing_key *signer;
+    const struct signing_key *signer; /* NULL: only public halves were read */
     const char *signer_kid;
     int64_t read_at;  /* clock_monotonic() of the last successful reading */
     int64_t asked_at; /* of the last reading that a strange token caused */

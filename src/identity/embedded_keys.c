@@ -7,6 +7,9 @@
  * Parsing a key is dear, so a process keeps what it read and reads the table again when REREAD_SECONDS have
  * passed, or when a token came that no key opens, but that at most once in STRANGE_SECONDS: a flood of
  * made-up tokens costs nothing. When the table cannot be read, what was read before goes on.
+ *
+ * The public halves lie in the service cache as well, so that of all processes of a host that start or read again only one
+ * asks the database. Private halves never do, sealed or not: who is to sign reads the table.
  */
 #include <string.h>
 
@@ -14,13 +17,21 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/text.h"
+#include "codec/document.h"
 #include "codec/seal.h"
 #include "codec/signing_key.h"
 #include "identity/embedded_int.h"
+#include "store/cache.h"
 
 #define REREAD_SECONDS 300
 #define STRANGE_SECONDS 30
 #define LOCK_WAIT_SECONDS 4
+
+/* How long the cache keeps the public halves: what may pass beyond REREAD_SECONDS before a process has read a change that
+ * nobody announced. How long a process may take to read them. */
+#define CACHE_SECONDS 60
+#define LEASE_SECONDS 10
 
 static int64_t seconds_since(int64_t monotonic)
 {
@@ -41,53 +52,74 @@ static const struct statement list_keys = {
     " WHERE retired_at IS NULL OR retired_at > UTC_TIMESTAMP(3) - INTERVAL ? SECOND"
     " ORDER BY retired_at IS NOT NULL, created_at DESC, kid LIMIT ?"};
 
-static struct error *query_keys(struct embedded *embedded, struct arena *arena, struct rows **rows_out)
+/* A key as it was read; without its private half where it comes from the cache. */
+struct key_row {
+    const char *kid;
+    const char *public_pem;
+    const void *sealed;
+    size_t sealed_length;
+    bool current;
+};
+
+struct key_rows {
+    struct key_row items[KEY_SET_KEYS];
+    size_t count;
+};
+
+static struct error *query_keys(struct embedded *embedded, struct arena *arena, struct key_rows *keys_out)
 {
-    int64_t published = embedded->options.access_token_seconds + REREAD_SECONDS + 60;
-    return database_query(embedded->options.database, arena, &list_keys,
-                          VALUES(database_integer(published), database_integer(KEY_SET_KEYS)), rows_out);
+    int64_t published = embedded->options.access_token_seconds + REREAD_SECONDS + CACHE_SECONDS;
+    struct rows *rows;
+    TRY(database_query(embedded->options.database, arena, &list_keys,
+                       VALUES(database_integer(published), database_integer(KEY_SET_KEYS)), &rows));
+    keys_out->count = rows->count;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct key_row *key = &keys_out->items[i];
+        *key = (struct key_row){
+            .kid = rows_text(rows, i, 0), .public_pem = rows_text(rows, i, 2), .current = rows_boolean(rows, i, 3)};
+        key->sealed = rows_bytes(rows, i, 1, &key->sealed_length);
+    }
+    return NULL;
 }
 
-/* Whether the table holds what the process has in memory, so that nothing need be parsed. */
-static bool unchanged(const struct embedded_keys *keys, const struct rows *rows)
+/* Whether the process has in memory what was read, so that nothing need be parsed. */
+static bool unchanged(const struct embedded_keys *keys, const struct key_rows *rows)
 {
     if (keys->arena == NULL || rows->count != key_set_count(keys->set))
         return false;
-    if (strcmp(keys->signer_kid, rows_text(rows, 0, 0)) != 0)
+    if (strcmp(keys->signer_kid, rows->items[0].kid) != 0 || (keys->signer == NULL && rows->items[0].sealed != NULL))
         return false;
-    for (size_t i = 0; i < rows->count; i++) {
-        const char *kid = rows_text(rows, i, 0);
-        if (key_set_find(keys->set, kid, strlen(kid)) == NULL)
+    for (size_t i = 0; i < rows->count; i++)
+        if (key_set_find(keys->set, rows->items[i].kid, strlen(rows->items[i].kid)) == NULL)
             return false;
-    }
     return true;
 }
 
 /* Parses all keys into `keys`, which has an arena of its own. */
-static struct error *parse_keys(struct embedded *embedded, struct arena *arena, const struct rows *rows,
+static struct error *parse_keys(struct embedded *embedded, struct arena *arena, const struct key_rows *rows,
                                 struct embedded_keys *keys)
 {
-    size_t length;
     struct secret pem;
     struct signing_key *key;
     keys->set = key_set_new(keys->arena);
+    keys->signer = NULL;
+    keys->signer_kid = arena_text(keys->arena, rows->items[0].kid);
     for (size_t i = 0; i < rows->count; i++) {
-        const char *kid = arena_text(keys->arena, rows_text(rows, i, 0));
-        if (i > 0) {
-            TRY(signing_key_load_public(keys->arena, kid, rows_text(rows, i, 2), &key));
+        const struct key_row *row = &rows->items[i];
+        const char *kid = arena_text(keys->arena, row->kid);
+        if (i > 0 || row->sealed == NULL) {
+            TRY(signing_key_load_public(keys->arena, kid, row->public_pem, &key));
         } else {
-            const void *sealed = rows_bytes(rows, i, 1, &length);
-            TRY(unseal(arena, embedded->options.master, seal_purpose(arena, kid), sealed, length, &pem));
+            TRY(unseal(arena, embedded->options.master, seal_purpose(arena, kid), row->sealed, row->sealed_length, &pem));
             TRY(signing_key_load_private(keys->arena, kid, pem, &key));
             keys->signer = key;
-            keys->signer_kid = kid;
         }
         TRY(key_set_add(keys->set, key));
     }
     return NULL;
 }
 
-static struct error *adopt_keys(struct embedded *embedded, struct arena *arena, const struct rows *rows)
+static struct error *adopt_keys(struct embedded *embedded, struct arena *arena, const struct key_rows *rows)
 {
     struct embedded_keys *keys = &embedded->keys;
     if (!unchanged(keys, rows)) {
@@ -150,17 +182,17 @@ static struct error *with_lock(struct embedded *embedded, struct arena *arena,
     return error != NULL ? error : unlock;
 }
 
-static bool has_signer(const struct rows *rows)
+static bool has_signer(const struct key_rows *rows)
 {
-    return rows->count > 0 && rows_boolean(rows, 0, 3);
+    return rows->count > 0 && rows->items[0].current;
 }
 
 static struct error *make_first(struct embedded *embedded, struct arena *arena)
 {
-    struct rows *rows;
+    struct key_rows rows;
     const char *kid;
     TRY(query_keys(embedded, arena, &rows));
-    return has_signer(rows) ? NULL : make_key(embedded, arena, &kid);
+    return has_signer(&rows) ? NULL : make_key(embedded, arena, &kid);
 }
 
 static struct error *make_next(struct embedded *embedded, struct arena *arena)
@@ -174,32 +206,91 @@ static struct error *make_next(struct embedded *embedded, struct arena *arena)
 
 /* ---- the faces ----------------------------------------------------------------------------------- */
 
+/* The rows of the table, of which there is at least one: the first start makes a key. */
+static struct error *find_keys(struct embedded *embedded, struct arena *arena, struct key_rows *rows_out)
+{
+    TRY(query_keys(embedded, arena, rows_out));
+    if (has_signer(rows_out))
+        return NULL;
+    TRY(with_lock(embedded, arena, make_first));
+    TRY(query_keys(embedded, arena, rows_out));
+    if (!has_signer(rows_out))
+        return error_new(arena, ERROR_INTERNAL, "the signing key just made is not there");
+    return NULL;
+}
+
 static struct error *read_keys(struct embedded *embedded, struct arena *arena)
 {
-    struct rows *rows;
-    TRY(query_keys(embedded, arena, &rows));
-    if (!has_signer(rows)) {
-        TRY(with_lock(embedded, arena, make_first));
-        TRY(query_keys(embedded, arena, &rows));
-        if (!has_signer(rows))
-            return error_new(arena, ERROR_INTERNAL, "the signing key just made is not there");
+    struct key_rows rows;
+    TRY(find_keys(embedded, arena, &rows));
+    return adopt_keys(embedded, arena, &rows);
+}
+
+/* ---- through the cache --------------------------------------------------------------------------- */
+
+/* [{"kid":…,"public":…},…], the key that signs first. */
+static struct error *load_public(struct arena *arena, void *context, void **bytes_out, size_t *length_out)
+{
+    struct key_rows rows;
+    struct buffer buffer;
+    TRY(find_keys(context, arena, &rows));
+    buffer_init(&buffer, arena);
+    for (size_t i = 0; i < rows.count; i++) {
+        buffer_add_text(&buffer, i == 0 ? "[{\"kid\":" : ",{\"kid\":");
+        buffer_add_json_text(&buffer, rows.items[i].kid);
+        buffer_add_text(&buffer, ",\"public\":");
+        buffer_add_json_text(&buffer, rows.items[i].public_pem);
+        buffer_add_char(&buffer, '}');
     }
-    return adopt_keys(embedded, arena, rows);
+    buffer_add_char(&buffer, ']');
+    *bytes_out = buffer.bytes;
+    *length_out = buffer.length;
+    return NULL;
+}
+
+static bool read_public(struct arena *arena, const void *bytes, size_t length, struct key_rows *rows_out)
+{
+    struct document *document = NULL;
+    rows_out->count = 0;
+    if (document_parse(arena, bytes, length, &document) != NULL || document_count(document) > KEY_SET_KEYS)
+        return false;
+    for (const struct document *key = document_first(document); key != NULL; key = document_next(key)) {
+        struct key_row *row = &rows_out->items[rows_out->count++];
+        *row = (struct key_row){.kid = document_text(document_member(key, "kid")),
+                                .public_pem = document_text(document_member(key, "public"))};
+        if (row->kid == NULL || row->public_pem == NULL)
+            return false;
+    }
+    return rows_out->count > 0;
+}
+
+static struct error *read_cached(struct embedded *embedded, struct arena *arena)
+{
+    const struct cache_loader loader = {load_public, embedded, CACHE_SECONDS, LEASE_SECONDS};
+    struct key_rows rows;
+    void *bytes;
+    size_t length;
+    TRY(cache_fetch(embedded->options.cache, arena, EMBEDDED_CACHE_KEY, &loader, &bytes, &length));
+    if (read_public(arena, bytes, length, &rows))
+        return adopt_keys(embedded, arena, &rows);
+    return read_keys(embedded, arena);
 }
 
 /* Reads where it is time to; a failure counts only when there is nothing to go on with. */
 static struct error *ensure_keys(struct embedded *embedded, struct arena *arena, bool stale)
 {
     struct embedded_keys *keys = &embedded->keys;
+    bool strange = false;
     bool due = keys->arena == NULL || seconds_since(keys->read_at) >= REREAD_SECONDS;
     if (stale && (!keys->asked || seconds_since(keys->asked_at) >= STRANGE_SECONDS)) {
         keys->asked = true;
         keys->asked_at = clock_monotonic();
-        due = true;
+        strange = true;
     }
-    if (!due)
+    if (!due && !strange)
         return NULL;
-    struct error *error = read_keys(embedded, arena);
+    bool cached = embedded->options.cache != NULL && !strange;
+    struct error *error = cached ? read_cached(embedded, arena) : read_keys(embedded, arena);
     if (error == NULL || keys->arena == NULL)
         return error;
     keys->read_at = clock_monotonic();
@@ -221,8 +312,10 @@ struct error *embedded_signer(struct embedded *embedded, struct arena *arena,
                               const struct signing_key **key_out)
 {
     /* Inside a transaction nothing is read: whoever opened it has asked before. */
-    if (embedded->keys.arena == NULL || !database_in_transaction(embedded->options.database))
+    if (embedded->keys.signer == NULL || !database_in_transaction(embedded->options.database))
         TRY(ensure_keys(embedded, arena, false));
+    if (embedded->keys.signer == NULL)
+        TRY(read_keys(embedded, arena));
     *key_out = embedded->keys.signer;
     return NULL;
 }

@@ -12,47 +12,60 @@
 #include "domain/change.h"
 #include "identity/provider.h"
 #include "service/adjust.h"
+#include "service/evict.h"
 #include "service/link.h"
 #include "service/service.h"
+#include "store/cache.h"
 
 /* After a change could not be followed; see live_glance(). */
 #define RETRY_MICROSECONDS (INT64_C(10) * 1000 * 1000)
 
-/* Keys are read and tokens judged anew at their next use. */
+static void forget_tokens(struct service *service)
+{
+    if (service->memo != NULL)
+        token_memo_forget_all(service->memo);
+}
+
+/* Keys are read and tokens judged anew at their next use; not every process has to do with them. */
 static void forget_keys(struct service *service)
 {
-    provider_forget(service->provider);
-    token_memo_forget_all(service->memo);
+    if (service->provider != NULL)
+        provider_forget(service->provider);
+    forget_tokens(service);
     service->live.keys++;
 }
 
-/* `payload` says what was evicted; NULL, here and below: everything may be stale. */
-static struct error *apply_cache(struct service *service, struct arena *arena, const char *payload)
+/* `entry` is what is applied; NULL, here and below: everything may be stale. */
+static struct error *apply_cache(struct service *service, struct arena *arena, const struct change_entry *entry)
 {
-    (void)arena;
-    (void)payload;
-    forget_keys(service);
+    struct cache_eviction eviction = {.flush = true};
+    if (entry != NULL)
+        eviction = evict_read(arena, entry);
+    if (evict_touches(&eviction, CACHE_PREFIX_KEYS))
+        forget_keys(service);
+    else if (evict_touches(&eviction, CACHE_PREFIX_TOKENS))
+        forget_tokens(service);
     return NULL;
 }
 
-static struct error *apply_secrets(struct service *service, struct arena *arena, const char *payload)
+static struct error *apply_secrets(struct service *service, struct arena *arena, const struct change_entry *entry)
 {
     (void)arena;
-    (void)payload;
+    (void)entry;
     forget_keys(service);
     link_memory_clear(service->links);
     service->live.secrets++;
     return NULL;
 }
 
-static struct error *apply_settings(struct service *service, struct arena *arena, const char *payload)
+static struct error *apply_settings(struct service *service, struct arena *arena, const struct change_entry *entry)
 {
-    (void)payload;
+    (void)entry;
     return adjust_follow(service, arena);
 }
 
 /* What each kind of change makes of this process; NULL: it keeps nothing of that kind. */
-static struct error *(*const appliers[CHANGE_KIND_COUNT])(struct service *, struct arena *, const char *) = {
+static struct error *(*const appliers[CHANGE_KIND_COUNT])(struct service *, struct arena *, const struct change_entry *) = {
     [CHANGE_CACHE] = apply_cache,
     [CHANGE_SECRETS] = apply_secrets,
     [CHANGE_SETTINGS] = apply_settings,
@@ -64,7 +77,7 @@ static struct error *apply(struct service *service, struct arena *arena, const s
         LOG_INTEGER("version", entry->version));
     if (appliers[entry->kind] == NULL)
         return NULL;
-    return appliers[entry->kind](service, arena, entry->payload);
+    return appliers[entry->kind](service, arena, entry);
 }
 
 static struct error *apply_everything(struct service *service, struct arena *arena)
@@ -83,23 +96,52 @@ static bool all_known(const struct change_entries *entries)
     return entries->whole;
 }
 
+/*
+ * Brings the host's cache file to the version, whoever of the host is the first to hear of it. `anew`: the counting itself
+ * has begun anew, so what the file says of its version means nothing.
+ */
+static struct error *follow_file(struct service *service, struct arena *arena, int64_t version, bool anew)
+{
+    struct change_entries entries = {.whole = true};
+    int64_t newest = version;
+    int64_t at = cache_version(service->cache);
+    /* The file may be ahead of what this request has read; but not of the log, unless a backup was restored. */
+    if (at > version)
+        TRY(change_current(service->database, arena, &newest));
+    if (at > newest)
+        anew = true;
+    else if (at != 0 && at < version)
+        TRY(change_list(service->database, arena, at, version, &entries));
+    struct cache_eviction *evictions = arena_array(arena, entries.count, sizeof *evictions);
+    for (size_t i = 0; i < entries.count; i++)
+        evictions[i] = evict_read(arena, &entries.items[i]);
+    cache_follow(service->cache, evictions, entries.count, version, anew || !all_known(&entries));
+    return NULL;
+}
+
+static struct error *follow_process(struct service *service, struct arena *arena, int64_t version)
+{
+    struct live *live = &service->live;
+    struct change_entries entries = {.whole = false};
+    if (live->known)
+        TRY(change_list(service->database, arena, live->version, version, &entries));
+    if (all_known(&entries)) {
+        for (size_t i = 0; i < entries.count; i++)
+            TRY(apply(service, arena, &entries.items[i]));
+        return NULL;
+    }
+    if (live->known)
+        LOG(INFO, SYSTEM, "the change log does not tell all: reading everything anew", LOG_INTEGER("version", version));
+    return apply_everything(service, arena);
+}
+
 struct error *live_follow(struct service *service, struct arena *arena, int64_t version)
 {
     struct live *live = &service->live;
     if (live->known && live->version == version)
         return NULL;
-    struct change_entries entries = {.whole = true};
-    if (live->known)
-        TRY(change_list(service->database, arena, live->version, version, &entries));
-    else
-        TRY(adjust_follow(service, arena)); /* the one thing that was not read when it was first needed */
-    if (!all_known(&entries)) {
-        LOG(INFO, SYSTEM, "the change log does not tell all: reading everything anew", LOG_INTEGER("version", version));
-        TRY(apply_everything(service, arena));
-    } else {
-        for (size_t i = 0; i < entries.count; i++)
-            TRY(apply(service, arena, &entries.items[i]));
-    }
+    TRY(follow_file(service, arena, version, live->known && version < live->version));
+    TRY(follow_process(service, arena, version));
     live->version = version;
     live->known = true;
     metrics_publish_change_version((uint64_t)version);

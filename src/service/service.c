@@ -16,6 +16,7 @@
 #include "identity/provider.h"
 #include "service/link.h"
 #include "service/password_policy.h"
+#include "store/cache.h"
 #include "store/database.h"
 #include "store/migrate.h"
 
@@ -39,6 +40,7 @@ static struct error *open_provider(struct service *service)
     const struct configuration *configuration = service->configuration;
     struct embedded_options options = {
         .database = service->database,
+        .cache = service->cache,
         .master = service->master,
         .issuer = configuration->identity.issuer,
         .audience = configuration->identity.audience,
@@ -51,8 +53,19 @@ static struct error *open_provider(struct service *service)
     return embedded_new(service->arena, &options, &service->provider);
 }
 
+static void open_cache(struct service *service)
+{
+    const struct cache_options options = {
+        .path = service->configuration->cache.file,
+        .bytes = (size_t)service->configuration->cache.size_mib << 20,
+        .master = service->master,
+    };
+    service->cache = cache_new(&options);
+}
+
 void service_close(struct service *service)
 {
+    cache_free(&service->cache);
     provider_free(&service->provider);
     database_free(&service->database);
 }
@@ -64,6 +77,7 @@ struct error *service_open(struct arena *arena, const struct configuration *conf
     TRY(read_master(arena, configuration->service.secret_file, &service_out->master));
     TRY(database_options_load(arena, configuration, false, &options));
     service_out->database = database_new(&options);
+    open_cache(service_out);
     TRY(open_provider(service_out));
     struct error *error = blob_directory_open(arena, configuration->files.directory, NULL, &service_out->blobs);
     if (error != NULL)

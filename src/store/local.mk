@@ -1,5 +1,7 @@
 noinst_LIBRARIES += libghstore.a
 libghstore_a_SOURCES = \
+	include/store/cache.h src/store/cache.c src/store/cache_int.h \
+	src/store/cache_entry.c src/store/cache_evict.c src/store/cache_file.c \
 	include/store/database.h src/store/database.c src/store/database_int.h \
 	src/store/connection.c src/store/failure.c src/store/rows.c \
 	include/store/dump.h src/store/dump.c src/store/dump_load.c \
@@ -10,10 +12,10 @@ libghstore_a_SOURCES = \
 	src/store/source.h src/store/source.c \
 	src/store/sql_split.h src/store/sql_split.c \
 	include/store/web.h src/store/web.c
-libghstore_a_CFLAGS = $(AM_CFLAGS) $(MARIADB_CFLAGS) $(CURL_CFLAGS)
+libghstore_a_CFLAGS = $(AM_CFLAGS) $(MARIADB_CFLAGS) $(CURL_CFLAGS) $(LMDB_CFLAGS)
 
 # What a program that uses this floor links.
-store_libs = libghstore.a $(codec_libs) $(MARIADB_LIBS) $(CURL_LIBS)
+store_libs = libghstore.a $(codec_libs) $(MARIADB_LIBS) $(CURL_LIBS) $(LMDB_LIBS)
 
 sqldir = $(pkgdatadir)/sql
 dist_sql_DATA = sql/001-foundation.sql sql/002-roles.sql sql/003-embedded-identity.sql \

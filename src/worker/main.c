@@ -28,6 +28,7 @@
 #include "http/request.h"
 #include "service/service.h"
 #include "service/setup.h"
+#include "store/cache.h"
 
 /* The path of base_url: what the web server's requests have in front of ours. */
 static const char *base_path(const char *base_url)
@@ -72,7 +73,7 @@ static void serve(struct service *service, const struct configuration *configura
     const char *base = base_path(configuration->service.base_url);
     int64_t left = configuration->service.requests_per_worker;
     struct request_source source;
-    while (left-- > 0 && fastcgi_accept(&source)) {
+    while (left-- > 0 && !cache_spent(service->cache) && fastcgi_accept(&source)) {
         struct request request;
         struct reply reply;
         request_init(&request, arena, &source, base);

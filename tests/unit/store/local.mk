@@ -11,10 +11,13 @@ check_PROGRAMS += tests/unit/test-store
 TESTS += tests/unit/test-store
 tests_unit_test_store_SOURCES = \
 	tests/unit/store/main.c \
+	tests/unit/store/cache_help.h tests/unit/store/cache_help.c \
 	tests/unit/store/certificate.h tests/unit/store/certificate.c \
 	tests/unit/store/proxy.h tests/unit/store/proxy.c \
 	tests/unit/store/script_server.h tests/unit/store/script_server.c \
 	tests/unit/store/store_help.h tests/unit/store/store_help.c \
+	tests/unit/store/test_cache.c \
+	tests/unit/store/test_cache_faults.c \
 	tests/unit/store/test_connection.c \
 	tests/unit/store/test_database.c \
 	tests/unit/store/test_dump.c \
@@ -28,5 +31,5 @@ tests_unit_test_store_SOURCES = \
 	tests/unit/store/test_transaction.c \
 	tests/unit/store/test_web.c
 tests_unit_test_store_CPPFLAGS = $(unit_cppflags) -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
-tests_unit_test_store_CFLAGS = $(unit_cflags) $(MARIADB_CFLAGS) $(OPENSSL_CFLAGS)
-tests_unit_test_store_LDADD = $(fixture_libs) $(unit_libs) $(store_libs) $(CMOCKA_LIBS)
+tests_unit_test_store_CFLAGS = $(unit_cflags) $(MARIADB_CFLAGS) $(OPENSSL_CFLAGS) $(LMDB_CFLAGS)
+tests_unit_test_store_LDADD = $(fixture_libs) $(unit_libs) $(store_libs) $(LMDB_LIBS) $(CMOCKA_LIBS)

@@ -48,6 +48,7 @@ def values(chosen, layout):
         ("mail", "smtp_tls"): "",
         ("log", "destination"): "file",
         ("log", "file"): layout.log / "gatehouse.log",
+        ("cache", "file"): layout.run / "cache",
         ("metrics", "file"): layout.run / "metrics",
     }
 

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/* The endpoint of the service cache. */
+#include <stddef.h>
+
+#include "api/handlers_int.h"
+#include "api/route.h"
+#include "base/arena.h"
+#include "base/limits.h"
+#include "http/schema.h"
+#include "service/evict.h"
+#include "service/service.h"
+
+static const struct schema_field fields[] = {
+    {.name = "keys", .type = SCHEMA_TEXTS, .maximum = LIMIT_CACHE_NAMES, .item_maximum = LIMIT_CACHE_KEY_BYTES,
+     .offset = offsetof(struct eviction, keys), .description = "Entries by their keys, for example jwks:embedded."},
+    {.name = "prefixes", .type = SCHEMA_TEXTS, .maximum = LIMIT_CACHE_NAMES, .item_maximum = LIMIT_CACHE_KEY_BYTES,
+     .offset = offsetof(struct eviction, prefixes),
+     .description = "Entries by what their keys begin with: jwks: (public keys of identity providers), token: (verified tokens)."},
+    {.name = "flush", .type = SCHEMA_BOOLEAN, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct eviction, flush),
+     .description = "Every entry."},
+    {.name = "secrets", .type = SCHEMA_BOOLEAN, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct eviction, secrets),
+     .description = "Every worker reads its secrets again: database, SMTP and provider credentials, signing keys, key sets."},
+};
+
+const struct schema cache_body_schema = {.name = "CacheUpdate", SCHEMA_FIELDS(fields), .size = sizeof(struct eviction)};
+
+static void judge_names(struct validation *validation, const struct text_list *names, const char *member)
+{
+    for (size_t i = 0; i < names->count; i++)
+        if (names->items[i][0] == '\0')
+            validation_add(validation, "length", "must not be empty", "%s[%zu]", member, i);
+}
+
+struct error *cache_judge(struct call *call, struct validation *validation)
+{
+    const struct eviction *body = call->body;
+    judge_names(validation, &body->keys, "keys");
+    judge_names(validation, &body->prefixes, "prefixes");
+    if (validation->error == NULL && body->keys.count + body->prefixes.count == 0 && !body->flush && !body->secrets)
+        validation_add(validation, "required", "must be given, or prefixes, flush or secrets", "keys");
+    return NULL;
+}
+
+struct error *cache_update(struct call *call)
+{
+    const struct eviction *body = call->body;
+    size_t count;
+    TRY(evict(call->service, call->arena, &call->caller, body, &count));
+    call->success = arena_format(call->arena, "%zu %s evicted%s.", count, count == 1 ? "entry was" : "entries were",
+                                 body->secrets ? "; all secrets are read anew" : "");
+    return NULL;
+}

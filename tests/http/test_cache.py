@@ -1,0 +1,226 @@
+# SPDX-License-Identifier: MIT
+"""The service cache: POST /system/cache and gatehousectl cache, on this host and on another."""
+
+import json
+import os
+import pathlib
+import random
+import uuid
+
+import pytest
+
+from support import operator, system
+from support.stack import wait_until
+
+PATH = "/system/cache"
+KEYS = "/.well-known/jwks.json"
+ROUNDS = 500
+
+
+def evict(account, **wish):
+    """POST /system/cache; the message."""
+    body = account.post(PATH, json=wish, status=200).json()
+    assert set(body) == {"status", "message"} and body["status"] == "success"
+    return body["message"]
+
+
+def published(api):
+    """The kids that this stack publishes."""
+    return {key["kid"] for key in api.get(KEYS, status=200).json()["keys"]}
+
+
+def cached(stack):
+    """The keys that gatehousectl lists."""
+    return {line.split()[0] for line in operator.run(stack, "cache", "keys").splitlines()[1:]}
+
+
+class Marker:
+    """A retired public key in the table, put there as at the prompt: nothing of the service announces it."""
+
+    def __init__(self, database):
+        self.database = database
+        self.kid = None
+        self.public = database.run("SELECT public_key FROM identity_signing_key ORDER BY created_at DESC LIMIT 1")[0][0]
+
+    def change(self):
+        """The one before goes, a new one comes; its kid."""
+        self.remove()
+        self.kid = f"test-{uuid.uuid4()}"
+        self.database.run(
+            "INSERT INTO identity_signing_key (kid, private_key_sealed, public_key, retired_at)"
+            " VALUES (%s, '', %s, UTC_TIMESTAMP(3))", self.kid, self.public)
+        return self.kid
+
+    def remove(self):
+        if self.kid is not None:
+            self.database.run("DELETE FROM identity_signing_key WHERE kid = %s", self.kid)
+        self.kid = None
+
+
+@pytest.fixture()
+def marker(database, administrator):
+    made = Marker(database)
+    yield made
+    made.remove()
+    evict(administrator, keys=["jwks:embedded"])
+
+
+# ---- what is asked -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("body, paths", [
+    ({}, {"keys"}), ({"keys": []}, {"keys"}), ({"keys": [], "prefixes": []}, {"keys"}),
+    ({"flush": False, "secrets": False}, {"keys"}), ({"flush": None, "secrets": None}, {"keys"}),
+    ({"prefixes": [""]}, {"prefixes[0]"}), ({"keys": ["a", ""]}, {"keys[1]"}), ({"keys": "a"}, {"keys"}),
+    ({"keys": [1]}, {"keys[0]"}), ({"keys": None}, {"keys"}), ({"prefixes": {}}, {"prefixes"}),
+    ({"flush": 1}, {"flush"}), ({"flush": "true"}, {"flush"}), ({"secrets": "yes"}, {"secrets"}),
+    ({"keys": ["x" * 201]}, {"keys[0]"}), ({"keys": ["a"] * 101}, {"keys"}), ({"flush": True, "all": 1}, {"all"}),
+])
+def test_what_asks_for_nothing_or_badly_is_refused_by_its_path(administrator, body, paths):
+    administrator.post(PATH, json=body, status=400, code="request.invalid", paths=paths)
+
+
+def test_it_takes_the_permission(owner, nobody, api):
+    api.post(PATH, json={"flush": True}, status=401, code="auth.tokenMissing")
+    for account in (owner, nobody):
+        account.post(PATH, json={"flush": True}, status=403, code="auth.permission")
+
+
+def test_entries_go_by_key_by_prefix_and_all_and_the_message_counts_them(api, stack, administrator):
+    for wish in ({"keys": ["jwks:embedded"]}, {"prefixes": ["jwks:"]}, {"prefixes": ["j"]}, {"flush": True},
+                 {"keys": ["jwks:embedded", "no:such"], "prefixes": ["jwks:emb"]}, {"secrets": True}):
+        published(api)
+        assert "jwks:embedded" in cached(stack), wish
+        message = evict(administrator, **wish)
+        assert int(message.split()[0]) >= 1, (wish, message)
+
+
+def test_evicting_is_idempotent(administrator):
+    for _ in range(3):
+        message = evict(administrator, keys=["no:such"], prefixes=["nor:this"])
+        assert message.startswith("0 entries")
+
+
+def test_it_is_audited(administrator):
+    name = f"test:{uuid.uuid4()}"
+    evict(administrator, keys=[name], prefixes=["x"])
+    rows = administrator.get("/system/audit", params={"action": "cache.update", "limit": 5}, status=200).json()["items"]
+    row = next(row for row in rows if name in str(row["details"]))
+    assert row["userId"] == administrator.user["id"] and row["outcome"] == "success"
+
+
+def test_the_file_is_for_its_owner_only_and_holds_no_token_and_no_private_key(stack, api, administrator):
+    published(api)
+    path = cache_file(stack)
+    for ending in ("", "-lock", "-guard"):
+        assert os.stat(f"{path}{ending}").st_mode & 0o777 == 0o600
+    data = pathlib.Path(path).read_bytes()
+    assert b"PUBLIC KEY" in data and b"PRIVATE" not in data
+    assert administrator.token.encode() not in data and administrator.token.split(".")[2].encode() not in data
+
+
+def cache_file(stack):
+    """The path that the configuration names."""
+    section = None
+    for line in pathlib.Path(stack.configuration).read_text().splitlines():
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif section == "cache" and line.startswith("file = "):
+            return line.split(" = ", 1)[1]
+    raise AssertionError("[cache] file is not set")
+
+
+# ---- gatehousectl ------------------------------------------------------------------------------------------
+
+
+def test_the_operator_lists_evicts_and_flushes(stack, api, marker):
+    published(api)
+    assert "jwks:embedded" in cached(stack)
+    assert operator.run(stack, "cache", "keys", "nothing:").splitlines()[1:] == []
+    for words in (("evict", "--key", "jwks:embedded"), ("evict", "--prefix", "jw"), ("flush",), ("evict", "--secrets")):
+        kid = marker.change()
+        operator.run(stack, "cache", *words)
+        assert kid in published(api), words
+
+
+@pytest.mark.parametrize("words", [(), ("evict",), ("evict", "--key", ""), ("flush", "now"), ("keys", "a", "b"),
+                                   ("drop",), ("evict", "--key"), ("evict", "jwks:")])
+def test_a_command_that_is_not_one_is_refused(stack, words):
+    assert operator.run(stack, "cache", *words, status=None).returncode == 2
+
+
+# ---- on another host ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def elsewhere(stack, tmp_path_factory):
+    """Three workers that share a cache file and numbers of their own, as on another host."""
+    folder = tmp_path_factory.mktemp("host")
+    settings = {"cache_file": folder / "cache", "metrics_file": folder / "metrics"}
+    with system.worker(stack, **settings) as one, system.worker(stack, **settings) as two, \
+            system.worker(stack, **settings) as three:
+        yield [one, two, three]
+
+
+def kids_of(worker):
+    answer = worker.call("GET", KEYS)
+    assert answer.status == 200
+    return {key["kid"] for key in json.loads(answer.body)["keys"]}
+
+
+def test_a_change_is_seen_by_the_next_read_on_the_other_host(api, administrator, marker, elsewhere):
+    ways = [{"keys": ["jwks:embedded"]}, {"prefixes": ["jwks:"]}, {"flush": True}, {"secrets": True}]
+    picked = random.Random(11)
+    stale = 0
+    for number in range(ROUNDS):
+        kid = marker.change()
+        evict(administrator, **ways[number % len(ways)])
+        stale += kid not in kids_of(picked.choice(elsewhere))
+        if number % 10 == 0:
+            stale += kid not in published(api)
+    assert stale == 0
+
+
+def test_without_an_eviction_what_is_cached_goes_on(api, administrator, marker, elsewhere):
+    evict(administrator, keys=["jwks:embedded"])
+    published(api)
+    kids_of(elsewhere[0])
+    kid = marker.change()
+    assert kid not in kids_of(elsewhere[0])
+    evict(administrator, keys=["jwks:other"])
+    assert kid not in kids_of(elsewhere[0])
+    evict(administrator, keys=["jwks:embedded"])
+    assert all(kid in kids_of(worker) for worker in elsewhere)
+
+
+def test_a_host_that_was_away_reads_nothing_from_before(stack, administrator, marker, tmp_path):
+    settings = {"cache_file": tmp_path / "cache", "metrics_file": tmp_path / "metrics"}
+    with system.worker(stack, **settings) as worker:
+        kids_of(worker)
+    assert (tmp_path / "cache").exists()
+    kid = marker.change()
+    evict(administrator, prefixes=["jwks:"])
+    with system.worker(stack, **settings) as worker:
+        assert kid in kids_of(worker)
+
+
+# ---- a file that breaks, processes that die ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("how", ["cut", "emptied", "garbage", "removed"])
+def test_a_file_that_breaks_costs_no_request(stack, api, administrator, how):
+    path = pathlib.Path(cache_file(stack))
+    published(api)
+    if how == "removed":
+        path.unlink()
+    elif how == "garbage":
+        with open(path, "r+b") as file:
+            file.write(random.Random(5).randbytes(1 << 20))
+    else:
+        os.truncate(path, 8192 if how == "cut" else 0)
+    for number in range(60):
+        api.get(KEYS, status=200)
+        administrator.get("/customers/me", status=200)
+        if number % 10 == 0:
+            evict(administrator, keys=["jwks:embedded"])
+    wait_until(lambda: published(api) and "jwks:embedded" in cached(stack), 20, "the cache to be in use again")
