@@ -209,6 +209,7 @@ static int run_until_told(struct service *service, const struct mail_transport *
         metrics_follow(clock_monotonic());
         if (error != NULL)
             complain(error);
+        log_context(NULL, NULL, NULL, NULL);
         arena_reset(arena);
         if (count == 0 && !ending)
             pause_for(error != NULL ? FAILURE_MILLISECONDS : IDLE_MILLISECONDS);
