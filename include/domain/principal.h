@@ -24,6 +24,10 @@ struct role_grant {
     struct text_list permissions;
 };
 
+/*
+ * What deciding needs, and no more: of `user` the id, organisation, roles, permissions and status, of `organisation` the id
+ * and status. The other members are empty; principal_details() reads them.
+ */
 struct principal {
     struct user user;
     struct organisation organisation;
@@ -55,9 +59,22 @@ struct error *principal_load_with_file(struct database *database, struct arena *
                                        struct id session, struct id file, struct principal **principal_out,
                                        struct file_record **file_out);
 
+/* The caller's whole rows, in one more round trip; `organisation_out` may be NULL. */
+struct error *principal_details(struct database *database, struct arena *arena, const struct principal *principal,
+                                struct user **user_out, struct organisation **organisation_out);
+
 /*
- * The statement itself, for tools/bench, which measures what its bare round trip costs. Its parameters are the user, the
- * session and, where `with_file`, the file.
+ * What principal_load() reads, compared with what it stands for: how many users' rows and roles' permissions differ. Nobody
+ * but who goes round the triggers (sql/011-principal.sql) can make it other than 0.
+ */
+struct error *principal_compare(struct database *database, struct arena *arena, int64_t *different_out);
+
+/* Makes what principal_load() reads anew from what it stands for; *changed_out is what principal_compare() had found. */
+struct error *principal_rebuild(struct database *database, struct arena *arena, int64_t *changed_out);
+
+/*
+ * The statement itself, for tools/bench, which measures what its bare round trip costs. Its parameters are the session,
+ * the file where `with_file`, and the user.
  */
 const struct statement *principal_statement(bool with_file);
 

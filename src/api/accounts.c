@@ -238,9 +238,12 @@ struct error *accounts_me(struct call *call)
 {
     const struct principal *principal = call->caller.principal;
     struct me_reply *reply = arena_alloc(call->arena, sizeof *reply);
+    struct user *user;
+    struct organisation *organisation;
+    TRY(principal_details(call->service->database, call->arena, principal, &user, &organisation));
     *reply = (struct me_reply){
-        .user = user_view(call->arena, &principal->user),
-        .organisation = organisation_view(call->arena, &principal->organisation),
+        .user = user_view(call->arena, user),
+        .organisation = organisation_view(call->arena, organisation),
         .permissions = principal_permissions(call->arena, principal),
     };
     call->result = reply;

@@ -10,6 +10,7 @@
 #include "blob/directory.h"
 #include "blob/scanner.h"
 #include "ctl/ctl_int.h"
+#include "domain/principal.h"
 #include "identity/provider.h"
 #include "service/service.h"
 #include "service/setup.h"
@@ -52,6 +53,16 @@ static struct error *check_migrations(struct checks *checks)
     return error_message(error_plain(checks->arena, ERROR_INTERNAL), "%zu migrations are not applied.", pending);
 }
 
+static struct error *check_principals(struct checks *checks)
+{
+    int64_t different = 0;
+    TRY(principal_compare(checks->service.database, checks->arena, &different));
+    if (different == 0)
+        return NULL;
+    return error_message(error_plain(checks->arena, ERROR_INTERNAL), "What is kept of %lld users or roles is not what they are.",
+                         (long long)different);
+}
+
 static struct error *check_keys(struct checks *checks)
 {
     const struct key_set *keys;
@@ -80,7 +91,8 @@ static void check_service(struct checks *checks)
         return;
     if (tell(checks, "database", database_ping(checks->service.database, checks->arena),
              "Check that the server runs and that [database] socket, host, user and password_file are right.") &&
-        tell(checks, "migrations", check_migrations(checks), "Run gatehousectl migrate."))
+        tell(checks, "migrations", check_migrations(checks), "Run gatehousectl migrate.") &&
+        tell(checks, "permissions", check_principals(checks), "Run gatehousectl migrate."))
         (void)tell(checks, "identity", check_keys(checks), "Check that the secret file is the one the keys were made with.");
     (void)tell(checks, "files", blob_check(checks->service.blobs, checks->arena),
                "Check that [files] directory is there, belongs to the workers' user and has space left.");

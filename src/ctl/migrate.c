@@ -19,6 +19,7 @@
 #include "codec/random.h"
 #include "codec/seal.h"
 #include "ctl/ctl_int.h"
+#include "domain/principal.h"
 #include "service/setup.h"
 #include "store/database.h"
 #include "store/migrate.h"
@@ -82,6 +83,16 @@ static struct error *make_secret(struct arena *arena, const char *path)
     return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(failure)), "The file %s cannot be made.", path);
 }
 
+/* What lacked triggers for a while may hold what they would not have left. */
+static struct error *keep_principals(struct database *database, struct arena *arena)
+{
+    int64_t changed = 0;
+    TRY(principal_rebuild(database, arena, &changed));
+    if (changed != 0)
+        (void)printf("mended what is kept of %lld users or roles\n", (long long)changed);
+    return NULL;
+}
+
 static struct error *run_migrations(struct arena *arena, const struct configuration *configuration, const char *directory)
 {
     struct database_options options;
@@ -96,6 +107,8 @@ static struct error *run_migrations(struct arena *arena, const struct configurat
     options.name = name;
     database = database_new(&options);
     error = migrate(database, arena, directory, report, NULL);
+    if (error == NULL)
+        error = keep_principals(database, arena);
     database_free(&database);
     return error;
 }

@@ -28,10 +28,25 @@
     "o.id, o.name, o.services, o.status, o.quota_bytes, o.quota_files, o.created_at, o.updated_at"
 #define ORGANISATION_COLUMN_COUNT 8
 
+/*
+ * What triggers keep (sql/011-principal.sql), worked out: the roles of the user u.id, and the permissions of all roles, each
+ * as LENGTH:TEXT LENGTH:TEXT ...
+ */
+#define PRINCIPAL_ROLES                                                                         \
+    "COALESCE((SELECT GROUP_CONCAT(CONCAT(LENGTH(r.role_id), ':', r.role_id)"                   \
+    " ORDER BY r.position, r.role_id SEPARATOR '') FROM user_role r WHERE r.user_id = u.id), '')"
+#define PRINCIPAL_BOOK                                                                           \
+    "COALESCE((SELECT GROUP_CONCAT(CONCAT(LENGTH(p.role_id), ':', p.role_id, LENGTH(p.permission)," \
+    " ':', p.permission) ORDER BY p.role_id, p.permission SEPARATOR '') FROM role_permission p), '')"
+
 #define FILE_COLUMNS                                                                                 \
     "f.id, f.organisation_id, f.user_id, f.bucket, f.type, f.name, f.hash, f.size, f.content_type, " \
     "f.status, f.tags, f.created_at, f.updated_at, f.archived_at"
 #define FILE_COLUMN_COUNT 14
+
+/* A status as it stands in the row; an unknown word denies. */
+enum user_status user_status_read(const char *text);
+enum organisation_status organisation_status_read(const char *text);
 
 /* All but the roles. */
 void user_read(struct arena *arena, const struct rows *rows, size_t row, size_t first, struct user *user_out);

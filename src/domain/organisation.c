@@ -42,15 +42,20 @@ static int64_t quota_read(const struct rows *rows, size_t row, size_t column)
     return rows_is_null(rows, row, column) ? ORGANISATION_NO_QUOTA : rows_integer(rows, row, column);
 }
 
+enum organisation_status organisation_status_read(const char *text)
+{
+    int status = word_index(statuses, text);
+    return status < 0 ? ORGANISATION_DISABLED : (enum organisation_status)status;
+}
+
 void organisation_read(struct arena *arena, const struct rows *rows, size_t row, size_t first,
                        struct organisation *organisation_out)
 {
-    int status = word_index(statuses, rows_text(rows, row, first + 3));
     *organisation_out = (struct organisation){
         .id = rows_id(rows, row, first),
         .name = rows_text(rows, row, first + 1),
         .services = text_words(arena, rows_text(rows, row, first + 2)),
-        .status = status < 0 ? ORGANISATION_DISABLED : (enum organisation_status)status,
+        .status = organisation_status_read(rows_text(rows, row, first + 3)),
         .quota_bytes = quota_read(rows, row, first + 4),
         .quota_files = quota_read(rows, row, first + 5),
         .created_at = rows_time(rows, row, first + 6),

@@ -31,9 +31,14 @@ char *user_email_canonical(struct arena *arena, const char *email)
     return text_lowered(arena, email);
 }
 
+enum user_status user_status_read(const char *text)
+{
+    int status = word_index(statuses, text);
+    return status < 0 ? USER_DISABLED : (enum user_status)status;
+}
+
 void user_read(struct arena *arena, const struct rows *rows, size_t row, size_t first, struct user *user_out)
 {
-    int status = word_index(statuses, rows_text(rows, row, first + 7));
     *user_out = (struct user){
         .id = rows_id(rows, row, first),
         .organisation_id = rows_id(rows, row, first + 1),
@@ -42,7 +47,7 @@ void user_read(struct arena *arena, const struct rows *rows, size_t row, size_t 
         .first_name = rows_text(rows, row, first + 4),
         .last_name = rows_text(rows, row, first + 5),
         .permissions = permission_words(arena, column_permission(arena, rows, row, first + 6)),
-        .status = status < 0 ? USER_DISABLED : (enum user_status)status,
+        .status = user_status_read(rows_text(rows, row, first + 7)),
         .email_verified = rows_boolean(rows, row, first + 8),
         .phone_verified = rows_boolean(rows, row, first + 9),
         .provider_subject = rows_text(rows, row, first + 10),

@@ -216,7 +216,9 @@ struct error *account_refresh(struct service *service, struct arena *arena, cons
 struct error *account_logout(struct service *service, struct arena *arena, const struct caller *caller, bool everywhere)
 {
     const struct principal *principal = caller->principal;
-    const char *subject = principal->user.provider_subject;
+    struct user *user;
+    TRY(principal_details(service->database, arena, principal, &user, NULL));
+    const char *subject = user->provider_subject;
     struct audit_entry entry = {
         .action = everywhere ? "user.logoutEverywhere" : "user.logout",
         .target_type = "user",

@@ -197,6 +197,9 @@ struct error *account_create_member(struct service *service, struct arena *arena
                                     const struct account_member *member, struct user *user_out)
 {
     struct role_list roles;
+    struct user *maker;
+    struct organisation *organisation;
+    TRY(principal_details(service->database, arena, caller->principal, &maker, &organisation));
     struct user user = {
         .id = id_new(),
         .organisation_id = caller_home(caller),
@@ -210,7 +213,7 @@ struct error *account_create_member(struct service *service, struct arena *arena
     struct creation creation = {
         .service = service,
         .caller = caller,
-        .organisation_name = caller->principal->organisation.name,
+        .organisation_name = organisation->name,
         .roles = &roles,
         .user = &user,
         .password = member->password,

@@ -135,7 +135,8 @@ static const struct password_steps changing = {.ask = ask_change, .follow = foll
 struct error *password_change(struct service *service, struct arena *arena, const struct caller *caller,
                               struct secret password, struct secret new_password)
 {
-    const struct user *user = &caller->principal->user;
+    struct user *user;
+    TRY(principal_details(service->database, arena, caller->principal, &user, NULL));
     struct password_owner owner = {user->email, user->first_name, user->last_name};
     struct guard guard = guard_of_password(arena, caller, user, user->email);
     struct password_step step = {.steps = &changing, .service = service, .caller = caller, .guard = &guard,

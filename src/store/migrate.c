@@ -256,6 +256,51 @@ static struct error *apply(struct database *database, struct arena *arena, const
     return NULL;
 }
 
+static const struct statement count_triggers = {
+    "SELECT COUNT(*) FROM information_schema.triggers WHERE trigger_schema = DATABASE()"};
+
+static bool makes_trigger(const struct sql_piece *piece)
+{
+    static const char words[] = "CREATE TRIGGER IF NOT EXISTS ";
+    return memmem(piece->text, piece->length, words, sizeof words - 1) != NULL;
+}
+
+/* The statements of all files that make triggers, run where `database` is not NULL; their number. */
+static struct error *each_trigger(struct database *database, struct arena *arena, const struct migrations *migrations,
+                                  int64_t *count_out)
+{
+    *count_out = 0;
+    for (size_t i = 0; i < migrations->count; i++) {
+        struct sql_piece *pieces;
+        size_t count;
+        TRY(sql_split(arena, migrations->items[i].text, migrations->items[i].length, &pieces, &count));
+        for (size_t k = 0; k < count; k++) {
+            if (!makes_trigger(&pieces[k]))
+                continue;
+            ++*count_out;
+            if (database != NULL)
+                TRY(database_execute(database, arena, pieces[k].text, pieces[k].length));
+        }
+    }
+    return NULL;
+}
+
+/*
+ * Copies of a database do not always bring its triggers along: those that are missing are made again. A migration that
+ * ends or changes a trigger must therefore make another of the same name.
+ */
+static struct error *restore_triggers(struct database *database, struct arena *arena, const struct migrations *migrations)
+{
+    struct rows *rows;
+    int64_t wanted;
+    TRY(each_trigger(NULL, arena, migrations, &wanted));
+    TRY(database_query(database, arena, &count_triggers, NO_VALUES, &rows));
+    if (rows_integer(rows, 0, 0) >= wanted)
+        return NULL;
+    LOG(WARN, STORE, "the database lacks triggers, making them again");
+    return each_trigger(database, arena, migrations, &wanted);
+}
+
 static struct error *apply_all(struct database *database, struct arena *arena, struct migrations *migrations,
                                void (*report)(void *context, const char *file_name), void *context)
 {
@@ -270,7 +315,7 @@ static struct error *apply_all(struct database *database, struct arena *arena, s
         if (report != NULL)
             report(context, migrations->items[i].name);
     }
-    return NULL;
+    return restore_triggers(database, arena, migrations);
 }
 
 struct error *migrate(struct database *database, struct arena *arena, const char *directory,

@@ -8,6 +8,7 @@
     X(user)         \
     X(provisioning) \
     X(principal)    \
+    X(principal_keep) \
     X(session)      \
     X(outbox)       \
     X(file)         \

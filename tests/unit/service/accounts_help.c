@@ -243,6 +243,12 @@ static struct caller *load(struct stage *stage, struct id user, struct id sessio
     expect_ok(principal_load(stage->database, stage->arena, user, session, &principal));
     if (!principal_stands(principal))
         return NULL;
+    /* Tests look at the whole of it. */
+    struct user *whole;
+    struct organisation *organisation;
+    expect_ok(principal_details(stage->database, stage->arena, principal, &whole, &organisation));
+    principal->user = *whole;
+    principal->organisation = *organisation;
     struct caller *caller = arena_alloc(stage->arena, sizeof *caller);
     *caller = stage->stranger;
     caller->principal = principal;

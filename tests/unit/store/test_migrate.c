@@ -104,6 +104,22 @@ static void files_are_applied_once_and_in_order(void **state)
     assert_int_equal(place.reported, 1);
 }
 
+static void triggers_that_a_copy_left_behind_are_made_again(void **state)
+{
+    struct place place = place_new(state);
+    struct rows *rows;
+    put(&place, "001-first.sql", "CREATE TABLE t (word CHAR(9));\n-- loud\nCREATE TRIGGER IF NOT EXISTS loud BEFORE INSERT ON t"
+                                 " FOR EACH ROW SET NEW.word = UPPER(NEW.word);");
+    help_none(run(&place));
+    help_none(database_execute(place.database, place.arena, "DROP TRIGGER loud", 17));
+    help_none(run(&place));
+    assert_int_equal(place.reported, 0);
+    put(&place, "002-next.sql", "INSERT INTO t VALUES ('b')");
+    help_none(run(&place));
+    help_none(database_query(place.database, place.arena, &list_words, NO_VALUES, &rows));
+    assert_string_equal(rows_text(rows, 0, 0), "B");
+}
+
 static void a_changed_file_is_refused(void **state)
 {
     struct place place = place_new(state);
@@ -297,6 +313,7 @@ static void our_own_migrations_depend_on_no_default(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(files_are_applied_once_and_in_order),
+    HARNESS_TEST(triggers_that_a_copy_left_behind_are_made_again),
     HARNESS_TEST(a_changed_file_is_refused),
     HARNESS_TEST(a_newer_database_is_refused),
     HARNESS_TEST(a_file_put_in_between_is_refused),
