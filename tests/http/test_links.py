@@ -4,14 +4,12 @@
 import base64
 import concurrent.futures
 import datetime
-import email.utils
 import json
-import pathlib
 import time
 
 import pytest
 
-from support import files, raw, samples
+from support import files, samples
 from support.client import shape
 from support.database import key
 from support.stack import wait_until
@@ -71,30 +69,6 @@ def test_head_download_ranges_and_conditions_work_on_links(api, linked):
     api.get(path, headers={"If-None-Match": tag}, status=304)
     api.get(path, headers={"If-Match": '"other"'}, status=412, code="request.precondition")
     api.get(path, headers={"Range": f"bytes={len(data)}-"}, status=416)
-
-
-def test_a_link_answers_every_range_and_condition_like_the_download(keeper, stack):
-    """The table of test_ranges.py, judged by what the download itself says."""
-    table = json.loads((pathlib.Path(__file__).parent / "data" / "ranges.json").read_text(encoding="utf-8"))
-    record = files.upload(keeper, samples.noise(table["sizes"]["large"]), "ranges.bin")
-    tag = f'"{record["info"]["hash"]}"'
-    paths = {"link": path_of(stack, make(keeper, record["id"], status=200).json()), "file": f"/system/files/{record['id']}"}
-    words = {"tag": tag, "hash": tag[1:-1], "HASH": tag[1:-1].upper(), "hash7": tag[1:-2],
-             "now": email.utils.formatdate(usegmt=True)}
-    assert len(table["cases"]) >= 200
-    for case in table["cases"]:
-        headers = [(name, value.format(**words).encode()) for name, values in case["send"].items()
-                   for value in ([values] if isinstance(values, str) else values)]
-        method, query = case.get("method", "GET"), f"?{case['query']}" if case.get("query") else ""
-        seen = {}
-        for kind, path in paths.items():
-            token = [("Authorization", f"Bearer {keeper.token}")] if kind == "file" else []
-            reply = raw.one(stack, raw.request(method, stack.prefix + path + query, headers + token), method, 30.0)
-            identity = (reply.headers.get("X-Request-Id") or "-").encode()
-            seen[kind] = (reply.status, sorted((name.lower(), value) for name, value in reply.headers.items()
-                                               if name.lower() not in ("date", "x-request-id")),
-                          reply.body.replace(identity, b"-"))
-        assert seen["link"] == seen["file"], case["name"]
 
 
 def test_a_link_needs_no_token_and_takes_no_notice_of_one(api, linked, nobody):
