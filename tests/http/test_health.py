@@ -139,9 +139,10 @@ def test_less_space_than_is_configured_is_named(stack):
         assert_down(worker, stack, "storage", "storage.full")
 
 
-def test_missing_provider_keys_are_named_and_come_back(stack, database):
-    """A worker that has read the keys goes on with them; one that starts without any is not ready."""
-    with system.worker(stack) as settled, system.worker(stack) as fresh:
+def test_missing_provider_keys_are_named_and_come_back(stack, database, tmp_path):
+    """A worker that has read the keys, or finds them in the host's cache, goes on with them; one without any is not
+    ready."""
+    with system.worker(stack) as settled, system.worker(stack, cache_file=tmp_path / "cache") as fresh:
         wait_until_ready(settled, stack)
         database.run("RENAME TABLE identity_signing_key TO identity_signing_key_away")
         try:
