@@ -75,6 +75,9 @@ struct token_rules {
     int64_t now;               /* seconds since 1970 */
 };
 
+/* The reason of a token whose kid is none of the keys': it may be signed by a key made since they were read. */
+#define TOKEN_UNKNOWN_KEY "unknown kid"
+
 /* What a good token says. */
 struct token_claims {
     struct id subject;

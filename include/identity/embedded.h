@@ -43,7 +43,8 @@ struct error *embedded_new(struct arena *arena, const struct embedded_options *o
 
 /*
  * Makes a new signing key and retires the ones before it, which stay published until the tokens they signed
- * have expired. Workers pick it up by themselves. For `gatehousectl rotate-keys`.
+ * have expired. Announced in the change log: every process uses it from its next request on. For
+ * `gatehousectl rotate-keys`.
  */
 struct error *embedded_rotate_keys(struct provider *provider, struct arena *arena);
 

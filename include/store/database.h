@@ -40,6 +40,7 @@ struct database_options {
     const char *name; /* NULL: no database is selected (to create one) */
     const char *user;
     struct secret password;           /* none: the server knows the user by the socket */
+    const char *password_file;        /* read again when the password is refused; NULL: never */
     const char *tls_ca_file;          /* over TCP: TLS, with a certificate of this authority for `host` */
     unsigned connect_timeout_seconds; /* for the whole of connecting; at least 1 */
     unsigned query_timeout_seconds;   /* for each answer; 0: no bound, for migrations only */
@@ -69,6 +70,12 @@ void database_set_deadline(int64_t until);
 
 /* Drops the connection, if any; the next use connects again. Not inside a transaction. */
 void database_close(struct database *database);
+
+/*
+ * Reads the password file again. Where it holds another password, connects with that and lets the old connection go; where
+ * that fails, goes on with what there is. Not inside a transaction.
+ */
+void database_renew(struct database *database);
 
 /* One round trip; connects when there is no connection. */
 struct error *database_ping(struct database *database, struct arena *arena);

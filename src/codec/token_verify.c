@@ -101,7 +101,7 @@ static const char *judge_header(const struct document *header, const struct toke
     if (kid == NULL)
         return "no kid";
     *key_out = key_set_find(rules->keys, kid, strlen(kid));
-    return *key_out == NULL ? "unknown kid" : NULL;
+    return *key_out == NULL ? TOKEN_UNKNOWN_KEY : NULL;
 }
 
 static const char *judge_signature(struct arena *arena, const struct parts *parts,

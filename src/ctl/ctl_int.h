@@ -32,6 +32,7 @@ int ctl_unlock(struct run *run);
 int ctl_mirror(struct run *run);
 int ctl_settings(struct run *run);
 int ctl_cache(struct run *run);
+int ctl_rotate_keys(struct run *run);
 int ctl_routes(struct run *run);
 int ctl_openapi(struct run *run);
 int ctl_fsck(struct run *run);

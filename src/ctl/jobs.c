@@ -75,17 +75,41 @@ static struct error *do_item(struct service *service, struct arena *arena, const
     return outbox_bury(service->database, arena, item, "there is no job of this kind");
 }
 
+/* What the mail server is told, read again when secrets were changed. */
+struct post_office {
+    struct arena *arena;
+    struct mail_transport *transport;
+    unsigned secrets; /* of service->live when it was read */
+};
+
+/* What cannot be read leaves the transport as it was: it would send nothing anyway. */
+static void open_office(struct service *service, struct post_office *office)
+{
+    if (office->secrets == service->live.secrets)
+        return;
+    struct mail_transport *transport;
+    struct arena *arena = arena_new();
+    struct error *error = mail_transport_load(arena, service->configuration, &transport);
+    if (error != NULL) {
+        LOG(ERROR, JOBS, "the mail server's credentials cannot be read again", LOG_TEXT("detail", error->detail));
+        arena_free(&arena);
+        return;
+    }
+    arena_free(&office->arena);
+    *office = (struct post_office){arena, transport, service->live.secrets};
+}
+
 /* One round: *count_out is how many items were claimed. What is kept from the round before is brought up to date first. */
-static struct error *do_round(struct service *service, struct arena *arena, const struct mail_transport *transport,
-                              size_t *count_out)
+static struct error *do_round(struct service *service, struct arena *arena, struct post_office *office, size_t *count_out)
 {
     struct outbox_items items = {0};
     TRY(live_check(service, arena));
+    open_office(service, office);
     TRY(outbox_claim(service->database, arena, CLAIM_ITEMS, LEASE_SECONDS, &items));
     *count_out = items.count;
     struct error *first = NULL;
     for (size_t i = 0; i < items.count; i++) {
-        struct error *error = do_item(service, arena, transport, &items.items[i]);
+        struct error *error = do_item(service, arena, office->transport, &items.items[i]);
         first = first != NULL ? first : error;
     }
     return first;
@@ -177,7 +201,7 @@ static void complain(const struct error *error)
     LOG(ERROR, JOBS, "the round failed", LOG_TEXT("code", error_code_text(error->code)), LOG_TEXT("detail", error->detail));
 }
 
-static int run_until_told(struct service *service, const struct mail_transport *transport)
+static int run_until_told(struct service *service, struct post_office *office)
 {
     struct arena *arena = arena_new();
     int64_t tidied = 0;
@@ -189,7 +213,7 @@ static int run_until_told(struct service *service, const struct mail_transport *
     while (!ending && !cache_spent(service->cache)) {
         size_t count = 0;
         size_t stale = 0;
-        struct error *error = do_round(service, arena, transport, &count);
+        struct error *error = do_round(service, arena, office, &count);
         if (error == NULL && clock_monotonic() - undone > (int64_t)UNDO_SECONDS * 1000000) {
             error = recovery_undo_stale(service, arena, &stale);
             undone = clock_monotonic();
@@ -219,11 +243,11 @@ static int run_until_told(struct service *service, const struct mail_transport *
     return EXIT_SUCCESS;
 }
 
-static int run_once(struct service *service, const struct mail_transport *transport)
+static int run_once(struct service *service, struct post_office *office)
 {
     size_t count = 0;
     do {
-        struct error *error = do_round(service, service->arena, transport, &count);
+        struct error *error = do_round(service, service->arena, office, &count);
         if (error != NULL)
             return ctl_fail(error);
     } while (count > 0);
@@ -256,7 +280,7 @@ int ctl_jobs(struct run *run)
         {"once", no_argument, NULL, 'o'}, {"list", no_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
     struct configuration *configuration;
     struct service service;
-    struct mail_transport *transport;
+    struct post_office office = {.arena = arena_new()};
     int mode = 0;
     int option;
     optind = 1;
@@ -271,7 +295,7 @@ int ctl_jobs(struct run *run)
     if (error == NULL)
         error = service_open(run->arena, configuration, &service);
     if (error == NULL)
-        error = mail_transport_load(run->arena, configuration, &transport);
+        error = mail_transport_load(office.arena, configuration, &office.transport);
     if (error != NULL)
         return ctl_fail(error);
     struct sigaction end = {.sa_handler = on_end};
@@ -281,8 +305,9 @@ int ctl_jobs(struct run *run)
     if (mode == 'l')
         status = list(&service);
     else
-        status = mode == 'o' ? run_once(&service, transport) : run_until_told(&service, transport);
+        status = mode == 'o' ? run_once(&service, &office) : run_until_told(&service, &office);
     service_close(&service);
+    arena_free(&office.arena);
     metrics_close();
     return status;
 }

@@ -21,6 +21,7 @@
 #include "codec/document.h"
 #include "codec/seal.h"
 #include "codec/signing_key.h"
+#include "domain/change.h"
 #include "identity/embedded_int.h"
 #include "store/cache.h"
 
@@ -151,20 +152,31 @@ static const struct statement insert_key = {
 static const struct statement retire_keys = {
     "UPDATE identity_signing_key SET retired_at = UTC_TIMESTAMP(3) WHERE retired_at IS NULL AND kid <> ?"};
 
-static struct error *make_key(struct embedded *embedded, struct arena *arena, const char **kid_out)
-{
-    struct signing_key_pair pair;
+/* A new key as a row. */
+struct made_key {
+    const char *kid;
+    const char *public_pem;
     unsigned char *sealed;
     size_t length;
+};
+
+static struct error *make_key(struct embedded *embedded, struct arena *arena, struct made_key *key_out)
+{
+    struct signing_key_pair pair;
     TRY(signing_key_generate(arena, &pair));
-    TRY(seal(arena, embedded->options.master, seal_purpose(arena, pair.kid), pair.private_pem.bytes,
-             pair.private_pem.length, &sealed, &length));
-    TRY(database_change(
-        embedded->options.database, arena, &insert_key,
-        VALUES(database_text(pair.kid), database_bytes(sealed, length), database_text(pair.public_pem)),
-        NULL));
-    LOG(INFO, IDENTITY, "made a signing key", LOG_TEXT("kid", pair.kid));
-    *kid_out = pair.kid;
+    key_out->kid = pair.kid;
+    key_out->public_pem = pair.public_pem;
+    return seal(arena, embedded->options.master, seal_purpose(arena, pair.kid), pair.private_pem.bytes,
+                pair.private_pem.length, &key_out->sealed, &key_out->length);
+}
+
+static struct error *add_key(struct database *database, struct arena *arena, const struct made_key *key)
+{
+    TRY(database_change(database, arena, &insert_key,
+                        VALUES(database_text(key->kid), database_bytes(key->sealed, key->length),
+                               database_text(key->public_pem)),
+                        NULL));
+    LOG(INFO, IDENTITY, "made a signing key", LOG_TEXT("kid", key->kid));
     return NULL;
 }
 
@@ -190,18 +202,29 @@ static bool has_signer(const struct key_rows *rows)
 static struct error *make_first(struct embedded *embedded, struct arena *arena)
 {
     struct key_rows rows;
-    const char *kid;
+    struct made_key key;
     TRY(query_keys(embedded, arena, &rows));
-    return has_signer(&rows) ? NULL : make_key(embedded, arena, &kid);
+    if (has_signer(&rows))
+        return NULL;
+    TRY(make_key(embedded, arena, &key));
+    return add_key(embedded->options.database, arena, &key);
+}
+
+/* The change log last: its row is locked until the commit. */
+static struct error *rotate_body(struct database *database, struct arena *arena, void *context)
+{
+    const struct made_key *key = context;
+    struct change change;
+    TRY(add_key(database, arena, key));
+    TRY(database_change(database, arena, &retire_keys, VALUES(database_text(key->kid)), &change));
+    return change_append(database, arena, CHANGE_SECRETS, "{}", NULL);
 }
 
 static struct error *make_next(struct embedded *embedded, struct arena *arena)
 {
-    const char *kid;
-    struct change change;
-    TRY(make_key(embedded, arena, &kid));
-    return database_change(embedded->options.database, arena, &retire_keys, VALUES(database_text(kid)),
-                           &change);
+    struct made_key key;
+    TRY(make_key(embedded, arena, &key));
+    return database_transaction(embedded->options.database, arena, rotate_body, &key, NULL);
 }
 
 /* ---- the faces ----------------------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "service/link.h"
 #include "service/service.h"
 #include "store/cache.h"
+#include "store/database.h"
 
 /* After a change could not be followed; see live_glance(). */
 #define RETRY_MICROSECONDS (INT64_C(10) * 1000 * 1000)
@@ -54,6 +55,7 @@ static struct error *apply_secrets(struct service *service, struct arena *arena,
     (void)entry;
     forget_keys(service);
     link_memory_clear(service->links);
+    database_renew(service->database);
     service->live.secrets++;
     return NULL;
 }

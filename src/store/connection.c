@@ -20,6 +20,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "store/database_int.h"
@@ -181,7 +182,8 @@ static void set_options(MYSQL *mysql, const struct database_options *options, co
     }
 }
 
-static bool connect_now(struct database *database, struct fault *fault)
+/* A connection of these options; NULL fills *fault. */
+static MYSQL *open_connection(const struct database *database, struct fault *fault)
 {
     const struct database_options *options = &database->options;
     char session[640];
@@ -195,19 +197,70 @@ static bool connect_now(struct database *database, struct fault *fault)
     const char *host = options->socket == NULL ? options->host : NULL;
     if (mysql_real_connect(mysql, host, options->user, secret_reveal(options->password),
                            options->name, options->port, options->socket, CLIENT_FOUND_ROWS) != NULL) {
-        database->mysql = mysql;
         metrics_add(METRIC_DATABASE_CONNECTED, 1);
         LOG(DEBUG, STORE, "connected to the database");
-        return true;
+        return mysql;
     }
     note_fault(fault, mysql_errno(mysql), mysql_sqlstate(mysql), mysql_error(mysql));
     fault->failure = FAILURE_UNAVAILABLE;
     metrics_add(METRIC_DATABASE_NOT_CONNECTED, 1);
     (void)snprintf(fault->text, sizeof fault->text, "%s", mysql_error(mysql));
-    LOG(ERROR, STORE, "cannot connect to the database", LOG_INTEGER("errorNumber", fault->number),
-        LOG_TEXT("reason", fault->text));
     mysql_close(mysql);
-    return false;
+    return NULL;
+}
+
+/* Wrong password, or one where none is wanted (1045, 1698). */
+static bool is_refused(const struct fault *fault)
+{
+    return fault->number == 1045 || fault->number == 1698;
+}
+
+/* Takes what the password file holds now; false when it cannot be read or holds what is known already. */
+static bool reread_password(struct database *database)
+{
+    const char *path = database->options.password_file;
+    struct secret found;
+    if (path == NULL)
+        return false;
+    struct arena *arena = arena_new();
+    struct error *error = secret_read(arena, path, &found);
+    if (error != NULL)
+        LOG(ERROR, STORE, "the database password cannot be read again", LOG_TEXT("detail", error->detail));
+    bool changed = error == NULL && !secret_equal(found, database->options.password);
+    if (changed)
+        database->options.password = secret_copy(database->memory, found.bytes, found.length);
+    arena_free(&arena);
+    return changed;
+}
+
+/* A password that is refused may have been changed: the file is read again, once. */
+static bool connect_now(struct database *database, struct fault *fault)
+{
+    database->mysql = open_connection(database, fault);
+    if (database->mysql == NULL && is_refused(fault) && reread_password(database))
+        database->mysql = open_connection(database, fault);
+    if (database->mysql == NULL)
+        LOG(ERROR, STORE, "cannot connect to the database", LOG_INTEGER("errorNumber", fault->number),
+            LOG_TEXT("reason", fault->text));
+    return database->mysql != NULL;
+}
+
+void connection_renew(struct database *database)
+{
+    struct secret before = database->options.password;
+    struct fault fault;
+    if (!reread_password(database))
+        return;
+    MYSQL *mysql = open_connection(database, &fault);
+    if (mysql == NULL) {
+        LOG(ERROR, STORE, "the new database password does not open a connection; going on with the one before",
+            LOG_INTEGER("errorNumber", fault.number), LOG_TEXT("reason", fault.text));
+        database->options.password = before;
+        return;
+    }
+    connection_close(database);
+    database->mysql = mysql;
+    LOG(INFO, STORE, "connected to the database with the new password");
 }
 
 /* Whether an idle connection has something to read, which means that the server has ended it. */

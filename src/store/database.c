@@ -6,6 +6,7 @@
  */
 #include "store/database.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -49,6 +50,7 @@ struct error *database_options_load(struct arena *arena, const struct configurat
         .connect_timeout_seconds = (unsigned)configuration->database.connect_timeout_seconds,
         .query_timeout_seconds = administrator ? 0 : (unsigned)configuration->database.query_timeout_seconds,
     };
+    options_out->password_file = password_file;
     if (password_file != NULL)
         TRY(secret_read(arena, password_file, &options_out->password));
     return NULL;
@@ -66,6 +68,7 @@ struct database *database_new(const struct database_options *options)
     database->options.host = arena_text(memory, options->host);
     database->options.name = arena_text(memory, options->name);
     database->options.user = arena_text(memory, options->user);
+    database->options.password_file = arena_text(memory, options->password_file);
     database->options.tls_ca_file = arena_text(memory, options->tls_ca_file);
     if (options->password.bytes != NULL)
         database->options.password = secret_copy(memory, options->password.bytes, options->password.length);
@@ -85,6 +88,12 @@ void database_free(struct database **database)
 void database_close(struct database *database)
 {
     connection_close(database);
+}
+
+void database_renew(struct database *database)
+{
+    assert(!database_in_transaction(database));
+    connection_renew(database);
 }
 
 bool database_in_transaction(const struct database *database)

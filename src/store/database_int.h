@@ -75,6 +75,12 @@ struct database {
  */
 bool connection_ready(struct database *database, struct fault *fault);
 
+/*
+ * Reads the password file again and, where it holds another password, connects with it before the old connection is let go;
+ * one that opens nothing is not taken.
+ */
+void connection_renew(struct database *database);
+
 /* Closes without a word to the server; the prepared statements are forgotten. */
 void connection_close(struct database *database);
 
