@@ -263,6 +263,7 @@ static void log_request(const struct call *call, const struct error *error, int6
 {
     int status = call->reply->status;
     LOG(INFO, HTTP, "request", LOG_TEXT("method", method_text(call->request->method)),
+        LOG_TEXT("permission", call->route == NULL ? NULL : call->route->permission),
         LOG_INTEGER("status", status), LOG_TEXT("outcome", status < 400 ? "success" : "failure"),
         LOG_REAL("durationMs", (double)microseconds / 1000.0),
         LOG_TEXT("code", error == NULL ? NULL : error_code_text(error->code)),

@@ -2,16 +2,18 @@
 """Every request leaves one JSON line in the log folder, whatever the request holds."""
 
 import json
+import os
 import re
 import uuid
 
 import pytest
 
-from support import files, raw, samples
-from support.accounts import invitation
+from support import files, raw, samples, system
+from support.accounts import fresh_password, invitation
 
 MEMBERS = {
-    "time", "level", "module", "message", "requestId", "operation", "status", "durationMs", "pid", "userId"
+    "time", "level", "module", "message", "requestId", "operation", "method", "permission", "status", "outcome", "code",
+    "durationMs", "pid", "userId", "organisationId", "clientAddress"
 }
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")
 HOSTILE = [
@@ -40,6 +42,9 @@ def test_a_line_has_the_members_of_the_contract(api, stack, logs, account):
     ) and entry["level"] == "info" and entry["status"] == 200 and entry["userId"] == account.id
     assert entry["durationMs"] >= 0 and isinstance(entry["module"], str) and isinstance(entry["message"], str)
     assert entry["pid"] in stack.workers()
+    assert entry["organisationId"] == account.organisation["id"] and entry["operation"] == "me"
+    assert entry["outcome"] == "success" and entry["code"] is None and entry["permission"] is None
+    assert entry["method"] == "GET" and entry["clientAddress"] == "127.0.0.1"
 
 
 @pytest.mark.parametrize("method, path, status", [("GET", "/customers/me", 401),
@@ -53,6 +58,69 @@ def test_every_outcome_is_logged_with_its_status(api, logs, method, path, status
     api.call(method, path, headers={"X-Request-Id": identity}, status=status)
     entry = logs.wait(mark, identity)
     assert entry["status"] == status and MEMBERS <= set(entry)
+    assert entry["outcome"] == ("success" if status < 400 else "failure")
+    assert entry["userId"] is None and entry["organisationId"] is None
+
+
+def test_a_decision_is_logged_with_who_asked_and_what_was_needed(api, logs, account, nobody):
+    """Security R34: each decision, whatever it was."""
+    for one, path, permission, status in ((account, "/system/files", "cus:file:r", 200),
+                                          (nobody, "/system/files", "cus:file:r", 403),
+                                          (account, "/system/settings", "sys:settings:a", 403),
+                                          (nobody, "/system/audit", "sys:audit:a", 403)):
+        mark, identity = logs.mark(), fresh()
+        api.get(path, token=one.token, headers={"X-Request-Id": identity}, status=status)
+        entry = logs.wait(mark, identity)
+        assert entry["userId"] == one.id and entry["permission"] == permission and entry["status"] == status
+        assert entry["code"] == (None if status == 200 else "auth.permission")
+
+
+def test_who_proves_to_be_somebody_is_named(api, logs, members, account):
+    """The lines of paths without a token name the user once a password, code or refresh token has proven it."""
+    member = members.waiting(account)
+    home = account.organisation["id"]
+
+    def line(path, sent, status=200):
+        mark, identity = logs.mark(), fresh()
+        reply = api.post(path, json=sent, headers={"X-Request-Id": identity}, status=status)
+        entry = logs.wait(mark, identity)
+        assert (entry["userId"], entry["organisationId"]) == ((member.id, home) if status == 200 else (None, None)), entry
+        return reply
+
+    confirm = {"username": member.email, "confirmationCode": member.code()}
+    line("/customers/confirm-signup", {**confirm, "confirmationCode": f"{(int(member.code()) + 1) % 1000000:06d}"}, 400)
+    line("/customers/confirm-signup", confirm)
+    login = {"username": member.email, "password": member.password}
+    line("/customers/login", {**login, "password": "not the password"}, 401)
+    tokens = line("/customers/login", login).json()["tokens"]
+    line("/customers/refresh", {"refreshToken": tokens["refreshToken"] + "x"}, 401)
+    line("/customers/refresh", {"refreshToken": tokens["refreshToken"]})
+    reset = {"username": member.id, "confirmationCode": members.reset_code(member), "newPassword": fresh_password()}
+    line("/customers/reset-password", {**reset, "newPassword": "short"}, 400)
+    line("/customers/reset-password", reset)
+
+
+def test_a_rotated_file_is_made_anew_at_the_next_line(stack, account, tmp_path):
+    """What logrotate does, with every worker at it: no line is lost, and none is written twice."""
+    path = tmp_path / "gatehouse.log"
+    places = {"log_destination": "file", "log_file": path, "metrics_file": tmp_path / "metrics"}
+    sent = []
+    with system.worker(stack, **places) as one, system.worker(stack, **places) as two:
+        for number in range(10):
+            for worker in (one, two, one):
+                sent.append(fresh())
+                answer = worker.call("GET", "/customers/me", token=account.token, headers={"X-Request-Id": sent[-1]})
+                assert answer.status == 200
+            os.rename(path, tmp_path / f"gatehouse.log.{number}")
+            if number % 3 == 0:
+                path.touch(0o640)
+        assert sorted(found.name for found in tmp_path.glob("gatehouse.log*"))[-1] == "gatehouse.log.9"
+        last = fresh()
+        assert two.call("GET", "/system/version", headers={"X-Request-Id": last}).status == 200
+        assert path.read_text().count('"message":"request"') == 1 and last in path.read_text()
+    for number in range(10):
+        text = (tmp_path / f"gatehouse.log.{number}").read_text()
+        assert [identity for identity in sent if identity in text] == sent[3 * number:3 * number + 3]
 
 
 def test_the_operation_is_the_one_of_openapi(api, document, logs, account):

@@ -320,8 +320,13 @@ def test_debug_tells_what_info_does_not(api, administrator, logs):
         assert len(refused) == wanted
 
 
-def test_settings_cannot_silence_the_audit_trail(api, administrator, customer):
-    settings.put(administrator, level="fatal", filter="*=fatal")
+SILENCERS = [{"level": "fatal"}, {"level": "error"}, {"filter": "*=fatal"}, {"filter": "accounts=fatal,http=fatal,system=fatal"},
+             {"level": "fatal", "filter": "*=fatal"}, {"level": "fatal", "filter": ",".join(f"{one}=fatal" for one in MODULES)}]
+
+
+@pytest.mark.parametrize("silencer", SILENCERS, ids=range(len(SILENCERS)))
+def test_settings_cannot_silence_the_audit_trail(api, administrator, customer, silencer):
+    settings.put(administrator, **silencer)
     mark = fresh()
     customer.put(settings.PATH, json={"logging": {}}, headers={"X-Request-Id": mark}, status=403)
     api.post("/customers/login",
