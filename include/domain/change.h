@@ -20,7 +20,7 @@ struct error;
 enum change_kind {
     CHANGE_CACHE,    /* entries of the service cache; payload {"keys":[…],"prefixes":[…],"flush":false} */
     CHANGE_SECRETS,  /* secrets are to be read again; payload {} */
-    CHANGE_SETTINGS, /* the settings document; payload {} */
+    CHANGE_SETTINGS, /* the settings document; the payload tells one state of its rows from another (service/adjust.h) */
     CHANGE_KIND_COUNT,
     CHANGE_UNKNOWN = CHANGE_KIND_COUNT /* of a newer program's making: everything may be stale */
 };
@@ -36,6 +36,12 @@ struct change_entries {
     size_t count;
     bool whole; /* false: the log does not tell all that happened, so everything may be stale; items are then empty */
 };
+
+/*
+ * Takes the lock that change_append() takes, before the rest of a transaction that must see what all earlier ones of its
+ * kind have done. Part of the open transaction.
+ */
+struct error *change_lock(struct database *database, struct arena *arena);
 
 /* Appends to the log; part of the open transaction. *version_out (may be NULL) is the new version. */
 struct error *change_append(struct database *database, struct arena *arena, enum change_kind kind, const char *payload,

@@ -4,7 +4,8 @@
  *
  * A change is one transaction: the change log's row is locked, which lets one writer in at a time on all hosts, the
  * version that holds is read and compared with what the writer believed, the new version, its audit row and its line in
- * the change log are added. Every process learns of it by the change log's version (service/live.h).
+ * the change log, which says what state the rows are in now, are added. Every process learns of it by the change log's
+ * version (service/live.h).
  */
 #ifndef GATEHOUSE_SERVICE_ADJUST_H
 #define GATEHOUSE_SERVICE_ADJUST_H
@@ -42,14 +43,15 @@ struct error *adjust_settings(struct service *service, struct arena *arena, cons
                               const struct adjustment *adjustment, struct settings_row *row_out);
 
 /*
- * Reads what holds and applies it to this process. A damaged newest version is told to the log once a host, by the
- * process that first meets it.
+ * Reads what holds and applies it to this process. `announced` is the payload of the change that is followed, NULL where
+ * none is known. A damaged newest version is told to the log once a host, by the process that first meets it.
  */
-struct error *adjust_follow(struct service *service, struct arena *arena);
+struct error *adjust_follow(struct service *service, struct arena *arena, const char *announced);
 
 /*
- * For the job runner: looks whether the rows still say what this process has applied, and appends to the change log when
- * somebody has changed them past it, at the database's prompt, so that every process follows.
+ * For the job runner: looks whether the rows are still in the state that the last change to them announced, and appends
+ * to the change log when somebody has changed them past it, at the database's prompt, so that every process follows.
+ * (Not whether they are as this process has read them: others may have read them a moment earlier.)
  */
 struct error *adjust_notice(struct service *service, struct arena *arena);
 

@@ -9,7 +9,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/log.h"
 #include "base/secret.h"
 
 struct arena;
@@ -34,11 +33,14 @@ struct live {
     unsigned secrets; /* how often the secrets were to be read again since the start */
 };
 
+/* Room for what tells one state of the settings' rows from another. */
+#define ADJUST_STATE_BYTES 128
+
 /* The settings that this process has applied last (service/adjust.h). */
 struct adjusted {
     int64_t version;
     int64_t damaged; /* the newest version, where it is damaged; else 0 */
-    struct log_levels levels;
+    char announced[ADJUST_STATE_BYTES]; /* the payload of the last change to them that was followed; "": not known */
 };
 
 struct service {

@@ -34,6 +34,8 @@ static const struct statement next_version = {
 
 static const struct statement find_version = {"SELECT version FROM change_version WHERE id = 1"};
 
+static const struct statement lock_version = {"SELECT version FROM change_version WHERE id = 1 FOR UPDATE"};
+
 static const struct statement insert_change = {"INSERT INTO change_log (id, kind, payload) VALUES (?, ?, ?)"};
 
 struct error *change_current(struct database *database, struct arena *arena, int64_t *version_out)
@@ -42,6 +44,13 @@ struct error *change_current(struct database *database, struct arena *arena, int
     TRY(database_query(database, arena, &find_version, NO_VALUES, &rows));
     *version_out = rows->count == 0 ? 0 : rows_integer(rows, 0, 0);
     return NULL;
+}
+
+struct error *change_lock(struct database *database, struct arena *arena)
+{
+    struct rows *rows;
+    assert(database_in_transaction(database));
+    return database_query(database, arena, &lock_version, NO_VALUES, &rows);
 }
 
 struct error *change_append(struct database *database, struct arena *arena, enum change_kind kind, const char *payload,

@@ -2,12 +2,15 @@
 #include "service/adjust.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
 #include "base/metrics.h"
+#include "codec/digest.h"
+#include "codec/encoding.h"
 #include "domain/audit.h"
 #include "domain/change.h"
 #include "http/range.h"
@@ -45,6 +48,20 @@ struct error *adjust_current(struct service *service, struct arena *arena, struc
 const char *adjust_etag(struct arena *arena, int64_t version)
 {
     return arena_format(arena, "\"%" PRId64 "\"", version);
+}
+
+/*
+ * What tells this state of the rows from any other: the newest version, and the one that holds with a digest of what it
+ * says. At most ADJUST_STATE_BYTES with the NUL.
+ */
+static const char *state_payload(struct arena *arena, const struct settings_state *state)
+{
+    uint8_t digest[DIGEST_BYTES] = {0};
+    const struct settings_row *good = state->good;
+    const char *text = good == NULL ? "" : settings_text(arena, good->settings);
+    digest_sha256(text, strlen(text), digest);
+    return arena_format(arena, "{\"newest\":%" PRId64 ",\"version\":%" PRId64 ",\"digest\":\"%s\"}", state->newest,
+                        good == NULL ? 0 : good->version, hex_encode(arena, digest, sizeof digest / 2));
 }
 
 /* ---- writing ---- */
@@ -106,10 +123,9 @@ static struct error *write_version(struct database *database, struct arena *aren
     struct writing *writing = context;
     const struct adjustment *adjustment = writing->adjustment;
     struct settings_state state;
-    /* First of all: this is what keeps other writers out. */
-    TRY(change_append(database, arena, CHANGE_SETTINGS, "{}", &writing->change_version));
+    TRY(change_lock(database, arena));
     TRY(settings_load(database, arena, &state));
-    struct settings_row old = row_of(writing->service, arena, &state);
+    const struct settings_row old = row_of(writing->service, arena, &state);
     if (adjustment->if_match != NULL && !range_names(adjustment->if_match, adjust_etag(arena, old.version), false))
         return error_new(arena, ERROR_SETTINGS_STALE, "the version is %" PRId64, old.version);
     writing->row = (struct settings_row){.version = state.newest + 1, .user_id = caller_user(writing->caller)};
@@ -118,7 +134,9 @@ static struct error *write_version(struct database *database, struct arena *aren
     else
         writing->row.settings = merge(arena, old.settings, adjustment);
     TRY(settings_insert(database, arena, writing->row.version, writing->row.settings, writing->row.user_id));
-    return audit(writing, arena);
+    TRY(audit(writing, arena));
+    state = (struct settings_state){.good = &writing->row, .newest = writing->row.version};
+    return change_append(database, arena, CHANGE_SETTINGS, state_payload(arena, &state), &writing->change_version);
 }
 
 /* Whether a transaction whose answer was lost was committed: its line in the change log is the writer's own. */
@@ -153,57 +171,43 @@ struct error *adjust_settings(struct service *service, struct arena *arena, cons
 
 /* ---- following ---- */
 
-static struct error *read_holding(struct service *service, struct arena *arena, struct adjusted *adjusted_out,
-                                  struct settings_state *state_out)
-{
-    TRY(settings_load(service->database, arena, state_out));
-    struct settings_row row = row_of(service, arena, state_out);
-    adjusted_out->version = row.version;
-    adjusted_out->damaged = state_out->damaged == NULL ? 0 : state_out->damaged->version;
-    adjusted_out->levels = row.settings->levels;
-    return NULL;
-}
-
-struct error *adjust_follow(struct service *service, struct arena *arena)
+struct error *adjust_follow(struct service *service, struct arena *arena, const char *announced)
 {
     struct settings_state state;
-    struct adjusted *adjusted = &service->adjusted;
-    TRY(read_holding(service, arena, adjusted, &state));
-    log_set_levels(&adjusted->levels);
-    uint64_t told = metrics_swap(METRIC_SETTINGS_DAMAGED, (uint64_t)adjusted->damaged);
-    if (adjusted->damaged != 0 && told != (uint64_t)adjusted->damaged)
+    TRY(settings_load(service->database, arena, &state));
+    struct settings_row row = row_of(service, arena, &state);
+    int64_t damaged = state.damaged == NULL ? 0 : state.damaged->version;
+    service->adjusted.version = row.version;
+    service->adjusted.damaged = damaged;
+    (void)snprintf(service->adjusted.announced, sizeof service->adjusted.announced, "%s", announced == NULL ? "" : announced);
+    log_set_levels(&row.settings->levels);
+    uint64_t told = metrics_swap(METRIC_SETTINGS_DAMAGED, (uint64_t)damaged);
+    if (damaged != 0 && told != (uint64_t)damaged)
         LOG(ERROR, SYSTEM, "the newest settings are damaged; the last good ones hold",
-            LOG_INTEGER("damagedVersion", adjusted->damaged), LOG_INTEGER("version", adjusted->version),
+            LOG_INTEGER("damagedVersion", damaged), LOG_INTEGER("version", row.version),
             LOG_TEXT("reason", state.damaged->damage));
     return NULL;
 }
 
 static struct error *announce(struct database *database, struct arena *arena, void *context)
 {
-    return change_append(database, arena, CHANGE_SETTINGS, "{}", context);
-}
-
-/* Member by member: padding must not count. */
-static bool is_applied(const struct service *service, const struct adjusted *found)
-{
-    const struct adjusted *applied = &service->adjusted;
-    for (int i = 0; i < LOG_MODULE_COUNT; i++)
-        if (applied->levels.of[i] != found->levels.of[i])
-            return false;
-    return applied->version == found->version && applied->damaged == found->damaged;
+    struct settings_state state;
+    TRY(change_lock(database, arena));
+    TRY(settings_load(database, arena, &state));
+    return change_append(database, arena, CHANGE_SETTINGS, state_payload(arena, &state), context);
 }
 
 struct error *adjust_notice(struct service *service, struct arena *arena)
 {
     struct settings_state state;
-    struct adjusted found;
     int64_t version = 0;
-    TRY(read_holding(service, arena, &found, &state));
-    if (is_applied(service, &found))
+    TRY(settings_load(service->database, arena, &state));
+    const char *payload = state_payload(arena, &state);
+    if (strcmp(payload, service->adjusted.announced) == 0)
         return NULL;
     /* What was announced meanwhile, by another host's job runner perhaps, comes first. */
     TRY(live_check(service, arena));
-    if (is_applied(service, &found))
+    if (strcmp(payload, service->adjusted.announced) == 0)
         return NULL;
     TRY(database_transaction(service->database, arena, announce, &version, NULL));
     return live_follow(service, arena, version);

@@ -62,8 +62,7 @@ static struct error *apply_secrets(struct service *service, struct arena *arena,
 
 static struct error *apply_settings(struct service *service, struct arena *arena, const struct change_entry *entry)
 {
-    (void)entry;
-    return adjust_follow(service, arena);
+    return adjust_follow(service, arena, entry == NULL ? NULL : entry->payload);
 }
 
 /* What each kind of change makes of this process; NULL: it keeps nothing of that kind. */

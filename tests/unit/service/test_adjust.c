@@ -132,8 +132,8 @@ static void a_damaged_version_is_told_once_a_host_and_the_last_good_one_holds(vo
     assert_true(log_open(LOG_TO_FILE, path, "test"));
     struct stage *other = stage_join(stage->arena);
     for (int i = 0; i < 5; i++) {
-        expect_ok(adjust_follow(&stage->service, stage->arena));
-        expect_ok(adjust_follow(&other->service, stage->arena));
+        expect_ok(adjust_follow(&stage->service, stage->arena, NULL));
+        expect_ok(adjust_follow(&other->service, stage->arena, NULL));
     }
     assert_true(log_open(LOG_TO_STDERR, NULL, "test"));
     const char *text = harness_read(stage->arena, path, NULL);
@@ -150,6 +150,7 @@ static void what_is_typed_in_is_announced_once(void **state)
     struct stage *stage = stage_of(state);
     struct stage *worker = stage_join(stage->arena);
     static const char count[] = "SELECT COUNT(*) FROM change_log";
+    expect_ok(live_check(&stage->service, stage->arena));
     (void)change(stage, "info", NULL, NULL);
     expect_ok(live_check(&worker->service, stage->arena));
     expect_ok(adjust_notice(&stage->service, stage->arena));
@@ -161,10 +162,33 @@ static void what_is_typed_in_is_announced_once(void **state)
     log_set_level(LOG_LEVEL_INFO);
     expect_ok(live_check(&worker->service, stage->arena));
     assert_false(log_wants(LOG_LEVEL_WARN, LOG_MODULE_HTTP));
-    /* Another runner that had not followed yet finds the announcement and makes none of its own. */
+    /* Another host's runner that is behind finds the announcement and makes none of its own. */
+    sql(stage->database, stage->arena, "UPDATE settings SET document = REPLACE(document, 'error', 'fatal')");
+    expect_ok(adjust_notice(&stage->service, stage->arena));
+    expect_ok(adjust_notice(&worker->service, stage->arena));
+    assert_int_equal(sql_integer(stage->database, stage->arena, count), 3);
+}
+
+/*
+ * A runner that follows a change may read rows that were typed in after it, which a worker that followed a moment earlier
+ * has not seen: they must be announced all the same.
+ */
+static void what_is_typed_in_right_after_a_change_is_announced(void **state)
+{
+    struct stage *stage = stage_of(state);
     struct stage *runner = stage_join(stage->arena);
+    expect_ok(live_check(&runner->service, stage->arena));
+    (void)change(stage, "warn", NULL, NULL);
+    sql(stage->database, stage->arena,
+        "INSERT INTO settings (version, document) SELECT version + 1, REPLACE(document, 'warn', 'error') FROM settings");
+    expect_ok(live_check(&runner->service, stage->arena));
+    assert_int_equal(runner->service.adjusted.version, 2);
+    log_set_level(LOG_LEVEL_INFO);
     expect_ok(adjust_notice(&runner->service, stage->arena));
-    assert_int_equal(sql_integer(stage->database, stage->arena, count), 2);
+    expect_ok(live_check(&stage->service, stage->arena));
+    assert_int_equal(stage->service.adjusted.version, 2);
+    assert_false(log_wants(LOG_LEVEL_WARN, LOG_MODULE_HTTP));
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM change_log"), 2);
 }
 
 static int write_one(struct database *database, struct arena *arena, unsigned index, void *context)
@@ -209,6 +233,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(going_back_writes_the_old_document_as_a_new_version),
     HARNESS_TEST(a_damaged_version_is_told_once_a_host_and_the_last_good_one_holds),
     HARNESS_TEST(what_is_typed_in_is_announced_once),
+    HARNESS_TEST(what_is_typed_in_right_after_a_change_is_announced),
     HARNESS_TEST(fifty_writers_get_through_one_after_another),
 };
 HARNESS_MODULE(adjust, cases)

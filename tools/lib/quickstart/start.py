@@ -118,7 +118,9 @@ def start_all(chosen, layout, processes, supervisor):
     if chosen.uploads == "unbuffered":
         supervisor.add(pool("uploads", layout, layout.upload_socket, chosen.workers))
     jobs = [layout.gatehousectl, "--config", layout.configuration, "jobs"]
-    supervisor.add(Service("jobs", layout.log / "jobs.log", jobs, ending=((signal.SIGTERM, 30),)))
+    # As the workers' user, which with mod_fcgid is Apache's: they share files that no other user may write.
+    user = webserver.apache_user() if chosen.web_server == "apache-fcgid" else ()
+    supervisor.add(Service("jobs", layout.log / "jobs.log", jobs, prefix=user, ending=((signal.SIGTERM, 30),)))
     server = webserver.service(chosen, layout)
     supervisor.add(server)
     supervisor.await_answer(server, lambda: is_ready(chosen.port), READY_SECONDS, "The service is not ready")
