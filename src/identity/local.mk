@@ -3,7 +3,9 @@ libghidentity_a_SOURCES = \
 	include/identity/embedded.h src/identity/embedded_int.h src/identity/embedded.c \
 	src/identity/embedded_keys.c src/identity/embedded_login.c src/identity/embedded_session.c \
 	include/identity/provider.h src/identity/provider.c \
-	src/identity/refresh_int.h src/identity/refresh.c
+	src/identity/refresh_int.h src/identity/refresh.c \
+	src/identity/outside_int.h src/identity/outside.c src/identity/outside_keys.c src/identity/outside_session.c \
+	include/identity/cognito.h src/identity/cognito_int.h src/identity/cognito.c src/identity/cognito_call.c
 libghidentity_a_CFLAGS = $(AM_CFLAGS)
 
 # What a program that uses this floor links.

@@ -4,11 +4,14 @@ tests_unit_test_identity_SOURCES = \
 	tests/unit/domain/support.h tests/unit/domain/support.c \
 	tests/unit/identity/main.c \
 	tests/unit/identity/identity_help.h tests/unit/identity/identity_help.c \
+	tests/unit/store/script_server.h tests/unit/store/script_server.c \
 	tests/unit/identity/test_account.c \
+	tests/unit/identity/test_cognito.c \
 	tests/unit/identity/test_keys.c \
 	tests/unit/identity/test_login.c \
 	tests/unit/identity/test_refusal.c \
 	tests/unit/identity/test_session.c
-tests_unit_test_identity_CPPFLAGS = $(unit_cppflags)
-tests_unit_test_identity_CFLAGS = $(unit_cflags)
+tests_unit_test_identity_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/tests/unit/store -I$(top_srcdir)/src -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
+tests_unit_test_identity_CFLAGS = $(unit_cflags) $(OPENSSL_CFLAGS)
+EXTRA_DIST += tests/unit/identity/cognito_server.py
 tests_unit_test_identity_LDADD = $(fixture_libs) $(unit_libs) $(identity_libs) $(CMOCKA_LIBS)

@@ -6,5 +6,6 @@
     X(login)       \
     X(session)     \
     X(keys)        \
-    X(refusal)
+    X(refusal)     \
+    X(cognito)
 HARNESS_MAIN("identity", MODULES)

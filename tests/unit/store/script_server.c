@@ -23,7 +23,7 @@ const char *script_server_start(struct arena *arena, const char *script, const c
                                 const char *const *arguments)
 {
     const char *all[16] = {GATEHOUSE_PYTHON3,
-                           harness_source(arena, arena_format(arena, "tests/unit/store/%s", script)), directory};
+                           harness_source(arena, script), directory};
     pid_t *pid = arena_alloc(arena, sizeof *pid);
     int ends[2];
     char port[16] = "";

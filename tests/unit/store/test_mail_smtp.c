@@ -26,7 +26,7 @@ static struct server *start(struct arena *arena, const char *const *arguments)
     struct server *server = arena_alloc(arena, sizeof *server);
     server->arena = arena;
     server->directory = harness_directory(arena);
-    server->port = script_server_start(arena, "smtp_server.py", server->directory, arguments);
+    server->port = script_server_start(arena, "tests/unit/store/smtp_server.py", server->directory, arguments);
     return server;
 }
 

@@ -33,7 +33,7 @@ static struct stage *stage_of(void **state)
     stage->arena = arena;
     stage->directory = harness_directory(arena);
     stage->base = arena_format(arena, "http://127.0.0.1:%s",
-                               script_server_start(arena, "web_server.py", stage->directory, none));
+                               script_server_start(arena, "tests/unit/store/web_server.py", stage->directory, none));
     help_none(web_client_new(arena, NULL, &stage->client));
     return stage;
 }
@@ -196,7 +196,7 @@ static void only_certificates_that_hold_are_spoken_to(void **state)
         const char *pair = certificate_make(arena, stage->directory, table[i].name, table[i].host, table[i].days);
         const char *arguments[] = {"--certificate", pair, NULL};
         stage->base = arena_format(arena, "https://localhost:%s",
-                                   script_server_start(arena, "web_server.py", stage->directory, arguments));
+                                   script_server_start(arena, "tests/unit/store/web_server.py", stage->directory, arguments));
         assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), WEB_UNREACHABLE);
         struct web_client *system = stage->client;
         help_none(web_client_new(arena, arena_format(arena, "%s-cert.pem", pair), &stage->client));

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Amazon Cognito user pools as the identity provider, over their JSON 1.1 interface (AWSCognitoIdentityProviderService).
+ * Calls for people (login, change of a password) are unsigned and carry the app client's SECRET_HASH; calls of the
+ * administrator are signed (Signature Version 4). What is asked of the pool is in docs/identity-providers.md; `gatehousectl
+ * identity setup` prints it.
+ */
+#ifndef GATEHOUSE_IDENTITY_COGNITO_H
+#define GATEHOUSE_IDENTITY_COGNITO_H
+
+#include "base/secret.h"
+
+struct arena;
+struct error;
+struct outside_options;
+struct provider;
+
+/* Texts and secrets are copied. */
+struct cognito_options {
+    const char *region;
+    const char *endpoint; /* https://cognito-idp.{region}.amazonaws.com, or an emulator's */
+    const char *issuer;   /* what tokens must say; {endpoint}/{pool} at Amazon */
+    const char *keys_url; /* {issuer}/.well-known/jwks.json at Amazon */
+    const char *user_pool_id;
+    const char *client_id;
+    struct secret client_secret; /* no secret: the app client has none */
+    const char *access_key_id;
+    struct secret secret_access_key;
+};
+
+/*
+ * Makes the provider; released with provider_free(). Nothing is called before it is needed. INTERNAL with a sentence for
+ * the operator when an address is not usable.
+ */
+struct error *cognito_new(struct arena *arena, const struct outside_options *outside,
+                          const struct cognito_options *options, struct provider **provider_out);
+
+#endif

@@ -1,0 +1,566 @@
+/* SPDX-License-Identifier: MIT */
+/* The operations: accounts by the administrator's calls, tokens by the app client's. */
+#include "identity/cognito.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "identity/cognito_int.h"
+
+/* The attribute that marks an account as made for a user of ours. */
+#define MARK "custom:svc_user_id"
+#define MIRROR "custom:permissions"
+
+/* ---- accounts ------------------------------------------------------------------------------------- */
+
+static void begin_user(struct cognito *cognito, struct arena *arena, const char *operation, const char *username,
+                       struct cognito_call *call)
+{
+    cognito_admin(cognito, arena, operation, call);
+    cognito_add(call, "Username", username);
+}
+
+/* The attributes of a new account; with SignUp the app client may not be able to write ours, so they are set afterwards. */
+static void add_attributes(struct arena *arena, struct cognito_call *call, const struct provider_account *account)
+{
+    buffer_add_text(&call->body, ",\"UserAttributes\":[");
+    cognito_add_attribute(call, "email", account->email, true);
+    if (account->phone != NULL)
+        cognito_add_attribute(call, "phone_number", account->phone, false);
+    cognito_add_attribute(call, MARK, id_text(arena, account->user_id), false);
+    if (*account->permissions != '\0')
+        cognito_add_attribute(call, MIRROR, account->permissions, false);
+    buffer_add_char(&call->body, ']');
+}
+
+static enum provider_outcome outcome_of_creation(enum cognito_fault fault, bool *decided)
+{
+    *decided = true;
+    switch (fault) {
+    case COGNITO_FINE:
+        return PROVIDER_OK;
+    case COGNITO_USERNAME_EXISTS:
+    case COGNITO_ALIAS_EXISTS:
+        return PROVIDER_EXISTS;
+    case COGNITO_INVALID_PASSWORD:
+        return PROVIDER_PASSWORD_REFUSED;
+    default:
+        *decided = false;
+        return PROVIDER_STATE;
+    }
+}
+
+static struct error *set_password(struct outside *outside, struct arena *arena, const char *subject,
+                                  struct secret password, bool temporary, enum provider_outcome *outcome_out)
+{
+    struct cognito *cognito = cognito_of(outside);
+    struct cognito_call call;
+    begin_user(cognito, arena, "AdminSetUserPassword", subject, &call);
+    cognito_add(&call, "Password", secret_reveal(password));
+    buffer_add_text(&call.body, temporary ? ",\"Permanent\":false" : ",\"Permanent\":true");
+    TRY(cognito_call(cognito, arena, &call));
+    switch (call.fault) {
+    case COGNITO_FINE:
+        *outcome_out = PROVIDER_OK;
+        return NULL;
+    case COGNITO_USER_NOT_FOUND:
+        *outcome_out = PROVIDER_ABSENT;
+        return NULL;
+    case COGNITO_INVALID_PASSWORD:
+    case COGNITO_INVALID_PARAMETER:
+        *outcome_out = PROVIDER_PASSWORD_REFUSED;
+        return NULL;
+    default:
+        return cognito_unexpected(arena, &call);
+    }
+}
+
+/* AdminCreateUser: a temporary password, and no mail of Cognito's. */
+static struct error *invite(struct cognito *cognito, struct arena *arena, const struct provider_account *account,
+                            const char **subject_out, enum provider_outcome *outcome_out)
+{
+    struct cognito_call call;
+    bool decided;
+    begin_user(cognito, arena, "AdminCreateUser", account->email, &call);
+    call.once = true;
+    cognito_add(&call, "TemporaryPassword", secret_reveal(account->password));
+    cognito_add(&call, "MessageAction", "SUPPRESS");
+    add_attributes(arena, &call, account);
+    TRY(cognito_call(cognito, arena, &call));
+    *outcome_out = outcome_of_creation(call.fault, &decided);
+    if (!decided)
+        return cognito_unexpected(arena, &call);
+    if (*outcome_out != PROVIDER_OK)
+        return NULL;
+    *subject_out = document_text(document_member(document_member(call.answer, "User"), "Username"));
+    return *subject_out != NULL ? NULL : cognito_unexpected(arena, &call);
+}
+
+static struct error *mark(struct cognito *cognito, struct arena *arena, const char *subject,
+                          const struct provider_account *account)
+{
+    struct cognito_call call;
+    begin_user(cognito, arena, "AdminUpdateUserAttributes", subject, &call);
+    buffer_add_text(&call.body, ",\"UserAttributes\":[");
+    cognito_add_attribute(&call, MARK, id_text(arena, account->user_id), true);
+    cognito_add_attribute(&call, MIRROR, account->permissions, false);
+    buffer_add_char(&call.body, ']');
+    TRY(cognito_call(cognito, arena, &call));
+    return call.fault == COGNITO_FINE ? NULL : cognito_unexpected(arena, &call);
+}
+
+/*
+ * SignUp: a password of the person's own, not confirmed. The mark comes in a second call, since whoever may write it at
+ * SignUp may write it later as well; what a crash leaves in between is found as an account that is not ours.
+ */
+static struct error *sign_up(struct cognito *cognito, struct arena *arena, const struct provider_account *account,
+                             const char **subject_out, enum provider_outcome *outcome_out)
+{
+    struct cognito_call call;
+    bool decided;
+    const char *hash = cognito_secret_hash(cognito, arena, account->email);
+    cognito_public(cognito, arena, "SignUp", &call);
+    call.once = true;
+    call.milliseconds = OUTSIDE_ADMIN_MILLISECONDS;
+    cognito_add(&call, "Username", account->email);
+    cognito_add(&call, "Password", secret_reveal(account->password));
+    if (hash != NULL)
+        cognito_add(&call, "SecretHash", hash);
+    buffer_add_text(&call.body, ",\"UserAttributes\":[");
+    cognito_add_attribute(&call, "email", account->email, true);
+    if (account->phone != NULL)
+        cognito_add_attribute(&call, "phone_number", account->phone, false);
+    buffer_add_char(&call.body, ']');
+    TRY(cognito_call(cognito, arena, &call));
+    *outcome_out = outcome_of_creation(call.fault, &decided);
+    if (!decided)
+        return cognito_unexpected(arena, &call);
+    if (*outcome_out != PROVIDER_OK)
+        return NULL;
+    *subject_out = document_text(document_member(call.answer, "UserSub"));
+    if (*subject_out == NULL)
+        return cognito_unexpected(arena, &call);
+    return mark(cognito, arena, *subject_out, account);
+}
+
+static struct error *create(struct outside *outside, struct arena *arena, const struct provider_account *account,
+                            const char **subject_out, enum provider_outcome *outcome_out)
+{
+    struct cognito *cognito = cognito_of(outside);
+    if (account->kind == PROVIDER_AWAITING_CODE)
+        return sign_up(cognito, arena, account, subject_out, outcome_out);
+    TRY(invite(cognito, arena, account, subject_out, outcome_out));
+    if (*outcome_out != PROVIDER_OK || account->kind == PROVIDER_INVITED)
+        return NULL;
+    return set_password(outside, arena, *subject_out, account->password, false, outcome_out);
+}
+
+static const char *attribute_of(const struct document *list, const char *name)
+{
+    for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
+        const char *found = document_text(document_member(one, "Name"));
+        if (found != NULL && strcmp(found, name) == 0)
+            return document_text(document_member(one, "Value"));
+    }
+    return NULL;
+}
+
+static struct error *find(struct outside *outside, struct arena *arena, struct id user, const char *email,
+                          struct outside_found *found_out)
+{
+    struct cognito *cognito = cognito_of(outside);
+    struct cognito_call call;
+    *found_out = (struct outside_found){0};
+    begin_user(cognito, arena, "AdminGetUser", email, &call);
+    TRY(cognito_call(cognito, arena, &call));
+    /* cognito-local says NotAuthorized of some that it does not have. */
+    if (call.fault == COGNITO_USER_NOT_FOUND)
+        return NULL;
+    if (call.fault != COGNITO_FINE)
+        return cognito_unexpected(arena, &call);
+    const struct document *attributes = document_member(call.answer, "UserAttributes");
+    const char *status = document_text(document_member(call.answer, "UserStatus"));
+    const char *marked = attribute_of(attributes, MARK);
+    const char *subject = attribute_of(attributes, "sub");
+    *found_out = (struct outside_found){
+        .subject = subject != NULL ? subject : document_text(document_member(call.answer, "Username")),
+        .ours = marked != NULL && strcmp(marked, id_text(arena, user)) == 0,
+        .used = status == NULL ||
+                (strcmp(status, "FORCE_CHANGE_PASSWORD") != 0 && strcmp(status, "UNCONFIRMED") != 0),
+    };
+    return NULL;
+}
+
+/* A call about one account whose only outcomes are that it is done and that there is none. */
+static struct error *plain(struct cognito *cognito, struct arena *arena, struct cognito_call *call,
+                           enum provider_outcome *outcome_out)
+{
+    TRY(cognito_call(cognito, arena, call));
+    if (call->fault != COGNITO_FINE && call->fault != COGNITO_USER_NOT_FOUND)
+        return cognito_unexpected(arena, call);
+    *outcome_out = call->fault == COGNITO_FINE ? PROVIDER_OK : PROVIDER_ABSENT;
+    return NULL;
+}
+
+static struct error *remove_one(struct outside *outside, struct arena *arena, const char *subject)
+{
+    struct cognito_call call;
+    enum provider_outcome outcome;
+    begin_user(cognito_of(outside), arena, "AdminDeleteUser", subject, &call);
+    return plain(cognito_of(outside), arena, &call, &outcome);
+}
+
+static struct error *set_enabled(struct outside *outside, struct arena *arena, const char *subject, bool enabled,
+                                 enum provider_outcome *outcome_out)
+{
+    struct cognito_call call;
+    begin_user(cognito_of(outside), arena, enabled ? "AdminEnableUser" : "AdminDisableUser", subject, &call);
+    return plain(cognito_of(outside), arena, &call, outcome_out);
+}
+
+static struct error *sign_out(struct outside *outside, struct arena *arena, const char *subject)
+{
+    struct cognito_call call;
+    enum provider_outcome outcome;
+    begin_user(cognito_of(outside), arena, "AdminUserGlobalSignOut", subject, &call);
+    return plain(cognito_of(outside), arena, &call, &outcome);
+}
+
+static struct error *confirm(struct outside *outside, struct arena *arena, const char *subject,
+                             enum provider_outcome *outcome_out)
+{
+    struct cognito *cognito = cognito_of(outside);
+    struct cognito_call call;
+    begin_user(cognito, arena, "AdminConfirmSignUp", subject, &call);
+    TRY(cognito_call(cognito, arena, &call));
+    switch (call.fault) {
+    case COGNITO_FINE:
+        *outcome_out = PROVIDER_OK;
+        return NULL;
+    case COGNITO_USER_NOT_FOUND:
+        *outcome_out = PROVIDER_ABSENT;
+        return NULL;
+    case COGNITO_NOT_AUTHORIZED: /* "User cannot be confirmed. Current status is CONFIRMED" */
+    case COGNITO_INVALID_PARAMETER:
+        *outcome_out = PROVIDER_STATE;
+        return NULL;
+    default:
+        return cognito_unexpected(arena, &call);
+    }
+}
+
+/*
+ * Sends attributes, with the address where `with_email`: Cognito takes a verified mark only along with what it marks, and an
+ * address that is the account's already is not a change to it.
+ */
+static struct error *send_attributes(struct cognito *cognito, struct arena *arena, const char *subject,
+                                     const struct provider_attributes *attributes, bool with_email,
+                                     struct cognito_call *call)
+{
+    bool first = true;
+    begin_user(cognito, arena, "AdminUpdateUserAttributes", subject, call);
+    buffer_add_text(&call->body, ",\"UserAttributes\":[");
+    if (with_email) {
+        cognito_add_attribute(call, "email", attributes->email, first);
+        first = false;
+    }
+    if (attributes->set_verified) {
+        cognito_add_attribute(call, "email_verified", attributes->email_verified ? "true" : "false", first);
+        first = false;
+    }
+    if (attributes->set_phone) {
+        cognito_add_attribute(call, "phone_number", attributes->phone != NULL ? attributes->phone : "", first);
+        first = false;
+        if (attributes->set_verified && attributes->phone != NULL)
+            cognito_add_attribute(call, "phone_number_verified", attributes->phone_verified ? "true" : "false", false);
+    }
+    if (attributes->set_permissions)
+        cognito_add_attribute(call, MIRROR, attributes->permissions, first);
+    buffer_add_char(&call->body, ']');
+    return cognito_call(cognito, arena, call);
+}
+
+static struct error *set_attributes(struct outside *outside, struct arena *arena, const char *subject,
+                                    const struct provider_attributes *attributes, enum provider_outcome *outcome_out)
+{
+    struct cognito *cognito = cognito_of(outside);
+    struct cognito_call call;
+    bool with_email = attributes->set_verified && attributes->email != NULL;
+    TRY(send_attributes(cognito, arena, subject, attributes, with_email, &call));
+    if (with_email && call.fault == COGNITO_ALIAS_EXISTS)
+        TRY(send_attributes(cognito, arena, subject, attributes, false, &call));
+    if (call.fault != COGNITO_FINE && call.fault != COGNITO_USER_NOT_FOUND)
+        return cognito_unexpected(arena, &call);
+    *outcome_out = call.fault == COGNITO_FINE ? PROVIDER_OK : PROVIDER_ABSENT;
+    return NULL;
+}
+
+/* ---- tokens --------------------------------------------------------------------------------------- */
+
+static void read_grant(struct arena *arena, const struct document *answer, struct outside_grant *grant_out)
+{
+    const struct document *result = document_member(answer, "AuthenticationResult");
+    const char *refresh = document_text(document_member(result, "RefreshToken"));
+    (void)arena;
+    *grant_out = (struct outside_grant){
+        .access_token = document_text(document_member(result, "AccessToken")),
+        .id_token = document_text(document_member(result, "IdToken")),
+        .refresh_token = secret_of(refresh),
+    };
+}
+
+static void add_parameter(struct cognito_call *call, const char *name, const char *value, bool first)
+{
+    if (!first)
+        buffer_add_char(&call->body, ',');
+    buffer_add_json_text(&call->body, name);
+    buffer_add_char(&call->body, ':');
+    buffer_add_json_text(&call->body, value);
+}
+
+static void begin_auth(struct cognito *cognito, struct arena *arena, const char *username, struct secret password,
+                       struct cognito_call *call)
+{
+    const char *hash = cognito_secret_hash(cognito, arena, username);
+    cognito_public(cognito, arena, "InitiateAuth", call);
+    cognito_add(call, "AuthFlow", "USER_PASSWORD_AUTH");
+    buffer_add_text(&call->body, ",\"AuthParameters\":{");
+    add_parameter(call, "USERNAME", username, true);
+    add_parameter(call, "PASSWORD", secret_reveal(password), false);
+    if (hash != NULL)
+        add_parameter(call, "SECRET_HASH", hash, false);
+    buffer_add_char(&call->body, '}');
+    call->once = true;
+}
+
+/* Session and name of the challenge as the answer to it needs them, one text; the wire's own. */
+static const char *proof_of(struct arena *arena, const struct document *answer, const char *username)
+{
+    const struct document *parameters = document_member(answer, "ChallengeParameters");
+    const char *named = document_text(document_member(parameters, "USER_ID_FOR_SRP"));
+    const char *session = document_text(document_member(answer, "Session"));
+    return arena_format(arena, "%s\n%s", named != NULL ? named : username, session != NULL ? session : "");
+}
+
+/*
+ * Only what a right password is answered with tells anything of the account. Cognito says of a user who is not confirmed
+ * that it is so whatever the password was (identity.md 3.3), and may say of a disabled one that it is before it looks at
+ * the password: both are wrong credentials to the outside.
+ */
+static struct error *login(struct outside *outside, struct arena *arena, const struct provider_login *attempt,
+                           struct outside_grant *grant_out, const char **proof_out, enum provider_outcome *outcome_out)
+{
+    struct cognito *cognito = cognito_of(outside);
+    struct cognito_call call;
+    const char *username = attempt->subject != NULL ? attempt->subject : id_text(arena, id_new());
+    begin_auth(cognito, arena, username, attempt->password, &call);
+    TRY(cognito_call(cognito, arena, &call));
+    *outcome_out = PROVIDER_BAD_CREDENTIALS;
+    if (call.fault == COGNITO_RESOURCE_NOT_FOUND)
+        return cognito_unexpected(arena, &call);
+    if (call.fault != COGNITO_FINE)
+        return NULL;
+    const char *challenge = document_text(document_member(call.answer, "ChallengeName"));
+    if (challenge == NULL) {
+        read_grant(arena, call.answer, grant_out);
+        *outcome_out = PROVIDER_OK;
+        return NULL;
+    }
+    if (strcmp(challenge, "NEW_PASSWORD_REQUIRED") != 0)
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "cognito asks for %s, which is not supported", challenge);
+    *proof_out = proof_of(arena, call.answer, username);
+    *outcome_out = PROVIDER_NEW_PASSWORD_REQUIRED;
+    return NULL;
+}
+
+static struct error *answer(struct outside *outside, struct arena *arena, const struct provider_challenge *challenge,
+                            struct secret new_password, struct outside_grant *grant_out,
+                            enum provider_outcome *outcome_out)
+{
+    struct cognito *cognito = cognito_of(outside);
+    struct cognito_call call;
+    size_t length = strcspn(challenge->proof, "\n");
+    const char *username = arena_copy(arena, challenge->proof, length);
+    const char *hash = cognito_secret_hash(cognito, arena, username);
+    cognito_public(cognito, arena, "RespondToAuthChallenge", &call);
+    call.once = true;
+    cognito_add(&call, "ChallengeName", "NEW_PASSWORD_REQUIRED");
+    cognito_add(&call, "Session", challenge->proof + length + 1);
+    buffer_add_text(&call.body, ",\"ChallengeResponses\":{");
+    add_parameter(&call, "USERNAME", username, true);
+    add_parameter(&call, "NEW_PASSWORD", secret_reveal(new_password), false);
+    if (hash != NULL)
+        add_parameter(&call, "SECRET_HASH", hash, false);
+    buffer_add_char(&call.body, '}');
+    TRY(cognito_call(cognito, arena, &call));
+    *outcome_out = PROVIDER_CHALLENGE_SPENT;
+    if (call.fault == COGNITO_INVALID_PASSWORD)
+        *outcome_out = PROVIDER_PASSWORD_REFUSED;
+    if (call.fault != COGNITO_FINE)
+        return NULL;
+    read_grant(arena, call.answer, grant_out);
+    *outcome_out = PROVIDER_OK;
+    return NULL;
+}
+
+static struct error *refresh(struct outside *outside, struct arena *arena, const char *subject,
+                             struct secret refresh_token, struct outside_grant *grant_out,
+                             enum provider_outcome *outcome_out)
+{
+    struct cognito *cognito = cognito_of(outside);
+    struct cognito_call call;
+    /* Over the real user name, not an alias, or Cognito cannot verify it. */
+    const char *hash = cognito_secret_hash(cognito, arena, subject);
+    cognito_public(cognito, arena, "InitiateAuth", &call);
+    cognito_add(&call, "AuthFlow", "REFRESH_TOKEN_AUTH");
+    buffer_add_text(&call.body, ",\"AuthParameters\":{");
+    add_parameter(&call, "REFRESH_TOKEN", secret_reveal(refresh_token), true);
+    if (hash != NULL)
+        add_parameter(&call, "SECRET_HASH", hash, false);
+    buffer_add_char(&call.body, '}');
+    call.once = true;
+    TRY(cognito_call(cognito, arena, &call));
+    *outcome_out = PROVIDER_TOKEN_INVALID;
+    if (call.fault == COGNITO_RESOURCE_NOT_FOUND)
+        return cognito_unexpected(arena, &call);
+    if (call.fault != COGNITO_FINE)
+        return NULL;
+    read_grant(arena, call.answer, grant_out);
+    *outcome_out = PROVIDER_OK;
+    return NULL;
+}
+
+static struct error *revoke(struct outside *outside, struct arena *arena, struct secret refresh_token)
+{
+    struct cognito *cognito = cognito_of(outside);
+    struct cognito_call call;
+    cognito_public(cognito, arena, "RevokeToken", &call);
+    if (cognito->options.client_secret.bytes != NULL)
+        cognito_add(&call, "ClientSecret", secret_reveal(cognito->options.client_secret));
+    cognito_add(&call, "Token", secret_reveal(refresh_token));
+    TRY(cognito_call(cognito, arena, &call));
+    /* Revoked before is revoked. */
+    return call.fault == COGNITO_FINE || call.fault == COGNITO_NOT_AUTHORIZED ? NULL : cognito_unexpected(arena, &call);
+}
+
+/* The old password opens a session, whose token changes it; so the two belong together at Cognito, too. */
+static struct error *change_password(struct outside *outside, struct arena *arena, const char *subject,
+                                     struct secret password, struct secret new_password,
+                                     enum provider_outcome *outcome_out)
+{
+    struct cognito *cognito = cognito_of(outside);
+    struct provider_login attempt = {.subject = subject, .password = password};
+    struct outside_grant grant = {0};
+    struct cognito_call call;
+    const char *proof = NULL;
+    TRY(login(outside, arena, &attempt, &grant, &proof, outcome_out));
+    if (*outcome_out != PROVIDER_OK || grant.access_token == NULL) {
+        *outcome_out = PROVIDER_BAD_CREDENTIALS;
+        return NULL;
+    }
+    cognito_public(cognito, arena, "ChangePassword", &call);
+    buffer_init(&call.body, arena);
+    cognito_add(&call, "AccessToken", grant.access_token);
+    cognito_add(&call, "PreviousPassword", secret_reveal(password));
+    cognito_add(&call, "ProposedPassword", secret_reveal(new_password));
+    call.once = true;
+    TRY(cognito_call(cognito, arena, &call));
+    if (grant.refresh_token.bytes != NULL)
+        TRY(revoke(outside, arena, grant.refresh_token));
+    *outcome_out = PROVIDER_BAD_CREDENTIALS;
+    if (call.fault == COGNITO_INVALID_PASSWORD || call.fault == COGNITO_INVALID_PARAMETER)
+        *outcome_out = PROVIDER_PASSWORD_REFUSED;
+    else if (call.fault == COGNITO_FINE)
+        *outcome_out = PROVIDER_OK;
+    return NULL;
+}
+
+/* ---- the wire ------------------------------------------------------------------------------------- */
+
+static void rules(struct outside *outside, struct token_rules *rules_out)
+{
+    /* Emulators name no origin_jti; then each token is a session's name of its own. */
+    static const char *const names[] = {"origin_jti", "jti", NULL};
+    const struct cognito *cognito = cognito_of(outside);
+    rules_out->issuer = cognito->options.issuer;
+    rules_out->audience = cognito->options.client_id;
+    rules_out->token_use = TOKEN_USE_ACCESS;
+    rules_out->session_names = names;
+}
+
+static const char *keys_url(struct outside *outside)
+{
+    return cognito_of(outside)->options.keys_url;
+}
+
+static void forget(struct outside *outside)
+{
+    (void)outside;
+}
+
+static void release(struct outside *outside)
+{
+    free(cognito_of(outside));
+}
+
+static const struct outside_wire wire = {
+    .name = "cognito",
+    .rules = rules,
+    .keys_url = keys_url,
+    .create = create,
+    .find = find,
+    .login = login,
+    .answer = answer,
+    .refresh = refresh,
+    .revoke = revoke,
+    .sign_out = sign_out,
+    .change_password = change_password,
+    .set_password = set_password,
+    .confirm = confirm,
+    .set_enabled = set_enabled,
+    .set_attributes = set_attributes,
+    .remove = remove_one,
+    .forget = forget,
+    .free = release,
+};
+
+static struct error *check_address(struct arena *arena, const char *name, const char *url)
+{
+    if (web_url_usable(url))
+        return NULL;
+    return error_message(error_new(arena, ERROR_INTERNAL, "%s is not usable", name),
+                         "%s in [cognito] must start with https:// (http:// for this machine only), without a query.",
+                         name);
+}
+
+struct error *cognito_new(struct arena *arena, const struct outside_options *outside,
+                          const struct cognito_options *options, struct provider **provider_out)
+{
+    TRY(check_address(arena, "endpoint", options->endpoint));
+    TRY(check_address(arena, "jwks_url", options->keys_url));
+    struct cognito *cognito = calloc(1, sizeof *cognito);
+    if (cognito == NULL)
+        abort();
+    struct error *error = outside_open(&cognito->outside, &wire, outside);
+    if (error != NULL) {
+        arena_free(&cognito->outside.arena);
+        free(cognito);
+        return error;
+    }
+    struct arena *own = cognito->outside.arena;
+    cognito->options = (struct cognito_options){
+        .region = arena_text(own, options->region),
+        .endpoint = arena_text(own, options->endpoint),
+        .issuer = arena_text(own, options->issuer),
+        .keys_url = arena_text(own, options->keys_url),
+        .user_pool_id = arena_text(own, options->user_pool_id),
+        .client_id = arena_text(own, options->client_id),
+        .access_key_id = arena_text(own, options->access_key_id),
+        .secret_access_key = secret_copy(own, options->secret_access_key.bytes, options->secret_access_key.length),
+    };
+    if (options->client_secret.bytes != NULL)
+        cognito->options.client_secret = secret_copy(own, options->client_secret.bytes, options->client_secret.length);
+    *provider_out = &cognito->outside.provider;
+    return NULL;
+}

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* The provider's functions over a wire. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "codec/seal.h"
+#include "identity/outside_int.h"
+
+/* ---- temporary passwords -------------------------------------------------------------------------- */
+
+static const struct statement set_temporary = {
+    "INSERT INTO outside_account (user_id, temporary_until) VALUES (?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)"
+    " ON DUPLICATE KEY UPDATE temporary_until = VALUES(temporary_until)"};
+
+/* Notes how long the password holds: for the configured time, or for good. */
+static struct error *note_password(struct outside *outside, struct arena *arena, struct id user, bool temporary)
+{
+    int64_t seconds = outside->options.temporary_password_seconds;
+    return database_change(outside->options.database, arena, &set_temporary,
+                           VALUES(database_id(user), temporary ? database_integer(seconds) : database_null()), NULL);
+}
+
+static const struct statement get_temporary = {
+    "SELECT COALESCE(temporary_until <= UTC_TIMESTAMP(3), FALSE) FROM outside_account WHERE user_id = ?"};
+
+static struct error *password_is_over(struct outside *outside, struct arena *arena, struct id user, bool *over_out)
+{
+    struct rows *rows;
+    TRY(database_query(outside->options.database, arena, &get_temporary, VALUES(database_id(user)), &rows));
+    *over_out = rows->count != 0 && rows_boolean(rows, 0, 0);
+    return NULL;
+}
+
+static const struct statement find_user = {"SELECT id FROM user WHERE provider_subject = ?"};
+
+struct error *outside_user(struct outside *outside, struct arena *arena, const char *subject, struct id *user_out,
+                           bool *found_out)
+{
+    struct rows *rows;
+    TRY(database_query(outside->options.database, arena, &find_user, VALUES(database_text(subject)), &rows));
+    *found_out = rows->count == 1;
+    if (*found_out)
+        *user_out = rows_id(rows, 0, 0);
+    return NULL;
+}
+
+/* ---- making and removing -------------------------------------------------------------------------- */
+
+/*
+ * The address has an account already. One that carries our id and that nobody has used is what an attempt before left: it
+ * gets the password and the attributes of this one.
+ */
+static struct error *take_over(struct outside *outside, struct arena *arena, const struct provider_account *account,
+                               const char **subject_out, enum provider_outcome *outcome_out)
+{
+    struct outside_found found = {0};
+    struct provider_attributes attributes = {
+        .email = account->email,
+        .set_phone = true,
+        .phone = account->phone,
+        .set_permissions = true,
+        .permissions = account->permissions,
+    };
+    *outcome_out = PROVIDER_EXISTS;
+    TRY(outside->wire->find(outside, arena, account->user_id, account->email, &found));
+    if (found.subject == NULL || !found.ours || found.used)
+        return NULL;
+    /* An account that awaits a code keeps the password it has until it is confirmed: setting one would confirm it. */
+    *outcome_out = PROVIDER_OK;
+    if (account->kind == PROVIDER_AWAITING_CODE) {
+        TRY(outside->wire->remove(outside, arena, found.subject));
+        return outside->wire->create(outside, arena, account, subject_out, outcome_out);
+    }
+    TRY(outside->wire->set_password(outside, arena, found.subject, account->password,
+                                    account->kind == PROVIDER_INVITED, outcome_out));
+    if (*outcome_out == PROVIDER_OK)
+        TRY(outside->wire->set_attributes(outside, arena, found.subject, &attributes, outcome_out));
+    *subject_out = found.subject;
+    return NULL;
+}
+
+static struct error *create(struct provider *provider, struct arena *arena, const struct provider_account *account,
+                            const char **subject_out, enum provider_outcome *outcome_out)
+{
+    struct outside *outside = outside_of(provider);
+    TRY(outside->wire->create(outside, arena, account, subject_out, outcome_out));
+    if (*outcome_out == PROVIDER_EXISTS)
+        TRY(take_over(outside, arena, account, subject_out, outcome_out));
+    if (*outcome_out != PROVIDER_OK)
+        return NULL;
+    return note_password(outside, arena, account->user_id, account->kind == PROVIDER_INVITED);
+}
+
+static const struct statement remove_tokens = {
+    "DELETE r FROM identity_refresh r JOIN session s ON s.id = r.session_id WHERE s.user_id = ?"};
+static const struct statement remove_names = {
+    "DELETE o FROM outside_session o JOIN session s ON s.id = o.session_id WHERE s.user_id = ?"};
+static const struct statement remove_sessions = {"DELETE FROM session WHERE user_id = ?"};
+static const struct statement remove_account = {"DELETE FROM outside_account WHERE user_id = ?"};
+
+static struct error *remove_rows(struct database *database, struct arena *arena, void *context)
+{
+    const struct id *user = context;
+    TRY(database_change(database, arena, &remove_tokens, VALUES(database_id(*user)), NULL));
+    TRY(database_change(database, arena, &remove_names, VALUES(database_id(*user)), NULL));
+    TRY(database_change(database, arena, &remove_sessions, VALUES(database_id(*user)), NULL));
+    return database_change(database, arena, &remove_account, VALUES(database_id(*user)), NULL);
+}
+
+static struct error *remove_one(struct provider *provider, struct arena *arena, struct id user, const char *email)
+{
+    struct outside *outside = outside_of(provider);
+    struct outside_found found = {0};
+    TRY(outside->wire->find(outside, arena, user, email, &found));
+    if (found.subject != NULL && found.ours)
+        TRY(outside->wire->remove(outside, arena, found.subject));
+    return database_transaction(outside->options.database, arena, remove_rows, &user, NULL);
+}
+
+/* ---- signing in ----------------------------------------------------------------------------------- */
+
+/* A session that is not to be begun: what the provider opened is closed again, as well as can be. */
+static void give_up(struct outside *outside, struct arena *arena, const struct outside_grant *grant)
+{
+    if (grant->refresh_token.bytes == NULL)
+        return;
+    struct error *error = outside->wire->revoke(outside, arena, grant->refresh_token);
+    if (error != NULL)
+        LOG(WARN, IDENTITY, "a session at the provider was not ended", LOG_TEXT("detail", error->detail));
+}
+
+static struct error *login(struct provider *provider, struct arena *arena, const struct provider_login *attempt,
+                           struct provider_tokens *tokens_out, struct provider_challenge *challenge_out,
+                           enum provider_outcome *outcome_out)
+{
+    struct outside *outside = outside_of(provider);
+    struct outside_grant grant = {0};
+    const char *proof = NULL;
+    bool over = false;
+    TRY(outside->wire->login(outside, arena, attempt, &grant, &proof, outcome_out));
+    /* Nobody cannot be let in, whatever a provider says. */
+    if (attempt->subject == NULL)
+        *outcome_out = PROVIDER_BAD_CREDENTIALS;
+    if (*outcome_out == PROVIDER_NEW_PASSWORD_REQUIRED) {
+        TRY(password_is_over(outside, arena, attempt->user_id, &over));
+        *challenge_out = (struct provider_challenge){
+            .subject = attempt->subject, .user_id = attempt->user_id, .proof = proof, .password = attempt->password};
+        if (over)
+            *outcome_out = PROVIDER_TEMPORARY_EXPIRED;
+    }
+    if (*outcome_out != PROVIDER_OK)
+        return NULL;
+    if (attempt->new_password_sent) {
+        give_up(outside, arena, &grant);
+        *outcome_out = PROVIDER_PERMANENT_PASSWORD;
+        return NULL;
+    }
+    return outside_begin(outside, arena, attempt->subject, attempt->user_id, &grant, tokens_out);
+}
+
+static struct error *answer_new_password(struct provider *provider, struct arena *arena,
+                                         const struct provider_challenge *challenge, struct secret new_password,
+                                         struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
+{
+    struct outside *outside = outside_of(provider);
+    struct outside_grant grant = {0};
+    *outcome_out = PROVIDER_SAME_PASSWORD;
+    if (secret_equal(challenge->password, new_password))
+        return NULL;
+    TRY(outside->wire->answer(outside, arena, challenge, new_password, &grant, outcome_out));
+    if (*outcome_out != PROVIDER_OK)
+        return NULL;
+    TRY(note_password(outside, arena, challenge->user_id, false));
+    return outside_begin(outside, arena, challenge->subject, challenge->user_id, &grant, tokens_out);
+}
+
+static struct error *logout_all(struct provider *provider, struct arena *arena, const char *subject)
+{
+    struct outside *outside = outside_of(provider);
+    struct id user;
+    bool found = false;
+    TRY(outside_user(outside, arena, subject, &user, &found));
+    if (!found)
+        return NULL;
+    /* Ours first: it holds at once, whatever becomes of the call. */
+    TRY(outside_end_all(outside, arena, user, (struct id){{0}}));
+    struct error *error = outside->wire->sign_out(outside, arena, subject);
+    if (error != NULL)
+        LOG(WARN, IDENTITY, "the provider was not told of a logout", LOG_TEXT("detail", error->detail));
+    return NULL;
+}
+
+/* ---- passwords ------------------------------------------------------------------------------------ */
+
+static struct error *change_password(struct provider *provider, struct arena *arena, const char *subject,
+                                     struct id session, struct secret password, struct secret new_password,
+                                     enum provider_outcome *outcome_out)
+{
+    struct outside *outside = outside_of(provider);
+    struct id user;
+    bool found = false;
+    TRY(outside_user(outside, arena, subject, &user, &found));
+    *outcome_out = PROVIDER_ABSENT;
+    if (!found)
+        return NULL;
+    if (!secret_equal(password, new_password)) {
+        TRY(outside->wire->change_password(outside, arena, subject, password, new_password, outcome_out));
+        return *outcome_out == PROVIDER_OK ? outside_end_all(outside, arena, user, session) : NULL;
+    }
+    /* Only who knows the password is told that it is the same. */
+    struct outside_grant grant = {0};
+    const char *proof = NULL;
+    struct provider_login attempt = {.subject = subject, .user_id = user, .password = password};
+    TRY(outside->wire->login(outside, arena, &attempt, &grant, &proof, outcome_out));
+    if (*outcome_out != PROVIDER_OK) {
+        *outcome_out = PROVIDER_BAD_CREDENTIALS;
+        return NULL;
+    }
+    give_up(outside, arena, &grant);
+    *outcome_out = PROVIDER_SAME_PASSWORD;
+    return NULL;
+}
+
+static struct error *set_password(struct provider *provider, struct arena *arena, const char *subject,
+                                  struct secret password, bool temporary, enum provider_outcome *outcome_out)
+{
+    struct outside *outside = outside_of(provider);
+    struct id user;
+    bool found = false;
+    TRY(outside_user(outside, arena, subject, &user, &found));
+    *outcome_out = PROVIDER_ABSENT;
+    if (!found)
+        return NULL;
+    TRY(outside->wire->set_password(outside, arena, subject, password, temporary, outcome_out));
+    if (*outcome_out != PROVIDER_OK)
+        return NULL;
+    TRY(note_password(outside, arena, user, temporary));
+    return outside_end_all(outside, arena, user, (struct id){{0}});
+}
+
+static const struct statement awaits_first = {
+    "SELECT COALESCE(a.temporary_until IS NOT NULL, FALSE) FROM user u"
+    " LEFT JOIN outside_account a ON a.user_id = u.id WHERE u.id = ? AND u.status = 'awaiting-first-login'"};
+
+static struct error *invite_again(struct provider *provider, struct arena *arena, const char *subject,
+                                  struct secret password, enum provider_outcome *outcome_out)
+{
+    struct outside *outside = outside_of(provider);
+    struct id user;
+    struct rows *rows;
+    bool found = false;
+    TRY(outside_user(outside, arena, subject, &user, &found));
+    *outcome_out = PROVIDER_ABSENT;
+    if (!found)
+        return NULL;
+    TRY(database_query(outside->options.database, arena, &awaits_first, VALUES(database_id(user)), &rows));
+    *outcome_out = PROVIDER_STATE;
+    if (rows->count == 0 || !rows_boolean(rows, 0, 0))
+        return NULL;
+    TRY(outside->wire->set_password(outside, arena, subject, password, true, outcome_out));
+    return *outcome_out == PROVIDER_OK ? note_password(outside, arena, user, true) : NULL;
+}
+
+/* ---- the account's state -------------------------------------------------------------------------- */
+
+static struct error *confirm(struct provider *provider, struct arena *arena, const char *subject,
+                             enum provider_outcome *outcome_out)
+{
+    struct outside *outside = outside_of(provider);
+    return outside->wire->confirm(outside, arena, subject, outcome_out);
+}
+
+static struct error *set_enabled(struct provider *provider, struct arena *arena, const char *subject, bool enabled,
+                                 enum provider_outcome *outcome_out)
+{
+    struct outside *outside = outside_of(provider);
+    struct id user;
+    bool found = false;
+    TRY(outside_user(outside, arena, subject, &user, &found));
+    if (found && !enabled)
+        TRY(outside_end_all(outside, arena, user, (struct id){{0}}));
+    return outside->wire->set_enabled(outside, arena, subject, enabled, outcome_out);
+}
+
+static struct error *set_attributes(struct provider *provider, struct arena *arena, const char *subject,
+                                    const struct provider_attributes *attributes, enum provider_outcome *outcome_out)
+{
+    struct outside *outside = outside_of(provider);
+    return outside->wire->set_attributes(outside, arena, subject, attributes, outcome_out);
+}
+
+static void rules(struct provider *provider, struct token_rules *rules_out)
+{
+    struct outside *outside = outside_of(provider);
+    outside->wire->rules(outside, rules_out);
+}
+
+static void forget(struct provider *provider)
+{
+    struct outside *outside = outside_of(provider);
+    outside_keys_forget(outside);
+    outside->wire->forget(outside);
+}
+
+static void release(struct provider *provider)
+{
+    struct outside *outside = outside_of(provider);
+    outside_keys_forget(outside);
+    outside->wire->forget(outside);
+    struct arena *arena = outside->arena;
+    outside->wire->free(outside);
+    arena_free(&arena);
+}
+
+const struct provider_functions outside_functions = {
+    .name = "outside",
+    .create = create,
+    .login = login,
+    .answer_new_password = answer_new_password,
+    .refresh = outside_refresh,
+    .logout = outside_logout,
+    .logout_all = logout_all,
+    .change_password = change_password,
+    .set_password = set_password,
+    .invite_again = invite_again,
+    .confirm = confirm,
+    .set_enabled = set_enabled,
+    .set_attributes = set_attributes,
+    .remove = remove_one,
+    .rules = rules,
+    .resolve = outside_resolve,
+    .keys = outside_keys_get,
+    .forget = forget,
+    .tidy = outside_tidy,
+    .free = release,
+};
+
+struct error *outside_open(struct outside *outside, const struct outside_wire *wire,
+                           const struct outside_options *options)
+{
+    outside->provider.functions = &outside_functions;
+    outside->wire = wire;
+    outside->options = *options;
+    outside->arena = arena_new();
+    outside->known = arena_array(outside->arena, OUTSIDE_KNOWN_SLOTS, sizeof *outside->known);
+    return web_client_new(outside->arena, options->ca_file, &outside->web);
+}

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What all providers outside the house share. A provider of its own (cognito.c, keycloak.c) brings the wire: one function
+ * for each call that it can make, with outcomes already told apart. Here is the rest, the same for all:
+ *
+ * - Sessions. Their tokens are the provider's, but each login is a row of domain/session.h all the same, so that ending it
+ *   refuses the next request although the token still verifies. What the token says of its session (a claim that differs
+ *   between providers) makes the row's id. Where a provider gives every token another name, the names are a family of rows
+ *   that end together.
+ * - Refresh tokens. Clients get ours (refresh_int.h), so that rotation, grace and the detection of a copied one are the same
+ *   with every provider; the provider's own is kept sealed beside the session and never leaves.
+ * - Temporary passwords. How long one holds is ours to say, since not every provider can.
+ * - Keys. Fetched from the provider, kept while it is down.
+ */
+#ifndef GATEHOUSE_IDENTITY_OUTSIDE_INT_H
+#define GATEHOUSE_IDENTITY_OUTSIDE_INT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/id.h"
+#include "base/secret.h"
+#include "codec/digest.h"
+#include "codec/token.h"
+#include "identity/provider.h"
+#include "store/database.h"
+#include "store/web.h"
+
+struct cache;
+struct outside;
+
+/* Time for one call (identity.md 5.5). */
+#define OUTSIDE_LOGIN_MILLISECONDS 5000
+#define OUTSIDE_ADMIN_MILLISECONDS 8000
+
+/* What a login or a refresh at the provider gave. */
+struct outside_grant {
+    const char *access_token;
+    const char *id_token;
+    struct secret refresh_token; /* no secret: the one used goes on */
+};
+
+/* What the provider knows of an account. */
+struct outside_found {
+    const char *subject; /* NULL: there is none */
+    bool ours;           /* carries the id of the user it was asked about */
+    bool used;           /* confirmed, or somebody has signed in */
+};
+
+/* Wires decide outcomes as identity/provider.h says; *_out are untouched where the outcome is not OK. */
+struct outside_wire {
+    const char *name;
+    void (*rules)(struct outside *, struct token_rules *rules_out);
+    const char *(*keys_url)(struct outside *);
+    /* OK, EXISTS (address taken, by whomever) or PASSWORD_REFUSED. */
+    struct error *(*create)(struct outside *, struct arena *, const struct provider_account *,
+                            const char **subject_out, enum provider_outcome *);
+    struct error *(*find)(struct outside *, struct arena *, struct id user, const char *email,
+                          struct outside_found *found_out);
+    /* OK, NEW_PASSWORD_REQUIRED (*proof_out is filled), BAD_CREDENTIALS, DISABLED, UNCONFIRMED. */
+    struct error *(*login)(struct outside *, struct arena *, const struct provider_login *,
+                           struct outside_grant *grant_out, const char **proof_out, enum provider_outcome *);
+    /* OK, CHALLENGE_SPENT, PASSWORD_REFUSED. */
+    struct error *(*answer)(struct outside *, struct arena *, const struct provider_challenge *,
+                            struct secret new_password, struct outside_grant *grant_out, enum provider_outcome *);
+    /* OK or TOKEN_INVALID. */
+    struct error *(*refresh)(struct outside *, struct arena *, const char *subject, struct secret refresh_token,
+                             struct outside_grant *grant_out, enum provider_outcome *);
+    struct error *(*revoke)(struct outside *, struct arena *, struct secret refresh_token);
+    struct error *(*sign_out)(struct outside *, struct arena *, const char *subject);
+    /* OK, BAD_CREDENTIALS, PASSWORD_REFUSED, ABSENT. */
+    struct error *(*change_password)(struct outside *, struct arena *, const char *subject, struct secret password,
+                                     struct secret new_password, enum provider_outcome *);
+    /* OK, ABSENT, PASSWORD_REFUSED. */
+    struct error *(*set_password)(struct outside *, struct arena *, const char *subject, struct secret password,
+                                  bool temporary, enum provider_outcome *);
+    struct error *(*confirm)(struct outside *, struct arena *, const char *subject, enum provider_outcome *);
+    struct error *(*set_enabled)(struct outside *, struct arena *, const char *subject, bool enabled,
+                                 enum provider_outcome *);
+    struct error *(*set_attributes)(struct outside *, struct arena *, const char *subject,
+                                    const struct provider_attributes *, enum provider_outcome *);
+    struct error *(*remove)(struct outside *, struct arena *, const char *subject);
+    void (*forget)(struct outside *); /* secrets and tokens that were kept */
+    void (*free)(struct outside *);
+};
+
+/* What every wire is made with. Texts and the secret must live as long as the provider. */
+struct outside_options {
+    struct database *database;
+    struct secret master;
+    struct cache *cache; /* NULL: each process fetches for itself */
+    const char *ca_file; /* NULL: the system's certificates */
+    int64_t refresh_token_seconds;
+    int64_t temporary_password_seconds;
+};
+
+#define OUTSIDE_KNOWN_SLOTS 1024
+
+/* A session whose user is known. */
+struct outside_known {
+    struct id session;
+    struct id subject;
+    struct id user;
+};
+
+struct outside_keys {
+    struct arena *arena; /* of the set; NULL: none was read yet */
+    struct key_set *set;
+    uint8_t digest[DIGEST_BYTES]; /* of its text */
+    int64_t read_at;  /* clock_monotonic() */
+    int64_t tried_at;
+    bool tried;
+};
+
+/* A wire's own struct begins with this one. */
+struct outside {
+    struct provider provider;
+    const struct outside_wire *wire;
+    struct outside_options options;
+    struct arena *arena; /* the provider's own */
+    struct web_client *web;
+    struct outside_keys keys;
+    struct outside_known *known; /* OUTSIDE_KNOWN_SLOTS of them */
+};
+
+static inline struct outside *outside_of(struct provider *provider)
+{
+    return (struct outside *)provider;
+}
+
+/* Sets up what all wires share; `outside` is zeroed. */
+struct error *outside_open(struct outside *outside, const struct outside_wire *wire,
+                           const struct outside_options *options);
+
+/* The functions of every such provider, for outside_open(). */
+extern const struct provider_functions outside_functions;
+
+/* ---- outside_session.c --------------------------------------------------------------------------- */
+
+/*
+ * Makes a session of what the provider gave; its access token must hold and be the subject's.
+ * IDENTITY_UNAVAILABLE when it does not.
+ */
+struct error *outside_begin(struct outside *outside, struct arena *arena, const char *subject, struct id user,
+                            const struct outside_grant *grant, struct provider_tokens *tokens_out);
+
+/*
+ * Ends all sessions of the user but the family of `keep` (none: all), known to us or not.
+ */
+struct error *outside_end_all(struct outside *outside, struct arena *arena, struct id user, struct id keep);
+
+struct error *outside_refresh(struct provider *provider, struct arena *arena, const char *refresh_token,
+                              struct provider_tokens *tokens_out, enum provider_outcome *outcome_out);
+struct error *outside_logout(struct provider *provider, struct arena *arena, const char *subject, struct id session);
+struct error *outside_resolve(struct provider *provider, struct arena *arena, struct token_claims *claims,
+                              bool *known_out);
+struct error *outside_tidy(struct provider *provider, struct arena *arena);
+
+/* The user of a subject; *found_out is false when nobody has it. */
+struct error *outside_user(struct outside *outside, struct arena *arena, const char *subject, struct id *user_out,
+                           bool *found_out);
+
+/* ---- outside_keys.c ------------------------------------------------------------------------------ */
+
+struct error *outside_keys_get(struct provider *provider, struct arena *arena, bool stale,
+                               const struct key_set **keys_out);
+void outside_keys_forget(struct outside *outside);
+
+#endif

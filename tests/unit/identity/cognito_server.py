@@ -1,0 +1,370 @@
+# SPDX-License-Identifier: MIT
+"""A user pool of Amazon Cognito as its documentation has it, for the tests: strict where emulators are not, in memory.
+
+Prints its port, then serves each client in a thread. DIRECTORY/key.json holds the key that signs tokens ("n", "d", "kid";
+hexadecimal numbers). Every call is noted in DIRECTORY/log, one JSON object a line. DIRECTORY/fault, when there, holds
+"Operation kind": the next call of that operation meets it (status-500, html, half, silent, throttle, typed-500), and the
+file goes."""
+
+import argparse
+import base64
+import hashlib
+import hmac
+import http.server
+import json
+import os
+import re
+import secrets
+import threading
+import time
+import uuid
+
+REGION, POOL, CLIENT, SECRET = "eu-central-1", "eu-central-1_Tests", "testclient", "client secret"
+KEY_ID, KEY = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+ISSUER = "https://cognito-idp.eu-central-1.amazonaws.com/" + POOL
+PUBLIC = {"SignUp", "InitiateAuth", "RespondToAuthChallenge", "ChangePassword", "RevokeToken"}
+LOCK = threading.RLock()
+
+
+class Fault(Exception):
+    """An exception of Cognito's, by its name."""
+
+    def __init__(self, name, message=""):
+        super().__init__(message)
+        self.name = name
+
+
+# ---- Signature Version 4, as published ---------------------------------------------------------------------------------
+
+
+def signature(method, path, headers, signed, body, stamp, region, service, key):
+    """The signature of a request without a query; `headers` by lower-case name."""
+    canonical = "\n".join([method, path, "", *[f"{name}:{' '.join(headers[name].split())}" for name in signed], "",
+                           ";".join(signed), hashlib.sha256(body).hexdigest()])
+    scope = f"{stamp[:8]}/{region}/{service}/aws4_request"
+    text = "\n".join(["AWS4-HMAC-SHA256", stamp, scope, hashlib.sha256(canonical.encode()).hexdigest()])
+    derived = ("AWS4" + key).encode()
+    for part in (stamp[:8], region, service, "aws4_request"):
+        derived = hmac.new(derived, part.encode(), hashlib.sha256).digest()
+    return hmac.new(derived, text.encode(), hashlib.sha256).hexdigest()
+
+
+def check_vector():
+    """The case get-vanilla of the published test suite."""
+    found = signature("GET", "/", {"host": "example.amazonaws.com", "x-amz-date": "20150830T123600Z"},
+                      ["host", "x-amz-date"], b"", "20150830T123600Z", "us-east-1", "service", KEY)
+    assert found == "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31", found
+
+
+def check_signature(headers, body):
+    match = re.fullmatch(r"AWS4-HMAC-SHA256 Credential=([^/]+)/(\d{8})/([^/]+)/([^/]+)/aws4_request, ?"
+                         r"SignedHeaders=([a-z0-9;-]+), ?Signature=([0-9a-f]{64})", headers.get("authorization", ""))
+    if not match:
+        raise Fault("MissingAuthenticationTokenException")
+    key_id, day, region, service, signed, given = match.groups()
+    stamp, signed = headers.get("x-amz-date", ""), signed.split(";")
+    if (key_id, region, service) != (KEY_ID, REGION, "cognito-idp") or not stamp.startswith(day):
+        raise Fault("UnrecognizedClientException")
+    if "host" not in signed or "x-amz-target" not in signed or any(name not in headers for name in signed):
+        raise Fault("IncompleteSignatureException")
+    if given != signature("POST", "/", headers, signed, body, stamp, REGION, "cognito-idp", KEY):
+        raise Fault("InvalidSignatureException")
+
+
+# ---- tokens ------------------------------------------------------------------------------------------------------------
+
+
+def b64(data):
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+class Signer:
+    """RS256 with a key of plain numbers."""
+
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as file:
+            key = json.load(file)
+        self.modulus, self.exponent, self.kid = int(key["n"], 16), int(key["d"], 16), key["kid"]
+        self.size = (self.modulus.bit_length() + 7) // 8
+
+    def sign(self, claims):
+        text = b64(json.dumps({"kid": self.kid, "alg": "RS256"}).encode()) + "." + b64(json.dumps(claims).encode())
+        info = bytes.fromhex("3031300d060960864801650304020105000420") + hashlib.sha256(text.encode()).digest()
+        padded = b"\x00\x01" + b"\xff" * (self.size - len(info) - 3) + b"\x00" + info
+        number = pow(int.from_bytes(padded, "big"), self.exponent, self.modulus)
+        return text + "." + b64(number.to_bytes(self.size, "big"))
+
+    def jwks(self):
+        numbers = {"n": b64(self.modulus.to_bytes(self.size, "big")), "e": "AQAB"}
+        return {"keys": [{"kty": "RSA", "use": "sig", "alg": "RS256", "kid": self.kid, **numbers},
+                         {"kty": "RSA", "use": "sig", "alg": "RS512", "kid": "other", **numbers}]}
+
+
+# ---- the pool ----------------------------------------------------------------------------------------------------------
+
+
+class User:
+    def __init__(self, email, password, status, attributes):
+        self.sub = str(uuid.uuid4())
+        self.password, self.status, self.enabled = password, status, True
+        self.attributes = {"sub": self.sub, **attributes, "email": email}
+
+
+class Pool:
+    """Operations by their names."""
+
+    def __init__(self, signer):
+        self.signer = signer
+        self.users, self.sessions, self.refresh = [], {}, {}
+
+    def find(self, name, fault="UserNotFoundException"):
+        for user in self.users:
+            if name in (user.sub, user.attributes["email"]):
+                return user
+        raise Fault(fault, "User does not exist.")
+
+    @staticmethod
+    def policy(password):
+        if len(password) < 12:
+            raise Fault("InvalidPasswordException", "Password did not conform with policy: Password not long enough")
+
+    def admin(self, body):
+        if body.get("UserPoolId") != POOL:
+            raise Fault("ResourceNotFoundException", "User pool does not exist.")
+        return self.find(body["Username"])
+
+    @staticmethod
+    def client(body, given, name):
+        if body.get("ClientId") != CLIENT:
+            raise Fault("ResourceNotFoundException", "User pool client does not exist.")
+        digest = hmac.new(SECRET.encode(), (name + CLIENT).encode(), hashlib.sha256).digest()
+        if given != base64.b64encode(digest).decode():
+            raise Fault("NotAuthorizedException", "Unable to verify secret hash for client " + CLIENT)
+
+    def grant(self, user, origin=None, refresh=None):
+        now, origin = int(time.time()), origin or str(uuid.uuid4())
+        common = {"sub": user.sub, "iss": ISSUER, "iat": now, "exp": now + 900, "auth_time": now, "origin_jti": origin}
+        access = {**common, "token_use": "access", "client_id": CLIENT, "jti": str(uuid.uuid4()), "username": user.sub,
+                  "scope": "aws.cognito.signin.user.admin"}
+        identity = {**common, "token_use": "id", "aud": CLIENT, "cognito:username": user.sub,
+                    "email": user.attributes["email"], "jti": str(uuid.uuid4())}
+        result = {"AccessToken": self.signer.sign(access), "IdToken": self.signer.sign(identity), "ExpiresIn": 900,
+                  "TokenType": "Bearer"}
+        if refresh is None:
+            result["RefreshToken"] = secrets.token_urlsafe(64)
+            self.refresh[result["RefreshToken"]] = (user, origin)
+        self.sessions[origin] = user
+        return {"ChallengeParameters": {}, "AuthenticationResult": result}
+
+    def AdminCreateUser(self, body):
+        if body.get("UserPoolId") != POOL:
+            raise Fault("ResourceNotFoundException")
+        if body.get("MessageAction") != "SUPPRESS":
+            raise Fault("InvalidParameterException", "this pool must not send mail")
+        if any(user.attributes["email"] == body["Username"] for user in self.users):
+            raise Fault("UsernameExistsException", "User account already exists")
+        self.policy(body["TemporaryPassword"])
+        attributes = {one["Name"]: one["Value"] for one in body["UserAttributes"]}
+        user = User(body["Username"], body["TemporaryPassword"], "FORCE_CHANGE_PASSWORD", attributes)
+        self.users.append(user)
+        return {"User": {"Username": user.sub, "Enabled": True, "UserStatus": user.status}}
+
+    def SignUp(self, body):
+        self.client(body, body.get("SecretHash"), body["Username"])
+        if any(user.attributes["email"] == body["Username"] for user in self.users):
+            raise Fault("UsernameExistsException", "An account with the given email already exists.")
+        self.policy(body["Password"])
+        attributes = {one["Name"]: one["Value"] for one in body["UserAttributes"]}
+        if any(name.startswith("custom:") for name in attributes):
+            raise Fault("NotAuthorizedException", "A client attempted to write unauthorized attribute")
+        user = User(body["Username"], body["Password"], "UNCONFIRMED", attributes)
+        self.users.append(user)
+        return {"UserConfirmed": False, "UserSub": user.sub}
+
+    def AdminGetUser(self, body):
+        user = self.admin(body)
+        return {"Username": user.sub, "Enabled": user.enabled, "UserStatus": user.status,
+                "UserAttributes": [{"Name": name, "Value": value} for name, value in user.attributes.items()]}
+
+    def AdminConfirmSignUp(self, body):
+        user = self.admin(body)
+        if user.status != "UNCONFIRMED":
+            raise Fault("NotAuthorizedException", "User cannot be confirmed. Current status is " + user.status)
+        user.status = "CONFIRMED"
+        return {}
+
+    def AdminSetUserPassword(self, body):
+        user = self.admin(body)
+        self.policy(body["Password"])
+        user.password = body["Password"]
+        user.status = "CONFIRMED" if body["Permanent"] else "FORCE_CHANGE_PASSWORD"
+        return {}
+
+    def AdminUpdateUserAttributes(self, body):
+        user = self.admin(body)
+        given = {one["Name"]: one["Value"] for one in body["UserAttributes"]}
+        if "email_verified" in given and "email" not in given:
+            raise Fault("InvalidParameterException", "Email is required to verify/un-verify an email")
+        for name, value in given.items():
+            if len(value) > 2048:
+                raise Fault("InvalidParameterException", "too long")
+            user.attributes[name] = value
+            if value == "":
+                del user.attributes[name]
+        return {}
+
+    def AdminDisableUser(self, body):
+        self.admin(body).enabled = False
+        return {}
+
+    def AdminEnableUser(self, body):
+        self.admin(body).enabled = True
+        return {}
+
+    def AdminDeleteUser(self, body):
+        self.users.remove(self.admin(body))
+        return {}
+
+    def AdminUserGlobalSignOut(self, body):
+        user = self.admin(body)
+        self.refresh = {token: (owner, origin) for token, (owner, origin) in self.refresh.items() if owner is not user}
+        return {}
+
+    def InitiateAuth(self, body):
+        parameters = body["AuthParameters"]
+        if body["AuthFlow"] == "REFRESH_TOKEN_AUTH":
+            if parameters["REFRESH_TOKEN"] not in self.refresh:
+                raise Fault("NotAuthorizedException", "Refresh Token has been revoked")
+            user, origin = self.refresh[parameters["REFRESH_TOKEN"]]
+            self.client(body, parameters.get("SECRET_HASH"), user.sub)
+            return self.grant(user, origin, parameters["REFRESH_TOKEN"])
+        self.client(body, parameters.get("SECRET_HASH"), parameters["USERNAME"])
+        user = self.find(parameters["USERNAME"], "NotAuthorizedException")
+        if not user.enabled:
+            raise Fault("NotAuthorizedException", "User is disabled.")
+        if user.status == "UNCONFIRMED":
+            raise Fault("UserNotConfirmedException", "User is not confirmed.")
+        if user.password != parameters["PASSWORD"]:
+            raise Fault("NotAuthorizedException", "Incorrect username or password.")
+        if user.status == "CONFIRMED":
+            return self.grant(user)
+        session = secrets.token_urlsafe(64)
+        self.sessions[session] = user
+        return {"ChallengeName": "NEW_PASSWORD_REQUIRED", "Session": session, "ChallengeParameters": {
+            "USER_ID_FOR_SRP": user.sub, "requiredAttributes": "[]", "userAttributes": "{}"}}
+
+    def RespondToAuthChallenge(self, body):
+        responses = body["ChallengeResponses"]
+        self.client(body, responses.get("SECRET_HASH"), responses["USERNAME"])
+        user = self.sessions.get(body["Session"])
+        if user is None or user.sub != responses["USERNAME"] or user.status != "FORCE_CHANGE_PASSWORD":
+            raise Fault("NotAuthorizedException", "Invalid session for the user.")
+        self.policy(responses["NEW_PASSWORD"])
+        del self.sessions[body["Session"]]
+        user.password, user.status = responses["NEW_PASSWORD"], "CONFIRMED"
+        return self.grant(user)
+
+    def ChangePassword(self, body):
+        payload = body["AccessToken"].split(".")[1]
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=="))
+        user = self.find(claims["sub"])
+        if user.password != body["PreviousPassword"]:
+            raise Fault("NotAuthorizedException", "Incorrect username or password.")
+        self.policy(body["ProposedPassword"])
+        user.password = body["ProposedPassword"]
+        return {}
+
+    def RevokeToken(self, body):
+        if (body.get("ClientId"), body.get("ClientSecret")) != (CLIENT, SECRET):
+            raise Fault("UnauthorizedException")
+        self.refresh.pop(body["Token"], None)
+        return {}
+
+
+# ---- the server --------------------------------------------------------------------------------------------------------
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    pool, directory = None, None
+
+    def log_message(self, *_):
+        pass
+
+    def say(self, status, content, kind="application/x-amz-json-1.1", length=None):
+        self.send_response(status)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content) if length is None else length))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def note(self, entry):
+        with LOCK, open(os.path.join(self.directory, "log"), "a", encoding="utf-8") as log:
+            log.write(json.dumps(entry) + "\n")
+
+    def do_GET(self):
+        self.note({"operation": "GET " + self.path})
+        if self.fault("Keys"):
+            return
+        self.say(200, json.dumps(self.pool.signer.jwks()).encode(), "application/json")
+
+    def fault(self, operation):
+        """Meets the fault that was asked for; False when none was."""
+        path = os.path.join(self.directory, "fault")
+        with LOCK:
+            if not os.path.exists(path):
+                return False
+            with open(path, encoding="utf-8") as file:
+                wanted, kind = file.read().split()
+            if wanted != operation:
+                return False
+            os.unlink(path)
+        if kind == "status-500":
+            self.say(500, b'{"__type":"InternalErrorException","message":"try later"}')
+        elif kind == "html":
+            self.say(502, b"<html><body>Bad Gateway</body></html>", "text/html")
+        elif kind == "throttle":
+            self.say(400, b'{"__type":"com.amazonaws.x#TooManyRequestsException:http://x","message":"slow down"}')
+        elif kind == "half":
+            self.say(200, b'{"Authenti', length=5000)
+            self.close_connection = True
+        elif kind == "cut":
+            self.say(200, b'{"Authenti')
+        else:
+            time.sleep(30)
+        return True
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        operation = self.headers.get("X-Amz-Target", "").rpartition(".")[2]
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        self.note({"operation": operation, "signed": "authorization" in headers, "type": headers.get("content-type")})
+        if self.fault(operation):
+            return
+        try:
+            with LOCK:
+                if operation in PUBLIC:
+                    if "authorization" in headers:
+                        raise Fault("InvalidParameterException", "a public call must not be signed")
+                else:
+                    check_signature(headers, body)
+                answer = getattr(self.pool, operation)(json.loads(body))
+            self.say(200, json.dumps(answer).encode())
+        except Fault as fault:
+            self.say(400, json.dumps({"__type": fault.name, "message": str(fault)}).encode())
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("directory")
+    options = parser.parse_args()
+    check_vector()
+    Handler.directory = options.directory
+    Handler.pool = Pool(Signer(os.path.join(options.directory, "key.json")))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    print(server.server_address[1], flush=True)
+    server.serve_forever()
+
+
+main()
