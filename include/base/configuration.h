@@ -59,6 +59,18 @@ struct configuration {
         int64_t temporary_password_seconds;
     } identity;
     struct {
+        const char *region;
+        const char *endpoint; /* Amazon's of the region when not set */
+        const char *issuer;   /* endpoint/user_pool_id when not set */
+        const char *jwks_url; /* issuer/.well-known/jwks.json when not set */
+        const char *user_pool_id;
+        const char *client_id;
+        const char *client_secret_file; /* NULL: the app client has none */
+        const char *access_key_id;
+        const char *secret_access_key_file;
+        const char *ca_file; /* NULL: the system's certificates */
+    } cognito;
+    struct {
         int64_t minimum_length;
         const char *common_list;
         int64_t hash_memory_kib;

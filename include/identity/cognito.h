@@ -8,14 +8,12 @@
 #ifndef GATEHOUSE_IDENTITY_COGNITO_H
 #define GATEHOUSE_IDENTITY_COGNITO_H
 
-#include "base/secret.h"
-
 struct arena;
 struct error;
 struct outside_options;
 struct provider;
 
-/* Texts and secrets are copied. */
+/* Texts are copied. */
 struct cognito_options {
     const char *region;
     const char *endpoint; /* https://cognito-idp.{region}.amazonaws.com, or an emulator's */
@@ -23,14 +21,15 @@ struct cognito_options {
     const char *keys_url; /* {issuer}/.well-known/jwks.json at Amazon */
     const char *user_pool_id;
     const char *client_id;
-    struct secret client_secret; /* no secret: the app client has none */
+    const char *client_secret_file; /* NULL: the app client has no secret */
     const char *access_key_id;
-    struct secret secret_access_key;
+    const char *secret_access_key_file;
 };
 
 /*
- * Makes the provider; released with provider_free(). Nothing is called before it is needed. INTERNAL with a sentence for
- * the operator when an address is not usable.
+ * Makes the provider; released with provider_free(). The secrets are read now and again with provider_forget(); nothing
+ * is called before it is needed. INTERNAL with a sentence for the operator when an address is not usable or a secret cannot
+ * be read.
  */
 struct error *cognito_new(struct arena *arena, const struct outside_options *outside,
                           const struct cognito_options *options, struct provider **provider_out);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/log.h"
 #include "identity/cognito_int.h"
 
 /* The attribute that marks an account as made for a user of ours. */
@@ -436,8 +437,8 @@ static struct error *revoke(struct outside *outside, struct arena *arena, struct
     struct cognito *cognito = cognito_of(outside);
     struct cognito_call call;
     cognito_public(cognito, arena, "RevokeToken", &call);
-    if (cognito->options.client_secret.bytes != NULL)
-        cognito_add(&call, "ClientSecret", secret_reveal(cognito->options.client_secret));
+    if (cognito->client_secret.bytes != NULL)
+        cognito_add(&call, "ClientSecret", secret_reveal(cognito->client_secret));
     cognito_add(&call, "Token", secret_reveal(refresh_token));
     TRY(cognito_call(cognito, arena, &call));
     /* Revoked before is revoked. */
@@ -494,14 +495,51 @@ static const char *keys_url(struct outside *outside)
     return cognito_of(outside)->options.keys_url;
 }
 
+static struct error *read_secret(struct arena *arena, struct arena *own, const char *path, struct secret *secret_out)
+{
+    if (path == NULL)
+        return NULL;
+    struct error *error = secret_read(own, path, secret_out);
+    if (error == NULL)
+        return NULL;
+    return error_message(error_new(arena, ERROR_INTERNAL, "%s", error->detail), "The secret file %s cannot be read.", path);
+}
+
+/* Reads both secrets; those from before go on where one cannot be read. */
+static struct error *read_secrets(struct cognito *cognito, struct arena *arena)
+{
+    struct arena *own = arena_new();
+    struct secret client_secret = {0};
+    struct secret access_key = {0};
+    struct error *error = read_secret(arena, own, cognito->options.client_secret_file, &client_secret);
+    if (error == NULL)
+        error = read_secret(arena, own, cognito->options.secret_access_key_file, &access_key);
+    if (error != NULL) {
+        arena_free(&own);
+        return error;
+    }
+    arena_free(&cognito->secrets);
+    cognito->secrets = own;
+    cognito->client_secret = client_secret;
+    cognito->access_key = access_key;
+    return NULL;
+}
+
 static void forget(struct outside *outside)
 {
-    (void)outside;
+    struct arena *scratch = arena_new();
+    struct error *error = read_secrets(cognito_of(outside), scratch);
+    if (error != NULL)
+        LOG(ERROR, IDENTITY, "the secrets of cognito could not be read again; the last ones go on",
+            LOG_TEXT("detail", error->detail));
+    arena_free(&scratch);
 }
 
 static void release(struct outside *outside)
 {
-    free(cognito_of(outside));
+    struct cognito *cognito = cognito_of(outside);
+    arena_free(&cognito->secrets);
+    free(cognito);
 }
 
 static const struct outside_wire wire = {
@@ -543,11 +581,6 @@ struct error *cognito_new(struct arena *arena, const struct outside_options *out
     if (cognito == NULL)
         abort();
     struct error *error = outside_open(&cognito->outside, &wire, outside);
-    if (error != NULL) {
-        arena_free(&cognito->outside.arena);
-        free(cognito);
-        return error;
-    }
     struct arena *own = cognito->outside.arena;
     cognito->options = (struct cognito_options){
         .region = arena_text(own, options->region),
@@ -556,11 +589,17 @@ struct error *cognito_new(struct arena *arena, const struct outside_options *out
         .keys_url = arena_text(own, options->keys_url),
         .user_pool_id = arena_text(own, options->user_pool_id),
         .client_id = arena_text(own, options->client_id),
+        .client_secret_file = arena_text(own, options->client_secret_file),
         .access_key_id = arena_text(own, options->access_key_id),
-        .secret_access_key = secret_copy(own, options->secret_access_key.bytes, options->secret_access_key.length),
+        .secret_access_key_file = arena_text(own, options->secret_access_key_file),
     };
-    if (options->client_secret.bytes != NULL)
-        cognito->options.client_secret = secret_copy(own, options->client_secret.bytes, options->client_secret.length);
+    if (error == NULL)
+        error = read_secrets(cognito, arena);
+    if (error != NULL) {
+        arena_free(&own);
+        free(cognito);
+        return error;
+    }
     *provider_out = &cognito->outside.provider;
     return NULL;
 }

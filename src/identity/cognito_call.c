@@ -57,10 +57,10 @@ void cognito_add_attribute(struct cognito_call *call, const char *name, const ch
 const char *cognito_secret_hash(struct cognito *cognito, struct arena *arena, const char *username)
 {
     uint8_t digest[DIGEST_BYTES];
-    if (cognito->options.client_secret.bytes == NULL)
+    if (cognito->client_secret.bytes == NULL)
         return NULL;
     const char *text = arena_format(arena, "%s%s", username, cognito->options.client_id);
-    digest_hmac(cognito->options.client_secret, text, strlen(text), digest);
+    digest_hmac(cognito->client_secret, text, strlen(text), digest);
     return base64_encode(arena, digest, sizeof digest);
 }
 
@@ -127,7 +127,7 @@ static enum web_outcome send_once(struct cognito *cognito, struct arena *arena, 
     const struct web_signature signature = {.region = cognito->options.region,
                                             .service = "cognito-idp",
                                             .key_id = cognito->options.access_key_id,
-                                            .key = cognito->options.secret_access_key};
+                                            .key = cognito->access_key};
     const struct web_call wire = {.method = "POST",
                                   .url = arena_format(arena, "%s/", cognito->options.endpoint),
                                   .headers = headers,

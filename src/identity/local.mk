@@ -2,6 +2,7 @@ noinst_LIBRARIES += libghidentity.a
 libghidentity_a_SOURCES = \
 	include/identity/embedded.h src/identity/embedded_int.h src/identity/embedded.c \
 	src/identity/embedded_keys.c src/identity/embedded_login.c src/identity/embedded_session.c \
+	include/identity/open.h src/identity/open.c \
 	include/identity/provider.h src/identity/provider.c \
 	src/identity/refresh_int.h src/identity/refresh.c \
 	src/identity/outside_int.h src/identity/outside.c src/identity/outside_keys.c src/identity/outside_session.c \

@@ -308,7 +308,6 @@ static void release(struct provider *provider)
 {
     struct outside *outside = outside_of(provider);
     outside_keys_forget(outside);
-    outside->wire->forget(outside);
     struct arena *arena = outside->arena;
     outside->wire->free(outside);
     arena_free(&arena);

@@ -27,6 +27,7 @@
 #define TEMPORARY "temporary-password-1"
 #define PERMANENT "permanent-password-1"
 #define OTHER "another-password-2"
+#define ACCESS_KEY "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 
 struct stage {
     struct arena *arena;
@@ -82,9 +83,10 @@ static struct stage *stage_new(void **state)
         .keys_url = arena_format(arena, "%s/eu-central-1_Tests/.well-known/jwks.json", endpoint),
         .user_pool_id = "eu-central-1_Tests",
         .client_id = "testclient",
-        .client_secret = secret_of("client secret"),
+        .client_secret_file = harness_write(arena, stage->directory, "client-secret", "client secret\n", 14),
         .access_key_id = "AKIDEXAMPLE",
-        .secret_access_key = secret_of("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),
+        .secret_access_key_file =
+            harness_write(arena, stage->directory, "access-key", ACCESS_KEY, sizeof ACCESS_KEY - 1),
     };
     expect_ok(cognito_new(arena, &outside, &options, &stage->provider));
     return stage;
@@ -495,6 +497,27 @@ static void the_last_good_key_set_goes_on(void **state)
     stage_end(stage);
 }
 
+/* What an operator changes in the files holds once the provider is told to forget. */
+static void secrets_are_read_again(void **state)
+{
+    struct stage *stage = stage_new(state);
+    struct person member = given(stage, PROVIDER_CONFIRMED_ALREADY);
+    enum provider_outcome outcome;
+    (void)harness_write(stage->arena, stage->directory, "access-key", "wrong", 5);
+    provider_forget(stage->provider);
+    expect_error(provider_set_enabled(stage->provider, stage->arena, member.subject, true, &outcome),
+                 ERROR_IDENTITY_UNAVAILABLE);
+    (void)harness_write(stage->arena, stage->directory, "access-key", ACCESS_KEY, sizeof ACCESS_KEY - 1);
+    provider_forget(stage->provider);
+    expect_ok(provider_set_enabled(stage->provider, stage->arena, member.subject, true, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    /* One that cannot be read takes nobody's place. */
+    assert_int_equal(unlink(arena_format(stage->arena, "%s/access-key", stage->directory)), 0);
+    provider_forget(stage->provider);
+    expect_ok(provider_set_enabled(stage->provider, stage->arena, member.subject, true, &outcome));
+    stage_end(stage);
+}
+
 static void addresses_that_are_not_usable_are_refused(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -522,6 +545,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(attributes_are_sent_as_the_row_is),
     HARNESS_TEST(failures_of_the_provider_let_nobody_in),
     HARNESS_TEST(the_last_good_key_set_goes_on),
+    HARNESS_TEST(secrets_are_read_again),
     HARNESS_TEST(addresses_that_are_not_usable_are_refused),
 };
 HARNESS_MODULE(cognito, cases)
