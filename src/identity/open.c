@@ -16,6 +16,7 @@ static struct error *open_embedded(struct arena *arena, const struct provider_pa
     const struct configuration *configuration = parts->configuration;
     struct embedded_options options = {
         .database = parts->database,
+        .cache = parts->cache,
         .master = parts->master,
         .issuer = configuration->identity.issuer,
         .audience = configuration->identity.audience,

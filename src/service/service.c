@@ -12,7 +12,7 @@
 #include "codec/encoding.h"
 #include "codec/seal.h"
 #include "codec/token.h"
-#include "identity/embedded.h"
+#include "identity/open.h"
 #include "identity/provider.h"
 #include "service/link.h"
 #include "service/password_policy.h"
@@ -37,20 +37,11 @@ static struct error *read_master(struct arena *arena, const char *path, struct s
 
 static struct error *open_provider(struct service *service)
 {
-    const struct configuration *configuration = service->configuration;
-    struct embedded_options options = {
-        .database = service->database,
-        .cache = service->cache,
-        .master = service->master,
-        .issuer = configuration->identity.issuer,
-        .audience = configuration->identity.audience,
-        .access_token_seconds = configuration->identity.access_token_seconds,
-        .refresh_token_seconds = configuration->identity.refresh_token_seconds,
-        .temporary_password_seconds = configuration->identity.temporary_password_seconds,
-        .cost = {.memory_kib = (unsigned)configuration->password.hash_memory_kib,
-                 .passes = (unsigned)configuration->password.hash_passes},
-    };
-    return embedded_new(service->arena, &options, &service->provider);
+    const struct provider_parts parts = {.configuration = service->configuration,
+                                         .database = service->database,
+                                         .master = service->master,
+                                         .cache = service->cache};
+    return provider_open(service->arena, &parts, &service->provider);
 }
 
 static void open_cache(struct service *service)
