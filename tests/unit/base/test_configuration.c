@@ -196,7 +196,7 @@ static void bad_values_are_refused_each_for_its_reason(void **state)
         {"[files]\ndelivery = |", "files.delivery", "must be one of"},
         {"[files]\ndirectory = files", "files.directory", "absolute"},
         {"[mail]\nsmtp_tls = off", "mail.smtp_tls", "none|opportunistic|required"},
-        {"[identity]\nprovider = cognito", "identity.provider", "embedded"},
+        {"[identity]\nprovider = other", "identity.provider", "embedded"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct configuration *configuration = NULL;
