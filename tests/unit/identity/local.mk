@@ -11,7 +11,7 @@ tests_unit_test_identity_SOURCES = \
 	tests/unit/identity/test_login.c \
 	tests/unit/identity/test_refusal.c \
 	tests/unit/identity/test_session.c
-tests_unit_test_identity_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/tests/unit/store -I$(top_srcdir)/src -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
+tests_unit_test_identity_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/src -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
 tests_unit_test_identity_CFLAGS = $(unit_cflags) $(OPENSSL_CFLAGS)
 EXTRA_DIST += tests/unit/identity/cognito_server.py
 tests_unit_test_identity_LDADD = $(fixture_libs) $(unit_libs) $(identity_libs) $(CMOCKA_LIBS)

@@ -22,7 +22,7 @@
 #include "identity/cognito.h"
 #include "identity/outside_int.h"
 #include "identity/provider.h"
-#include "script_server.h"
+#include "store/script_server.h"
 
 #define TEMPORARY "temporary-password-1"
 #define PERMANENT "permanent-password-1"
