@@ -1,5 +1,5 @@
 # What tools/bench measures against; built by it, never by `make` or `make check`.
-EXTRA_PROGRAMS = tests/bench/null tests/bench/roundtrip tests/bench/mint
+EXTRA_PROGRAMS = tests/bench/null tests/bench/roundtrip tests/bench/mint tests/bench/durable
 tests_bench_null_SOURCES = tests/bench/null.c
 tests_bench_null_LDADD = $(FCGI_LIBS)
 tests_bench_roundtrip_SOURCES = tests/bench/roundtrip.c
@@ -8,5 +8,7 @@ tests_bench_roundtrip_LDADD = $(domain_libs) $(FCGI_LIBS)
 tests_bench_mint_SOURCES = tests/bench/mint.c
 tests_bench_mint_CFLAGS = $(AM_CFLAGS) $(MARIADB_CFLAGS)
 tests_bench_mint_LDADD = $(GATEHOUSE_LIBS)
+tests_bench_durable_SOURCES = tests/bench/durable.c
+tests_bench_durable_LDADD = $(GATEHOUSE_LIBS)
 CLEANFILES += $(EXTRA_PROGRAMS)
 EXTRA_DIST += tools/bench tests/bench

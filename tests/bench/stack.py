@@ -73,7 +73,8 @@ class Stack:
         self.quickstart("--port", str(free_port()), "--no-install", "--background")
         self.facts = json.loads((self.state / "quickstart.json").read_text(encoding="utf-8"))
         self.folder.mkdir(exist_ok=True)
-        if subprocess.run(["make", "-C", self.build, "-j2", "tests/bench/null", "tests/bench/roundtrip", "tests/bench/mint"],
+        if subprocess.run(["make", "-C", self.build, "-j2", "tests/bench/null", "tests/bench/roundtrip", "tests/bench/mint",
+                           "tests/bench/durable"],
                           stdout=subprocess.DEVNULL, check=False).returncode != 0:
             raise Trouble("The probes could not be built.")
         self.workers = len(self.worker_pids())
@@ -184,11 +185,12 @@ class Stack:
         return self.serve(name, f"unix:{path}", SCRIPT_FILENAME=self.top / "tests" / "bench" / script,
                           DATABASE_SOCKET=database["socket"], DATABASE_USER=database["user"], DATABASE_NAME=database["name"])
 
-    def serve(self, name, upstream, **parameters):
-        """A server of the quick start's own nginx, the service's site but for the pool behind it."""
+    def serve(self, name, upstream, change=lambda block: block, **parameters):
+        """A server of the quick start's own nginx, the service's site but for the pool behind it and what change() makes
+        of its text."""
         port = free_port()
         site = (self.state / "etc" / "nginx" / "gatehouse.conf").read_text(encoding="utf-8")
-        block = server_block(site)
+        block = change(server_block(site))
         block = re.sub(r"(?m)^    listen .*$", f"    listen 127.0.0.1:{port};", block, count=1)
         more = "".join(f"    fastcgi_param {key} {value};\n" for key, value in parameters.items())
         block = block.replace("    fastcgi_keep_conn off;", more + "    fastcgi_keep_conn off;", 1)
