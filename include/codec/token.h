@@ -114,7 +114,21 @@ enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena
                                     const struct token_rules *rules, const char *text, size_t length,
                                     struct token_claims *claims_out, const char **reason_out);
 
-/* Forgets everything, for instance when signing keys were rotated. */
+/*
+ * A second memory behind the first, which the processes of a host share. `name` stands for the token, the rules' texts and
+ * the keys (their kids and their values), so what was verified under other keys is not found; no token can be read from it.
+ * Whatever is found has its times judged as ever.
+ */
+struct token_level {
+    bool (*find)(void *context, struct arena *arena, const uint8_t name[32], struct token_claims *claims_out);
+    void (*keep)(void *context, const uint8_t name[32], const struct token_claims *claims, int64_t seconds);
+    void *context;
+};
+
+/* `level` must live as long as the memory; NULL: none. */
+void token_memo_set_level(struct token_memo *memo, const struct token_level *level);
+
+/* Forgets everything of the first memory, for instance when signing keys were rotated. */
 void token_memo_forget_all(struct token_memo *memo);
 
 /* How many verifications the memory has saved; for metrics and tests. */

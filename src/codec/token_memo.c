@@ -23,6 +23,10 @@ struct slot {
 struct token_memo {
     struct digest *digest;
     uint64_t hits;
+    const struct token_level *level;
+    bool keys_known;
+    uint64_t keys_generation;     /* of the keys whose digest this is */
+    uint8_t keys[DIGEST_BYTES];
     struct slot slots[LIMIT_TOKEN_MEMO_SLOTS];
 };
 
@@ -63,6 +67,55 @@ static enum token_result count(enum token_result result, enum metric good)
     return result;
 }
 
+/* ---- the second memory --------------------------------------------------------------------------- */
+
+void token_memo_set_level(struct token_memo *memo, const struct token_level *level)
+{
+    memo->level = level;
+}
+
+/* Generations are each process's own; what processes share is named by what the keys are. */
+static void name_shared(struct token_memo *memo, struct arena *arena, const struct token_rules *rules,
+                        const uint8_t digest[DIGEST_BYTES], uint8_t name_out[DIGEST_BYTES])
+{
+    uint64_t generation = key_set_generation(rules->keys);
+    if (!memo->keys_known || memo->keys_generation != generation) {
+        const char *keys = key_set_json(arena, rules->keys);
+        digest_sha256(keys, strlen(keys), memo->keys);
+        memo->keys_generation = generation;
+        memo->keys_known = true;
+    }
+    digest_update(memo->digest, digest, DIGEST_BYTES);
+    digest_update(memo->digest, memo->keys, DIGEST_BYTES);
+    digest_final(memo->digest, name_out);
+}
+
+/* token_verify() behind the second memory. */
+static enum token_result verify_shared(struct token_memo *memo, struct arena *arena, const struct token_rules *rules,
+                                       const char *text, size_t length, const uint8_t digest[DIGEST_BYTES],
+                                       struct token_claims *claims_out, const char **reason_out)
+{
+    uint8_t name[DIGEST_BYTES];
+    struct token_claims claims;
+    if (memo->level == NULL)
+        return token_verify(arena, rules, text, length, claims_out, reason_out);
+    name_shared(memo, arena, rules, digest, name);
+    if (memo->level->find(memo->level->context, arena, name, &claims)) {
+        const char *reason = NULL;
+        enum token_result result = token_judge_times(rules, &claims, &reason);
+        if (result == TOKEN_GOOD)
+            *claims_out = claims;
+        if (reason_out != NULL)
+            *reason_out = reason;
+        return result;
+    }
+    enum token_result result = token_verify(arena, rules, text, length, claims_out, reason_out);
+    int64_t seconds = result == TOKEN_GOOD ? claims_out->expires_at - rules->now + rules->leeway : 0;
+    if (seconds > 0)
+        memo->level->keep(memo->level->context, name, claims_out, seconds);
+    return result;
+}
+
 enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena,
                                     const struct token_rules *rules, const char *text, size_t length,
                                     struct token_claims *claims_out, const char **reason_out)
@@ -83,7 +136,7 @@ enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena
             *reason_out = reason;
         return count(result, METRIC_TOKEN_MEMO);
     }
-    enum token_result result = token_verify(arena, rules, text, length, claims_out, reason_out);
+    enum token_result result = verify_shared(memo, arena, rules, text, length, digest, claims_out, reason_out);
     if (result == TOKEN_GOOD) {
         *slot = (struct slot){.used = true, .generation = generation, .claims = *claims_out};
         memcpy(slot->digest, digest, sizeof digest);

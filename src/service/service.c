@@ -16,6 +16,7 @@
 #include "identity/provider.h"
 #include "service/link.h"
 #include "service/password_policy.h"
+#include "service/token_share.h"
 #include "store/cache.h"
 #include "store/database.h"
 #include "store/migrate.h"
@@ -80,6 +81,7 @@ struct error *service_open(struct arena *arena, const struct configuration *conf
     TRY(password_policy_open(arena, configuration->password.common_list, configuration->password.minimum_length,
                              &service_out->passwords));
     service_out->memo = token_memo_new(arena);
+    token_memo_set_level(service_out->memo, token_share_new(arena, service_out->cache));
     /* Only health asks for them: a worker without the files serves all the same. */
     (void)migrate_count(arena, arena_format(arena, "%s/sql", configuration_data_directory()), &service_out->migrations);
     service_out->links = link_memory_new(arena);

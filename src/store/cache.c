@@ -19,6 +19,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/metrics.h"
 #include "codec/random.h"
 #include "store/cache_int.h"
 
@@ -94,9 +95,14 @@ static int find_body(struct cache *cache, MDB_txn *txn, void *context)
 bool cache_find(struct cache *cache, struct arena *arena, const char *key, void **bytes_out, size_t *length_out)
 {
     struct finding finding = {.arena = arena, .key = key};
-    if (!usable(cache, key) || !cache_read(cache, find_body, &finding))
+    if (!usable(cache, key))
         return false;
+    if (!cache_read(cache, find_body, &finding)) {
+        metrics_add(METRIC_CACHE_FAILED, 1);
+        return false;
+    }
     *(finding.found ? &cache->counts.hits : &cache->counts.misses) += 1;
+    metrics_add(finding.found ? METRIC_CACHE_HIT : METRIC_CACHE_MISS, 1);
     *bytes_out = finding.bytes;
     *length_out = finding.length;
     return finding.found;
@@ -226,8 +232,8 @@ static struct error *load_and_keep(struct cache *cache, struct arena *arena, con
         keeping.bytes = *bytes_out;
         keeping.length = *length_out;
     }
-    if (claim->result == CLAIM_TAKEN)
-        (void)cache_write(cache, keep_body, &keeping);
+    if (claim->result == CLAIM_TAKEN && cache_write(cache, keep_body, &keeping) && keeping.bytes != NULL)
+        metrics_add(METRIC_CACHE_STORED, 1);
     return error;
 }
 
@@ -291,6 +297,6 @@ static int store_body(struct cache *cache, MDB_txn *txn, void *context)
 void cache_store(struct cache *cache, const char *key, const void *bytes, size_t length, unsigned ttl_seconds)
 {
     struct storing storing = {key, bytes, length, ttl_seconds};
-    if (usable(cache, key) && length <= LIMIT_CACHE_VALUE_BYTES)
-        (void)cache_write(cache, store_body, &storing);
+    if (usable(cache, key) && length <= LIMIT_CACHE_VALUE_BYTES && cache_write(cache, store_body, &storing))
+        metrics_add(METRIC_CACHE_STORED, 1);
 }

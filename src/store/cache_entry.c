@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/metrics.h"
 #include "codec/digest.h"
 #include "store/cache_int.h"
 
@@ -195,9 +196,11 @@ static int delete_entry(struct cache *cache, MDB_txn *txn, const char *key, size
         MDB_val place = age_name(&age, head.stored_at, key, length);
         code = delete_one(cache, txn, &place);
     }
-    if (removed_out != NULL)
+    if (code == 0)
+        code = delete_one(cache, txn, &wanted);
+    if (code == 0 && removed_out != NULL)
         ++*removed_out;
-    return code != 0 ? code : delete_one(cache, txn, &wanted);
+    return code;
 }
 
 int cache_remove(struct cache *cache, MDB_txn *txn, const char *key, size_t length, size_t *removed_out)
@@ -272,6 +275,7 @@ int cache_trim(struct cache *cache, MDB_txn *txn)
         return code;
     while (code == 0 && used > cache->bytes / 100 * TRIMMED_PERCENT) {
         code = delete_oldest(cache, txn);
+        metrics_add(METRIC_CACHE_EVICTED, code == 0);
         if (code == 0)
             code = used_bytes(cache, txn, &used);
     }

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "base/arena.h"
+#include "base/metrics.h"
 #include "store/cache_int.h"
 
 /* How often an eviction is tried while the file has no page free, 2 ms apart; then the file goes. */
@@ -91,10 +92,18 @@ int64_t cache_version(struct cache *cache)
     return cache_read(cache, version_body, &version) ? version : 0;
 }
 
+static int remove_one(struct cache *cache, MDB_txn *txn, const char *key, size_t length)
+{
+    size_t removed = 0;
+    int code = cache_remove(cache, txn, key, length, &removed);
+    metrics_add(METRIC_CACHE_EVICTED, removed);
+    return code;
+}
+
 static int remove_visit(struct cache *cache, MDB_txn *txn, const char *key, size_t length, void *context)
 {
     (void)context;
-    return cache_remove(cache, txn, key, length, NULL);
+    return remove_one(cache, txn, key, length);
 }
 
 static int evict(struct cache *cache, MDB_txn *txn, const struct cache_eviction *eviction)
@@ -107,7 +116,7 @@ static int evict(struct cache *cache, MDB_txn *txn, const struct cache_eviction 
     for (size_t i = 0; code == 0 && i < eviction->keys.count; i++) {
         const char *key = eviction->keys.items[i];
         if (strlen(key) <= LIMIT_CACHE_KEY_BYTES)
-            code = cache_remove(cache, txn, key, strlen(key), NULL);
+            code = remove_one(cache, txn, key, strlen(key));
     }
     for (size_t i = 0; code == 0 && i < eviction->prefixes.count; i++) {
         code = walk_entries(cache, txn, eviction->prefixes.items[i], &remove);

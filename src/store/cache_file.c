@@ -33,6 +33,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "store/cache_int.h"
 
 #define READERS 1022
@@ -266,6 +267,12 @@ static bool is_shortage(int code)
            code == EROFS || code == EACCES || code == EPERM || code == ENOENT || code == ENOTDIR;
 }
 
+static void count_rebuild(struct cache *cache)
+{
+    cache->counts.rebuilds++;
+    metrics_add(METRIC_CACHE_REBUILT, 1);
+}
+
 static bool open_file(struct cache *cache)
 {
     install_guard();
@@ -277,7 +284,7 @@ static bool open_file(struct cache *cache)
     if (usable && code != 0 && !is_shortage(code) && !cache->spent) {
         LOG(WARN, STORE, "the service cache's file was not usable and is made anew",
             LOG_TEXT("error", code == FAULT ? "fault" : mdb_strerror(code)));
-        cache->counts.rebuilds++;
+        count_rebuild(cache);
         remove_files(cache);
         code = open_once(cache);
     }
@@ -317,7 +324,7 @@ static bool ready(struct cache *cache)
 void cache_discard(struct cache *cache, const char *reason)
 {
     LOG(WARN, STORE, "the service cache's file is thrown away", LOG_TEXT("reason", reason));
-    cache->counts.rebuilds++;
+    count_rebuild(cache);
     int descriptor = take_guard(cache);
     if (is_ours(cache))
         remove_files(cache);

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The service cache: POST /system/cache and gatehousectl cache, on this host and on another."""
 
+import contextlib
 import json
 import os
 import pathlib
 import random
+import threading
 import uuid
 
 import pytest
@@ -15,6 +17,7 @@ from support.stack import wait_until
 PATH = "/system/cache"
 KEYS = "/.well-known/jwks.json"
 ROUNDS = 500
+KILLS = 100
 
 
 def evict(account, **wish):
@@ -223,4 +226,35 @@ def test_a_file_that_breaks_costs_no_request(stack, api, administrator, how):
         administrator.get("/customers/me", status=200)
         if number % 10 == 0:
             evict(administrator, keys=["jwks:embedded"])
-    wait_until(lambda: published(api) and "jwks:embedded" in cached(stack), 20, "the cache to be in use again")
+
+    def is_in_use():
+        # Workers that have the keys in memory ask the file again only after an eviction.
+        evict(administrator, keys=["jwks:embedded"])
+        return published(api) and "jwks:embedded" in cached(stack)
+
+    wait_until(is_in_use, 30, "the cache to be in use again", pause=0.2)
+
+
+@pytest.mark.fault
+def test_workers_killed_while_they_write_leave_a_service_and_a_file_that_are_whole(stack, api, administrator, tmp_path):
+    """A hundred kills among workers of the test's own; each round evicts, so that whoever answers writes."""
+    settings = {"cache_file": tmp_path / "cache", "metrics_file": tmp_path / "metrics"}
+    picked = random.Random(3)
+    token = administrator.token
+    with system.worker(stack, log_destination="stderr", **settings) as survivor:
+        for _ in range(KILLS):
+            with system.worker(stack, **settings) as victim:
+                evict(administrator, prefixes=["jwks:"])
+                ending = threading.Timer(picked.uniform(0, 0.01), victim.process.kill)
+                ending.start()
+                with contextlib.suppress(OSError):
+                    while victim.process.poll() is None:
+                        victim.call("GET", KEYS, timeout=5)
+                ending.join()
+            assert survivor.call("GET", KEYS).status == 200
+            assert survivor.call("GET", "/customers/me", token=token).status == 200
+        assert survivor.process.poll() is None
+        written = pathlib.Path(survivor.log).read_text()
+        assert "thrown away" not in written and "made anew" not in written, written[-2000:]
+    listed = operator.run(stack, "cache", "keys", environment={"GATEHOUSE_CACHE_FILE": str(tmp_path / "cache")})
+    assert "jwks:embedded" in listed

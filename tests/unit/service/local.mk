@@ -14,6 +14,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/test_live.c \
 	tests/unit/service/test_link.c \
 	tests/unit/service/test_member.c \
+	tests/unit/service/test_token_share.c \
 	tests/unit/service/test_password_policy.c \
 	tests/unit/service/test_purge.c
 tests_unit_test_service_CPPFLAGS = $(unit_cppflags)

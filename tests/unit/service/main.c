@@ -9,6 +9,7 @@
     X(accounts)        \
     X(member)          \
     X(live)            \
+    X(token_share)     \
     X(fsck)            \
     X(purge)           \
     X(adjust)          \
