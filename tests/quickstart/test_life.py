@@ -53,6 +53,16 @@ def test_background_returns_when_it_is_ready_and_stop_leaves_nothing(quickstart,
     assert ask(quickstart, "GET", "/system/health/ready")[0] == 0
 
 
+@pytest.mark.parametrize("way", ["file", "unbuffered"])
+def test_uploads_are_handed_on_as_asked_and_unbuffered_ones_have_workers_of_their_own(quickstart, way):
+    quickstart.start("--uploads", way)
+    assert signs_in(quickstart)
+    expected = SERVERS["nginx"] | ({"uploads"} if way == "unbuffered" else set())
+    assert set(quickstart.facts()["pids"]) == expected
+    with open(quickstart.facts()["configuration"], encoding="utf-8") as file:
+        assert ("\nbody_directory = " in file.read()) == (way == "file")
+
+
 def test_it_finds_its_data_again_behind_another_server(quickstart):
     quickstart.start()
     before = quickstart.facts()

@@ -32,6 +32,13 @@ def test_a_folder_in_use(quickstart, another):
     assert quickstart.facts()["baseUrl"].endswith(str(quickstart.port))
 
 
+@pytest.mark.parametrize("server", ["apache", "apache-fcgid"])
+def test_uploads_handed_on_in_a_way_that_only_nginx_knows(quickstart, server):
+    for way in ("file", "unbuffered"):
+        assert "only nginx" in refusal(quickstart, "--web-server", server, "--uploads", way, status=2)
+    assert not quickstart.state.exists()
+
+
 def test_a_path_too_long_for_sockets(quickstart):
     quickstart.state = quickstart.state / ("x" * 100)
     assert "too long for the Unix sockets" in refusal(quickstart)
