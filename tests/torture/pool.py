@@ -4,6 +4,7 @@
 import contextlib
 import os
 import pathlib
+import re
 import signal
 import socket
 import subprocess
@@ -38,7 +39,10 @@ class Pool:
     def __exit__(self, *_):
         self.kill()
         self.listener.close()
+        said = self.log.read_text(errors="replace")
         self.folder.cleanup()
+        report = re.search(r"ERROR: (Address|Leak)Sanitizer|runtime error:", said)
+        assert report is None, f"a sanitizer's report: {said[report.start():][:2000]}"
 
     def start(self):
         """Starts the workers and waits until one answers."""
