@@ -99,7 +99,7 @@ enum token_result token_verify(struct arena *arena, const struct token_rules *ru
                                size_t length, struct token_claims *claims_out, const char **reason_out);
 
 /*
- * A memory of verified tokens, LIMIT_TOKEN_MEMO_SLOTS of them, by the SHA-256 of the rules' texts and the
+ * A memory of verified tokens, LIMIT_TOKEN_MEMO_SLOTS of them, by a keyed hash of the rules' texts and the
  * token's: what was good is known again without an RSA verification. Its times are judged at every use all
  * the same, and an entry made under another key set generation does not count. Lives as long as the arena
  * (the process's own).

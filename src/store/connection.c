@@ -336,28 +336,34 @@ static void *zeroed(size_t count, size_t size)
     return memory;
 }
 
+/* Where the column's value goes. */
+static void bind_column(const MYSQL_FIELD *field, struct slot *slot, MYSQL_BIND *bind)
+{
+    slot->is_integer = integral(field->type);
+    slot->is_unsigned = (field->flags & UNSIGNED_FLAG) != 0;
+    slot->is_time = field->type == MYSQL_TYPE_DATETIME || field->type == MYSQL_TYPE_TIMESTAMP;
+    *bind = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_STRING, .buffer = slot->bytes, .buffer_length = SLOT_BYTES};
+    if (slot->is_integer)
+        *bind = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &slot->integer};
+    else if (slot->is_time)
+        *bind = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_DATETIME, .buffer = &slot->time, .buffer_length = sizeof slot->time};
+    bind->is_unsigned = slot->is_unsigned;
+    bind->is_null = &slot->is_null;
+    bind->length = &slot->length;
+}
+
 /*
- * Columns are bound once. Integers are fetched into their slot; of everything else only the length is fetched
- * with the row, and the bytes go straight into the arena afterwards (rows.c).
+ * Columns are bound once. Integers, times and short texts are fetched into their slot; of a long text the length is
+ * fetched with the row, and the bytes go straight into the arena afterwards (rows.c).
  */
 static void bind_columns(struct prepared *prepared)
 {
-    static char nowhere[1];
     MYSQL_FIELD *fields = mariadb_stmt_fetch_fields(prepared->handle);
     prepared->columns = mysql_stmt_field_count(prepared->handle);
     prepared->slots = zeroed(prepared->columns, sizeof *prepared->slots);
     prepared->fetched = zeroed(prepared->columns, sizeof *prepared->fetched);
-    for (size_t i = 0; i < prepared->columns; i++) {
-        struct slot *slot = &prepared->slots[i];
-        MYSQL_BIND *bind = &prepared->fetched[i];
-        slot->is_integer = integral(fields[i].type);
-        slot->is_unsigned = (fields[i].flags & UNSIGNED_FLAG) != 0;
-        bind->is_null = &slot->is_null;
-        bind->length = &slot->length;
-        bind->buffer_type = slot->is_integer ? MYSQL_TYPE_LONGLONG : MYSQL_TYPE_STRING;
-        bind->is_unsigned = slot->is_unsigned;
-        bind->buffer = slot->is_integer ? (void *)&slot->integer : nowhere;
-    }
+    for (size_t i = 0; i < prepared->columns; i++)
+        bind_column(&fields[i], &prepared->slots[i], &prepared->fetched[i]);
     if (prepared->columns != 0)
         (void)mysql_stmt_bind_result(prepared->handle, prepared->fetched);
 }

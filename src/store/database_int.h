@@ -47,12 +47,18 @@ struct prepared {
     struct slot *slots;
 };
 
+/* As much of a column's text as is fetched together with the row; what is longer is fetched afterwards. */
+#define SLOT_BYTES 128
+
 struct slot {
     int64_t integer;
+    MYSQL_TIME time;
+    char bytes[SLOT_BYTES];
     unsigned long length;
     my_bool is_null;
     bool is_integer;
     bool is_unsigned;
+    bool is_time;
 };
 
 #define PREPARED_SLOTS ((size_t)LIMIT_STATEMENTS * 2)
