@@ -133,6 +133,7 @@ struct provider_functions {
     void (*rules)(struct provider *, struct token_rules *rules_out);
     struct error *(*resolve)(struct provider *, struct arena *, struct token_claims *claims, bool *known_out);
     struct error *(*keys)(struct provider *, struct arena *, bool stale, const struct key_set **keys_out);
+    struct error *(*rotate_keys)(struct provider *, struct arena *); /* NULL: see provider_rotate_keys() */
     void (*forget)(struct provider *);
     struct error *(*tidy)(struct provider *, struct arena *);
     void (*free)(struct provider *);
@@ -253,6 +254,12 @@ struct error *provider_resolve(struct provider *provider, struct arena *arena, s
  */
 struct error *provider_keys(struct provider *provider, struct arena *arena, bool stale,
                             const struct key_set **keys_out);
+
+/*
+ * Makes a new signing key and retires the ones before it, which stay published until the tokens they signed have expired:
+ * OK, or STATE where the keys are the provider's own to change.
+ */
+struct error *provider_rotate_keys(struct provider *provider, struct arena *arena, enum provider_outcome *outcome_out);
 
 /* Drops what was read and kept (keys, secrets), so that the next use reads it anew. */
 void provider_forget(struct provider *provider);

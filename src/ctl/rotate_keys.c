@@ -3,14 +3,13 @@
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
 #include "ctl/ctl_int.h"
 #include "domain/audit.h"
-#include "identity/embedded.h"
+#include "identity/provider.h"
 #include "service/caller.h"
 #include "service/link.h"
 #include "service/service.h"
@@ -32,11 +31,12 @@ static struct error *audit(struct service *service, struct arena *arena, const c
 
 static struct error *rotate_tokens(struct service *service, struct arena *arena)
 {
-    if (strcmp(service->configuration->identity.provider, "embedded") != 0) {
+    enum provider_outcome outcome;
+    TRY(provider_rotate_keys(service->provider, arena, &outcome));
+    if (outcome != PROVIDER_OK) {
         (void)printf("tokens: the keys are the identity provider's own, %s\n", service->configuration->identity.provider);
         return NULL;
     }
-    TRY(embedded_rotate_keys(service->provider, arena));
     TRY(audit(service, arena, "tokens"));
     (void)printf("tokens: a new key signs; tokens of the old one hold until they expire\n");
     return NULL;

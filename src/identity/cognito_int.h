@@ -74,4 +74,20 @@ struct error *cognito_call(struct cognito *cognito, struct arena *arena, struct 
 /* The error of a fault that the operation should not meet. */
 struct error *cognito_unexpected(struct arena *arena, const struct cognito_call *call);
 
+/* ---- cognito_token.c: functions of the wire ------------------------------------------------------- */
+
+struct error *cognito_login(struct outside *outside, struct arena *arena, const struct provider_login *attempt,
+                            struct outside_grant *grant_out, const char **proof_out,
+                            enum provider_outcome *outcome_out);
+struct error *cognito_answer(struct outside *outside, struct arena *arena, const struct provider_challenge *challenge,
+                             struct secret new_password, struct outside_grant *grant_out,
+                             enum provider_outcome *outcome_out);
+struct error *cognito_refresh(struct outside *outside, struct arena *arena, const char *subject,
+                              struct secret refresh_token, struct outside_grant *grant_out,
+                              enum provider_outcome *outcome_out);
+struct error *cognito_revoke(struct outside *outside, struct arena *arena, struct secret refresh_token);
+struct error *cognito_change_password(struct outside *outside, struct arena *arena, const char *subject,
+                                      struct secret password, struct secret new_password,
+                                      enum provider_outcome *outcome_out);
+
 #endif

@@ -254,6 +254,7 @@ static const struct provider_functions functions = {
     .resolve = resolve,
     .keys = embedded_keys_get,
     .forget = embedded_forget,
+    .rotate_keys = embedded_rotate_keys,
     .tidy = embedded_tidy,
     .free = release,
 };

@@ -207,3 +207,13 @@ void provider_free(struct provider **provider)
         (*provider)->functions->free(*provider);
     *provider = NULL;
 }
+
+struct error *provider_rotate_keys(struct provider *provider, struct arena *arena, enum provider_outcome *outcome_out)
+{
+    *outcome_out = PROVIDER_STATE;
+    if (provider->functions->rotate_keys == NULL)
+        return NULL;
+    TRY(provider->functions->rotate_keys(provider, arena));
+    *outcome_out = PROVIDER_OK;
+    return NULL;
+}
