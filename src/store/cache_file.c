@@ -5,9 +5,8 @@
  * LMDB trusts its file: pages are read straight from the mapping, and a file that was cut or overwritten under it ends the
  * process (SIGBUS, SIGSEGV, or a failed assertion of its own). A cache must not cost a request, so each transaction runs
  * inside guarded(), which comes back from such a fault with FAULT; the file is then thrown away. After a fault in a reading
- * transaction nothing is held. A writing one holds the file's mutex; it is given back by aborting the transaction, and where
- * even that is not possible the process ends after the request in hand (cache_spent()): the mutex is robust, so the others
- * go on at that moment. The same makes a writer that is killed harmless: what it had not committed was never there.
+ * transaction nothing is held. A writing one holds the file's mutex, so the process ends after the request in hand
+ * (cache_spent()): the mutex is robust, and the others go on at that moment. The same makes a writer that is killed harmless: what it had not committed was never there.
  *
  * Files are opened and replaced under a lock on path-guard, so that nobody pairs an old file with a new lock file. Whoever
  * still has the replaced file open works on in it until the next look at the path, a second later at the most: it misses,
@@ -92,7 +91,7 @@ struct attempt {
     cache_body *body;
     void *context;
     MDB_txn *txn;
-    enum { STAGE_BEGIN, STAGE_BODY, STAGE_END } stage;
+    enum { STAGE_OPEN, STAGE_WRITE } stage; /* of opening: whether the mutex may be held */
 };
 
 static int guarded(int (*step)(struct attempt *attempt), struct attempt *attempt)
@@ -123,11 +122,14 @@ static int close_step(struct attempt *attempt)
     return 0;
 }
 
-/* Where the file is so broken that it cannot even be closed, its mapping is left behind. */
+/*
+ * Where the file is so broken that it cannot even be closed, its mapping is left behind. So it is where this process holds
+ * the mutex: only of one that is still mapped does the kernel tell the others, when the process ends, that its owner died.
+ */
 void cache_close(struct cache *cache)
 {
     struct attempt attempt = {.cache = cache};
-    if (cache->env != NULL)
+    if (cache->env != NULL && !cache->spent)
         (void)guarded(close_step, &attempt);
     cache->env = NULL;
     cache->reader = NULL;
@@ -220,41 +222,34 @@ static int open_step(struct attempt *attempt)
     cache->inode = found.st_ino;
     int dead;
     (void)mdb_reader_check(cache->env, &dead);
+    attempt->stage = STAGE_WRITE;
     code = mdb_txn_begin(cache->env, NULL, 0, &attempt->txn);
     if (code != 0)
         return code;
-    attempt->stage = STAGE_BODY;
     code = mdb_dbi_open(attempt->txn, NULL, 0, &cache->dbi);
     if (code == 0)
         code = cache_prepare(cache, attempt->txn, NULL);
-    attempt->stage = STAGE_END;
     if (code != 0)
         mdb_txn_abort(attempt->txn);
     return code != 0 ? code : mdb_txn_commit(attempt->txn);
 }
 
-static int abort_step(struct attempt *attempt)
+/*
+ * After a fault in a writing transaction this process holds the mutex, and LMDB's own memory is in the middle of something:
+ * nothing of it is touched any more.
+ */
+static void give_up(struct cache *cache)
 {
-    mdb_txn_abort(attempt->txn);
-    return 0;
-}
-
-/* After a fault in a writing transaction: the mutex has to be given back. */
-static void give_back_mutex(struct attempt *attempt)
-{
-    struct attempt ending = {.cache = attempt->cache, .txn = attempt->txn};
-    if (attempt->stage == STAGE_BODY && guarded(abort_step, &ending) == 0)
-        return;
     LOG(ERROR, STORE, "a fault in the service cache's file: this process ends after the request in hand");
-    attempt->cache->spent = true;
+    cache->spent = true;
 }
 
 static int open_once(struct cache *cache)
 {
     struct attempt attempt = {.cache = cache};
     int code = guarded(open_step, &attempt);
-    if (code == FAULT && cache->env != NULL && attempt.txn != NULL)
-        give_back_mutex(&attempt);
+    if (code == FAULT && attempt.stage != STAGE_OPEN)
+        give_up(cache);
     if (code != 0)
         cache_close(cache);
     return code;
@@ -308,12 +303,13 @@ static bool is_ours(const struct cache *cache)
     return stat(cache->path, &found) == 0 && found.st_dev == cache->device && found.st_ino == cache->inode;
 }
 
-static bool ready(struct cache *cache)
+/* A writer looks at the path each time: it would wait for the mutex of a file that is given up. */
+static bool ready(struct cache *cache, bool look)
 {
     if (cache == NULL || cache->bytes == 0 || cache->spent)
         return false;
     int64_t now = clock_monotonic();
-    if (cache->env != NULL && now - cache->looked_at > LOOK_MICROSECONDS) {
+    if (cache->env != NULL && (look || now - cache->looked_at > LOOK_MICROSECONDS)) {
         cache->looked_at = now;
         if (!is_ours(cache))
             cache_close(cache);
@@ -353,9 +349,7 @@ static int write_step(struct attempt *attempt)
     int code = mdb_txn_begin(cache->env, NULL, 0, &attempt->txn);
     if (code != 0)
         return code;
-    attempt->stage = STAGE_BODY;
     code = attempt->body(cache, attempt->txn, attempt->context);
-    attempt->stage = STAGE_END;
     if (code == 0)
         return mdb_txn_commit(attempt->txn);
     mdb_txn_abort(attempt->txn);
@@ -381,7 +375,7 @@ static bool make_room(struct cache *cache)
     struct attempt attempt = {.cache = cache, .body = cache_empty, .context = &cache->version};
     int code = guarded(write_step, &attempt);
     if (code == FAULT)
-        give_back_mutex(&attempt);
+        give_up(cache);
     if (code != 0)
         cache_discard(cache, code == FAULT ? "fault" : mdb_strerror(code));
     return true;
@@ -411,7 +405,7 @@ static bool run(struct cache *cache, int (*step)(struct attempt *attempt), cache
 {
     for (int tries = 0; tries < TRIES; tries++) {
         struct attempt attempt = {.cache = cache, .body = body, .context = context};
-        if (!ready(cache))
+        if (!ready(cache, step == write_step))
             return false;
         int code = guarded(step, &attempt);
         if (code == 0 || code == CACHE_QUIT) {
@@ -422,7 +416,7 @@ static bool run(struct cache *cache, int (*step)(struct attempt *attempt), cache
             return code == 0;
         }
         if (code == FAULT && step == write_step)
-            give_back_mutex(&attempt);
+            give_up(cache);
         if (!mend(cache, code))
             return false;
     }
