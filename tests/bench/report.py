@@ -19,8 +19,9 @@ Written by `tools/bench`, which builds what it needs, starts the quick start's s
 the loopback address of one machine, and drives them in turn within each round. **No absolute number is a result**: load
 generator, web server, workers and database share the processors, and other programs may run beside them. Results are
 ratios within a round, told as median [minimum..maximum] of the rounds. Beside them stands the same ratio by processor
-time: what all processes together, load generator included, worked for a request. It does not move when others use the
-machine at the same time, and where the processors are the bound, which is so here, both say the same.
+time: what all processes together, load generator included, worked for a request. Where the processors are the bound, which
+is so here, both should say the same; the second moves less when others use the machine at the same time, but it moves, since
+their work puts ours out of the caches. A load average well above the number of processors means: measure again.
 """
 
 
@@ -80,7 +81,8 @@ def versions():
 def keep(top, name, result, stack, options):
     """The JSON file beside the build, and with --write the documents."""
     now = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
-    whole = {"suite": name, "date": now, "machine": machine(), "versions": versions(), "workers": stack.workers, **result}
+    whole = {"suite": name, "date": now, "machine": machine(), "versions": versions(), "workers": stack.workers,
+             "load": os.getloadavg()[1], **result}
     path = stack.build_directory / f"bench-{name}.json"
     path.write_text(json.dumps(whole, indent=1) + "\n", encoding="utf-8")
     print(f"  kept in {path}")
@@ -98,7 +100,8 @@ def keep(top, name, result, stack, options):
 def section(name, whole):
     """The suite's part of docs/benchmarks.md."""
     lines = [f"## {whole['title']}", "", f"`tools/bench {name} --write`, {whole['date']}, {whole['rounds']} rounds of "
-             f"{whole['seconds']:g} s; {whole['workers']} workers; {whole['machine']}; {'; '.join(whole['versions'])}.", ""]
+             f"{whole['seconds']:g} s; {whole['workers']} workers; {whole['machine']}; load average, ours included, "
+             f"{whole['load']:.1f}; {'; '.join(whole['versions'])}.", ""]
     if whole["comparisons"]:
         lines += ["| what | against | connections | goal | median [minimum..maximum] | by processor time | |",
                   "|---|---|---|---|---|---|---|"]
