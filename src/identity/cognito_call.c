@@ -137,7 +137,7 @@ static enum web_outcome send_once(struct cognito *cognito, struct arena *arena, 
                                   .signature = call->is_signed ? &signature : NULL,
                                   .milliseconds = milliseconds,
                                   .once = call->once};
-    return web_call(cognito->outside.web, arena, &wire, answer, reason);
+    return outside_call(&cognito->outside, arena, &wire, answer, reason);
 }
 
 /* Reads an answer; *throttled_out tells that the call was not carried out and may be made again. */

@@ -10,6 +10,9 @@
 #include "identity/embedded.h"
 #include "identity/outside_int.h"
 
+/* How long a provider that fails is left alone (identity.md 5.5). */
+#define REST_SECONDS 10
+
 static struct error *open_embedded(struct arena *arena, const struct provider_parts *parts,
                                    struct provider **provider_out)
 {
@@ -38,7 +41,8 @@ static struct error *need(struct arena *arena, const char *section, const char *
                          "[identity] provider = %s needs %s in [%s].", section, name, section);
 }
 
-static struct outside_options outside_options_of(const struct provider_parts *parts, const char *ca_file)
+static struct outside_options outside_options_of(struct arena *arena, const struct provider_parts *parts,
+                                                 const char *ca_file)
 {
     return (struct outside_options){
         .database = parts->database,
@@ -47,6 +51,9 @@ static struct outside_options outside_options_of(const struct provider_parts *pa
         .ca_file = ca_file,
         .refresh_token_seconds = parts->configuration->identity.refresh_token_seconds,
         .temporary_password_seconds = parts->configuration->identity.temporary_password_seconds,
+        .places_file = arena_format(arena, "%s-calls", parts->configuration->cache.file),
+        .calls_max = parts->configuration->identity.calls_max,
+        .rest_seconds = REST_SECONDS,
     };
 }
 
@@ -54,7 +61,7 @@ static struct error *open_cognito(struct arena *arena, const struct provider_par
                                   struct provider **provider_out)
 {
     const struct configuration *configuration = parts->configuration;
-    struct outside_options outside = outside_options_of(parts, configuration->cognito.ca_file);
+    struct outside_options outside = outside_options_of(arena, parts, configuration->cognito.ca_file);
     struct cognito_options options = {
         .region = configuration->cognito.region,
         .endpoint = configuration->cognito.endpoint,

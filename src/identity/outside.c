@@ -308,6 +308,7 @@ static void release(struct provider *provider)
 {
     struct outside *outside = outside_of(provider);
     outside_keys_forget(outside);
+    outside_gate_free(outside);
     struct arena *arena = outside->arena;
     outside->wire->free(outside);
     arena_free(&arena);
@@ -343,6 +344,7 @@ struct error *outside_open(struct outside *outside, const struct outside_wire *w
     outside->wire = wire;
     outside->options = *options;
     outside->arena = arena_new();
+    outside->places = -1;
     outside->known = arena_array(outside->arena, OUTSIDE_KNOWN_SLOTS, sizeof *outside->known);
     return web_client_new(outside->arena, options->ca_file, &outside->web);
 }

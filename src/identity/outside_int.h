@@ -93,6 +93,9 @@ struct outside_options {
     const char *ca_file; /* NULL: the system's certificates */
     int64_t refresh_token_seconds;
     int64_t temporary_password_seconds;
+    const char *places_file; /* where processes of one host count their calls; NULL: they do not */
+    int64_t calls_max;       /* at the same time */
+    int64_t rest_seconds;    /* how long a provider that fails is left alone */
 };
 
 #define OUTSIDE_KNOWN_SLOTS 1024
@@ -122,6 +125,9 @@ struct outside {
     struct web_client *web;
     struct outside_keys keys;
     struct outside_known *known; /* OUTSIDE_KNOWN_SLOTS of them */
+    int failures;         /* in a row */
+    int64_t closed_until; /* clock_monotonic() */
+    int places;           /* places_file; -1: not open */
 };
 
 static inline struct outside *outside_of(struct provider *provider)
@@ -135,6 +141,16 @@ struct error *outside_open(struct outside *outside, const struct outside_wire *w
 
 /* The functions of every such provider, for outside_open(). */
 extern const struct provider_functions outside_functions;
+
+/* ---- outside_gate.c ------------------------------------------------------------------------------ */
+
+/*
+ * web_call() behind the gate: WEB_UNREACHABLE at once while the provider is left alone, and when too many calls to it are
+ * waiting.
+ */
+enum web_outcome outside_call(struct outside *outside, struct arena *arena, const struct web_call *call,
+                              struct web_answer *answer_out, const char **reason_out);
+void outside_gate_free(struct outside *outside);
 
 /* ---- outside_session.c --------------------------------------------------------------------------- */
 

@@ -6,6 +6,7 @@
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
 #include <openssl/rsa.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,6 +76,9 @@ static struct stage *stage_new(void **state)
         .master = secret_of("0123456789abcdef0123456789abcdef"),
         .refresh_token_seconds = 2592000,
         .temporary_password_seconds = 604800,
+        .places_file = arena_format(arena, "%s/calls", stage->directory),
+        .calls_max = 1,
+        .rest_seconds = 2,
     };
     struct cognito_options options = {
         .region = "eu-central-1",
@@ -462,6 +466,7 @@ static void failures_of_the_provider_let_nobody_in(void **state)
         struct provider_challenge challenge;
         enum provider_outcome outcome;
         size_t before = calls(stage, "InitiateAuth");
+        outside_of(stage->provider)->failures = 0;
         fault(stage, arena_format(stage->arena, "InitiateAuth %s", kinds[i]));
         expect_error(provider_login(stage->provider, stage->arena, &attempt, &tokens, &challenge, &outcome),
                      ERROR_IDENTITY_UNAVAILABLE);
@@ -472,6 +477,56 @@ static void failures_of_the_provider_let_nobody_in(void **state)
                      0);
     fault(stage, "InitiateAuth throttle");
     assert_int_equal(login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+    stage_end(stage);
+}
+
+static enum web_outcome knock(struct stage *stage, const char **reason_out)
+{
+    struct outside *outside = outside_of(stage->provider);
+    struct web_answer answer;
+    struct web_call call = {.method = "GET", .url = outside->wire->keys_url(outside), .milliseconds = 1000};
+    return outside_call(outside, stage->arena, &call, &answer, reason_out);
+}
+
+static void a_provider_that_fails_is_left_alone_for_a_while(void **state)
+{
+    struct stage *stage = stage_new(state);
+    const char *reason = NULL;
+    for (int i = 0; i < 5; i++) {
+        fault(stage, "Keys status-500");
+        assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    }
+    size_t before = calls(stage, "GET /eu-central-1_Tests/.well-known/jwks.json");
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_non_null(strstr(reason, "recover"));
+    assert_int_equal(calls(stage, "GET /eu-central-1_Tests/.well-known/jwks.json"), before);
+    /* Its time over, a single failure is enough to close the gate again, and a success to open it. */
+    struct outside *outside = outside_of(stage->provider);
+    outside->closed_until = 0;
+    fault(stage, "Keys status-500");
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    outside->closed_until = 0;
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    fault(stage, "Keys status-500");
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_end(stage);
+}
+
+static void more_calls_than_places_are_refused_at_once(void **state)
+{
+    struct stage *stage = stage_new(state);
+    const char *reason = NULL;
+    int other = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR | O_CREAT, 0600);
+    struct flock place = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+    assert_true(other >= 0 && fcntl(other, F_OFD_SETLK, &place) == 0);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_non_null(strstr(reason, "waiting"));
+    (void)close(other); /* as when its process dies */
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
     stage_end(stage);
 }
 
@@ -544,6 +599,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_repeated_creation_takes_its_own_account_over),
     HARNESS_TEST(attributes_are_sent_as_the_row_is),
     HARNESS_TEST(failures_of_the_provider_let_nobody_in),
+    HARNESS_TEST(a_provider_that_fails_is_left_alone_for_a_while),
+    HARNESS_TEST(more_calls_than_places_are_refused_at_once),
     HARNESS_TEST(the_last_good_key_set_goes_on),
     HARNESS_TEST(secrets_are_read_again),
     HARNESS_TEST(addresses_that_are_not_usable_are_refused),
