@@ -17,7 +17,8 @@ struct sniffer;
 struct sniffed {
     /* Lower case, without parameters; in the arena. application/octet-stream when unknown. */
     const char *media_type;
-    /* No byte seen is other than text: UTF-8, UTF-16 with its mark, or an 8-bit superset of ASCII. */
+    /* No byte seen is other than text: UTF-8, UTF-16 with its mark, or an 8-bit superset of ASCII; at its end also the
+       Ctrl-Z of DOS. */
     bool text;
     /* Width times height of an image as its header says; 0 for all else and where there is no header; UINT64_MAX
        where the header hides behind more than anybody should have to read. */
@@ -48,5 +49,8 @@ void sniffer_bounds(struct sniffer *sniffer, size_t *bytes_out, size_t *encoding
  */
 struct sniffed sniff(struct sniffer *sniffer, struct arena *arena, const void *bytes, size_t length,
                      const struct sniff_rest *rest);
+
+/* `text` of struct sniffed alone, of a file's first bytes (LIMIT_SNIFF_BYTES at most). */
+bool sniff_text(const void *bytes, size_t length);
 
 #endif

@@ -12,7 +12,7 @@
 
 /*
  * A row's name is what libmagic and blob/signature.c say. Windows calls a CSV application/vnd.ms-excel, and many a
- * program exports HTML as .xls. An audio or video stream may begin anyhow.
+ * program exports HTML as .xls or .doc. An audio or video stream may begin anyhow.
  */
 /* clang-format off */
 static const struct media rows[] = {
@@ -68,7 +68,7 @@ static const struct media rows[] = {
     {"application/java-archive", MEDIA_ZIP, MEDIA_BARE_ZIP, "jar war", "application/x-java-archive"},
     {MEDIA_OLE, MEDIA_OLE_FILE | MEDIA_BARE_OLE, MEDIA_OLE_FILE, "", "application/cdfv2 application/vnd.ms-office"},
     {"application/encrypted", MEDIA_OLE_FILE | MEDIA_BARE_OLE, 0, "", ""},
-    {"application/msword", MEDIA_OLE_FILE, MEDIA_BARE_OLE | MEDIA_RTF, "doc", "application/vnd.ms-word"},
+    {"application/msword", MEDIA_OLE_FILE, MEDIA_BARE_OLE | MEDIA_RTF | MEDIA_TEXT, "doc", "application/vnd.ms-word"},
     {"application/vnd.ms-excel", MEDIA_OLE_FILE, MEDIA_BARE_OLE | MEDIA_TEXT, "xls xlt",
      "application/msexcel application/x-msexcel application/excel application/x-excel"},
     {"application/vnd.ms-powerpoint", MEDIA_OLE_FILE, MEDIA_BARE_OLE, "ppt pps",

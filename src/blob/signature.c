@@ -21,6 +21,7 @@
 #define OLE MEDIA_OLE
 #define INSTALLER MEDIA_INSTALLER
 #define OFFICE MEDIA_OFFICE
+#define PDF_HEAD_BYTES 1024
 
 struct magic_number {
     size_t length;
@@ -53,6 +54,9 @@ static bool is_name(const unsigned char *name, size_t length, const char *text)
 
 /* ---- text ---- */
 
+/* Programs from the days of DOS still end a text with it (Ctrl-Z). */
+#define DOS_END 0x1a
+
 /* As libmagic: BEL to CR and ESC are seen in text, the other controls are not. */
 static bool is_text_unit(unsigned unit)
 {
@@ -61,6 +65,8 @@ static bool is_text_unit(unsigned unit)
 
 bool signature_is_text(const unsigned char *bytes, size_t length)
 {
+    if (length > 1 && bytes[length - 1] == DOS_END)
+        length--;
     bool big = starts_with(bytes, length, "\xfe\xff");
     if (big || starts_with(bytes, length, "\xff\xfe")) {
         for (size_t i = 2; i + 1 < length; i += 2)
@@ -152,7 +158,8 @@ static const char *dos_program(const unsigned char *bytes, size_t length, bool t
 static bool is_self_extracting(const unsigned char *bytes, size_t length, bool text)
 {
     static const char maker[] = "generated using Makeself";
-    return starts_with(bytes, length, "#!") &&
+    /* Voice notes of phones begin alike (RFC 4867, section 5.1). */
+    return starts_with(bytes, length, "#!") && !starts_with(bytes, length, "#!AMR") &&
            (!text || memmem(bytes, length, maker, sizeof maker - 1) != NULL);
 }
 
@@ -163,15 +170,17 @@ const char *signature_program(const unsigned char *bytes, size_t length, bool te
          "\x7f"
          "ELF",
          "application/x-executable"},
-        {21, "!<arch>\ndebian-binary", "application/vnd.debian.binary-package"},
         {4, "\xed\xab\xee\xdb", "application/x-rpm"},
         {4, "xar!", "application/x-xar"},
         {4, "dex\n", "application/vnd.android.dex"},
         {8, "flatpak\0", "application/vnd.flatpak"},
     };
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (length >= numbers[i].length && memcmp(bytes, numbers[i].bytes, numbers[i].length) == 0)
+        if (!text && length >= numbers[i].length && memcmp(bytes, numbers[i].bytes, numbers[i].length) == 0)
             return numbers[i].media_type;
+    /* Its head and the first member's, which may be long, are text. */
+    if (starts_with(bytes, length, "!<arch>\ndebian-binary"))
+        return "application/vnd.debian.binary-package";
     if (is_mach(bytes, length))
         return "application/x-mach-binary";
     if (is_self_extracting(bytes, length, text))
@@ -259,6 +268,17 @@ static const char *refine_heif(const char *media_type, const unsigned char *byte
     return media_type;
 }
 
+/* ---- PDF ---- */
+
+/* Behind nothing but line ends and blanks: readers take it (ISO 32000-1, annex H.3.4.1), and it can be nothing else. */
+static bool is_late_pdf(const unsigned char *bytes, size_t length)
+{
+    size_t blanks = 0;
+    while (blanks < length && blanks < PDF_HEAD_BYTES && memchr("\t\n\r ", bytes[blanks], 4) != NULL)
+        blanks++;
+    return starts_with(bytes + blanks, length - blanks, "%PDF-");
+}
+
 const char *signature_refine(const char *media_type, const unsigned char *bytes, size_t length)
 {
     /* Some orders of an Office document's parts lead libmagic into a rule that then names no type. */
@@ -269,5 +289,7 @@ const char *signature_refine(const char *media_type, const unsigned char *bytes,
         return refine_ole(bytes, length);
     if (strncmp(media_type, "image/hei", 9) == 0)
         return refine_heif(media_type, bytes, length);
+    if (unknown && is_late_pdf(bytes, length))
+        return "application/pdf";
     return media_type;
 }

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Whether the bytes can be text in some ASCII superset, or UTF-16 with a byte order mark. */
+/* Whether the bytes can be text in some ASCII superset, or UTF-16 with a byte order mark; a Ctrl-Z may end them. */
 bool signature_is_text(const unsigned char *bytes, size_t length);
 
 /*

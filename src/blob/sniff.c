@@ -81,6 +81,11 @@ static const char *bare(struct arena *arena, const char *said)
     return subtype > 0 && type + 1 + subtype == length ? media_type : MEDIA_UNKNOWN;
 }
 
+bool sniff_text(const void *bytes, size_t length)
+{
+    return signature_is_text(bytes, length);
+}
+
 struct sniffed sniff(struct sniffer *sniffer, struct arena *arena, const void *bytes, size_t length,
                      const struct sniff_rest *rest)
 {

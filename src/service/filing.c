@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "service/filing.h"
 
+#include <unistd.h>
+
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/text.h"
+#include "blob/blob.h"
 #include "blob/content.h"
+#include "blob/sniff.h"
 #include "domain/audit.h"
 #include "domain/file.h"
 #include "service/caller.h"
@@ -144,16 +149,43 @@ struct error *filing_restore(struct service *service, struct arena *arena, const
     return run(&filing, arena, changed_out);
 }
 
+/* Whether the bytes begin as text; not where they cannot be read. */
+static struct error *look_for_text(struct service *service, struct arena *arena, const struct file_record *record, bool *text_out)
+{
+    unsigned char *head = arena_alloc(arena, LIMIT_SNIFF_BYTES);
+    ssize_t got;
+    size_t length = 0;
+    uint64_t size;
+    int fd;
+    TRY(blob_open(service->blobs, arena, record->id, &fd, &size));
+    while (length < LIMIT_SNIFF_BYTES && (got = pread(fd, head + length, LIMIT_SNIFF_BYTES - length, (off_t)length)) > 0)
+        length += (size_t)got;
+    (void)close(fd);
+    *text_out = length > 0 && sniff_text(head, length);
+    return NULL;
+}
+
+/* A new name must not stand for another kind of file than the bytes are, as at upload. They are read only if it counts. */
+static struct error *judge_name(struct service *service, struct arena *arena, const struct file_record *record, const char *name)
+{
+    const char *contradiction = content_contradiction(arena, record->content_type, false, NULL, name);
+    bool text = false;
+    if (contradiction == NULL)
+        return NULL;
+    if (content_contradiction(arena, record->content_type, true, NULL, name) == NULL)
+        TRY(look_for_text(service, arena, record, &text));
+    if (text)
+        return NULL;
+    return error_entry(error_plain(arena, ERROR_REQUEST_INVALID), "name", "mismatch", contradiction);
+}
+
 struct error *filing_update(struct service *service, struct arena *arena, const struct caller *caller,
                             const struct file_record *record, const struct filing_patch *patch,
                             struct file_record **changed_out)
 {
     struct filing filing = {.service = service, .caller = caller, .record = record, .patch = patch,
                             .action = "file.update", .unchanged = ERROR_FILE_ARCHIVED, .apply = apply_update};
-    const char *contradiction = NULL;
     if (patch->name != NULL)
-        contradiction = content_contradiction(arena, record->content_type, true, NULL, patch->name);
-    if (contradiction != NULL)
-        return error_entry(error_plain(arena, ERROR_REQUEST_INVALID), "name", "mismatch", contradiction);
+        TRY(judge_name(service, arena, record, patch->name));
     return run(&filing, arena, changed_out);
 }

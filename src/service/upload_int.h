@@ -15,11 +15,10 @@
 
 struct blob_writer;
 struct caller;
+struct request;
 struct service;
 
 /* One file part. */
-struct request;
-
 struct upload_file {
     struct blob_writer *writer;
     const char *raw_name; /* the client's file name, NULL when it gave none */

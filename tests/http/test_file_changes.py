@@ -96,6 +96,22 @@ def test_a_name_that_stands_for_another_kind_of_file_is_refused(keeper, stored):
     patch(keeper, record["id"], {"name": "picture.PNG"}, status=200)
 
 
+def test_bytes_that_are_no_text_are_not_named_as_text_afterwards_either(keeper):
+    record = files.upload(keeper, samples.noise(64), "noise.bin")
+    for name in ("page.html", "noise.txt", "table.CSV"):
+        reply = patch(keeper, record["id"], {"name": name}, status=400, code="request.invalid", paths={"name"})
+        assert reply.json()["validation"][0]["code"] == "mismatch"
+    assert shown(keeper, record["id"]) == record
+    patch(keeper, record["id"], {"name": "noise.dat"}, status=200)
+    typed = files.upload(keeper, b"#!AMR\n" + samples.noise(200), "voice.amr", content_type="audio/amr")
+    patch(keeper, typed["id"], {"name": "voice.html"}, status=400, code="request.invalid", paths={"name"})
+
+
+def test_text_without_a_type_of_its_own_may_be_named_as_text(keeper):
+    record = files.upload(keeper, f"{samples.word()}\r\n\x1a".encode(), "scale.dat")
+    patch(keeper, record["id"], {"name": "scale.txt"}, status=200)
+
+
 def test_a_patch_that_makes_a_duplicate_is_refused_and_names_it(keeper, note):
     record, data = note
     other = files.upload(keeper, data, "other.txt")

@@ -185,6 +185,8 @@ static const struct claim honest[] = {
     {"application/x-ole-storage", SHEET, "secret.xlsx"},
     {"application/x-ole-storage", "application/msword", "a.doc"},
     {"text/rtf", "application/msword", "a.doc"},
+    {"text/html", "application/msword", "a.doc"},
+    {"text/plain", "application/msword", "a.doc"}, /* MHTML */
     {"text/rtf", "application/rtf", "a.rtf"},
     {"application/vnd.oasis.opendocument.text-template", "application/vnd.oasis.opendocument.text", "a.ott"},
     {"application/java-archive", "application/zip", "a.jar"},

@@ -147,6 +147,10 @@ static const struct example examples[] = {
      "application/x-self-extracting-script"},
     {"what Makeself makes", BYTES("#!/bin/sh\n# This script was generated using Makeself 2.4.5\nexit\n"), 0,
      "application/x-self-extracting-script"},
+    {"a phone's voice note", BYTES("#!AMR\n\x3c\x91\x17\x16\xbe\x66\x79\xe1\xe0\x01"), 100, "audio/amr"},
+    {"text that begins like Dalvik code", BYTES("dex\nfin\n"), 0, "text/plain"},
+    {"a PDF behind a line end", BYTES("\r\n%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"), 100, "application/pdf"},
+    {"a PDF of text behind a line end", BYTES("\r\n \t%PDF-1.4\n1 0 obj\n"), 0, "application/pdf"},
     /* containers */
     {"gzip", BYTES("\x1f\x8b\x08\0\0\0\0\0\0\3"), 30, "application/gzip"},
     {"7-Zip", BYTES("7z\xbc\xaf\x27\x1c\0\4"), 100, "application/x-7z-compressed"},
@@ -354,6 +358,9 @@ static void text_is_text_to_its_end(void **state)
     assert_string_equal(sniffed.media_type, UNKNOWN);
     assert_true(sniff(sniffer, arena, "1", 1, NULL).text);
     assert_false(sniff(sniffer, arena, "\x7f", 1, NULL).text);
+    assert_true(sniff(sniffer, arena, "a;b\r\n1;2\r\n\x1a", 11, NULL).text); /* Ctrl-Z ends a text of DOS */
+    assert_false(sniff(sniffer, arena, "a;b\r\n\x1a\r\n", 8, NULL).text);
+    assert_false(sniff(sniffer, arena, "\x1a", 1, NULL).text);
     assert_false(sniff(sniffer, arena, "\xff\xfe\0\0", 4, NULL).text);
     assert_true(sniff(sniffer, arena, "\xfe\xff\0a", 4, NULL).text);
 }
