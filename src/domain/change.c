@@ -27,8 +27,13 @@ static enum change_kind kind_of(const char *text)
     return CHANGE_UNKNOWN;
 }
 
-/* Where somebody has emptied the table, counting starts anew far from where it was. */
-static const struct statement next_version = {
+static const struct statement count_on = {"UPDATE change_version SET version = version + 1 WHERE id = 1"};
+
+/*
+ * Where somebody has emptied the table, counting starts anew far from where it was. Only then: an INSERT makes the table's
+ * trigger read the roles with locks, which would stand across those of whoever changes a role.
+ */
+static const struct statement begin_anew = {
     "INSERT INTO change_version (id, version) VALUES (1, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000))"
     " ON DUPLICATE KEY UPDATE version = version + 1"};
 
@@ -57,8 +62,11 @@ struct error *change_append(struct database *database, struct arena *arena, enum
                             int64_t *version_out)
 {
     int64_t version;
+    struct change counted;
     assert(database_in_transaction(database) && kind < CHANGE_KIND_COUNT);
-    TRY(database_change(database, arena, &next_version, NO_VALUES, NULL));
+    TRY(database_change(database, arena, &count_on, NO_VALUES, &counted));
+    if (counted.affected == 0)
+        TRY(database_change(database, arena, &begin_anew, NO_VALUES, NULL));
     TRY(change_current(database, arena, &version));
     TRY(database_change(database, arena, &insert_change,
                         VALUES(database_integer(version), database_text(kinds[kind]), database_text(payload)), NULL));

@@ -10,7 +10,8 @@ import uuid
 
 import pytest
 
-from support import permissions
+from support import operator, permissions
+from support.database import key as keyed
 
 # Permission -> a request that needs it and does no harm: (method, path, body, status where it is granted,
 # code).
@@ -192,6 +193,17 @@ def test_a_403_says_what_is_missing_and_nothing_of_the_caller(api, nobody):
     body = reply.json()
     assert body["body"]["required"] == "cus:file:r" and body["validation"] == []
     assert nobody.id not in reply.text and nobody.email not in reply.text
+
+
+def test_the_job_runner_mends_what_went_round_the_triggers(api, stack, database, subject, role):
+    database.set_role(role, ["cus:file:r"])
+    database.set_roles(subject.id, [role])
+    held = "SELECT roles FROM principal WHERE user_id = %s"
+    before = database.run(held, keyed(subject.id))
+    database.run("UPDATE principal SET roles = '5:admin' WHERE user_id = %s", keyed(subject.id))
+    operator.run(stack, "jobs", "--once")
+    assert database.run(held, keyed(subject.id)) == before
+    assert decisions(api, subject.token) == expected(["cus:file:r"])
 
 
 def test_a_user_who_moves_acts_in_the_new_organisation_at_once(api, accounts, owner, other):

@@ -33,7 +33,10 @@ struct keep *keep_new(struct arena *arena)
     keep->configuration.files.directory = harness_directory(arena);
     keep->service.arena = arena;
     keep->service.configuration = &keep->configuration;
-    keep->service.database = database_fixture_new();
+    struct database_options options = database_fixture_options();
+    options.connect_timeout_seconds = KEEP_CONNECT_SECONDS;
+    options.query_timeout_seconds = KEEP_QUERY_SECONDS;
+    keep->service.database = database_new(&options);
     expect_ok(blob_directory_open(arena, keep->configuration.files.directory, NULL, &keep->service.blobs));
     arena_defer(arena, release, keep);
     keep->organisation = given_organisation(keep->service.database, arena);

@@ -8,6 +8,10 @@
 #include "service/maintenance.h"
 #include "service/service.h"
 
+/* How long the database may take: nothing here is about time, and a busy machine may let a statement wait. */
+#define KEEP_CONNECT_SECONDS 30
+#define KEEP_QUERY_SECONDS 60
+
 struct keep {
     struct arena *arena;
     struct arena *scratch;

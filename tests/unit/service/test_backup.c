@@ -43,8 +43,8 @@ static struct drill *drill_new(struct arena *arena)
     keep->configuration.database.user = "root";
     keep->configuration.database.admin_user = "root";
     keep->configuration.database.name = "gatehouse";
-    keep->configuration.database.connect_timeout_seconds = 2;
-    keep->configuration.database.query_timeout_seconds = 5;
+    keep->configuration.database.connect_timeout_seconds = KEEP_CONNECT_SECONDS;
+    keep->configuration.database.query_timeout_seconds = KEEP_QUERY_SECONDS;
     drill->target = keep->configuration;
     drill->target.database.name = "restored";
     drill->target.files.directory = harness_directory(arena);
