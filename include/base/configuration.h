@@ -72,6 +72,17 @@ struct configuration {
         const char *ca_file; /* NULL: the system's certificates */
     } cognito;
     struct {
+        const char *url;
+        const char *realm;
+        const char *issuer;   /* url/realms/realm when not set */
+        const char *jwks_url; /* issuer/protocol/openid-connect/certs when not set */
+        const char *client_id;
+        const char *client_secret_file;
+        const char *admin_client_id;
+        const char *admin_client_secret_file;
+        const char *ca_file; /* NULL: the system's certificates */
+    } keycloak;
+    struct {
         int64_t minimum_length;
         const char *common_list;
         int64_t hash_memory_kib;

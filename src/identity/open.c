@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "identity/cognito.h"
 #include "identity/embedded.h"
+#include "identity/keycloak.h"
 #include "identity/outside_int.h"
 
 /* How long a provider that fails is left alone (identity.md 5.5). */
@@ -87,10 +88,38 @@ static struct error *open_cognito(struct arena *arena, const struct provider_par
     return cognito_new(arena, &outside, &options, provider_out);
 }
 
+static struct error *open_keycloak(struct arena *arena, const struct provider_parts *parts,
+                                   struct provider **provider_out)
+{
+    const struct configuration *configuration = parts->configuration;
+    struct outside_options outside = outside_options_of(arena, parts, configuration->keycloak.ca_file);
+    struct keycloak_options options = {
+        .url = configuration->keycloak.url,
+        .realm = configuration->keycloak.realm,
+        .issuer = configuration->keycloak.issuer,
+        .keys_url = configuration->keycloak.jwks_url,
+        .client_id = configuration->keycloak.client_id,
+        .client_secret_file = configuration->keycloak.client_secret_file,
+        .admin_client_id = configuration->keycloak.admin_client_id,
+        .admin_client_secret_file = configuration->keycloak.admin_client_secret_file,
+    };
+    TRY(need(arena, "keycloak", "url", options.url));
+    TRY(need(arena, "keycloak", "realm", options.realm));
+    TRY(need(arena, "keycloak", "client_id", options.client_id));
+    TRY(need(arena, "keycloak", "client_secret_file", options.client_secret_file));
+    TRY(need(arena, "keycloak", "admin_client_id", options.admin_client_id));
+    TRY(need(arena, "keycloak", "admin_client_secret_file", options.admin_client_secret_file));
+    if (options.issuer == NULL)
+        options.issuer = arena_format(arena, "%s/realms/%s", options.url, options.realm);
+    if (options.keys_url == NULL)
+        options.keys_url = arena_format(arena, "%s/protocol/openid-connect/certs", options.issuer);
+    return keycloak_new(arena, &outside, &options, provider_out);
+}
+
 static const struct {
     const char *name;
     struct error *(*open)(struct arena *, const struct provider_parts *, struct provider **);
-} providers[] = {{"embedded", open_embedded}, {"cognito", open_cognito}};
+} providers[] = {{"embedded", open_embedded}, {"cognito", open_cognito}, {"keycloak", open_keycloak}};
 
 struct error *provider_open(struct arena *arena, const struct provider_parts *parts, struct provider **provider_out)
 {

@@ -7,5 +7,7 @@
     X(session)     \
     X(keys)        \
     X(refusal)     \
-    X(cognito)
+    X(cognito)     \
+    X(keycloak)    \
+    X(keycloak_faults)
 HARNESS_MAIN("identity", MODULES)

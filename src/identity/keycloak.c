@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* The provider: its rules, its secrets, its making. */
+#include "identity/keycloak.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "codec/encoding.h"
+#include "identity/keycloak_int.h"
+
+/*
+ * Access tokens are told from others by typ, and the client they were given to is azp: aud names the services behind it
+ * ("account").
+ */
+static void rules(struct outside *outside, struct token_rules *rules_out)
+{
+    static const char *const names[] = {"sid", NULL};
+    const struct keycloak *keycloak = keycloak_of(outside);
+    rules_out->issuer = keycloak->options.issuer;
+    rules_out->audience = keycloak->options.client_id;
+    rules_out->audience_claim = "azp";
+    rules_out->token_use = "Bearer";
+    rules_out->use_claim = "typ";
+    rules_out->session_names = names;
+}
+
+static const char *keys_url(struct outside *outside)
+{
+    return keycloak_of(outside)->options.keys_url;
+}
+
+/* ---- secrets -------------------------------------------------------------------------------------- */
+
+static struct error *read_secret(struct arena *arena, struct arena *own, const char *path, struct secret *secret_out)
+{
+    struct error *error = secret_read(own, path, secret_out);
+    if (error == NULL)
+        return NULL;
+    return error_message(error_new(arena, ERROR_INTERNAL, "%s", error->detail), "The secret file %s cannot be read.", path);
+}
+
+/* Reads both secrets; those from before go on where one cannot be read. */
+static struct error *read_secrets(struct keycloak *keycloak, struct arena *arena)
+{
+    struct arena *own = arena_new();
+    struct secret client_secret = {0};
+    struct secret admin_secret = {0};
+    struct error *error = read_secret(arena, own, keycloak->options.client_secret_file, &client_secret);
+    if (error == NULL)
+        error = read_secret(arena, own, keycloak->options.admin_client_secret_file, &admin_secret);
+    if (error != NULL) {
+        arena_free(&own);
+        return error;
+    }
+    arena_free(&keycloak->secrets);
+    keycloak->secrets = own;
+    keycloak->client_secret = client_secret;
+    keycloak->admin_secret = admin_secret;
+    return NULL;
+}
+
+static void forget(struct outside *outside)
+{
+    struct arena *scratch = arena_new();
+    struct error *error = read_secrets(keycloak_of(outside), scratch);
+    if (error != NULL)
+        LOG(ERROR, IDENTITY, "the secrets of keycloak could not be read again; the last ones go on",
+            LOG_TEXT("detail", error->detail));
+    arena_free(&scratch);
+    keycloak_token_forget(keycloak_of(outside));
+}
+
+static void release(struct outside *outside)
+{
+    struct keycloak *keycloak = keycloak_of(outside);
+    keycloak_token_forget(keycloak);
+    arena_free(&keycloak->secrets);
+    free(keycloak);
+}
+
+/* ---- the wire ------------------------------------------------------------------------------------- */
+
+static const struct outside_wire wire = {
+    .name = "keycloak",
+    .rules = rules,
+    .keys_url = keys_url,
+    .create = keycloak_create,
+    .find = keycloak_find,
+    .login = keycloak_login,
+    .answer = keycloak_answer,
+    .refresh = keycloak_refresh,
+    .revoke = keycloak_revoke,
+    .sign_out = keycloak_sign_out,
+    .change_password = keycloak_change_password,
+    .set_password = keycloak_set_password,
+    .confirm = keycloak_confirm,
+    .set_enabled = keycloak_set_enabled,
+    .set_attributes = keycloak_set_attributes,
+    .remove = keycloak_remove,
+    .forget = forget,
+    .free = release,
+};
+
+static struct error *check_address(struct arena *arena, const char *name, const char *url)
+{
+    if (web_url_usable(url))
+        return NULL;
+    return error_message(error_new(arena, ERROR_INTERNAL, "%s is not usable", name),
+                         "%s in [keycloak] must start with https:// (http:// for this machine only), without a query.",
+                         name);
+}
+
+/* Addresses that the calls go to. */
+static void set_addresses(struct keycloak *keycloak, struct arena *own)
+{
+    const char *realm = percent_encode(own, keycloak->options.realm, strlen(keycloak->options.realm));
+    keycloak->oidc = arena_format(own, "%s/realms/%s/protocol/openid-connect", keycloak->options.url, realm);
+    keycloak->users = arena_format(own, "%s/admin/realms/%s/users", keycloak->options.url, realm);
+}
+
+struct error *keycloak_new(struct arena *arena, const struct outside_options *outside,
+                           const struct keycloak_options *options, struct provider **provider_out)
+{
+    TRY(check_address(arena, "url", options->url));
+    TRY(check_address(arena, "jwks_url", options->keys_url));
+    struct keycloak *keycloak = calloc(1, sizeof *keycloak);
+    if (keycloak == NULL)
+        abort();
+    struct error *error = outside_open(&keycloak->outside, &wire, outside);
+    struct arena *own = keycloak->outside.arena;
+    keycloak->options = (struct keycloak_options){
+        .url = arena_text(own, options->url),
+        .realm = arena_text(own, options->realm),
+        .issuer = arena_text(own, options->issuer),
+        .keys_url = arena_text(own, options->keys_url),
+        .client_id = arena_text(own, options->client_id),
+        .client_secret_file = arena_text(own, options->client_secret_file),
+        .admin_client_id = arena_text(own, options->admin_client_id),
+        .admin_client_secret_file = arena_text(own, options->admin_client_secret_file),
+    };
+    set_addresses(keycloak, own);
+    if (error == NULL)
+        error = read_secrets(keycloak, arena);
+    if (error != NULL) {
+        arena_free(&own);
+        free(keycloak);
+        return error;
+    }
+    *provider_out = &keycloak->outside.provider;
+    return NULL;
+}

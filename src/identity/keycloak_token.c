@@ -1,0 +1,284 @@
+/* SPDX-License-Identifier: MIT */
+/* Signing in by the password grant, first logins made of what Keycloak has, passwords, the ends of sessions. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "codec/encoding.h"
+#include "identity/keycloak_int.h"
+
+static void read_grant(const struct keycloak_call *call, struct outside_grant *grant_out)
+{
+    *grant_out = (struct outside_grant){
+        .access_token = document_text(document_member(call->answer, "access_token")),
+        .id_token = document_text(document_member(call->answer, "id_token")),
+        .refresh_token = secret_of(document_text(document_member(call->answer, "refresh_token"))),
+    };
+}
+
+/* Whether the token end point speaks of what was sent and not of a client or grant that the operator set up wrongly. */
+static bool is_invalid_grant(const struct keycloak_call *call)
+{
+    return (call->status == 400 || call->status == 401) && strcmp(keycloak_error_name(call), "invalid_grant") == 0;
+}
+
+/* ---- passwords ------------------------------------------------------------------------------------ */
+
+enum password {
+    PASSWORD_WRONG, /* or nobody's, or that of a disabled account: Keycloak tells that before it looks at the password */
+    PASSWORD_RIGHT,
+    PASSWORD_PENDING /* right, and the account requires actions first */
+};
+
+static struct error *try_password(struct keycloak *keycloak, struct arena *arena, const char *username,
+                                  struct secret password, struct outside_grant *grant_out, enum password *result_out)
+{
+    struct keycloak_call call;
+    keycloak_client(keycloak, arena, "token", &call);
+    keycloak_add(&call, "grant_type", "password");
+    keycloak_add(&call, "scope", "openid");
+    keycloak_add(&call, "username", username);
+    keycloak_add(&call, "password", secret_reveal(password));
+    TRY(keycloak_client_call(keycloak, arena, &call));
+    if (call.status == 200) {
+        read_grant(&call, grant_out);
+        *result_out = PASSWORD_RIGHT;
+        return NULL;
+    }
+    if (!is_invalid_grant(&call))
+        return keycloak_unexpected(arena, &call);
+    bool pending = strcmp(keycloak_error_text(&call), "Account is not fully set up") == 0;
+    *result_out = pending ? PASSWORD_PENDING : PASSWORD_WRONG;
+    return NULL;
+}
+
+struct error *keycloak_reset(struct keycloak *keycloak, struct arena *arena, const char *subject, struct secret password,
+                             bool temporary, enum provider_outcome *outcome_out)
+{
+    struct keycloak_call call;
+    keycloak_admin(keycloak, arena, "PUT", keycloak_path(arena, subject, "/reset-password"), &call);
+    buffer_add_text(&call.body, "{\"type\":\"password\",\"value\":");
+    buffer_add_json_text(&call.body, secret_reveal(password));
+    buffer_add_text(&call.body, temporary ? ",\"temporary\":true}" : ",\"temporary\":false}");
+    TRY(keycloak_admin_call(keycloak, arena, &call));
+    if (call.status == 204)
+        *outcome_out = PROVIDER_OK;
+    else if (keycloak_is_absent(&call))
+        *outcome_out = PROVIDER_ABSENT;
+    else if (keycloak_is_refused(&call))
+        *outcome_out = PROVIDER_PASSWORD_REFUSED;
+    else
+        return keycloak_unexpected(arena, &call);
+    return NULL;
+}
+
+/* ---- signing in ----------------------------------------------------------------------------------- */
+
+/* What the required actions of an account make of a right password. */
+static struct error *judge_pending(struct arena *arena, const struct keycloak_user *user,
+                                   enum provider_outcome *outcome_out)
+{
+    bool both = keycloak_user_must(user, KEYCLOAK_VERIFY_EMAIL) && keycloak_user_must(user, KEYCLOAK_UPDATE_PASSWORD);
+    if (keycloak_user_is_temporary(user))
+        *outcome_out = PROVIDER_NEW_PASSWORD_REQUIRED;
+    else if (keycloak_user_must(user, KEYCLOAK_VERIFY_EMAIL) && user->actions.count == (both ? 2 : 1))
+        *outcome_out = PROVIDER_UNCONFIRMED;
+    else
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE,
+                         "keycloak: the account requires %s, which is not supported",
+                         user->actions.count != 0 ? text_list_join(arena, &user->actions, ", ")
+                                                  : "what its realm does (a complete profile?)");
+    return NULL;
+}
+
+/* An account of the subject that signs in by that name; one of another subject is somebody else's. */
+static bool is_named(const struct keycloak_user *user, const char *name)
+{
+    return text_equal_ignoring_case(user->username, name) ||
+           (user->email != NULL && text_equal_ignoring_case(user->email, name));
+}
+
+struct error *keycloak_login(struct outside *outside, struct arena *arena, const struct provider_login *attempt,
+                             struct outside_grant *grant_out, const char **proof_out,
+                             enum provider_outcome *outcome_out)
+{
+    struct keycloak *keycloak = keycloak_of(outside);
+    struct keycloak_user user = {0};
+    enum password result;
+    const char *name = attempt->email;
+    keycloak_begin(keycloak, OUTSIDE_LOGIN_MILLISECONDS);
+    *outcome_out = PROVIDER_BAD_CREDENTIALS;
+    if (name == NULL && attempt->subject != NULL) {
+        TRY(keycloak_user_get(keycloak, arena, attempt->subject, &user));
+        name = user.username;
+    }
+    TRY(try_password(keycloak, arena, name != NULL ? name : id_text(arena, id_new()), attempt->password, grant_out,
+                     &result));
+    if (result == PASSWORD_WRONG || attempt->subject == NULL || name == NULL)
+        return NULL;
+    if (result == PASSWORD_RIGHT) {
+        *outcome_out = PROVIDER_OK;
+        return NULL;
+    }
+    TRY(keycloak_user_get(keycloak, arena, attempt->subject, &user));
+    if (user.id == NULL || !is_named(&user, name))
+        return NULL;
+    *proof_out = user.username;
+    return judge_pending(arena, &user, outcome_out);
+}
+
+/* ---- the first login's second step ---------------------------------------------------------------- */
+
+struct answering {
+    const struct provider_challenge *challenge;
+    struct secret new_password;
+    struct outside_grant *grant;
+    enum provider_outcome *outcome;
+};
+
+/* Of several answers the second finds the password replaced. */
+static struct error *answer(struct keycloak *keycloak, struct arena *arena, const char *subject, void *context)
+{
+    struct answering *answering = context;
+    const char *name = answering->challenge->proof;
+    struct keycloak_user user;
+    enum password result;
+    *answering->outcome = PROVIDER_CHALLENGE_SPENT;
+    TRY(try_password(keycloak, arena, name, answering->challenge->password, answering->grant, &result));
+    if (result != PASSWORD_PENDING)
+        return NULL;
+    TRY(keycloak_user_get(keycloak, arena, subject, &user));
+    if (user.id == NULL || !keycloak_user_is_temporary(&user))
+        return NULL;
+    TRY(keycloak_reset(keycloak, arena, subject, answering->new_password, false, answering->outcome));
+    if (*answering->outcome != PROVIDER_OK)
+        return NULL;
+    TRY(try_password(keycloak, arena, name, answering->new_password, answering->grant, &result));
+    if (result == PASSWORD_RIGHT)
+        return NULL;
+    return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak does not take the password that was just set");
+}
+
+struct error *keycloak_answer(struct outside *outside, struct arena *arena, const struct provider_challenge *challenge,
+                              struct secret new_password, struct outside_grant *grant_out,
+                              enum provider_outcome *outcome_out)
+{
+    struct answering answering = {challenge, new_password, grant_out, outcome_out};
+    keycloak_begin(keycloak_of(outside), OUTSIDE_ADMIN_MILLISECONDS);
+    return keycloak_locked(keycloak_of(outside), arena, challenge->subject, answer, &answering);
+}
+
+/* ---- sessions ------------------------------------------------------------------------------------- */
+
+struct error *keycloak_refresh(struct outside *outside, struct arena *arena, const char *subject,
+                               struct secret refresh_token, struct outside_grant *grant_out,
+                               enum provider_outcome *outcome_out)
+{
+    struct keycloak *keycloak = keycloak_of(outside);
+    struct keycloak_call call;
+    (void)subject; /* the token says it, and is judged against it */
+    keycloak_begin(keycloak, OUTSIDE_LOGIN_MILLISECONDS);
+    keycloak_client(keycloak, arena, "token", &call);
+    keycloak_add(&call, "grant_type", "refresh_token");
+    keycloak_add(&call, "refresh_token", secret_reveal(refresh_token));
+    TRY(keycloak_client_call(keycloak, arena, &call));
+    *outcome_out = PROVIDER_TOKEN_INVALID;
+    if (is_invalid_grant(&call))
+        return NULL;
+    if (call.status != 200)
+        return keycloak_unexpected(arena, &call);
+    read_grant(&call, grant_out);
+    *outcome_out = PROVIDER_OK;
+    return NULL;
+}
+
+static struct error *end_session(struct keycloak *keycloak, struct arena *arena, struct secret refresh_token)
+{
+    struct keycloak_call call;
+    keycloak_client(keycloak, arena, "logout", &call);
+    call.once = false;
+    keycloak_add(&call, "refresh_token", secret_reveal(refresh_token));
+    TRY(keycloak_client_call(keycloak, arena, &call));
+    /* Ended before is ended. */
+    return call.status == 204 || is_invalid_grant(&call) ? NULL : keycloak_unexpected(arena, &call);
+}
+
+struct error *keycloak_revoke(struct outside *outside, struct arena *arena, struct secret refresh_token)
+{
+    keycloak_begin(keycloak_of(outside), OUTSIDE_LOGIN_MILLISECONDS);
+    return end_session(keycloak_of(outside), arena, refresh_token);
+}
+
+struct error *keycloak_end_sessions(struct keycloak *keycloak, struct arena *arena, const char *subject)
+{
+    struct keycloak_call call;
+    keycloak_admin(keycloak, arena, "POST", keycloak_path(arena, subject, "/logout"), &call);
+    TRY(keycloak_admin_call(keycloak, arena, &call));
+    return call.status == 204 || keycloak_is_absent(&call) ? NULL : keycloak_unexpected(arena, &call);
+}
+
+struct error *keycloak_sign_out(struct outside *outside, struct arena *arena, const char *subject)
+{
+    keycloak_begin(keycloak_of(outside), OUTSIDE_ADMIN_MILLISECONDS);
+    return keycloak_end_sessions(keycloak_of(outside), arena, subject);
+}
+
+/* ---- changing and setting passwords --------------------------------------------------------------- */
+
+struct changing {
+    struct secret password; /* the one until now */
+    struct secret new_password;
+    bool temporary;
+    enum provider_outcome *outcome;
+};
+
+/* Keycloak has no change that asks for the old password: it opens a session, which is ended, and the new one is set. */
+static struct error *change(struct keycloak *keycloak, struct arena *arena, const char *subject, void *context)
+{
+    struct changing *changing = context;
+    struct outside_grant grant = {0};
+    struct keycloak_user user;
+    enum password result;
+    TRY(keycloak_user_get(keycloak, arena, subject, &user));
+    *changing->outcome = PROVIDER_ABSENT;
+    if (user.id == NULL)
+        return NULL;
+    TRY(try_password(keycloak, arena, user.username, changing->password, &grant, &result));
+    *changing->outcome = PROVIDER_BAD_CREDENTIALS;
+    if (result != PASSWORD_RIGHT)
+        return NULL;
+    if (grant.refresh_token.bytes != NULL)
+        TRY(end_session(keycloak, arena, grant.refresh_token));
+    return keycloak_reset(keycloak, arena, subject, changing->new_password, false, changing->outcome);
+}
+
+struct error *keycloak_change_password(struct outside *outside, struct arena *arena, const char *subject,
+                                       struct secret password, struct secret new_password,
+                                       enum provider_outcome *outcome_out)
+{
+    struct changing changing = {.password = password, .new_password = new_password, .outcome = outcome_out};
+    keycloak_begin(keycloak_of(outside), OUTSIDE_ADMIN_MILLISECONDS);
+    return keycloak_locked(keycloak_of(outside), arena, subject, change, &changing);
+}
+
+static struct error *set(struct keycloak *keycloak, struct arena *arena, const char *subject, void *context)
+{
+    struct changing *changing = context;
+    return keycloak_reset(keycloak, arena, subject, changing->new_password, changing->temporary, changing->outcome);
+}
+
+struct error *keycloak_set_password(struct outside *outside, struct arena *arena, const char *subject,
+                                    struct secret password, bool temporary, enum provider_outcome *outcome_out)
+{
+    struct keycloak *keycloak = keycloak_of(outside);
+    struct changing changing = {.new_password = password, .temporary = temporary, .outcome = outcome_out};
+    keycloak_begin(keycloak, OUTSIDE_ADMIN_MILLISECONDS);
+    TRY(keycloak_locked(keycloak, arena, subject, set, &changing));
+    if (*outcome_out != PROVIDER_OK)
+        return NULL;
+    /* The password holds already, and ours are ended by outside.c: what is left would be sessions of other applications. */
+    struct error *error = keycloak_end_sessions(keycloak, arena, subject);
+    if (error != NULL)
+        LOG(WARN, IDENTITY, "keycloak did not end the sessions of an account", LOG_TEXT("detail", error->detail));
+    return NULL;
+}
