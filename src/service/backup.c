@@ -259,6 +259,7 @@ struct error *backup_run(struct service *service, struct arena *arena, struct ar
         .service = service, .arena = arena, .scratch = scratch, .options = options, .result = result_out};
     backup.copy = (struct backup_copy){.digest = digest_open(arena),
                                        .block = arena_alloc(arena, BACKUP_BLOCK_BYTES),
+                                       .names = backup_names_new(arena),
                                        .pace = {.bytes_per_second = options->bytes_per_second},
                                        .step = backup_step,
                                        .context = &backup};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The bytes of a backup, from the cheapest source that will do: what an interrupted backup has left (if its hash is
- * right: a power cut may have come between), a link to the backup before, a link to the store, a copy.
+ * right: a power cut may have come between), a link to the backup before, a link to the store, a link to the same bytes
+ * in this backup, a copy.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -80,6 +81,16 @@ static struct error *link_store(struct backup *backup, const struct backup_item 
     return number == EXDEV ? error_message(error, "Links need the backup on the file system of the files directory.") : error;
 }
 
+/* Bytes that the store has once, under several names, are in the backup once. */
+static bool link_first(struct backup *backup, const struct backup_item *item, int from, const char *target)
+{
+    struct id first;
+    if (!backup_names_find(backup->copy.names, from, item, &first))
+        return false;
+    const char *source = arena_format(backup->scratch, "%s/" BACKUP_FILES "/%s", backup->work, blob_path(backup->scratch, first));
+    return has_size(source, item->size) && link(source, target) == 0;
+}
+
 static struct error *copy_to(struct backup *backup, const struct backup_item *item, int from, const char *target)
 {
     enum backup_bytes bytes = BACKUP_UNREADABLE;
@@ -95,8 +106,10 @@ static struct error *copy_to(struct backup *backup, const struct backup_item *it
     if (error != NULL || bytes != BACKUP_GOOD)
         (void)unlink(part);
     TRY(error);
-    if (bytes == BACKUP_GOOD)
+    if (bytes == BACKUP_GOOD) {
+        backup_names_note(backup->copy.names, from, item);
         return NULL;
+    }
     return lose(backup, item, bytes == BACKUP_DIFFERENT ? "not what was uploaded" : "unreadable");
 }
 
@@ -106,7 +119,7 @@ static struct error *copy_store(struct backup *backup, const struct backup_item 
     uint64_t size;
     if (blob_open(backup->service->blobs, backup->scratch, item->id, &from, &size) != NULL)
         return lose(backup, item, "not there");
-    struct error *error = copy_to(backup, item, from, target);
+    struct error *error = link_first(backup, item, from, target) ? NULL : copy_to(backup, item, from, target);
     (void)close(from);
     return error;
 }

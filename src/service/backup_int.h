@@ -82,11 +82,25 @@ struct error *backup_item_read(struct arena *arena, FILE *list, struct backup_it
 /* Whether the list that is open as `fd` has that id; by halving. */
 struct error *backup_listed(struct arena *arena, int fd, struct id id, bool *listed_out);
 
+/* ---- bytes of several names (backup_names.c) ------------------------------------------------------ */
+
+struct backup_names;
+
+/* An empty table, of 5 MiB. */
+struct backup_names *backup_names_new(struct arena *arena);
+
+/* Whether the bytes open as `fd` were noted under another name, with the item's size and hash: *first_out. */
+bool backup_names_find(const struct backup_names *names, int fd, const struct backup_item *item, struct id *first_out);
+
+/* Notes what was found to be good and is kept under the item's id now. Bytes of one name are not worth it. */
+void backup_names_note(struct backup_names *names, int fd, const struct backup_item *item);
+
 /* ---- bytes (backup_copy.c) ----------------------------------------------------------------------- */
 
 struct backup_copy {
     struct digest *digest;
     unsigned char *block;
+    struct backup_names *names;
     struct pace pace;
     /* Called for each block; what it returns ends the copying. */
     struct error *(*step)(void *context, int64_t bytes);

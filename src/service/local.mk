@@ -4,6 +4,7 @@ libghservice_a_SOURCES = \
 	include/service/adjust.h src/service/adjust.c \
 	include/service/backup.h src/service/backup_int.h src/service/backup_run_int.h src/service/backup.c \
 	src/service/backup_copy.c src/service/backup_files.c src/service/backup_manifest.c \
+	src/service/backup_names.c \
 	include/service/caller.h src/service/caller.c \
 	include/service/filing.h src/service/filing.c \
 	include/service/fsck.h src/service/fsck_int.h src/service/fsck.c src/service/fsck_fetch.c src/service/fsck_store.c \

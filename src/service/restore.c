@@ -217,8 +217,11 @@ struct error *restore_run(struct arena *arena, struct arena *scratch, const stru
                               .configuration = configuration,
                               .options = options,
                               .result = result_out};
-    restore.copy = (struct backup_copy){
-        .digest = digest_open(arena), .block = arena_alloc(arena, BACKUP_BLOCK_BYTES), .step = step, .context = &restore};
+    restore.copy = (struct backup_copy){.digest = digest_open(arena),
+                                        .block = arena_alloc(arena, BACKUP_BLOCK_BYTES),
+                                        .names = backup_names_new(arena),
+                                        .step = step,
+                                        .context = &restore};
     TRY(check_backup(&restore));
     TRY(check_secret(&restore));
     struct error *error = blob_directory_open(arena, configuration->files.directory, NULL, &restore.blobs);

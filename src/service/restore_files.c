@@ -116,6 +116,21 @@ static struct error *write_blob(struct restore *restore, const struct backup_ite
     return blob_commit(writer, item->id);
 }
 
+/* From the backup, or as a second name of bytes that were restored already. */
+static struct error *put_blob(struct restore *restore, const struct backup_item *item, int from, bool *good_out)
+{
+    struct id first;
+    *good_out = false;
+    if (backup_names_find(restore->copy.names, from, item, &first))
+        TRY(blob_link(restore->blobs, restore->scratch, first, item->id, (uint64_t)item->size, good_out));
+    if (*good_out)
+        return NULL;
+    TRY(write_blob(restore, item, from, good_out));
+    if (*good_out)
+        backup_names_note(restore->copy.names, from, item);
+    return NULL;
+}
+
 static struct error *restore_file(struct restore *restore, const struct backup_item *item)
 {
     bool good = false;
@@ -127,7 +142,7 @@ static struct error *restore_file(struct restore *restore, const struct backup_i
     int from = open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (from < 0)
         return lose(restore, item, "not in the backup");
-    struct error *error = write_blob(restore, item, from, &good);
+    struct error *error = put_blob(restore, item, from, &good);
     (void)close(from);
     TRY(error);
     return good ? give(restore, path) : lose(restore, item, "not the recorded bytes any more");

@@ -102,6 +102,11 @@ static ino_t inode(const char *path)
     return status.st_ino;
 }
 
+static ino_t restored_inode(struct drill *drill, struct id id)
+{
+    return inode(arena_format(drill->arena, "%s/%s", drill->target.files.directory, blob_path(drill->arena, id)));
+}
+
 static int64_t restored_integer(struct drill *drill, const char *query)
 {
     return sql_integer(drill->keep->service.database, drill->arena, "%s", query);
@@ -186,6 +191,34 @@ static void a_second_backup_links_to_the_first(void **state)
     struct restore_result result;
     expect_ok(try_restore(drill, third.path, false, &result));
     assert_restored(drill, &old, 1);
+}
+
+static void bytes_of_several_names_are_saved_and_restored_once(void **state)
+{
+    struct drill *drill = drill_new(harness_arena(state));
+    struct keep *keep = drill->keep;
+    struct file_record first = keep_file(keep, 5000, 1, 0);
+    struct file_record second = keep_file(keep, 5000, 1, 0);
+    struct file_record alone = keep_file(keep, 5000, 1, 0); /* bytes of its own, as another organisation's would be */
+    struct file_record spoilt = keep_file(keep, 5000, 2, 0); /* a name of the same bytes, which its row does not mean */
+    assert_int_equal(unlink(keep_path(keep, second.id)), 0);
+    assert_int_equal(link(keep_path(keep, first.id), keep_path(keep, second.id)), 0);
+    assert_int_equal(unlink(keep_path(keep, spoilt.id)), 0);
+    assert_int_equal(link(keep_path(keep, first.id), keep_path(keep, spoilt.id)), 0);
+    struct backup_result result = backup(drill, (struct backup_options){0});
+    assert_int_equal(result.lost, 1);
+    assert_int_equal(result.copied, 15000); /* one of them is the spoilt one, read to be judged */
+    assert_true(inode(saved(drill, &result, first.id)) == inode(saved(drill, &result, second.id)));
+    assert_true(inode(saved(drill, &result, first.id)) != inode(saved(drill, &result, alone.id)));
+    assert_true(access(saved(drill, &result, spoilt.id), F_OK) != 0);
+
+    struct restore_result restored;
+    expect_ok(try_restore(drill, drill->directory, true, &restored));
+    assert_restored(drill, &first, 1);
+    assert_restored(drill, &second, 1);
+    assert_restored(drill, &alone, 1);
+    assert_true(restored_inode(drill, first.id) == restored_inode(drill, second.id));
+    assert_true(restored_inode(drill, first.id) != restored_inode(drill, alone.id));
 }
 
 static void links_to_the_store_take_no_room(void **state)
@@ -432,6 +465,7 @@ static void a_purge_and_a_backup_keep_each_other_out(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(what_was_saved_comes_back),
     HARNESS_TEST(a_second_backup_links_to_the_first),
+    HARNESS_TEST(bytes_of_several_names_are_saved_and_restored_once),
     HARNESS_TEST(links_to_the_store_take_no_room),
     HARNESS_TEST(what_is_lost_already_is_told_and_the_rest_is_saved),
     HARNESS_TEST(fsck_takes_lost_bytes_from_a_backup),
