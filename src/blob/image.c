@@ -122,20 +122,27 @@ static bool is_frame_header(uint64_t marker)
     return marker >= 0xffc0 && marker <= 0xffcf && marker != 0xffc4 && marker != 0xffc8 && marker != 0xffcc;
 }
 
+/* TEM, RST0 to RST7, SOI and EOI: no length follows. */
+static bool stands_alone(uint64_t marker)
+{
+    return marker == 0xff01 || (marker >= 0xffd0 && marker <= 0xffd9);
+}
+
+/* Decoders pass over what is no marker, so a header behind that counts as well. */
 static uint64_t jpeg(struct view *view)
 {
-    for (uint64_t offset = 2;;) {
+    for (uint64_t offset = 2; bytes_at(view, offset, 2) != NULL;) {
         uint64_t marker = at(view, offset, 2);
-        if (marker == 0xffff) {
-            offset++; /* filling */
-            continue;
-        }
         if (is_frame_header(marker))
             return area(at(view, offset + 7, 2), at(view, offset + 5, 2));
-        if (marker < 0xffc0 || marker == 0xffda)
-            return 0; /* no marker, or the picture itself */
-        offset += 2 + at(view, offset + 2, 2);
+        if (marker == 0xffda)
+            return 0; /* the picture itself */
+        if (marker <= 0xff00 || marker == 0xffff)
+            offset++; /* filling, or none */
+        else
+            offset += 2 + (stands_alone(marker) ? 0 : at(view, offset + 2, 2));
     }
+    return 0;
 }
 
 /* ---- TIFF ---- */
