@@ -92,7 +92,7 @@ static void print_summary(struct arena *arena, const struct fsck_options *option
     else if (result->unmended == 0)
         (void)printf("all is well now\n");
     else
-        (void)printf("%" PRId64 " faults are not mended%s\n", result->unmended,
+        (void)printf("%" PRId64 " %s not mended%s\n", result->unmended, result->unmended == 1 ? "fault is" : "faults are",
                      options->repair ? ": put the bytes back from a backup (--from)" : "; see --repair in gatehousectl(8)");
 }
 
