@@ -24,18 +24,9 @@ static const struct schema_field fields[] = {
 
 const struct schema cache_body_schema = {.name = "CacheUpdate", SCHEMA_FIELDS(fields), .size = sizeof(struct eviction)};
 
-static void judge_names(struct validation *validation, const struct text_list *names, const char *member)
-{
-    for (size_t i = 0; i < names->count; i++)
-        if (names->items[i][0] == '\0')
-            validation_add(validation, "length", "must not be empty", "%s[%zu]", member, i);
-}
-
 struct error *cache_judge(struct call *call, struct validation *validation)
 {
     const struct eviction *body = call->body;
-    judge_names(validation, &body->keys, "keys");
-    judge_names(validation, &body->prefixes, "prefixes");
     if (validation->error == NULL && body->keys.count + body->prefixes.count == 0 && !body->flush && !body->secrets)
         validation_add(validation, "required", "must be given, or prefixes, flush or secrets", "keys");
     return NULL;

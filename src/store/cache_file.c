@@ -381,15 +381,17 @@ static bool make_room(struct cache *cache)
     return true;
 }
 
-/* Whether what made the attempt fail is mended, so that it may run again. */
+/*
+ * Whether what made the attempt fail is mended, so that it may run again. A file that says it has grown (MDB_MAP_RESIZED)
+ * goes as well: all processes have the same size, and LMDB would unmap the old pages before it finds that it cannot map as
+ * much as garbage asks for, and then go on with addresses that are nobody's.
+ */
 static bool mend(struct cache *cache, int code)
 {
     int dead = 0;
     switch (code) {
     case MDB_MAP_FULL:
         return make_room(cache);
-    case MDB_MAP_RESIZED:
-        return mdb_env_set_mapsize(cache->env, 0) == 0;
     case MDB_READERS_FULL:
         return mdb_reader_check(cache->env, &dead) == 0 && dead > 0;
     default:

@@ -89,6 +89,11 @@ def test_what_asks_for_nothing_or_badly_is_refused_by_its_path(administrator, bo
     administrator.post(PATH, json=body, status=400, code="request.invalid", paths=paths)
 
 
+def test_each_fault_is_told_once(administrator):
+    reply = administrator.post(PATH, json={"keys": ["a", ""], "prefixes": [""]}, status=400)
+    assert [fault["path"] for fault in reply.json()["validation"]] == ["keys[1]", "prefixes[0]"]
+
+
 def test_it_takes_the_permission(owner, nobody, api):
     api.post(PATH, json={"flush": True}, status=401, code="auth.tokenMissing")
     for account in (owner, nobody):

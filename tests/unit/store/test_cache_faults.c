@@ -290,6 +290,28 @@ static void a_file_that_breaks_under_a_process_costs_no_request(void **state)
     }
 }
 
+/* Both of its first pages say that it is larger than any address space. The first to notice reads, the next writes. */
+static void a_file_that_claims_to_have_grown_is_made_anew(void **state)
+{
+    enum { PAGE = 4096, MAP_SIZE_AT = 32, LAST_PAGE_AT = 136 };
+    struct arena *arena = harness_arena(state);
+    const uint64_t size = UINT64_C(1) << 62, last = UINT64_C(1) << 50;
+    const char *path = cache_path(arena);
+    struct cache *cache = given_cache(path, 1);
+    fill(cache);
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    for (off_t page = 0; page < 2; page++) {
+        assert_int_equal(pwrite(descriptor, &size, sizeof size, page * PAGE + MAP_SIZE_AT), sizeof size);
+        assert_int_equal(pwrite(descriptor, &last, sizeof last, page * PAGE + LAST_PAGE_AT), sizeof last);
+    }
+    (void)close(descriptor);
+    (void)found(cache, arena, "a:1");
+    cache_store(cache, "b:1", "value", sizeof "value", 60);
+    assert_false(cache_spent(cache));
+    expect_service(cache, arena);
+    cache_free(&cache);
+}
+
 static void a_file_that_broke_while_nobody_looked_is_made_anew(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -340,9 +362,29 @@ static bool ended(pid_t child, int *status_out)
     return waitpid(child, status_out, WNOHANG) == child;
 }
 
-static void pages_that_break_while_they_are_written_stop_nobody(void **state)
+/* Cut, or the first pages with their sizes and roots overwritten. It may have been thrown away a moment ago. */
+static void break_pages(const char *path, unsigned round, bool cut)
 {
-    struct arena *arena = harness_arena(state);
+    unsigned char garbage[65536];
+    struct harness_random random = {.state = round + 1};
+    if (cut) {
+        if (truncate(path, round % 2 == 0 ? 8192 : 65536) != 0)
+            assert_int_equal(errno, ENOENT);
+        return;
+    }
+    for (size_t i = 0; i < sizeof garbage; i++)
+        garbage[i] = (unsigned char)harness_random_next(&random);
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    if (descriptor < 0) {
+        assert_int_equal(errno, ENOENT);
+        return;
+    }
+    assert_int_equal(pwrite(descriptor, garbage, sizeof garbage, 0), sizeof garbage);
+    (void)close(descriptor);
+}
+
+static void break_while_written(struct arena *arena, bool cut)
+{
     const char *path = cache_path(arena);
     pid_t workers[4];
     bool over[4] = {false};
@@ -354,9 +396,8 @@ static void pages_that_break_while_they_are_written_stop_nobody(void **state)
     for (unsigned i = 0; i < 4; i++)
         workers[i] = start_worker(path, i);
     for (unsigned round = 0; round < 12000 && left > 0; round++) {
-        /* It may have been thrown away a moment ago. */
-        if (round < 40 && truncate(path, round % 2 == 0 ? 8192 : 65536) != 0)
-            assert_int_equal(errno, ENOENT);
+        if (round < 40)
+            break_pages(path, round, cut);
         (void)usleep(5000);
         for (unsigned i = 0; i < 4; i++) {
             int status = 0;
@@ -369,6 +410,16 @@ static void pages_that_break_while_they_are_written_stop_nobody(void **state)
     }
     log_set_level(LOG_LEVEL_INFO);
     assert_int_equal(left, 0);
+}
+
+static void pages_that_break_while_they_are_written_stop_nobody(void **state)
+{
+    break_while_written(harness_arena(state), true);
+}
+
+static void garbage_while_they_are_written_stops_nobody(void **state)
+{
+    break_while_written(harness_arena(state), false);
 }
 
 static void what_is_no_file_of_ours_is_made_anew(void **state)
@@ -459,8 +510,10 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_loader_that_hangs_is_waited_for_until_its_lease_ends),
     HARNESS_TEST(writers_that_are_killed_leave_a_file_that_is_whole),
     HARNESS_TEST(a_file_that_breaks_under_a_process_costs_no_request),
+    HARNESS_TEST(a_file_that_claims_to_have_grown_is_made_anew),
     HARNESS_TEST(a_file_that_broke_while_nobody_looked_is_made_anew),
     HARNESS_TEST(pages_that_break_while_they_are_written_stop_nobody),
+    HARNESS_TEST(garbage_while_they_are_written_stops_nobody),
     HARNESS_TEST(what_is_no_file_of_ours_is_made_anew),
     HARNESS_TEST(a_changed_byte_is_never_handed_out),
     HARNESS_TEST(without_room_nothing_is_stored_and_nothing_fails),
