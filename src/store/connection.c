@@ -11,6 +11,7 @@
  * or a farewell) the server has gone, and we notice before a statement is sent, when it is still safe to
  * start again.
  */
+#include <errmsg.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -95,8 +96,11 @@ static void out_of_memory(void)
 
 /* ---- what failed --------------------------------------------------------------------------------- */
 
+/* A call that failed without a number is one whose answer did not come, or not whole. */
 static void note_fault(struct fault *fault, unsigned number, const char *state, const char *message)
 {
+    if (number == 0)
+        number = CR_SERVER_LOST;
     *fault = (struct fault){.failure = failure_of(number, message), .number = number};
     (void)snprintf(fault->state, sizeof fault->state, "%s", state);
     if (fault->failure == FAILURE_DUPLICATE)

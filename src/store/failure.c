@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What MariaDB's and libmariadb's error numbers mean to us. A number that is not listed is a mistake of ours:
+ * What MariaDB's and libmariadb's error numbers mean to us. A server's number that is not listed is a mistake of ours:
  * it is better to answer "internal" and mend the table than to call a wrong statement an outage.
  */
 #include <stdio.h>
@@ -8,6 +8,9 @@
 
 #include "base/error.h"
 #include "store/database_int.h"
+
+#define CLIENT_ERRORS 2000
+#define CLIENT_ERRORS_END 3000
 
 struct meaning {
     unsigned number;
@@ -84,7 +87,8 @@ enum failure failure_of(unsigned number, const char *message)
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (meanings[i].number == number)
             return meanings[i].failure;
-    return FAILURE_MISTAKE;
+    /* The client library's own: whatever it is, this connection is of no more use, and no statement is to blame. */
+    return number >= CLIENT_ERRORS && number < CLIENT_ERRORS_END ? FAILURE_LOST : FAILURE_MISTAKE;
 }
 
 /*

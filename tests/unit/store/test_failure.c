@@ -18,7 +18,8 @@ static void error_numbers_have_their_meaning(void **state)
         {1062, FAILURE_DUPLICATE},   {1452, FAILURE_REFERENCE},   {1451, FAILURE_REFERENCE},
         {1243, FAILURE_FORGOTTEN},   {1615, FAILURE_FORGOTTEN},   {1064, FAILURE_MISTAKE},
         {1146, FAILURE_MISTAKE},     {1406, FAILURE_MISTAKE},     {4025, FAILURE_MISTAKE},
-        {0, FAILURE_MISTAKE},
+        {0, FAILURE_MISTAKE},        {2000, FAILURE_LOST},        {2099, FAILURE_LOST},
+        {3024, FAILURE_MISTAKE},
     };
     (void)state;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
