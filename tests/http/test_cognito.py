@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from support import mail
 from support.host import Host
+from support.stack import wait_until
 
 SERVER = pathlib.Path(__file__).parents[1] / "unit" / "identity" / "cognito_server.py"
 ADMIN = "admin@gatehouse.example"
@@ -43,10 +44,16 @@ class Pool:
         lines = (self.folder / "log").read_text(encoding="utf-8").splitlines()
         return [json.loads(line)["operation"] for line in lines]
 
+    def _stands_still(self):
+        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat")
+        return all(task.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T" for task in tasks)
+
     @contextlib.contextmanager
     def stopped(self):
         """It takes connections meanwhile, and says nothing."""
         os.kill(self.process.pid, signal.SIGSTOP)
+        # The signal is one thread's to take: until it has, another may answer on a connection that is open.
+        wait_until(self._stands_still, 20, "all threads of the pool to stand still")
         try:
             yield
         finally:
