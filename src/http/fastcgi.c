@@ -163,8 +163,6 @@ bool fastcgi_open(const struct fastcgi_options *options, const char **problem_ou
     (void)sigaction(SIGUSR1, &end, NULL);
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     (void)sigaction(SIGPIPE, &ignore, NULL);
-    /* A file size limit of the process shall fail the write, not end the worker. */
-    (void)sigaction(SIGXFSZ, &ignore, NULL);
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "service/setup.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,8 @@ struct error *setup_load(struct arena *arena, const char *option, const char *pr
                          struct configuration **configuration_out)
 {
     enum log_level level = LOG_LEVEL_WARN;
+    /* A file that grew over the process's limit, the log above all, is a failed write and not the end. */
+    (void)signal(SIGXFSZ, SIG_IGN);
     TRY(configuration_load(arena, find_file(option), configuration_out));
     const struct configuration *configuration = *configuration_out;
     if (program == NULL) {

@@ -130,6 +130,16 @@ def test_a_file_size_limit_of_the_process_is_storage_trouble_not_a_crash(stack, 
         assert upload(worker, stack, stray, files.form(samples.noise(1000), "under.bin")).status == 200
 
 
+def test_a_log_over_the_file_size_limit_does_not_end_a_worker_that_starts(stack, tmp_path):
+    """Its first lines are written long before it serves: here one on a metrics file that it cannot have."""
+    log = tmp_path / "over.log"
+    log.write_bytes(b"\n" * (2 << 20))
+    with system.worker(stack, [(resource.RLIMIT_FSIZE, 1 << 20)], log_destination="file", log_file=str(log),
+                       metrics_file="/dev/null") as worker:
+        assert worker.call("GET", "/system/health/live").status == 200
+        assert log.stat().st_size == 2 << 20
+
+
 def test_a_file_over_the_configured_size_is_413_and_named(stack, stray, tmp_path):
     (tmp_path / "files").mkdir()
     with system.worker(stack,
