@@ -277,6 +277,11 @@ static bool broken(MYSQL *mysql)
 
 bool connection_ready(struct database *database, struct fault *fault)
 {
+    /* A wait would end at once, but a server that has answered already is not waited for. */
+    if (horizon != 0 && clock_monotonic() >= horizon) {
+        *fault = (struct fault){.failure = FAILURE_UNAVAILABLE, .number = 2013, .state = "08S01"};
+        return false;
+    }
     if (database->mysql != NULL && broken(database->mysql)) {
         LOG(INFO, STORE, "the database has ended the connection");
         connection_close(database);

@@ -4,6 +4,7 @@
 import argparse
 import os
 import pathlib
+import re
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 
@@ -23,6 +24,14 @@ def number(minimum, maximum):
             raise argparse.ArgumentTypeError(f"{text} is no whole number from {minimum} to {maximum}")
         return value
     return read
+
+
+def setting(text):
+    """An argparse type: SECTION.NAME=VALUE as ((section, name), value)."""
+    found = re.fullmatch(r"(\w+)\.(\w+)=([^\r\n]*)", text)
+    if not found:
+        raise argparse.ArgumentTypeError(f"{text} is not SECTION.NAME=VALUE")
+    return (found[1], found[2]), found[3]
 
 
 def read(arguments):
@@ -48,9 +57,11 @@ def read(arguments):
     parser.add_argument("--background", action="store_true", help="return when the service is ready")
     parser.add_argument("--stop", action="store_true", help="end what was started with the same --state")
     parser.add_argument("--no-install", action="store_true", help="say which packages are missing, install none")
-    # For tools/test and tools/bench: one build for several state folders, other compiler options.
+    # For tools/test and tools/bench: one build for several state folders, other compiler options, other settings.
     parser.add_argument("--build-directory", metavar="DIR", help=argparse.SUPPRESS)
     parser.add_argument("--configure-arguments", metavar="TEXT", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--set", metavar="SECTION.NAME=VALUE", dest="settings", type=setting, action="append", default=[],
+                        help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
     if not chosen.state:
         parser.error("argument --state: the folder has no name")
