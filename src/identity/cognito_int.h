@@ -11,7 +11,6 @@
 struct cognito {
     struct outside outside;
     struct cognito_options options;
-    struct arena *secrets; /* of the next two */
     struct secret client_secret; /* no secret: the app client has none */
     struct secret access_key;
 };

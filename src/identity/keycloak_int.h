@@ -16,7 +16,6 @@ struct keycloak {
     struct keycloak_options options;
     const char *oidc;      /* {url}/realms/{realm}/protocol/openid-connect */
     const char *users;     /* {url}/admin/realms/{realm}/users */
-    struct arena *secrets; /* of the next two */
     struct secret client_secret;
     struct secret admin_secret;
     struct arena *token_arena; /* of the next; NULL: there is none */

@@ -46,6 +46,16 @@ struct error *outside_user(struct outside *outside, struct arena *arena, const c
     return NULL;
 }
 
+/* The user whose account a call is about: OK or ABSENT. */
+static struct error *find_owner(struct outside *outside, struct arena *arena, const char *subject, struct id *user_out,
+                                enum provider_outcome *outcome_out)
+{
+    bool found = false;
+    TRY(outside_user(outside, arena, subject, user_out, &found));
+    *outcome_out = found ? PROVIDER_OK : PROVIDER_ABSENT;
+    return NULL;
+}
+
 /* ---- making and removing -------------------------------------------------------------------------- */
 
 /*
@@ -200,10 +210,8 @@ static struct error *change_password(struct provider *provider, struct arena *ar
 {
     struct outside *outside = outside_of(provider);
     struct id user;
-    bool found = false;
-    TRY(outside_user(outside, arena, subject, &user, &found));
-    *outcome_out = PROVIDER_ABSENT;
-    if (!found)
+    TRY(find_owner(outside, arena, subject, &user, outcome_out));
+    if (*outcome_out != PROVIDER_OK)
         return NULL;
     if (!secret_equal(password, new_password)) {
         TRY(outside->wire->change_password(outside, arena, subject, password, new_password, outcome_out));
@@ -228,10 +236,8 @@ static struct error *set_password(struct provider *provider, struct arena *arena
 {
     struct outside *outside = outside_of(provider);
     struct id user;
-    bool found = false;
-    TRY(outside_user(outside, arena, subject, &user, &found));
-    *outcome_out = PROVIDER_ABSENT;
-    if (!found)
+    TRY(find_owner(outside, arena, subject, &user, outcome_out));
+    if (*outcome_out != PROVIDER_OK)
         return NULL;
     TRY(outside->wire->set_password(outside, arena, subject, password, temporary, outcome_out));
     if (*outcome_out != PROVIDER_OK)
@@ -250,10 +256,8 @@ static struct error *invite_again(struct provider *provider, struct arena *arena
     struct outside *outside = outside_of(provider);
     struct id user;
     struct rows *rows;
-    bool found = false;
-    TRY(outside_user(outside, arena, subject, &user, &found));
-    *outcome_out = PROVIDER_ABSENT;
-    if (!found)
+    TRY(find_owner(outside, arena, subject, &user, outcome_out));
+    if (*outcome_out != PROVIDER_OK)
         return NULL;
     TRY(database_query(outside->options.database, arena, &awaits_first, VALUES(database_id(user)), &rows));
     *outcome_out = PROVIDER_STATE;
@@ -300,8 +304,13 @@ static void rules(struct provider *provider, struct token_rules *rules_out)
 static void forget(struct provider *provider)
 {
     struct outside *outside = outside_of(provider);
+    struct arena *scratch = arena_new();
+    struct error *error = outside->wire->read_secrets(outside, scratch);
+    if (error != NULL)
+        LOG(ERROR, IDENTITY, "the provider's secrets could not be read again; the last ones go on",
+            LOG_TEXT("provider", outside->wire->name), LOG_TEXT("detail", error->detail));
+    arena_free(&scratch);
     outside_keys_forget(outside);
-    outside->wire->forget(outside);
 }
 
 static void release(struct provider *provider)
@@ -309,6 +318,7 @@ static void release(struct provider *provider)
     struct outside *outside = outside_of(provider);
     outside_keys_forget(outside);
     outside_gate_free(outside);
+    arena_free(&outside->secrets);
     struct arena *arena = outside->arena;
     outside->wire->free(outside);
     arena_free(&arena);
@@ -337,6 +347,39 @@ const struct provider_functions outside_functions = {
     .free = release,
 };
 
+/* ---- making one ------------------------------------------------------------------------------------- */
+
+struct error *outside_read_secrets(struct outside *outside, struct arena *arena, const struct outside_secret *secrets,
+                                   size_t count)
+{
+    struct arena *own = arena_new();
+    struct secret *read = arena_array(own, count, sizeof *read);
+    for (size_t i = 0; i < count; i++) {
+        struct error *error = secrets[i].path != NULL ? secret_read(own, secrets[i].path, &read[i]) : NULL;
+        if (error == NULL)
+            continue;
+        error = error_message(error_new(arena, ERROR_INTERNAL, "%s", error->detail),
+                              "The secret file %s cannot be read.", secrets[i].path);
+        arena_free(&own);
+        return error;
+    }
+    for (size_t i = 0; i < count; i++)
+        *secrets[i].into = read[i];
+    arena_free(&outside->secrets);
+    outside->secrets = own;
+    return NULL;
+}
+
+struct error *outside_check_address(struct arena *arena, const struct outside_wire *wire, const char *name,
+                                    const char *url)
+{
+    if (web_url_usable(url))
+        return NULL;
+    return error_message(error_new(arena, ERROR_INTERNAL, "%s is not usable", name),
+                         "%s in [%s] must start with https:// (http:// for this machine only), without a query.", name,
+                         wire->name);
+}
+
 struct error *outside_open(struct outside *outside, const struct outside_wire *wire,
                            const struct outside_options *options)
 {
@@ -347,4 +390,16 @@ struct error *outside_open(struct outside *outside, const struct outside_wire *w
     outside->places = -1;
     outside->known = arena_array(outside->arena, OUTSIDE_KNOWN_SLOTS, sizeof *outside->known);
     return web_client_new(outside->arena, options->ca_file, &outside->web);
+}
+
+struct error *outside_ready(struct outside *outside, struct arena *arena, struct error *error,
+                            struct provider **provider_out)
+{
+    if (error == NULL)
+        error = outside->wire->read_secrets(outside, arena);
+    if (error != NULL)
+        release(&outside->provider);
+    else
+        *provider_out = &outside->provider;
+    return error;
 }
