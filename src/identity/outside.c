@@ -46,14 +46,13 @@ struct error *outside_user(struct outside *outside, struct arena *arena, const c
     return NULL;
 }
 
-/* The user whose account a call is about: OK or ABSENT. */
+/* The user whose account a call is about. The outcome is ABSENT until the provider says another. */
 static struct error *find_owner(struct outside *outside, struct arena *arena, const char *subject, struct id *user_out,
-                                enum provider_outcome *outcome_out)
+                                bool *found_out, enum provider_outcome *outcome_out)
 {
-    bool found = false;
-    TRY(outside_user(outside, arena, subject, user_out, &found));
-    *outcome_out = found ? PROVIDER_OK : PROVIDER_ABSENT;
-    return NULL;
+    *found_out = false;
+    *outcome_out = PROVIDER_ABSENT;
+    return outside_user(outside, arena, subject, user_out, found_out);
 }
 
 /* ---- making and removing -------------------------------------------------------------------------- */
@@ -210,8 +209,9 @@ static struct error *change_password(struct provider *provider, struct arena *ar
 {
     struct outside *outside = outside_of(provider);
     struct id user;
-    TRY(find_owner(outside, arena, subject, &user, outcome_out));
-    if (*outcome_out != PROVIDER_OK)
+    bool found;
+    TRY(find_owner(outside, arena, subject, &user, &found, outcome_out));
+    if (!found)
         return NULL;
     if (!secret_equal(password, new_password)) {
         TRY(outside->wire->change_password(outside, arena, subject, password, new_password, outcome_out));
@@ -236,8 +236,9 @@ static struct error *set_password(struct provider *provider, struct arena *arena
 {
     struct outside *outside = outside_of(provider);
     struct id user;
-    TRY(find_owner(outside, arena, subject, &user, outcome_out));
-    if (*outcome_out != PROVIDER_OK)
+    bool found;
+    TRY(find_owner(outside, arena, subject, &user, &found, outcome_out));
+    if (!found)
         return NULL;
     TRY(outside->wire->set_password(outside, arena, subject, password, temporary, outcome_out));
     if (*outcome_out != PROVIDER_OK)
@@ -255,9 +256,10 @@ static struct error *invite_again(struct provider *provider, struct arena *arena
 {
     struct outside *outside = outside_of(provider);
     struct id user;
+    bool found;
     struct rows *rows;
-    TRY(find_owner(outside, arena, subject, &user, outcome_out));
-    if (*outcome_out != PROVIDER_OK)
+    TRY(find_owner(outside, arena, subject, &user, &found, outcome_out));
+    if (!found)
         return NULL;
     TRY(database_query(outside->options.database, arena, &awaits_first, VALUES(database_id(user)), &rows));
     *outcome_out = PROVIDER_STATE;
