@@ -18,10 +18,15 @@ no_reports() {
 }
 
 run_quickstart() {
-    local junit=$out/log/quickstart.xml
+    quickstart_tests "quickstart" "$top/tests/quickstart" "--ignore=$top/tests/quickstart/test_providers.py"
+}
+
+# quickstart_tests NAME ARGUMENT...: tests of tools/quickstart, which start it themselves.
+quickstart_tests() {
+    local name=$1 junit=$out/log/${1// /-}.xml
+    shift
     rm -f "$junit"
-    GATEHOUSE_BUILD_DIRECTORY=$out/quickstart step "quickstart" \
-        /usr/bin/python3 -m pytest "$top/tests/quickstart" -q "--junitxml=$junit"
+    GATEHOUSE_BUILD_DIRECTORY=$out/quickstart step "$name" /usr/bin/python3 -m pytest "$@" -q "--junitxml=$junit"
     count_junit "$junit"
 }
 
@@ -50,6 +55,7 @@ run_providers() {
         options=(--provider "${provider_of[$emulator]}" --emulator "$emulator")
         stack "with $emulator" "accounts with $emulator" "$top"/tests/http/test_{provider_accounts,account_order}.py
     done
+    quickstart_tests "quickstart with providers" "$top/tests/quickstart/test_providers.py"
 }
 
 # http_behind SERVER UPLOADS TESTS...: one stack behind a web server, and these tests against it.
