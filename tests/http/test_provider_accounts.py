@@ -10,7 +10,7 @@ import signal
 
 import pytest
 
-from support import mail
+from support import files, mail
 from support.accounts import fresh_email, fresh_password, invitation
 from support.client import anonymous, failing
 from support.database import key
@@ -454,14 +454,23 @@ def test_the_list_of_users_is_the_services_own(accounts, members):
     }
 
 
-# ---- the provider's process -----------------------------------------------------------------------------
+# ---- the provider's tokens and its process -----------------------------------------------------------------------------
+
+
+def test_the_providers_tokens_open_files_and_only_those_of_the_organisation(accounts, boss):
+    owner, data = accounts.customer(), b"one line of text\n"
+    record = files.upload(owner, data, "note.txt")
+    assert record["userId"] == owner.id and files.download(owner, record["id"], status=200).content == data
+    assert [item["id"] for item in files.listed(owner)] == [record["id"]]
+    boss.get(f"/system/files/{record['id']}/info", status=400, code="file.unknown")
 
 
 @pytest.mark.fault
-def test_accounts_outlive_a_restart_of_the_provider(api, stack, member):
+def test_accounts_outlive_a_restart_of_the_provider(api, stack, members, member):
     if stack.provider == "embedded":
         pytest.skip("the embedded provider is part of the worker, which other tests restart")
     tokens = member.session()
+    members.settle()
     before, = stack.pids_named("provider")
     os.kill(before, signal.SIGKILL)
     # Nobody needs the provider for a token that holds.
