@@ -22,6 +22,12 @@ UNKNOWN = "01890000-0000-7000-8000-000000000000"
 ENDED = {"auth.tokenInvalid", "auth.tokenRevoked"}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def once(stack):
+    if stack.web_server != "nginx":
+        pytest.skip("what a provider does not depend on the web server; it is looked at behind nginx")
+
+
 @pytest.fixture(scope="module")
 def held(stack, database):
     return Held(stack, database)
