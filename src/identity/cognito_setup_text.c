@@ -72,13 +72,13 @@ const char *cognito_wanted_policy(struct arena *arena, const struct configuratio
     return old != NULL && wanted.count == 0 ? NULL : wanted_merge(arena, &wanted, old, NULL);
 }
 
+/* No AutoVerifiedAttributes: codes are ours. An empty list would say the same, but not to cognito-local. */
 const char *cognito_wanted_pool(struct arena *arena, const struct provider_setup *setup)
 {
     struct wanted wanted = {.count = 0};
     wanted_add(&wanted, "PoolName", json_text(arena, setup->name != NULL ? setup->name : COGNITO_SETUP_NAME));
     wanted_add(&wanted, "UsernameAttributes", "[\"email\"]");
     wanted_add(&wanted, "UsernameConfiguration", "{\"CaseSensitive\":false}");
-    wanted_add(&wanted, "AutoVerifiedAttributes", "[]");
     wanted_add(&wanted, "MfaConfiguration", "\"OFF\"");
     wanted_add(&wanted, "AdminCreateUserConfig", "{\"AllowAdminCreateUserOnly\":false}");
     wanted_add(&wanted, "AccountRecoverySetting", "{\"RecoveryMechanisms\":[{\"Priority\":1,\"Name\":\"admin_only\"}]}");

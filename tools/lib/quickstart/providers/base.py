@@ -82,6 +82,15 @@ class Provider:
         finally:
             connection.close()
 
+    def gatehousectl(self, *arguments):
+        """Runs the operator's program; returns what it says. That of a failure is the Problem."""
+        log = self.layout.log / "provider-setup.log"
+        log.unlink(missing_ok=True)
+        command = [self.layout.gatehousectl, "--config", self.layout.configuration, *arguments]
+        if self.processes.run(command, log) != 0:
+            raise Problem(f"gatehousectl {arguments[0]} failed:\n{tail(log)}")
+        return log.read_text(encoding="utf-8")
+
     def service(self):
         """How it runs (supervisor.Service)."""
         raise NotImplementedError

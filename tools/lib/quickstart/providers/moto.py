@@ -23,7 +23,7 @@ class Moto(Pool):
                        folder=self.data, environment=environment, ending=((signal.SIGTERM, 10),))
 
     def issuer(self):
-        return f"https://cognito-idp.{REGION}.amazonaws.com/{self.pool['id']}"
+        return f"https://cognito-idp.{REGION}.amazonaws.com/{self.made['user_pool_id']}"
 
     def answers(self):
         return self.get("/moto-api/data.json") == 200
