@@ -46,15 +46,6 @@ struct error *outside_user(struct outside *outside, struct arena *arena, const c
     return NULL;
 }
 
-/* The user whose account a call is about. The outcome is ABSENT until the provider says another. */
-static struct error *find_owner(struct outside *outside, struct arena *arena, const char *subject, struct id *user_out,
-                                bool *found_out, enum provider_outcome *outcome_out)
-{
-    *found_out = false;
-    *outcome_out = PROVIDER_ABSENT;
-    return outside_user(outside, arena, subject, user_out, found_out);
-}
-
 /* ---- making and removing -------------------------------------------------------------------------- */
 
 /*
@@ -130,7 +121,8 @@ static struct error *remove_one(struct provider *provider, struct arena *arena, 
 
 /* ---- signing in ----------------------------------------------------------------------------------- */
 
-void outside_give_up(struct outside *outside, struct arena *arena, const struct outside_grant *grant)
+/* A session that is not to be begun: what the provider opened is closed again, as well as can be. */
+static void give_up(struct outside *outside, struct arena *arena, const struct outside_grant *grant)
 {
     if (grant->refresh_token.bytes == NULL)
         return;
@@ -161,7 +153,7 @@ static struct error *login(struct provider *provider, struct arena *arena, const
     if (*outcome_out != PROVIDER_OK)
         return NULL;
     if (attempt->new_password_sent) {
-        outside_give_up(outside, arena, &grant);
+        give_up(outside, arena, &grant);
         *outcome_out = PROVIDER_PERMANENT_PASSWORD;
         return NULL;
     }
@@ -208,8 +200,9 @@ static struct error *change_password(struct provider *provider, struct arena *ar
 {
     struct outside *outside = outside_of(provider);
     struct id user;
-    bool found;
-    TRY(find_owner(outside, arena, subject, &user, &found, outcome_out));
+    bool found = false;
+    TRY(outside_user(outside, arena, subject, &user, &found));
+    *outcome_out = PROVIDER_ABSENT;
     if (!found)
         return NULL;
     if (!secret_equal(password, new_password)) {
@@ -225,7 +218,7 @@ static struct error *change_password(struct provider *provider, struct arena *ar
         *outcome_out = PROVIDER_BAD_CREDENTIALS;
         return NULL;
     }
-    outside_give_up(outside, arena, &grant);
+    give_up(outside, arena, &grant);
     *outcome_out = PROVIDER_SAME_PASSWORD;
     return NULL;
 }
@@ -235,8 +228,9 @@ static struct error *set_password(struct provider *provider, struct arena *arena
 {
     struct outside *outside = outside_of(provider);
     struct id user;
-    bool found;
-    TRY(find_owner(outside, arena, subject, &user, &found, outcome_out));
+    bool found = false;
+    TRY(outside_user(outside, arena, subject, &user, &found));
+    *outcome_out = PROVIDER_ABSENT;
     if (!found)
         return NULL;
     TRY(outside->wire->set_password(outside, arena, subject, password, temporary, outcome_out));
@@ -255,9 +249,10 @@ static struct error *invite_again(struct provider *provider, struct arena *arena
 {
     struct outside *outside = outside_of(provider);
     struct id user;
-    bool found;
     struct rows *rows;
-    TRY(find_owner(outside, arena, subject, &user, &found, outcome_out));
+    bool found = false;
+    TRY(outside_user(outside, arena, subject, &user, &found));
+    *outcome_out = PROVIDER_ABSENT;
     if (!found)
         return NULL;
     TRY(database_query(outside->options.database, arena, &awaits_first, VALUES(database_id(user)), &rows));
@@ -305,13 +300,8 @@ static void rules(struct provider *provider, struct token_rules *rules_out)
 static void forget(struct provider *provider)
 {
     struct outside *outside = outside_of(provider);
-    struct arena *scratch = arena_new();
-    struct error *error = outside->wire->read_secrets(outside, scratch);
-    if (error != NULL)
-        LOG(ERROR, IDENTITY, "the provider's secrets could not be read again; the last ones go on",
-            LOG_TEXT("provider", outside->wire->name), LOG_TEXT("detail", error->detail));
-    arena_free(&scratch);
     outside_keys_forget(outside);
+    outside->wire->forget(outside);
 }
 
 static void release(struct provider *provider)
@@ -319,7 +309,6 @@ static void release(struct provider *provider)
     struct outside *outside = outside_of(provider);
     outside_keys_forget(outside);
     outside_gate_free(outside);
-    arena_free(&outside->secrets);
     struct arena *arena = outside->arena;
     outside->wire->free(outside);
     arena_free(&arena);
@@ -348,39 +337,6 @@ const struct provider_functions outside_functions = {
     .free = release,
 };
 
-/* ---- making one ------------------------------------------------------------------------------------- */
-
-struct error *outside_read_secrets(struct outside *outside, struct arena *arena, const struct outside_secret *secrets,
-                                   size_t count)
-{
-    struct arena *own = arena_new();
-    struct secret *read = arena_array(own, count, sizeof *read);
-    for (size_t i = 0; i < count; i++) {
-        struct error *error = secrets[i].path != NULL ? secret_read(own, secrets[i].path, &read[i]) : NULL;
-        if (error == NULL)
-            continue;
-        error = error_message(error_new(arena, ERROR_INTERNAL, "%s", error->detail),
-                              "The secret file %s cannot be read.", secrets[i].path);
-        arena_free(&own);
-        return error;
-    }
-    for (size_t i = 0; i < count; i++)
-        *secrets[i].into = read[i];
-    arena_free(&outside->secrets);
-    outside->secrets = own;
-    return NULL;
-}
-
-struct error *outside_check_address(struct arena *arena, const struct outside_wire *wire, const char *name,
-                                    const char *url)
-{
-    if (web_url_usable(url))
-        return NULL;
-    return error_message(error_new(arena, ERROR_INTERNAL, "%s is not usable", name),
-                         "%s in [%s] must start with https:// (http:// for this machine only), without a query.", name,
-                         wire->name);
-}
-
 struct error *outside_open(struct outside *outside, const struct outside_wire *wire,
                            const struct outside_options *options)
 {
@@ -391,16 +347,4 @@ struct error *outside_open(struct outside *outside, const struct outside_wire *w
     outside->places = -1;
     outside->known = arena_array(outside->arena, OUTSIDE_KNOWN_SLOTS, sizeof *outside->known);
     return web_client_new(outside->arena, options->ca_file, &outside->web);
-}
-
-struct error *outside_ready(struct outside *outside, struct arena *arena, struct error *error,
-                            struct provider **provider_out)
-{
-    if (error == NULL)
-        error = outside->wire->read_secrets(outside, arena);
-    if (error != NULL)
-        release(&outside->provider);
-    else
-        *provider_out = &outside->provider;
-    return error;
 }

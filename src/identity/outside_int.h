@@ -81,8 +81,7 @@ struct outside_wire {
     struct error *(*set_attributes)(struct outside *, struct arena *, const char *subject,
                                     const struct provider_attributes *, enum provider_outcome *);
     struct error *(*remove)(struct outside *, struct arena *, const char *subject);
-    /* Reads the secrets by outside_read_secrets() and drops what was got with those before. */
-    struct error *(*read_secrets)(struct outside *, struct arena *);
+    void (*forget)(struct outside *); /* secrets and tokens that were kept */
     void (*free)(struct outside *);
 };
 
@@ -123,7 +122,6 @@ struct outside {
     const struct outside_wire *wire;
     struct outside_options options;
     struct arena *arena; /* the provider's own */
-    struct arena *secrets; /* what outside_read_secrets() read last; NULL: nothing yet */
     struct web_client *web;
     struct outside_keys keys;
     struct outside_known *known; /* OUTSIDE_KNOWN_SLOTS of them */
@@ -140,30 +138,6 @@ static inline struct outside *outside_of(struct provider *provider)
 /* Sets up what all wires share; `outside` is zeroed. */
 struct error *outside_open(struct outside *outside, const struct outside_wire *wire,
                            const struct outside_options *options);
-
-/*
- * The last step of making one, after its options were set: reads the secrets. `error` is what outside_open() said. Where
- * either failed the wire is freed.
- */
-struct error *outside_ready(struct outside *outside, struct arena *arena, struct error *error,
-                            struct provider **provider_out);
-
-/* INTERNAL with a sentence for the operator when the setting `name` of the wire's section is no address to call. */
-struct error *outside_check_address(struct arena *arena, const struct outside_wire *wire, const char *name,
-                                    const char *url);
-
-/* A secret that a wire has in a file. */
-struct outside_secret {
-    const char *path; /* NULL: it has none */
-    struct secret *into;
-};
-
-/* Reads all of them or, where one cannot be read, none: those from before go on then. */
-struct error *outside_read_secrets(struct outside *outside, struct arena *arena, const struct outside_secret *secrets,
-                                   size_t count);
-
-/* What was opened at the provider and is not to be a session of ours is closed again, as well as can be. */
-void outside_give_up(struct outside *outside, struct arena *arena, const struct outside_grant *grant);
 
 /* The functions of every such provider, for outside_open(). */
 extern const struct provider_functions outside_functions;

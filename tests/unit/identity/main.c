@@ -7,7 +7,6 @@
     X(session)     \
     X(keys)        \
     X(refusal)     \
-    X(outside)     \
     X(cognito)     \
     X(keycloak)    \
     X(keycloak_faults)

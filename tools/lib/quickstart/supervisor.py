@@ -28,7 +28,6 @@ class Service:
     ending: tuple = ((signal.SIGTERM, 10),)
     prefix: tuple = ()  # options for setpriv
     environment: dict = None
-    folder: pathlib.Path = None  # the state folder unless given
     pid: int = None
     started: float = 0.0
     wait: float = 0.0
@@ -52,7 +51,7 @@ class Supervisor:
 
     def start(self, service):
         service.pid = self.processes.start(service.arguments, service.log, prefix=service.prefix,
-                                           folder=service.folder, environment=service.environment)
+                                           environment=service.environment)
         service.started = time.monotonic()
         self.record()
 
