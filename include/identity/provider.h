@@ -6,7 +6,8 @@
  * `subject` is the provider's own immutable name of an account, kept in the user's row
  * (user.provider_subject); e-mail addresses and link ids are resolved by the service before it calls.
  * Errors are for what failed (IDENTITY_UNAVAILABLE, DATABASE_UNAVAILABLE, INTERNAL); everything that people
- * do is an outcome. Functions use transactions of their own; provider_joins() tells whether they join one that is open.
+ * do is an outcome; with an error it is OK only where the provider did what was asked all the same. Functions use
+ * transactions of their own; provider_joins() tells whether they join one that is open.
  *
  * Sessions are rows of domain/session.h with every provider: the provider that issues tokens adds the row,
  * and what is said here to end sessions ends the rows.

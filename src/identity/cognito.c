@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/log.h"
 #include "identity/cognito_int.h"
 
 /* The attribute that marks an account as made for a user of ours. */
@@ -123,7 +122,6 @@ static struct error *sign_up(struct cognito *cognito, struct arena *arena, const
     const char *hash = cognito_secret_hash(cognito, arena, account->email);
     cognito_public(cognito, arena, "SignUp", &call);
     call.once = true;
-    call.milliseconds = OUTSIDE_ADMIN_MILLISECONDS;
     cognito_add(&call, "Username", account->email);
     cognito_add(&call, "Password", secret_reveal(account->password));
     if (hash != NULL)
@@ -315,51 +313,19 @@ static const char *keys_url(struct outside *outside)
     return cognito_of(outside)->options.keys_url;
 }
 
-static struct error *read_secret(struct arena *arena, struct arena *own, const char *path, struct secret *secret_out)
+static struct error *read_secrets(struct outside *outside, struct arena *arena)
 {
-    if (path == NULL)
-        return NULL;
-    struct error *error = secret_read(own, path, secret_out);
-    if (error == NULL)
-        return NULL;
-    return error_message(error_new(arena, ERROR_INTERNAL, "%s", error->detail), "The secret file %s cannot be read.", path);
-}
-
-/* Reads both secrets; those from before go on where one cannot be read. */
-static struct error *read_secrets(struct cognito *cognito, struct arena *arena)
-{
-    struct arena *own = arena_new();
-    struct secret client_secret = {0};
-    struct secret access_key = {0};
-    struct error *error = read_secret(arena, own, cognito->options.client_secret_file, &client_secret);
-    if (error == NULL)
-        error = read_secret(arena, own, cognito->options.secret_access_key_file, &access_key);
-    if (error != NULL) {
-        arena_free(&own);
-        return error;
-    }
-    arena_free(&cognito->secrets);
-    cognito->secrets = own;
-    cognito->client_secret = client_secret;
-    cognito->access_key = access_key;
-    return NULL;
-}
-
-static void forget(struct outside *outside)
-{
-    struct arena *scratch = arena_new();
-    struct error *error = read_secrets(cognito_of(outside), scratch);
-    if (error != NULL)
-        LOG(ERROR, IDENTITY, "the secrets of cognito could not be read again; the last ones go on",
-            LOG_TEXT("detail", error->detail));
-    arena_free(&scratch);
+    struct cognito *cognito = cognito_of(outside);
+    const struct outside_secret secrets[] = {
+        {cognito->options.client_secret_file, &cognito->client_secret},
+        {cognito->options.secret_access_key_file, &cognito->access_key},
+    };
+    return outside_read_secrets(outside, arena, secrets, sizeof secrets / sizeof *secrets);
 }
 
 static void release(struct outside *outside)
 {
-    struct cognito *cognito = cognito_of(outside);
-    arena_free(&cognito->secrets);
-    free(cognito);
+    free(cognito_of(outside));
 }
 
 static const struct outside_wire wire = {
@@ -379,24 +345,15 @@ static const struct outside_wire wire = {
     .set_enabled = set_enabled,
     .set_attributes = set_attributes,
     .remove = remove_one,
-    .forget = forget,
+    .read_secrets = read_secrets,
     .free = release,
 };
-
-static struct error *check_address(struct arena *arena, const char *name, const char *url)
-{
-    if (web_url_usable(url))
-        return NULL;
-    return error_message(error_new(arena, ERROR_INTERNAL, "%s is not usable", name),
-                         "%s in [cognito] must start with https:// (http:// for this machine only), without a query.",
-                         name);
-}
 
 struct error *cognito_new(struct arena *arena, const struct outside_options *outside,
                           const struct cognito_options *options, struct provider **provider_out)
 {
-    TRY(check_address(arena, "endpoint", options->endpoint));
-    TRY(check_address(arena, "jwks_url", options->keys_url));
+    TRY(outside_check_address(arena, &wire, "endpoint", options->endpoint));
+    TRY(outside_check_address(arena, &wire, "jwks_url", options->keys_url));
     struct cognito *cognito = calloc(1, sizeof *cognito);
     if (cognito == NULL)
         abort();
@@ -413,13 +370,5 @@ struct error *cognito_new(struct arena *arena, const struct outside_options *out
         .access_key_id = arena_text(own, options->access_key_id),
         .secret_access_key_file = arena_text(own, options->secret_access_key_file),
     };
-    if (error == NULL)
-        error = read_secrets(cognito, arena);
-    if (error != NULL) {
-        arena_free(&own);
-        free(cognito);
-        return error;
-    }
-    *provider_out = &cognito->outside.provider;
-    return NULL;
+    return outside_ready(&cognito->outside, arena, error, provider_out);
 }

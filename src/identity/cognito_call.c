@@ -4,8 +4,6 @@
 #include <time.h>
 
 #include "base/arena.h"
-#include "base/clock.h"
-#include "base/log.h"
 #include "codec/digest.h"
 #include "codec/encoding.h"
 #include "codec/random.h"
@@ -18,10 +16,7 @@
 
 static void begin(struct arena *arena, const char *operation, bool is_signed, struct cognito_call *call_out)
 {
-    *call_out = (struct cognito_call){.operation = operation,
-                                      .is_signed = is_signed,
-                                      .milliseconds = is_signed ? OUTSIDE_ADMIN_MILLISECONDS
-                                                                : OUTSIDE_LOGIN_MILLISECONDS};
+    *call_out = (struct cognito_call){.operation = operation, .is_signed = is_signed};
     buffer_init(&call_out->body, arena);
 }
 
@@ -118,7 +113,7 @@ struct error *cognito_unexpected(struct arena *arena, const struct cognito_call 
 /* ---- calling -------------------------------------------------------------------------------------- */
 
 static enum web_outcome send_once(struct cognito *cognito, struct arena *arena, const struct cognito_call *call,
-                                  int64_t milliseconds, struct web_answer *answer, const char **reason)
+                                  struct outside_answer *answer, const char **reason)
 {
     const struct web_header headers[] = {
         {"Content-Type", "application/x-amz-json-1.1"},
@@ -135,27 +130,26 @@ static enum web_outcome send_once(struct cognito *cognito, struct arena *arena, 
                                   .body = call->body.bytes,
                                   .body_length = call->body.length,
                                   .signature = call->is_signed ? &signature : NULL,
-                                  .milliseconds = milliseconds,
                                   .once = call->once};
     return outside_call(&cognito->outside, arena, &wire, answer, reason);
 }
 
 /* Reads an answer; *throttled_out tells that the call was not carried out and may be made again. */
-static struct error *read_answer(struct arena *arena, struct cognito_call *call, const struct web_answer *answer,
+static struct error *read_answer(struct arena *arena, struct cognito_call *call, const struct outside_answer *answer,
                                  bool *throttled_out)
 {
-    struct document *document = NULL;
-    bool readable = document_parse(arena, answer->body, answer->length, &document) == NULL &&
-                    document_kind(document) == DOCUMENT_OBJECT;
-    const char *name = exception_of(arena, answer, readable ? document : NULL);
+    struct document *document = answer->document;
+    long status = answer->web.status;
+    bool readable = document != NULL && document_kind(document) == DOCUMENT_OBJECT;
+    const char *name = exception_of(arena, &answer->web, readable ? document : NULL);
     *throttled_out = false;
     call->fault = COGNITO_FINE;
     call->answer = document;
-    if (answer->status == 200 && readable && name == NULL)
+    if (status == 200 && readable && name == NULL)
         return NULL;
-    if (name == NULL || answer->status >= 500)
+    if (name == NULL || status >= 500)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "cognito %s: status %ld and %s", call->operation,
-                         answer->status, name != NULL ? name : "no exception");
+                         status, name != NULL ? name : "no exception");
     const char *message = readable ? document_text(document_member(document, "message")) : NULL;
     if (message == NULL && readable)
         message = document_text(document_member(document, "Message"));
@@ -176,19 +170,16 @@ static void wait_a_little(int64_t milliseconds_max)
 
 struct error *cognito_call(struct cognito *cognito, struct arena *arena, struct cognito_call *call)
 {
-    int64_t deadline = clock_monotonic() + call->milliseconds * 1000;
     bool throttled = true;
     buffer_add_char(&call->body, '}');
     for (int round = 0; throttled && round <= THROTTLE_TRIES; round++) {
-        struct web_answer answer;
+        struct outside_answer answer;
         const char *reason = NULL;
-        int64_t left = (deadline - clock_monotonic()) / 1000;
-        if (round > 0 && left <= THROTTLE_WAIT_MAX_MILLISECONDS)
+        if (round > 0 && outside_left(&cognito->outside) <= THROTTLE_WAIT_MAX_MILLISECONDS)
             break;
         if (round > 0)
             wait_a_little(THROTTLE_WAIT_MAX_MILLISECONDS - THROTTLE_WAIT_MILLISECONDS);
-        left = (deadline - clock_monotonic()) / 1000;
-        if (send_once(cognito, arena, call, left, &answer, &reason) != WEB_ANSWERED)
+        if (send_once(cognito, arena, call, &answer, &reason) != WEB_ANSWERED)
             return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "cognito %s: %s", call->operation, reason);
         TRY(read_answer(arena, call, &answer, &throttled));
     }

@@ -11,7 +11,6 @@
 struct cognito {
     struct outside outside;
     struct cognito_options options;
-    struct arena *secrets; /* of the next two */
     struct secret client_secret; /* no secret: the app client has none */
     struct secret access_key;
 };
@@ -44,7 +43,6 @@ struct cognito_call {
     struct buffer body;
     bool is_signed;
     bool once; /* must not be carried out twice */
-    int64_t milliseconds;
     enum cognito_fault fault;
     const char *message;              /* of the fault, for telling apart what one exception means twice; never shown */
     const struct document *answer;    /* where the fault is COGNITO_FINE */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/log.h"
 #include "codec/encoding.h"
 #include "identity/keycloak_int.h"
 
@@ -33,50 +32,21 @@ static const char *keys_url(struct outside *outside)
 
 /* ---- secrets -------------------------------------------------------------------------------------- */
 
-static struct error *read_secret(struct arena *arena, struct arena *own, const char *path, struct secret *secret_out)
+static struct error *read_secrets(struct outside *outside, struct arena *arena)
 {
-    struct error *error = secret_read(own, path, secret_out);
-    if (error == NULL)
-        return NULL;
-    return error_message(error_new(arena, ERROR_INTERNAL, "%s", error->detail), "The secret file %s cannot be read.", path);
-}
-
-/* Reads both secrets; those from before go on where one cannot be read. */
-static struct error *read_secrets(struct keycloak *keycloak, struct arena *arena)
-{
-    struct arena *own = arena_new();
-    struct secret client_secret = {0};
-    struct secret admin_secret = {0};
-    struct error *error = read_secret(arena, own, keycloak->options.client_secret_file, &client_secret);
-    if (error == NULL)
-        error = read_secret(arena, own, keycloak->options.admin_client_secret_file, &admin_secret);
-    if (error != NULL) {
-        arena_free(&own);
-        return error;
-    }
-    arena_free(&keycloak->secrets);
-    keycloak->secrets = own;
-    keycloak->client_secret = client_secret;
-    keycloak->admin_secret = admin_secret;
-    return NULL;
-}
-
-static void forget(struct outside *outside)
-{
-    struct arena *scratch = arena_new();
-    struct error *error = read_secrets(keycloak_of(outside), scratch);
-    if (error != NULL)
-        LOG(ERROR, IDENTITY, "the secrets of keycloak could not be read again; the last ones go on",
-            LOG_TEXT("detail", error->detail));
-    arena_free(&scratch);
-    keycloak_token_forget(keycloak_of(outside));
+    struct keycloak *keycloak = keycloak_of(outside);
+    const struct outside_secret secrets[] = {
+        {keycloak->options.client_secret_file, &keycloak->client_secret},
+        {keycloak->options.admin_client_secret_file, &keycloak->admin_secret},
+    };
+    keycloak_token_forget(keycloak);
+    return outside_read_secrets(outside, arena, secrets, sizeof secrets / sizeof *secrets);
 }
 
 static void release(struct outside *outside)
 {
     struct keycloak *keycloak = keycloak_of(outside);
     keycloak_token_forget(keycloak);
-    arena_free(&keycloak->secrets);
     free(keycloak);
 }
 
@@ -99,18 +69,9 @@ static const struct outside_wire wire = {
     .set_enabled = keycloak_set_enabled,
     .set_attributes = keycloak_set_attributes,
     .remove = keycloak_remove,
-    .forget = forget,
+    .read_secrets = read_secrets,
     .free = release,
 };
-
-static struct error *check_address(struct arena *arena, const char *name, const char *url)
-{
-    if (web_url_usable(url))
-        return NULL;
-    return error_message(error_new(arena, ERROR_INTERNAL, "%s is not usable", name),
-                         "%s in [keycloak] must start with https:// (http:// for this machine only), without a query.",
-                         name);
-}
 
 /* Addresses that the calls go to. */
 static void set_addresses(struct keycloak *keycloak, struct arena *own)
@@ -123,8 +84,8 @@ static void set_addresses(struct keycloak *keycloak, struct arena *own)
 struct error *keycloak_new(struct arena *arena, const struct outside_options *outside,
                            const struct keycloak_options *options, struct provider **provider_out)
 {
-    TRY(check_address(arena, "url", options->url));
-    TRY(check_address(arena, "jwks_url", options->keys_url));
+    TRY(outside_check_address(arena, &wire, "url", options->url));
+    TRY(outside_check_address(arena, &wire, "jwks_url", options->keys_url));
     struct keycloak *keycloak = calloc(1, sizeof *keycloak);
     if (keycloak == NULL)
         abort();
@@ -141,13 +102,5 @@ struct error *keycloak_new(struct arena *arena, const struct outside_options *ou
         .admin_client_secret_file = arena_text(own, options->admin_client_secret_file),
     };
     set_addresses(keycloak, own);
-    if (error == NULL)
-        error = read_secrets(keycloak, arena);
-    if (error != NULL) {
-        arena_free(&own);
-        free(keycloak);
-        return error;
-    }
-    *provider_out = &keycloak->outside.provider;
-    return NULL;
+    return outside_ready(&keycloak->outside, arena, error, provider_out);
 }

@@ -10,11 +10,6 @@
 /* How long before its end the service account's token is not used any more. */
 #define TOKEN_MARGIN_SECONDS 30
 
-void keycloak_begin(struct keycloak *keycloak, int64_t milliseconds)
-{
-    keycloak->deadline = clock_monotonic() + milliseconds * 1000;
-}
-
 /* ---- what an answer says -------------------------------------------------------------------------- */
 
 static const char *member_or_nothing(const struct keycloak_call *call, const char *name)
@@ -65,28 +60,24 @@ static void begin(struct arena *arena, const char *name, const char *method, con
 static struct error *call_once(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call,
                                const struct web_header *headers, size_t header_count)
 {
-    struct web_answer answer;
-    struct document *document = NULL;
-    const char *reason = "no time is left for it";
-    int64_t left = (keycloak->deadline - clock_monotonic()) / 1000;
+    struct outside_answer answer;
+    const char *reason = NULL;
     const struct web_call wire = {.method = call->method,
                                   .url = call->url,
                                   .headers = headers,
                                   .header_count = header_count,
                                   .body = call->body.length != 0 ? call->body.bytes : NULL,
                                   .body_length = call->body.length,
-                                  .milliseconds = left,
                                   .once = call->once};
-    if (left <= 0 || outside_call(&keycloak->outside, arena, &wire, &answer, &reason) != WEB_ANSWERED)
+    if (outside_call(&keycloak->outside, arena, &wire, &answer, &reason) != WEB_ANSWERED)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak %s: %s", call->name, reason);
-    if (answer.length != 0 && document_parse(arena, answer.body, answer.length, &document) != NULL)
-        document = NULL;
-    call->status = answer.status;
+    const struct document *document = answer.document;
+    call->status = answer.web.status;
     call->answer = document;
-    call->location = web_answer_header(&answer, "Location");
+    call->location = web_answer_header(&answer.web, "Location");
     /* A body that is not JSON comes from something in between, whatever its status says. */
-    if (answer.status >= 500 || answer.status < 200 || (answer.length != 0 && document == NULL))
-        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak %s: status %ld, %s", call->name, answer.status,
+    if (call->status >= 500 || call->status < 200 || (answer.web.length != 0 && document == NULL))
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak %s: status %ld, %s", call->name, call->status,
                          document != NULL ? keycloak_error_name(call) : "not readable");
     return NULL;
 }

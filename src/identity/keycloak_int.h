@@ -16,13 +16,11 @@ struct keycloak {
     struct keycloak_options options;
     const char *oidc;      /* {url}/realms/{realm}/protocol/openid-connect */
     const char *users;     /* {url}/admin/realms/{realm}/users */
-    struct arena *secrets; /* of the next two */
     struct secret client_secret;
     struct secret admin_secret;
     struct arena *token_arena; /* of the next; NULL: there is none */
     const char *token;         /* the service account's access token */
     int64_t token_until;       /* clock_monotonic(); 30 s before its end */
-    int64_t deadline;          /* clock_monotonic(), of all calls of the operation under way */
 };
 
 static inline struct keycloak *keycloak_of(struct outside *outside)
@@ -41,9 +39,6 @@ struct keycloak_call {
     const struct document *answer; /* NULL: not JSON, or nothing */
     const char *location;          /* of what was created; NULL: none named */
 };
-
-/* Gives all calls that follow, together, so much time. */
-void keycloak_begin(struct keycloak *keycloak, int64_t milliseconds);
 
 /* Begins a call to an end point of OpenID Connect ("token", "logout") with the login client's id and secret. */
 void keycloak_client(struct keycloak *keycloak, struct arena *arena, const char *endpoint, struct keycloak_call *call_out);

@@ -106,7 +106,6 @@ struct error *keycloak_login(struct outside *outside, struct arena *arena, const
     struct keycloak_user user = {0};
     enum password result;
     const char *name = attempt->email;
-    keycloak_begin(keycloak, OUTSIDE_LOGIN_MILLISECONDS);
     *outcome_out = PROVIDER_BAD_CREDENTIALS;
     if (name == NULL && attempt->subject != NULL) {
         TRY(keycloak_user_get(keycloak, arena, attempt->subject, &user));
@@ -164,7 +163,6 @@ struct error *keycloak_answer(struct outside *outside, struct arena *arena, cons
                               enum provider_outcome *outcome_out)
 {
     struct answering answering = {challenge, new_password, grant_out, outcome_out};
-    keycloak_begin(keycloak_of(outside), OUTSIDE_ADMIN_MILLISECONDS);
     return keycloak_locked(keycloak_of(outside), arena, challenge->subject, answer, &answering);
 }
 
@@ -177,7 +175,6 @@ struct error *keycloak_refresh(struct outside *outside, struct arena *arena, con
     struct keycloak *keycloak = keycloak_of(outside);
     struct keycloak_call call;
     (void)subject; /* the token says it, and is judged against it */
-    keycloak_begin(keycloak, OUTSIDE_LOGIN_MILLISECONDS);
     keycloak_client(keycloak, arena, "token", &call);
     keycloak_add(&call, "grant_type", "refresh_token");
     keycloak_add(&call, "refresh_token", secret_reveal(refresh_token));
@@ -205,7 +202,6 @@ static struct error *end_session(struct keycloak *keycloak, struct arena *arena,
 
 struct error *keycloak_revoke(struct outside *outside, struct arena *arena, struct secret refresh_token)
 {
-    keycloak_begin(keycloak_of(outside), OUTSIDE_LOGIN_MILLISECONDS);
     return end_session(keycloak_of(outside), arena, refresh_token);
 }
 
@@ -219,7 +215,6 @@ struct error *keycloak_end_sessions(struct keycloak *keycloak, struct arena *are
 
 struct error *keycloak_sign_out(struct outside *outside, struct arena *arena, const char *subject)
 {
-    keycloak_begin(keycloak_of(outside), OUTSIDE_ADMIN_MILLISECONDS);
     return keycloak_end_sessions(keycloak_of(outside), arena, subject);
 }
 
@@ -257,7 +252,6 @@ struct error *keycloak_change_password(struct outside *outside, struct arena *ar
                                        enum provider_outcome *outcome_out)
 {
     struct changing changing = {.password = password, .new_password = new_password, .outcome = outcome_out};
-    keycloak_begin(keycloak_of(outside), OUTSIDE_ADMIN_MILLISECONDS);
     return keycloak_locked(keycloak_of(outside), arena, subject, change, &changing);
 }
 
@@ -272,7 +266,6 @@ struct error *keycloak_set_password(struct outside *outside, struct arena *arena
 {
     struct keycloak *keycloak = keycloak_of(outside);
     struct changing changing = {.new_password = password, .temporary = temporary, .outcome = outcome_out};
-    keycloak_begin(keycloak, OUTSIDE_ADMIN_MILLISECONDS);
     TRY(keycloak_locked(keycloak, arena, subject, set, &changing));
     if (*outcome_out != PROVIDER_OK)
         return NULL;

@@ -227,7 +227,6 @@ struct error *keycloak_create(struct outside *outside, struct arena *arena, cons
 {
     struct keycloak *keycloak = keycloak_of(outside);
     struct keycloak_call call;
-    keycloak_begin(keycloak, OUTSIDE_ADMIN_MILLISECONDS);
     keycloak_admin(keycloak, arena, "POST", "", &call);
     call.once = true;
     add_account(arena, &call.body, account);
@@ -251,7 +250,6 @@ struct error *keycloak_find(struct outside *outside, struct arena *arena, struct
     struct keycloak_call call;
     struct keycloak_user found;
     *found_out = (struct outside_found){0};
-    keycloak_begin(keycloak, OUTSIDE_ADMIN_MILLISECONDS);
     const char *query = arena_format(arena, "?email=%s&exact=true", percent_encode(arena, email, strlen(email)));
     keycloak_admin(keycloak, arena, "GET", query, &call);
     TRY(keycloak_admin_call(keycloak, arena, &call));
@@ -297,7 +295,6 @@ struct error *keycloak_confirm(struct outside *outside, struct arena *arena, con
                                enum provider_outcome *outcome_out)
 {
     struct edit edit = {.outcome = outcome_out};
-    keycloak_begin(keycloak_of(outside), OUTSIDE_ADMIN_MILLISECONDS);
     return keycloak_locked(keycloak_of(outside), arena, subject, confirm, &edit);
 }
 
@@ -319,7 +316,6 @@ struct error *keycloak_set_enabled(struct outside *outside, struct arena *arena,
 {
     struct keycloak *keycloak = keycloak_of(outside);
     struct edit edit = {.outcome = outcome_out, .enabled = enabled};
-    keycloak_begin(keycloak, OUTSIDE_ADMIN_MILLISECONDS);
     TRY(keycloak_locked(keycloak, arena, subject, enable, &edit));
     return *outcome_out == PROVIDER_OK && !enabled ? keycloak_end_sessions(keycloak, arena, subject) : NULL;
 }
@@ -359,7 +355,6 @@ struct error *keycloak_set_attributes(struct outside *outside, struct arena *are
                                       const struct provider_attributes *attributes, enum provider_outcome *outcome_out)
 {
     struct edit edit = {.outcome = outcome_out, .attributes = attributes};
-    keycloak_begin(keycloak_of(outside), OUTSIDE_ADMIN_MILLISECONDS);
     return keycloak_locked(keycloak_of(outside), arena, subject, change_attributes, &edit);
 }
 
@@ -367,7 +362,6 @@ struct error *keycloak_remove(struct outside *outside, struct arena *arena, cons
 {
     struct keycloak *keycloak = keycloak_of(outside);
     struct keycloak_call call;
-    keycloak_begin(keycloak, OUTSIDE_ADMIN_MILLISECONDS);
     keycloak_admin(keycloak, arena, "DELETE", keycloak_path(arena, subject, ""), &call);
     TRY(keycloak_admin_call(keycloak, arena, &call));
     return call.status == 204 || keycloak_is_absent(&call) ? NULL : keycloak_unexpected(arena, &call);

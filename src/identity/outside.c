@@ -46,6 +46,15 @@ struct error *outside_user(struct outside *outside, struct arena *arena, const c
     return NULL;
 }
 
+/* The user whose account a call is about. The outcome is ABSENT until the provider says another. */
+static struct error *find_owner(struct outside *outside, struct arena *arena, const char *subject, struct id *user_out,
+                                bool *found_out, enum provider_outcome *outcome_out)
+{
+    *found_out = false;
+    *outcome_out = PROVIDER_ABSENT;
+    return outside_user(outside, arena, subject, user_out, found_out);
+}
+
 /* ---- making and removing -------------------------------------------------------------------------- */
 
 /*
@@ -81,15 +90,29 @@ static struct error *take_over(struct outside *outside, struct arena *arena, con
     return NULL;
 }
 
+static const struct statement find_other = {"SELECT 1 FROM user WHERE provider_subject = ? AND id <> ?"};
+
+/* Two users of one account would each be the other: neither can be let in, so the second is not made. */
+static struct error *check_owner(struct outside *outside, struct arena *arena, struct id user, const char *subject)
+{
+    struct rows *rows;
+    TRY(database_query(outside->options.database, arena, &find_other, VALUES(database_text(subject), database_id(user)),
+                       &rows));
+    return rows->count == 0 ? NULL
+                            : error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "the provider gave the account of somebody else");
+}
+
 static struct error *create(struct provider *provider, struct arena *arena, const struct provider_account *account,
                             const char **subject_out, enum provider_outcome *outcome_out)
 {
     struct outside *outside = outside_of(provider);
+    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
     TRY(outside->wire->create(outside, arena, account, subject_out, outcome_out));
     if (*outcome_out == PROVIDER_EXISTS)
         TRY(take_over(outside, arena, account, subject_out, outcome_out));
     if (*outcome_out != PROVIDER_OK)
         return NULL;
+    TRY(check_owner(outside, arena, account->user_id, *subject_out));
     return note_password(outside, arena, account->user_id, account->kind == PROVIDER_INVITED);
 }
 
@@ -113,6 +136,7 @@ static struct error *remove_one(struct provider *provider, struct arena *arena, 
 {
     struct outside *outside = outside_of(provider);
     struct outside_found found = {0};
+    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
     TRY(outside->wire->find(outside, arena, user, email, &found));
     if (found.subject != NULL && found.ours)
         TRY(outside->wire->remove(outside, arena, found.subject));
@@ -139,6 +163,7 @@ static struct error *login(struct provider *provider, struct arena *arena, const
     struct outside_grant grant = {0};
     const char *proof = NULL;
     bool over = false;
+    outside_start(outside, OUTSIDE_LOGIN_MILLISECONDS);
     TRY(outside->wire->login(outside, arena, attempt, &grant, &proof, outcome_out));
     /* Nobody cannot be let in, whatever a provider says. */
     if (attempt->subject == NULL)
@@ -166,6 +191,7 @@ static struct error *answer_new_password(struct provider *provider, struct arena
 {
     struct outside *outside = outside_of(provider);
     struct outside_grant grant = {0};
+    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
     *outcome_out = PROVIDER_SAME_PASSWORD;
     if (secret_equal(challenge->password, new_password))
         return NULL;
@@ -181,6 +207,7 @@ static struct error *logout_all(struct provider *provider, struct arena *arena, 
     struct outside *outside = outside_of(provider);
     struct id user;
     bool found = false;
+    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
     TRY(outside_user(outside, arena, subject, &user, &found));
     if (!found)
         return NULL;
@@ -200,9 +227,9 @@ static struct error *change_password(struct provider *provider, struct arena *ar
 {
     struct outside *outside = outside_of(provider);
     struct id user;
-    bool found = false;
-    TRY(outside_user(outside, arena, subject, &user, &found));
-    *outcome_out = PROVIDER_ABSENT;
+    bool found;
+    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
+    TRY(find_owner(outside, arena, subject, &user, &found, outcome_out));
     if (!found)
         return NULL;
     if (!secret_equal(password, new_password)) {
@@ -228,9 +255,9 @@ static struct error *set_password(struct provider *provider, struct arena *arena
 {
     struct outside *outside = outside_of(provider);
     struct id user;
-    bool found = false;
-    TRY(outside_user(outside, arena, subject, &user, &found));
-    *outcome_out = PROVIDER_ABSENT;
+    bool found;
+    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
+    TRY(find_owner(outside, arena, subject, &user, &found, outcome_out));
     if (!found)
         return NULL;
     TRY(outside->wire->set_password(outside, arena, subject, password, temporary, outcome_out));
@@ -249,10 +276,10 @@ static struct error *invite_again(struct provider *provider, struct arena *arena
 {
     struct outside *outside = outside_of(provider);
     struct id user;
+    bool found;
     struct rows *rows;
-    bool found = false;
-    TRY(outside_user(outside, arena, subject, &user, &found));
-    *outcome_out = PROVIDER_ABSENT;
+    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
+    TRY(find_owner(outside, arena, subject, &user, &found, outcome_out));
     if (!found)
         return NULL;
     TRY(database_query(outside->options.database, arena, &awaits_first, VALUES(database_id(user)), &rows));
@@ -269,6 +296,7 @@ static struct error *confirm(struct provider *provider, struct arena *arena, con
                              enum provider_outcome *outcome_out)
 {
     struct outside *outside = outside_of(provider);
+    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
     return outside->wire->confirm(outside, arena, subject, outcome_out);
 }
 
@@ -278,6 +306,7 @@ static struct error *set_enabled(struct provider *provider, struct arena *arena,
     struct outside *outside = outside_of(provider);
     struct id user;
     bool found = false;
+    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
     TRY(outside_user(outside, arena, subject, &user, &found));
     if (found && !enabled)
         TRY(outside_end_all(outside, arena, user, (struct id){{0}}));
@@ -288,6 +317,7 @@ static struct error *set_attributes(struct provider *provider, struct arena *are
                                     const struct provider_attributes *attributes, enum provider_outcome *outcome_out)
 {
     struct outside *outside = outside_of(provider);
+    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
     return outside->wire->set_attributes(outside, arena, subject, attributes, outcome_out);
 }
 
@@ -300,8 +330,13 @@ static void rules(struct provider *provider, struct token_rules *rules_out)
 static void forget(struct provider *provider)
 {
     struct outside *outside = outside_of(provider);
+    struct arena *scratch = arena_new();
+    struct error *error = outside->wire->read_secrets(outside, scratch);
+    if (error != NULL)
+        LOG(ERROR, IDENTITY, "the provider's secrets could not be read again; the last ones go on",
+            LOG_TEXT("provider", outside->wire->name), LOG_TEXT("detail", error->detail));
+    arena_free(&scratch);
     outside_keys_forget(outside);
-    outside->wire->forget(outside);
 }
 
 static void release(struct provider *provider)
@@ -309,6 +344,7 @@ static void release(struct provider *provider)
     struct outside *outside = outside_of(provider);
     outside_keys_forget(outside);
     outside_gate_free(outside);
+    arena_free(&outside->secrets);
     struct arena *arena = outside->arena;
     outside->wire->free(outside);
     arena_free(&arena);
@@ -337,6 +373,39 @@ const struct provider_functions outside_functions = {
     .free = release,
 };
 
+/* ---- making one ------------------------------------------------------------------------------------- */
+
+struct error *outside_read_secrets(struct outside *outside, struct arena *arena, const struct outside_secret *secrets,
+                                   size_t count)
+{
+    struct arena *own = arena_new();
+    struct secret *read = arena_array(own, count, sizeof *read);
+    for (size_t i = 0; i < count; i++) {
+        struct error *error = secrets[i].path != NULL ? secret_read(own, secrets[i].path, &read[i]) : NULL;
+        if (error == NULL)
+            continue;
+        error = error_message(error_new(arena, ERROR_INTERNAL, "%s", error->detail),
+                              "The secret file %s cannot be read.", secrets[i].path);
+        arena_free(&own);
+        return error;
+    }
+    for (size_t i = 0; i < count; i++)
+        *secrets[i].into = read[i];
+    arena_free(&outside->secrets);
+    outside->secrets = own;
+    return NULL;
+}
+
+struct error *outside_check_address(struct arena *arena, const struct outside_wire *wire, const char *name,
+                                    const char *url)
+{
+    if (web_url_usable(url))
+        return NULL;
+    return error_message(error_new(arena, ERROR_INTERNAL, "%s is not usable", name),
+                         "%s in [%s] must start with https:// (http:// for this machine only), without a query.", name,
+                         wire->name);
+}
+
 struct error *outside_open(struct outside *outside, const struct outside_wire *wire,
                            const struct outside_options *options)
 {
@@ -347,4 +416,16 @@ struct error *outside_open(struct outside *outside, const struct outside_wire *w
     outside->places = -1;
     outside->known = arena_array(outside->arena, OUTSIDE_KNOWN_SLOTS, sizeof *outside->known);
     return web_client_new(outside->arena, options->ca_file, &outside->web);
+}
+
+struct error *outside_ready(struct outside *outside, struct arena *arena, struct error *error,
+                            struct provider **provider_out)
+{
+    if (error == NULL)
+        error = outside->wire->read_secrets(outside, arena);
+    if (error != NULL)
+        release(&outside->provider);
+    else
+        *provider_out = &outside->provider;
+    return error;
 }

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate in front of a provider's calls. After FAILURES_MAX failures in a row it stays closed for a while, for all
- * processes of the host (a mark in the service cache): who calls meanwhile is told at once. The first call after that is
- * the probe: one more failure closes it again. And only so many processes of the host may be waiting for the provider at
- * the same time (locks on bytes of a file, which go with their process), so that a slow one cannot take every worker.
+ * The gate in front of a provider's calls. After FAILURES_MAX failures in a row, or where as many in WINDOW_SECONDS are more
+ * than half of the calls, it stays closed for a while: who calls meanwhile is told at once. Then one call is the probe, the
+ * others being told as before until it is back: an answer opens the gate, a failure closes it again. And only so many
+ * processes may be waiting for the provider at the same time, so that a slow one cannot take every worker.
+ *
+ * All processes of a host share one file. A place is a lock on one of its first bytes, which goes with its process; the
+ * gate's state lies at OUTSIDE_GATE_AT and is read and written under a lock of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,62 +16,116 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "codec/document.h"
 #include "identity/outside_int.h"
-#include "store/cache.h"
 
 #define FAILURES_MAX 5
+#define WINDOW_SECONDS 10
+#define SECOND INT64_C(1000000)
+/* After so long a probe that was never heard of again is not waited for. */
+#define PROBE_MICROSECONDS ((OUTSIDE_ADMIN_MILLISECONDS + 1000) * INT64_C(1000))
 
-static const char *mark_of(struct outside *outside, struct arena *arena)
-{
-    return arena_format(arena, "closed:%s", outside->wire->name);
-}
+/* ---- the state -------------------------------------------------------------------------------------- */
 
-static bool is_closed(struct outside *outside, struct arena *arena)
+static void open_file(struct outside *outside)
 {
-    void *bytes;
-    size_t length;
-    return clock_monotonic() < outside->closed_until ||
-           cache_find(outside->options.cache, arena, mark_of(outside, arena), &bytes, &length);
-}
-
-static void note_success(struct outside *outside)
-{
-    outside->failures = 0;
-}
-
-static void note_failure(struct outside *outside, struct arena *arena)
-{
-    if (++outside->failures < FAILURES_MAX)
+    if (outside->places >= 0 || outside->options.places_file == NULL)
         return;
-    int64_t seconds = outside->options.rest_seconds;
-    LOG(WARN, IDENTITY, "the identity provider is not called for a while", LOG_TEXT("provider", outside->wire->name),
-        LOG_INTEGER("seconds", seconds));
-    /* One more failure, of the probe, is enough then. */
-    outside->failures = FAILURES_MAX - 1;
-    outside->closed_until = clock_monotonic() + seconds * 1000000;
-    cache_store(outside->options.cache, mark_of(outside, arena), "1", 1, (unsigned)seconds);
+    outside->places = open(outside->options.places_file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (outside->places < 0)
+        LOG(WARN, IDENTITY, "calls to the provider are not counted", LOG_TEXT("detail", strerror(errno)));
+}
+
+static bool lock_byte(int file, int64_t at, short kind, int command)
+{
+    struct flock lock = {.l_type = kind, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
+    return fcntl(file, command, &lock) == 0;
+}
+
+enum event { EVENT_CALL, EVENT_ANSWER, EVENT_FAILURE };
+
+/* What became of an event. */
+enum verdict { VERDICT_PASS, VERDICT_CLOSED, VERDICT_HAS_CLOSED, VERDICT_HAS_OPENED };
+
+static enum verdict note_answer(struct outside_gate *gate)
+{
+    bool opens = gate->closed_until != 0;
+    gate->failures = 0;
+    gate->window_calls++;
+    if (opens)
+        *gate = (struct outside_gate){0};
+    return opens ? VERDICT_HAS_OPENED : VERDICT_PASS;
+}
+
+static enum verdict note_failure(struct outside_gate *gate, int64_t now, int64_t rest)
+{
+    gate->failures++;
+    gate->window_calls++;
+    gate->window_failures++;
+    bool mostly = gate->window_failures >= FAILURES_MAX && gate->window_failures * 2 > gate->window_calls;
+    if (gate->closed_until == 0 && gate->failures < FAILURES_MAX && !mostly)
+        return VERDICT_PASS;
+    /* Calls that were under way when it closed lengthen nothing. */
+    if (now < gate->closed_until)
+        return VERDICT_CLOSED;
+    gate->closed_until = now + rest;
+    gate->probe_until = 0;
+    return VERDICT_HAS_CLOSED;
+}
+
+static enum verdict change(struct outside_gate *gate, enum event event, int64_t now, int64_t rest)
+{
+    /* The clock began anew since, with the machine. */
+    if (gate->closed_until > now + rest || gate->window_at > now)
+        *gate = (struct outside_gate){0};
+    if (now - gate->window_at > WINDOW_SECONDS * SECOND) {
+        gate->window_at = now;
+        gate->window_calls = gate->window_failures = 0;
+    }
+    if (event == EVENT_ANSWER)
+        return note_answer(gate);
+    if (event == EVENT_FAILURE)
+        return note_failure(gate, now, rest);
+    if (gate->closed_until == 0)
+        return VERDICT_PASS;
+    if (now < gate->closed_until || now < gate->probe_until)
+        return VERDICT_CLOSED;
+    gate->probe_until = now + PROBE_MICROSECONDS;
+    return VERDICT_PASS;
+}
+
+/* Where the file cannot be had each process judges by what it has seen itself. */
+static enum verdict happens(struct outside *outside, enum event event)
+{
+    struct outside_gate *gate = &outside->gate;
+    int64_t rest = outside->options.rest_seconds * SECOND;
+    bool shared = outside->places >= 0 && lock_byte(outside->places, OUTSIDE_GATE_AT, F_WRLCK, F_OFD_SETLKW);
+    if (shared && pread(outside->places, gate, sizeof *gate, OUTSIDE_GATE_AT) != sizeof *gate)
+        *gate = (struct outside_gate){0};
+    struct outside_gate before = *gate;
+    enum verdict verdict = change(gate, event, clock_monotonic(), rest);
+    if (shared && memcmp(&before, gate, sizeof *gate) != 0 &&
+        pwrite(outside->places, gate, sizeof *gate, OUTSIDE_GATE_AT) != sizeof *gate)
+        LOG(WARN, IDENTITY, "failures of the provider are not counted", LOG_TEXT("detail", strerror(errno)));
+    if (shared)
+        (void)lock_byte(outside->places, OUTSIDE_GATE_AT, F_UNLCK, F_OFD_SETLK);
+    if (verdict == VERDICT_HAS_CLOSED)
+        LOG(WARN, IDENTITY, "the identity provider is not called for a while",
+            LOG_TEXT("provider", outside->wire->name), LOG_INTEGER("seconds", outside->options.rest_seconds));
+    if (verdict == VERDICT_HAS_OPENED)
+        LOG(INFO, IDENTITY, "the identity provider is called again", LOG_TEXT("provider", outside->wire->name));
+    return verdict;
 }
 
 /* ---- places ---------------------------------------------------------------------------------------- */
 
-static bool lock_byte(int file, int64_t at, short kind)
-{
-    struct flock lock = {.l_type = kind, .l_whence = SEEK_SET, .l_start = at, .l_len = 1};
-    return fcntl(file, F_OFD_SETLK, &lock) == 0;
-}
-
 /* The number of the place taken; -1: all are taken. Where the file cannot be had there is no bound. */
 static int64_t take_place(struct outside *outside)
 {
-    if (outside->places < 0 && outside->options.places_file != NULL) {
-        outside->places = open(outside->options.places_file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (outside->places < 0)
-            LOG(WARN, IDENTITY, "calls to the provider are not counted", LOG_TEXT("detail", strerror(errno)));
-    }
     if (outside->places < 0)
         return 0;
     for (int64_t place = 0; place < outside->options.calls_max; place++)
-        if (lock_byte(outside->places, place, F_WRLCK))
+        if (lock_byte(outside->places, place, F_WRLCK, F_OFD_SETLK))
             return place;
     return -1;
 }
@@ -76,7 +133,7 @@ static int64_t take_place(struct outside *outside)
 static void give_place(struct outside *outside, int64_t place)
 {
     if (outside->places >= 0)
-        (void)lock_byte(outside->places, place, F_UNLCK);
+        (void)lock_byte(outside->places, place, F_UNLCK, F_OFD_SETLK);
 }
 
 void outside_gate_free(struct outside *outside)
@@ -86,23 +143,52 @@ void outside_gate_free(struct outside *outside)
     outside->places = -1;
 }
 
-enum web_outcome outside_call(struct outside *outside, struct arena *arena, const struct web_call *call,
-                              struct web_answer *answer_out, const char **reason_out)
+/* ---- calling ---------------------------------------------------------------------------------------- */
+
+void outside_start(struct outside *outside, int64_t milliseconds)
 {
-    if (is_closed(outside, arena)) {
-        *reason_out = "it failed several times and is given time to recover";
+    outside->deadline = clock_monotonic() + milliseconds * 1000;
+}
+
+int64_t outside_left(const struct outside *outside)
+{
+    return (outside->deadline - clock_monotonic()) / 1000;
+}
+
+/* Whether the provider itself said it: no redirect, no page of something in between, no half of an answer. */
+static bool is_its_own(const struct outside_answer *answer)
+{
+    long status = answer->web.status;
+    return ((status >= 200 && status < 300) || (status >= 400 && status < 500)) &&
+           (answer->web.length == 0 || answer->document != NULL);
+}
+
+enum web_outcome outside_call(struct outside *outside, struct arena *arena, const struct web_call *call,
+                              struct outside_answer *answer_out, const char **reason_out)
+{
+    struct web_call timed = *call;
+    *answer_out = (struct outside_answer){0};
+    timed.milliseconds = outside_left(outside);
+    if (timed.milliseconds <= 0) {
+        *reason_out = "no time is left for it";
         return WEB_UNREACHABLE;
     }
+    open_file(outside);
     int64_t place = take_place(outside);
     if (place < 0) {
         *reason_out = "too many calls to it are waiting already";
         return WEB_UNREACHABLE;
     }
-    enum web_outcome outcome = web_call(outside->web, arena, call, answer_out, reason_out);
+    if (happens(outside, EVENT_CALL) == VERDICT_CLOSED) {
+        give_place(outside, place);
+        *reason_out = "it failed several times and is given time to recover";
+        return WEB_UNREACHABLE;
+    }
+    enum web_outcome outcome = web_call(outside->web, arena, &timed, &answer_out->web, reason_out);
     give_place(outside, place);
-    if (outcome == WEB_ANSWERED && answer_out->status < 500)
-        note_success(outside);
-    else
-        note_failure(outside, arena);
+    if (outcome == WEB_ANSWERED && answer_out->web.length != 0 &&
+        document_parse(arena, answer_out->web.body, answer_out->web.length, &answer_out->document) != NULL)
+        answer_out->document = NULL;
+    (void)happens(outside, outcome == WEB_ANSWERED && is_its_own(answer_out) ? EVENT_ANSWER : EVENT_FAILURE);
     return outcome;
 }

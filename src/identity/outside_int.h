@@ -28,9 +28,10 @@
 #include "store/web.h"
 
 struct cache;
+struct document;
 struct outside;
 
-/* Time for one call (identity.md 5.5). */
+/* Time for all calls of one operation together (identity.md 5.5). */
 #define OUTSIDE_LOGIN_MILLISECONDS 5000
 #define OUTSIDE_ADMIN_MILLISECONDS 8000
 
@@ -81,7 +82,8 @@ struct outside_wire {
     struct error *(*set_attributes)(struct outside *, struct arena *, const char *subject,
                                     const struct provider_attributes *, enum provider_outcome *);
     struct error *(*remove)(struct outside *, struct arena *, const char *subject);
-    void (*forget)(struct outside *); /* secrets and tokens that were kept */
+    /* Reads the secrets by outside_read_secrets() and drops what was got with those before. */
+    struct error *(*read_secrets)(struct outside *, struct arena *);
     void (*free)(struct outside *);
 };
 
@@ -111,9 +113,30 @@ struct outside_keys {
     struct arena *arena; /* of the set; NULL: none was read yet */
     struct key_set *set;
     uint8_t digest[DIGEST_BYTES]; /* of its text */
-    int64_t read_at;  /* clock_monotonic() */
-    int64_t tried_at;
+    int64_t fetched_at;  /* clock_now(), by whomever */
+    int64_t looked_at;   /* in the cache; clock_monotonic(), as the next ones */
+    int64_t asked_until; /* before that this process does not ask of its own accord */
+    int64_t tried_at;    /* because of an unknown key */
+    int64_t vain_at;     /* there was no set, and none was got */
     bool tried;
+    bool vain;
+};
+
+/* What the processes of a host have seen of the provider; outside_gate.c. Times are clock_monotonic(). */
+#define OUTSIDE_GATE_AT 4096 /* in places_file */
+struct outside_gate {
+    int64_t failures;     /* in a row */
+    int64_t closed_until; /* 0: it is open */
+    int64_t probe_until;  /* somebody tries whether it may be opened */
+    int64_t window_at;
+    int64_t window_calls;
+    int64_t window_failures;
+};
+
+/* An answer of the provider's. */
+struct outside_answer {
+    struct web_answer web;
+    struct document *document; /* of its body; NULL: there is none, or it is not JSON */
 };
 
 /* A wire's own struct begins with this one. */
@@ -122,12 +145,13 @@ struct outside {
     const struct outside_wire *wire;
     struct outside_options options;
     struct arena *arena; /* the provider's own */
+    struct arena *secrets; /* what outside_read_secrets() read last; NULL: nothing yet */
     struct web_client *web;
     struct outside_keys keys;
     struct outside_known *known; /* OUTSIDE_KNOWN_SLOTS of them */
-    int failures;         /* in a row */
-    int64_t closed_until; /* clock_monotonic() */
-    int places;           /* places_file; -1: not open */
+    int64_t deadline;         /* clock_monotonic(), of the operation under way */
+    struct outside_gate gate; /* as last read, or this process's own where there is no file */
+    int places;               /* places_file; -1: not open */
 };
 
 static inline struct outside *outside_of(struct provider *provider)
@@ -139,17 +163,42 @@ static inline struct outside *outside_of(struct provider *provider)
 struct error *outside_open(struct outside *outside, const struct outside_wire *wire,
                            const struct outside_options *options);
 
+/*
+ * The last step of making one, after its options were set: reads the secrets. `error` is what outside_open() said. Where
+ * either failed the wire is freed.
+ */
+struct error *outside_ready(struct outside *outside, struct arena *arena, struct error *error,
+                            struct provider **provider_out);
+
+/* INTERNAL with a sentence for the operator when the setting `name` of the wire's section is no address to call. */
+struct error *outside_check_address(struct arena *arena, const struct outside_wire *wire, const char *name,
+                                    const char *url);
+
+/* A secret that a wire has in a file. */
+struct outside_secret {
+    const char *path; /* NULL: it has none */
+    struct secret *into;
+};
+
+/* Reads all of them or, where one cannot be read, none: those from before go on then. */
+struct error *outside_read_secrets(struct outside *outside, struct arena *arena, const struct outside_secret *secrets,
+                                   size_t count);
+
 /* The functions of every such provider, for outside_open(). */
 extern const struct provider_functions outside_functions;
 
 /* ---- outside_gate.c ------------------------------------------------------------------------------ */
 
+/* Gives all calls that follow, together, so much time; and what is left of it. */
+void outside_start(struct outside *outside, int64_t milliseconds);
+int64_t outside_left(const struct outside *outside);
+
 /*
- * web_call() behind the gate: WEB_UNREACHABLE at once while the provider is left alone, and when too many calls to it are
- * waiting.
+ * web_call() behind the gate, within what is left of the operation's time: WEB_UNREACHABLE at once while the provider is left
+ * alone, when too many calls to it are waiting, and when no time is left.
  */
 enum web_outcome outside_call(struct outside *outside, struct arena *arena, const struct web_call *call,
-                              struct web_answer *answer_out, const char **reason_out);
+                              struct outside_answer *answer_out, const char **reason_out);
 void outside_gate_free(struct outside *outside);
 
 /* ---- outside_session.c --------------------------------------------------------------------------- */

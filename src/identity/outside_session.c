@@ -11,8 +11,8 @@
 #include "identity/outside_int.h"
 #include "identity/refresh_int.h"
 
-/* How long refreshes of one session wait for one another: a call and some. */
-#define LOCK_WAIT_SECONDS 7
+/* How long refreshes of one session wait for one another: a call. */
+#define LOCK_WAIT_SECONDS 5
 
 static const char *seal_purpose(struct arena *arena, struct id family)
 {
@@ -260,6 +260,8 @@ static struct error *ask(struct refreshing *refreshing, struct arena *arena)
     struct outside_grant grant = {0};
     struct secret token;
     const char *subject = NULL;
+    /* After the wait for the lock: a call that is given up half-way may have spent the provider's token. */
+    outside_start(outside, OUTSIDE_LOGIN_MILLISECONDS);
     TRY(open_family(outside, arena, refreshing->token.session, &token, &subject));
     refreshing->outcome = PROVIDER_TOKEN_INVALID;
     if (subject == NULL)
@@ -383,6 +385,7 @@ struct error *outside_logout(struct provider *provider, struct arena *arena, con
     struct rows *rows;
     size_t length;
     bool found = false;
+    outside_start(outside, OUTSIDE_LOGIN_MILLISECONDS);
     TRY(outside_user(outside, arena, subject, &ending.user, &found));
     if (!found)
         return NULL;

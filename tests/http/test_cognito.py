@@ -36,7 +36,7 @@ class Pool:
         key = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_numbers()
         text = json.dumps({"n": f"{key.public_numbers.n:x}", "d": f"{key.d:x}", "kid": "pool-key"})
         (folder / "key.json").write_text(text, encoding="utf-8")
-        self.process = subprocess.Popen([sys.executable, "-I", str(SERVER), str(folder)], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([sys.executable, "-B", "-s", str(SERVER), str(folder)], stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline())
 
     def calls(self):

@@ -54,7 +54,8 @@ static void keys_for_something_else_are_left_out(void **state)
     static const char *const others[] = {
         "\"kty\":\"EC\",", "\"kty\":\"RSA\",\"use\":\"enc\",", "\"kty\":\"RSA\",\"alg\":\"RS512\",",
         "\"kty\":\"oct\",", "\"kty\":\"RSA\",\"alg\":\"RSA-OAEP\",\"use\":\"enc\",", "\"kty\":1,", "",
-        "\"kty\":\"RSA\",\"use\":null,",
+        "\"kty\":\"RSA\",\"use\":null,", "\"kty\":\"RSA\",\"alg\":\"none\",", "\"kty\":\"RSA\",\"alg\":\"HS256\",",
+        "\"kty\":\"RSA\",\"use\":\"sig\",\"d\":\"AQAB\",",
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const char *other = key(arena, "other", others[i]);

@@ -3,7 +3,7 @@
 
 Prints its port, then serves each client in a thread. DIRECTORY/key.json holds the key that signs tokens ("n", "d", "kid";
 hexadecimal numbers). Every call is noted in DIRECTORY/log, one JSON object a line. DIRECTORY/fault, when there, holds
-"Operation kind": the next call of that operation meets it (status-500, html, half, silent, throttle, typed-500), and the
+"Operation kind": the next call of that operation meets it (status-500, html, half, cut, redirect, silent, throttle), and the
 file goes."""
 
 import argparse
@@ -18,6 +18,8 @@ import secrets
 import threading
 import time
 import uuid
+
+from signer import Signer
 
 REGION, POOL, CLIENT, SECRET = "eu-central-1", "eu-central-1_Tests", "testclient", "client secret"
 KEY_ID, KEY = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
@@ -69,35 +71,6 @@ def check_signature(headers, body):
         raise Fault("IncompleteSignatureException")
     if given != signature("POST", "/", headers, signed, body, stamp, REGION, "cognito-idp", KEY):
         raise Fault("InvalidSignatureException")
-
-
-# ---- tokens ------------------------------------------------------------------------------------------------------------
-
-
-def b64(data):
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-class Signer:
-    """RS256 with a key of plain numbers."""
-
-    def __init__(self, path):
-        with open(path, encoding="utf-8") as file:
-            key = json.load(file)
-        self.modulus, self.exponent, self.kid = int(key["n"], 16), int(key["d"], 16), key["kid"]
-        self.size = (self.modulus.bit_length() + 7) // 8
-
-    def sign(self, claims):
-        text = b64(json.dumps({"kid": self.kid, "alg": "RS256"}).encode()) + "." + b64(json.dumps(claims).encode())
-        info = bytes.fromhex("3031300d060960864801650304020105000420") + hashlib.sha256(text.encode()).digest()
-        padded = b"\x00\x01" + b"\xff" * (self.size - len(info) - 3) + b"\x00" + info
-        number = pow(int.from_bytes(padded, "big"), self.exponent, self.modulus)
-        return text + "." + b64(number.to_bytes(self.size, "big"))
-
-    def jwks(self):
-        numbers = {"n": b64(self.modulus.to_bytes(self.size, "big")), "e": "AQAB"}
-        return {"keys": [{"kty": "RSA", "use": "sig", "alg": "RS256", "kid": self.kid, **numbers},
-                         {"kty": "RSA", "use": "sig", "alg": "RS512", "kid": "other", **numbers}]}
 
 
 # ---- the pool ----------------------------------------------------------------------------------------------------------
@@ -306,7 +279,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.note({"operation": "GET " + self.path})
         if self.fault("Keys"):
             return
-        self.say(200, json.dumps(self.pool.signer.jwks()).encode(), "application/json")
+        self.say(200, json.dumps(self.pool.signer.jwks("other", "RS512", "sig")).encode(), "application/json")
 
     def fault(self, operation):
         """Meets the fault that was asked for; False when none was."""
@@ -323,6 +296,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.say(500, b'{"__type":"InternalErrorException","message":"try later"}')
         elif kind == "html":
             self.say(502, b"<html><body>Bad Gateway</body></html>", "text/html")
+        elif kind == "redirect":
+            self.say(302, b"", "text/plain")
         elif kind == "throttle":
             self.say(400, b'{"__type":"com.amazonaws.x#TooManyRequestsException:http://x","message":"slow down"}')
         elif kind == "half":

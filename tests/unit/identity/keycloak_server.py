@@ -9,8 +9,6 @@ there, makes each answer to a read of a user take a while. DIRECTORY/short, when
 DIRECTORY/drops holds the names of attributes that the realm's profile does not declare."""
 
 import argparse
-import base64
-import hashlib
 import http.server
 import json
 import os
@@ -21,6 +19,8 @@ import time
 import urllib.parse
 import uuid
 
+from signer import Signer
+
 REALM = "gatehouse"
 CLIENTS = {"gatehouse": "login-client-secret", "gatehouse-admin": "admin-client-secret"}
 USERS = f"/admin/realms/{REALM}/users"
@@ -29,33 +29,6 @@ LOCK = threading.RLock()
 WRONG = (401, {"error": "invalid_grant", "error_description": "Invalid user credentials"})
 PENDING = (400, {"error": "invalid_grant", "error_description": "Account is not fully set up"})
 ABSENT = (404, {"error": "User not found"})
-
-
-def b64(data):
-    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-
-
-class Signer:
-    """Tokens signed with RS256."""
-
-    def __init__(self, path):
-        with open(path, encoding="utf-8") as file:
-            key = json.load(file)
-        self.modulus, self.exponent, self.kid = int(key["n"], 16), int(key["d"], 16), key["kid"]
-        self.size = (self.modulus.bit_length() + 7) // 8
-
-    def sign(self, claims):
-        text = b64(json.dumps({"alg": "RS256", "typ": "JWT", "kid": self.kid}).encode())
-        text += "." + b64(json.dumps(claims).encode())
-        info = bytes.fromhex("3031300d060960864801650304020105000420") + hashlib.sha256(text.encode()).digest()
-        padded = b"\x00\x01" + b"\xff" * (self.size - len(info) - 3) + b"\x00" + info
-        number = pow(int.from_bytes(padded, "big"), self.exponent, self.modulus)
-        return text + "." + b64(number.to_bytes(self.size, "big"))
-
-    def jwks(self):
-        numbers = {"n": b64(self.modulus.to_bytes(self.size, "big")), "e": "AQAB"}
-        return {"keys": [{"kid": self.kid, "kty": "RSA", "alg": "RS256", "use": "sig", **numbers},
-                         {"kid": "for-encryption", "kty": "RSA", "alg": "RSA-OAEP", "use": "enc", **numbers}]}
 
 
 class Realm:
@@ -282,7 +255,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if is_admin_call:
                 name, action = self.admin_call(path, query, json.loads(raw) if raw else None)
             elif path == OIDC + "certs":
-                name, action = "certs", lambda: (200, self.realm.signer.jwks())
+                name, action = "certs", lambda: (200, self.realm.signer.jwks("for-encryption", "RSA-OAEP", "enc"))
             elif path in (OIDC + "token", OIDC + "logout"):
                 name, action = self.form_call(path, raw)
             else:

@@ -7,15 +7,16 @@ tests_unit_test_identity_SOURCES = \
 	tests/unit/store/script_server.h tests/unit/store/script_server.c \
 	tests/unit/identity/test_account.c \
 	tests/unit/identity/test_cognito.c \
-	tests/unit/identity/keycloak_stage.h tests/unit/identity/keycloak_stage.c \
+	tests/unit/identity/outside_stage.h tests/unit/identity/outside_stage.c \
 	tests/unit/identity/test_keycloak.c \
 	tests/unit/identity/test_keycloak_faults.c \
 	tests/unit/identity/test_keys.c \
 	tests/unit/identity/test_login.c \
+	tests/unit/identity/test_outside.c \
 	tests/unit/identity/test_refusal.c \
 	tests/unit/identity/test_session.c
 tests_unit_test_identity_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/src -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
 tests_unit_test_identity_CFLAGS = $(unit_cflags) $(OPENSSL_CFLAGS)
 EXTRA_DIST += tests/unit/identity/cognito_server.py tests/unit/identity/keycloak_server.py \
-	tests/unit/identity/keycloak_realm.json
+	tests/unit/identity/keycloak_realm.json tests/unit/identity/signer.py
 tests_unit_test_identity_LDADD = $(fixture_libs) $(unit_libs) $(identity_libs) $(CMOCKA_LIBS)

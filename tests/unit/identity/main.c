@@ -7,6 +7,7 @@
     X(session)     \
     X(keys)        \
     X(refusal)     \
+    X(outside)     \
     X(cognito)     \
     X(keycloak)    \
     X(keycloak_faults)

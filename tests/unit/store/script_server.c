@@ -22,13 +22,13 @@ static void stop(void *argument)
 const char *script_server_start(struct arena *arena, const char *script, const char *directory,
                                 const char *const *arguments)
 {
-    const char *all[16] = {GATEHOUSE_PYTHON3,
-                           harness_source(arena, script), directory};
+    /* Modules beside the script leave nothing in the source tree. */
+    const char *all[16] = {GATEHOUSE_PYTHON3, "-B", harness_source(arena, script), directory};
     pid_t *pid = arena_alloc(arena, sizeof *pid);
     int ends[2];
     char port[16] = "";
     for (size_t i = 0; arguments[i] != NULL; i++)
-        all[3 + i] = arguments[i];
+        all[4 + i] = arguments[i];
     assert_int_equal(pipe(ends), 0);
     *pid = fork();
     assert_true(*pid >= 0);
