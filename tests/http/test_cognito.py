@@ -4,74 +4,19 @@ strict pool of the tests' own (tests/unit/identity/cognito_server.py), a worker,
 
 import contextlib
 import json
-import os
-import pathlib
-import re
-import signal
-import subprocess
-import sys
 import time
 
 import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from support import mail
-from support.host import Host
-from support.stack import wait_until
+from support import mail, outside
+from support.outside import ADMIN
 
-SERVER = pathlib.Path(__file__).parents[1] / "unit" / "identity" / "cognito_server.py"
-ADMIN = "admin@gatehouse.example"
 PASSWORDS = {
     "admin": "administrator password 1", "owner": "owner's own password 2", "member": "member password 3",
     "changed": "changed password 4", "reset": "reset password 5"
 }
-
-
-class Pool:
-    """The pool's process."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        key = rsa.generate_private_key(public_exponent=65537, key_size=2048).private_numbers()
-        text = json.dumps({"n": f"{key.public_numbers.n:x}", "d": f"{key.d:x}", "kid": "pool-key"})
-        (folder / "key.json").write_text(text, encoding="utf-8")
-        self.process = subprocess.Popen([sys.executable, "-B", "-s", str(SERVER), str(folder)], stdout=subprocess.PIPE, text=True)
-        self.port = int(self.process.stdout.readline())
-
-    def calls(self):
-        """What it was asked, oldest first."""
-        lines = (self.folder / "log").read_text(encoding="utf-8").splitlines()
-        return [json.loads(line)["operation"] for line in lines]
-
-    def _stands_still(self):
-        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat")
-        return all(task.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T" for task in tasks)
-
-    @contextlib.contextmanager
-    def stopped(self):
-        """It takes connections meanwhile, and says nothing."""
-        os.kill(self.process.pid, signal.SIGSTOP)
-        # The signal is one thread's to take: until it has, another may answer on a connection that is open.
-        wait_until(self._stands_still, 20, "all threads of the pool to stand still")
-        try:
-            yield
-        finally:
-            os.kill(self.process.pid, signal.SIGCONT)
-
-
-SETTINGS = """
-[cognito]
-region = eu-central-1
-endpoint = http://127.0.0.1:{port}
-issuer = https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Tests
-jwks_url = http://127.0.0.1:{port}/keys
-user_pool_id = eu-central-1_Tests
-client_id = testclient
-client_secret_file = {folder}/secrets/cognito-client
-access_key_id = AKIDEXAMPLE
-secret_access_key_file = {folder}/secrets/cognito-access
-"""
 
 
 class Place:
@@ -104,32 +49,19 @@ class Place:
         return self.host.rows("SELECT id, status, provider_subject, email_verified FROM user WHERE email = %s", email)[0]
 
 
-@pytest.fixture(scope="module")
-def place(stack, tmp_path_factory):
+def make_place(kind, stack, tmp_path_factory):
+    """What a module's place is, for a provider of that kind."""
     if stack.web_server != "nginx":
         pytest.skip("what a provider does not depend on the web server; it is looked at behind nginx")
-    pool = Pool(tmp_path_factory.mktemp("pool"))
-    try:
-        with Host(stack) as host:
-            text = host.configuration.read_text(encoding="utf-8")
-            text, count = re.subn(r"(?m)^provider = embedded$", "provider = cognito", text)
-            assert count == 1
-            text += SETTINGS.format(port=pool.port, folder=host.folder)
-            host.configuration.write_text(text, encoding="utf-8")
-            (host.folder / "secrets" / "cognito-client").write_text("client secret\n", encoding="utf-8")
-            (host.folder / "secrets" / "cognito-access").write_text("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY\n",
-                                                                    encoding="utf-8")
-            for path in (host.folder / "secrets").iterdir():
-                path.chmod(0o600)
-            host.run("migrate")
-            (host.folder / "password").write_text(PASSWORDS["admin"], encoding="utf-8")
-            host.run("create-admin", "--email", ADMIN, "--password-file", str(host.folder / "password"))
-            with host.worker() as worker:
-                yield Place(host, pool, worker, stack.prefix)
-    finally:
-        os.kill(pool.process.pid, signal.SIGCONT)
-        pool.process.kill()
-        pool.process.wait()
+    with contextlib.ExitStack() as started:
+        pool = started.enter_context(outside.pool(outside.KINDS[kind], tmp_path_factory.mktemp("pool")))
+        host = started.enter_context(outside.host(stack, pool, PASSWORDS["admin"]))
+        yield Place(host, pool, started.enter_context(host.worker()), stack.prefix)
+
+
+@pytest.fixture(scope="module")
+def place(stack, tmp_path_factory):
+    yield from make_place("cognito", stack, tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

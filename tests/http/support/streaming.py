@@ -18,7 +18,7 @@ daemon off;
 {user}pid {folder}/nginx.pid;
 error_log {folder}/nginx.log warn;
 worker_processes 1;
-events {{ worker_connections 64; }}
+events {{ worker_connections 512; }}
 http {{
     access_log off;
     client_body_temp_path {folder}/body;
@@ -35,29 +35,35 @@ http {{
 def streaming(stack, **settings):
     """A copy of the stack whose address is that of the second service; settings as in system.worker()."""
     with system.worker(stack, files_delivery="stream", **settings) as worker:
-        with tempfile.TemporaryDirectory(prefix="gatehouse-nginx-") as folder:
-            port = _free_port()
-            _write(folder, "site.conf", _site(stack, worker.path, port))
-            _write(folder, "nginx.conf",
-                   MAIN.format(folder=folder, user="user root;\n" if os.geteuid() == 0 else ""))
-            log = os.path.join(folder, "nginx.log")
-            with open(log, "ab") as output:
-                process = subprocess.Popen(["nginx", "-p", folder, "-e", log, "-c", f"{folder}/nginx.conf"],
-                                           stdin=subprocess.DEVNULL,
-                                           stdout=output,
-                                           stderr=output)
-            try:
-                wait_until(lambda: _listens(process, port, log), 30, "the test's own nginx")
-                yield _moved(stack, port)
-            finally:
-                process.terminate()
-                process.wait(30)
+        with nginx(stack, worker.path, worker.path) as moved:
+            yield moved
 
 
-def _site(stack, worker_socket, port):
+@contextlib.contextmanager
+def nginx(stack, worker_socket, login_socket):
+    """An nginx of the test's own before those sockets; a copy of the stack with its address."""
+    with tempfile.TemporaryDirectory(prefix="gatehouse-nginx-") as folder:
+        port = _free_port()
+        _write(folder, "site.conf", _site(stack, worker_socket, login_socket, port))
+        _write(folder, "nginx.conf", MAIN.format(folder=folder, user="user root;\n" if os.geteuid() == 0 else ""))
+        log = os.path.join(folder, "nginx.log")
+        with open(log, "ab") as output:
+            process = subprocess.Popen(["nginx", "-p", folder, "-e", log, "-c", f"{folder}/nginx.conf"],
+                                       stdin=subprocess.DEVNULL,
+                                       stdout=output,
+                                       stderr=output)
+        try:
+            wait_until(lambda: _listens(process, port, log), 30, "the test's own nginx")
+            yield _moved(stack, port)
+        finally:
+            process.terminate()
+            process.wait(30)
+
+
+def _site(stack, worker_socket, login_socket, port):
     words = {
         "LISTEN": f"127.0.0.1:{port}", "SERVER_NAME": "localhost", "BASE_PATH": stack.prefix,
-        "WORKER_SOCKET": worker_socket, "LOGIN_SOCKET": worker_socket, "FILES_DIRECTORY": stack.blobs,
+        "WORKER_SOCKET": worker_socket, "LOGIN_SOCKET": login_socket, "FILES_DIRECTORY": stack.blobs,
         "ACCEL_PREFIX": "/_gatehouse_files/", "MAX_BODY": "1g", "WEB_ROOT": stack.data_file("web")
     }
     lines = stack.data_file("nginx/gatehouse.conf.in").read_text(encoding="utf-8").splitlines()

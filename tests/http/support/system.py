@@ -45,9 +45,9 @@ class Worker:
 
 
 @contextlib.contextmanager
-def worker(stack, limits=(), **settings):
+def worker(stack, limits=(), count=1, **settings):
     """Starts a worker with settings such as files_directory="/tmp/x" (section_name=value); limits are
-    (RLIMIT, value) pairs."""
+    (RLIMIT, value) pairs. With a count so many share the socket, and the first stands for all."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
     for name, value in settings.items():
         environment[f"GATEHOUSE_{name.upper()}"] = str(value)
@@ -62,25 +62,29 @@ def worker(stack, limits=(), **settings):
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, open(log, "wb") as errors:
             listener.bind(path)
             listener.listen(128)
-            process = subprocess.Popen([stack.worker_program(), "--config", stack.configuration],
-                                       stdin=listener,
-                                       stdout=errors,
-                                       stderr=errors,
-                                       env=environment,
-                                       cwd=folder,
-                                       preexec_fn=prepare)
+            processes = [
+                subprocess.Popen([stack.worker_program(), "--config", stack.configuration],
+                                 stdin=listener,
+                                 stdout=errors,
+                                 stderr=errors,
+                                 env=environment,
+                                 cwd=folder,
+                                 preexec_fn=prepare) for _ in range(count)
+            ]
         try:
-            started = Worker(process, path, log)
+            started = Worker(processes[0], path, log)
             wait_until(lambda: _answers(started), 10,
                        f"the test's own worker to answer; it wrote: {_read(log)}")
             yield started
         finally:
-            process.terminate()
-            try:
-                process.wait(10)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                try:
+                    process.wait(10)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+                    process.wait()
 
 
 def _answers(started):
