@@ -40,7 +40,7 @@ dist_web_DATA = web/index.html web/first-login.html web/confirm.html web/reset.h
 dist_webassets_DATA = web/assets/api.js web/assets/config.js web/assets/first-login.js web/assets/form.js \
 	web/assets/icon.svg web/assets/style.css web/assets/page.js web/assets/confirm.js web/assets/reset.js
 
-EXTRA_DIST += tools/quickstart tools/test tools/lib/packages tools/lib/packages.txt tools/lib/quickstart \
+EXTRA_DIST += tools/quickstart tools/test tools/lib/packages tools/lib/packages.txt tools/lib/quickstart tools/lib/emulators \
 	tools/lib/test-steps.sh tools/lib/test-stack.sh
 EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in systemd/gatehouse-upload.service.in \
 	systemd/gatehouse-jobs.service.in \

@@ -67,8 +67,8 @@ enum log_destination { LOG_TO_STDERR, LOG_TO_SYSLOG, LOG_TO_FILE };
  * Opens the destination. `path` is used with LOG_TO_FILE only and copied. Returns false (with errno set) when the file
  * cannot be opened; the log then stays where it was. May be called again to reopen.
  *
- * A file that is renamed or removed by whoever rotates logs is opened anew at the next line; where that fails the lines
- * go on into the old one.
+ * A file that is renamed or removed by whoever rotates logs is opened anew: the process looks at its first line of each
+ * second, and lines until then go into the old file. Where the new one cannot be opened the lines go on into the old.
  */
 bool log_open(enum log_destination destination, const char *path, const char *program);
 

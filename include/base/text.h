@@ -38,11 +38,23 @@ void buffer_add_text(struct buffer *buffer, const char *text);
 void buffer_add_char(struct buffer *buffer, char character);
 void buffer_add_format(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* What "%lld" prints, in a tenth of its time. */
+void buffer_add_integer(struct buffer *buffer, int64_t integer);
+
+/* Room for the text of any integer, without its end. */
+#define TEXT_INTEGER_BYTES 20
+
+/* The text of an integer, without a NUL behind it; its length. */
+size_t text_from_integer(int64_t integer, char text_out[TEXT_INTEGER_BYTES]);
+
 /*
  * Adds `length` bytes as a JSON string with its quotes (RFC 8259, section 7). Invalid UTF-8 becomes U+FFFD, control
  * characters, U+2028 and U+2029 are escaped, so that the result is one line and valid whatever comes in.
  */
 void buffer_add_json(struct buffer *buffer, const char *text, size_t length);
+
+/* How many of the bytes at the beginning stand for themselves in a JSON string: printable ASCII without " and \. */
+size_t text_plain_length(const char *text, size_t length);
 
 /* The same for a NUL-terminated text; NULL becomes the word null. */
 void buffer_add_json_text(struct buffer *buffer, const char *text);

@@ -24,6 +24,7 @@
 #define DOCUMENT_NUMBER_BYTES 60
 
 struct arena;
+struct buffer;
 struct document;
 struct error;
 
@@ -77,5 +78,11 @@ bool document_integer(const struct document *value, int64_t *value_out);
 
 /* False, and *value_out untouched, when `value` is NULL or neither true nor false. */
 bool document_boolean(const struct document *value, bool *value_out);
+
+/*
+ * Adds the value to `buffer` as JSON: on one line where `indent` is negative, otherwise on lines of their own for members
+ * and elements, as at that depth of two blanks each. What is read back is the same value.
+ */
+void document_write(const struct document *value, int indent, struct buffer *buffer);
 
 #endif

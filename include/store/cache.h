@@ -3,7 +3,8 @@
  * The service cache: one LMDB file a host, shared by its workers, the job runner and gatehousectl, of what is dear to
  * fetch. It is a copy that can be thrown away at any moment: whatever goes wrong with it (no room on the disk, a file that
  * is broken, cut or somebody else's), the calls below answer as if nothing were stored, and a broken file is replaced.
- * None of them can fail a request.
+ * None of them can fail a request, and none waits for another process longer than a second: whoever was stopped or hangs in
+ * the file keeps the old one, and all others go on with a new one.
  *
  * Keys are texts of at most LIMIT_CACHE_KEY_BYTES with a prefix that names the owner ("jwks:embedded"). Nothing secret may
  * be stored: what is handed in is authenticated with a key made from the service's secret, so that a damaged or foreign
@@ -32,7 +33,7 @@ struct cache;
 struct error;
 
 struct cache_options {
-    const char *path;     /* the file; beside it lie path-lock (LMDB's) and path-guard (ours) */
+    const char *path;     /* the file; nothing lies beside it */
     size_t bytes;         /* the file's size at most; 0: no cache */
     struct secret master; /* the service's secret */
 };
@@ -102,12 +103,12 @@ struct cache_entry {
 size_t cache_list(struct cache *cache, struct arena *arena, const char *after, size_t limit,
                   struct cache_entry **entries_out);
 
-/* Removes what has expired and the marks of processes that died; for the job runner, now and then. */
+/* Removes what has expired; for the job runner, now and then. */
 void cache_sweep(struct cache *cache);
 
 /*
- * Whether this process has to end after the request in hand: a fault in the mapped file came while it held the file's lock,
- * which the others get back only when it ends.
+ * Whether this process has to end after the request in hand: a fault in the mapped file came while it was written, and may
+ * have left this process's own memory in the middle of something.
  */
 bool cache_spent(const struct cache *cache);
 

@@ -70,6 +70,15 @@ static const struct schema_field record_fields[] = {
 const struct schema files_record_schema = {
     .name = "FileRecord", SCHEMA_FIELDS(record_fields), .size = sizeof(struct record_view)};
 
+static const char *file_path(struct arena *arena, struct id id)
+{
+    static const char folder[] = "/system/files/";
+    char *path = arena_alloc(arena, sizeof folder - 1 + ID_TEXT_BYTES);
+    memcpy(path, folder, sizeof folder - 1);
+    id_format(id, path + sizeof folder - 1);
+    return path;
+}
+
 static struct info_view *info_view(struct call *call, const struct file_record *record)
 {
     struct info_view *view = arena_alloc(call->arena, sizeof *view);
@@ -80,7 +89,7 @@ static struct info_view *info_view(struct call *call, const struct file_record *
         .name = record->name,
         .hash = hex_encode(call->arena, record->hash, sizeof record->hash),
         .content_type = record->content_type,
-        .url = arena_format(call->arena, "/system/files/%s", id_text(call->arena, record->id)),
+        .url = file_path(call->arena, record->id),
         .user_id = record->user_id,
         .size = record->size,
     };

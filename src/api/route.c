@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Looking through the table as it stands touches every row and every path, for each request. So what the paths begin with,
+ * up to a {word}, is kept side by side as lengths and hashes; a row is looked at only where these fit.
+ */
 #include "api/route.h"
 
-#include <stdio.h>
+#include <assert.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -29,7 +33,64 @@ static bool path_fits(struct arena *arena, const char *pattern, const char *path
 static void add_method(char *allow, size_t size, const char *method)
 {
     size_t length = strlen(allow);
-    (void)snprintf(allow + length, size - length, "%s%s", length == 0 ? "" : ", ", method);
+    size_t more = strlen(method);
+    assert(length + more + 2 < size);
+    if (length != 0) {
+        memcpy(allow + length, ", ", 2);
+        length += 2;
+    }
+    memcpy(allow + length, method, more + 1);
+}
+
+#define ROWS_MAX 128
+#define BEGINNING_MAX 63
+
+/* How a row's path begins. */
+struct beginning {
+    uint32_t hash;
+    uint8_t length;
+    bool whole; /* there is nothing behind it */
+};
+
+static struct {
+    const struct route *rows;
+    size_t count;
+    struct beginning beginnings[ROWS_MAX];
+} table;
+
+/* hashes_out[i] is that of the first i characters (FNV-1a); returns the length of `path`, cut. */
+static size_t hash_beginnings(const char *path, uint32_t hashes_out[BEGINNING_MAX + 1])
+{
+    uint32_t hash = 2166136261u;
+    size_t length = 0;
+    hashes_out[0] = hash;
+    while (path[length] != '\0' && length < BEGINNING_MAX) {
+        hash = (hash ^ (unsigned char)path[length]) * 16777619u;
+        hashes_out[++length] = hash;
+    }
+    return length + (path[length] != '\0');
+}
+
+static void read_table(void)
+{
+    uint32_t hashes[BEGINNING_MAX + 1];
+    const struct route *rows = routes(&table.count);
+    assert(table.count <= ROWS_MAX);
+    for (size_t i = 0; i < table.count; i++) {
+        size_t length = strcspn(rows[i].path, "{");
+        assert(length <= BEGINNING_MAX);
+        (void)hash_beginnings(rows[i].path, hashes);
+        table.beginnings[i] = (struct beginning){hashes[length], (uint8_t)length, rows[i].path[length] == '\0'};
+    }
+    table.rows = rows;
+}
+
+/* Whether a path of this length, with these hashes, may be the row's. */
+static bool may_fit(const struct beginning *beginning, size_t length, const uint32_t hashes[BEGINNING_MAX + 1])
+{
+    if (beginning->whole ? beginning->length != length : beginning->length > length)
+        return false;
+    return hashes[beginning->length] == beginning->hash;
 }
 
 void route_find(struct arena *arena, enum method method, const char *path, struct route_match *match_out)
@@ -37,11 +98,14 @@ void route_find(struct arena *arena, enum method method, const char *path, struc
     *match_out = (struct route_match){0};
     if (path == NULL)
         return;
-    size_t count;
-    const struct route *rows = routes(&count);
-    for (size_t i = 0; i < count; i++) {
+    if (table.rows == NULL)
+        read_table();
+    uint32_t hashes[BEGINNING_MAX + 1];
+    size_t length = hash_beginnings(path, hashes);
+    const struct route *rows = table.rows;
+    for (size_t i = 0; i < table.count; i++) {
         const char *segment;
-        if (!path_fits(arena, rows[i].path, path, &segment))
+        if (!may_fit(&table.beginnings[i], length, hashes) || !path_fits(arena, rows[i].path, path, &segment))
             continue;
         add_method(match_out->allow, sizeof match_out->allow, method_text(rows[i].method));
         if (rows[i].method == METHOD_GET)

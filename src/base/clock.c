@@ -27,17 +27,35 @@ static char *write_digits(char *at, int number, int count, char after)
     return at + count + 1;
 }
 
+#define DAY_SECONDS 86400
+
+/*
+ * The date of a day, counted from 1970-01-01, in the Gregorian calendar: eras of 400 years that begin on 1 March, so that
+ * a leap day is a year's last. gmtime_r() looks at the time zone first, under a lock; here it was most of a line's time.
+ */
+static char *write_date(char *at, int64_t day)
+{
+    int64_t shifted = day + 719468;
+    int64_t era = (shifted >= 0 ? shifted : shifted - 146096) / 146097;
+    int in_era = (int)(shifted - era * 146097);
+    int year = (in_era - in_era / 1460 + in_era / 36524 - in_era / 146096) / 365;
+    int in_year = in_era - (365 * year + year / 4 - year / 100);
+    int month = (5 * in_year + 2) / 153;
+    int calendar_month = month < 10 ? month + 3 : month - 9;
+    at = write_digits(at, (int)(year + era * 400) + (calendar_month <= 2), 4, '-');
+    at = write_digits(at, calendar_month, 2, '-');
+    return write_digits(at, in_year - (153 * month + 2) / 5 + 1, 2, 'T');
+}
+
 void clock_format(int64_t milliseconds, char text_out[CLOCK_TEXT_BYTES])
 {
-    time_t seconds = (time_t)(milliseconds / 1000);
-    struct tm parts;
-    (void)gmtime_r(&seconds, &parts);
-    char *at = write_digits(text_out, parts.tm_year + 1900, 4, '-');
-    at = write_digits(at, parts.tm_mon + 1, 2, '-');
-    at = write_digits(at, parts.tm_mday, 2, 'T');
-    at = write_digits(at, parts.tm_hour, 2, ':');
-    at = write_digits(at, parts.tm_min, 2, ':');
-    at = write_digits(at, parts.tm_sec, 2, '.');
+    int64_t seconds = milliseconds / 1000;
+    int64_t day = (seconds >= 0 ? seconds : seconds - (DAY_SECONDS - 1)) / DAY_SECONDS;
+    int of_day = (int)(seconds - day * DAY_SECONDS);
+    char *at = write_date(text_out, day);
+    at = write_digits(at, of_day / 3600, 2, ':');
+    at = write_digits(at, of_day / 60 % 60, 2, ':');
+    at = write_digits(at, of_day % 60, 2, '.');
     at = write_digits(at, (int)(milliseconds % 1000), 3, 'Z');
     *at = '\0';
 }

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,6 +37,8 @@ static struct {
     int fd;
     char path[LIMIT_LOG_PATH_BYTES]; /* LOG_TO_FILE */
     struct stat file;                /* what the path was when it was opened */
+    int64_t looked;                  /* in which second the path was looked at last */
+    pid_t pid;                       /* 0: not asked for yet */
     struct log_levels levels;
     const char *request_id;
     const char *user_id;
@@ -95,12 +98,15 @@ bool log_open(enum log_destination destination, const char *path, const char *pr
 }
 
 /*
- * Whoever rotates logs renames the file and tells nobody: a look at what the path leads to, which takes about a
- * microsecond, finds it out before the line is written and needs no signal to processes that others started.
+ * Whoever rotates logs renames the file and tells nobody: a look at what the path leads to, at the first line of each
+ * second, finds it out before the line is written and needs no signal to processes that others started.
  */
-static void follow_file(void)
+static void follow_file(int64_t second)
 {
     struct stat now;
+    if (second == state.looked)
+        return;
+    state.looked = second;
     if (stat(state.path, &now) == 0 && now.st_ino == state.file.st_ino && now.st_dev == state.file.st_dev)
         return;
     int fd = open_file(state.path);
@@ -182,15 +188,6 @@ static size_t escape(const unsigned char *bytes, size_t left, char out[8], size_
     return step;
 }
 
-/* How many bytes from here on stand for themselves. */
-static size_t plain_run(const unsigned char *bytes, size_t left)
-{
-    size_t length = 0;
-    while (length < left && bytes[length] >= 0x20 && bytes[length] < 0x7f && bytes[length] != '"' && bytes[length] != '\\')
-        length++;
-    return length;
-}
-
 static void line_add_text(struct line *line, const char *text)
 {
     if (text == NULL) {
@@ -201,7 +198,7 @@ static void line_add_text(struct line *line, const char *text)
     size_t left = strlen(text);
     if (!line_add(line, "\"", 1))
         return;
-    size_t plain = plain_run(bytes, left);
+    size_t plain = text_plain_length(text, left);
     if (plain + 1 <= sizeof line->bytes - TAIL_BYTES - line->length) {
         (void)line_add(line, text, plain);
         bytes += plain;
@@ -223,27 +220,10 @@ static void line_add_text(struct line *line, const char *text)
     line->bytes[line->length++] = '"';
 }
 
-/* What snprintf() does, in a tenth of its time. */
-static int print_integer(char number[NUMBER_BYTES], int64_t integer)
-{
-    char reversed[NUMBER_BYTES];
-    int count = 0, length = 0;
-    uint64_t left = integer < 0 ? (uint64_t)0 - (uint64_t)integer : (uint64_t)integer;
-    do {
-        reversed[count++] = (char)('0' + left % 10);
-        left /= 10;
-    } while (left != 0);
-    if (integer < 0)
-        number[length++] = '-';
-    while (count > 0)
-        number[length++] = reversed[--count];
-    return length;
-}
-
 /* Milliseconds that were measured in whole microseconds: three decimals hold them exactly. */
 static int print_microseconds(char number[NUMBER_BYTES], int64_t microseconds)
 {
-    int length = print_integer(number, microseconds / 1000);
+    int length = (int)text_from_integer(microseconds / 1000, number);
     number[length++] = '.';
     number[length++] = (char)('0' + microseconds / 100 % 10);
     number[length++] = (char)('0' + microseconds / 10 % 10);
@@ -264,21 +244,23 @@ static int print_real(char number[NUMBER_BYTES], double real)
 static void line_add_field(struct line *line, const struct log_field *field)
 {
     char number[NUMBER_BYTES];
-    size_t before = line->length;
-    if (before + strlen(field->name) + sizeof number + 8 > sizeof line->bytes - TAIL_BYTES) {
+    size_t name_length = strlen(field->name);
+    if (line->length + name_length + sizeof number + 8 > sizeof line->bytes - TAIL_BYTES) {
         line->truncated = true;
         return;
     }
-    (void)line_add(line, ",\"", 2);
-    (void)line_add(line, field->name, strlen(field->name));
-    (void)line_add(line, "\":", 2);
+    char *at = line->bytes + line->length;
+    memcpy(at, ",\"", 2);
+    memcpy(at + 2, field->name, name_length);
+    memcpy(at + 2 + name_length, "\":", 2);
+    line->length += name_length + 4;
     if (field->kind == LOG_KIND_TEXT) {
         line_add_text(line, field->text);
         return;
     }
     int length;
     if (field->kind == LOG_KIND_INTEGER)
-        length = print_integer(number, field->integer);
+        length = (int)text_from_integer(field->integer, number);
     else if (field->kind == LOG_KIND_REAL)
         length = print_real(number, field->real);
     else
@@ -299,7 +281,7 @@ static void add_context(struct line *line)
             line_add_field(line, &fields[i]);
 }
 
-static void line_write(const struct line *line, enum log_level level)
+static void line_write(const struct line *line, enum log_level level, int64_t second)
 {
     static const int priorities[LOG_LEVEL_COUNT] = {LOG_CRIT, LOG_ERR,   LOG_WARNING,
                                                     LOG_INFO, LOG_DEBUG, LOG_DEBUG};
@@ -308,13 +290,31 @@ static void line_write(const struct line *line, enum log_level level)
         return;
     }
     if (state.destination == LOG_TO_FILE)
-        follow_file();
+        follow_file(second);
     /*
      * One write keeps lines of several processes apart. A log that cannot be written must not stop the
      * service.
      */
     ssize_t written = write(state.fd, line->bytes, line->length);
     (void)written;
+}
+
+static void forget_pid(void)
+{
+    state.pid = 0;
+}
+
+/* getpid() is a call to the kernel; a child has a number of its own. */
+static pid_t own_pid(void)
+{
+    static bool watching;
+    if (state.pid == 0) {
+        watching = watching || pthread_atfork(NULL, NULL, forget_pid) == 0;
+        if (!watching)
+            return getpid();
+        state.pid = getpid();
+    }
+    return state.pid;
 }
 
 static void count_line(enum log_level level)
@@ -335,13 +335,14 @@ void log_event(enum log_level level, enum log_module module, const char *message
     line.truncated = false;
     char now[CLOCK_TEXT_BYTES];
     count_line(level);
-    clock_format(clock_now(), now);
+    int64_t milliseconds = clock_now();
+    clock_format(milliseconds, now);
     (void)line_add(&line, "{\"time\":\"", 9);
     (void)line_add(&line, now, strlen(now));
     (void)line_add(&line, "\"", 1);
     line_add_field(&line, &LOG_TEXT("level", level_texts[level]));
     line_add_field(&line, &LOG_TEXT("module", module_texts[module]));
-    line_add_field(&line, &LOG_INTEGER("pid", getpid()));
+    line_add_field(&line, &LOG_INTEGER("pid", own_pid()));
     line_add_field(&line, &LOG_TEXT("message", message));
     add_context(&line);
     for (; fields->kind != LOG_KIND_NONE; fields++)
@@ -353,7 +354,7 @@ void log_event(enum log_level level, enum log_module module, const char *message
     }
     line.bytes[line.length++] = '}';
     line.bytes[line.length++] = '\n';
-    line_write(&line, level);
+    line_write(&line, level, milliseconds / 1000);
 }
 
 const char *log_level_text(enum log_level level)

@@ -54,6 +54,28 @@ void buffer_add_format(struct buffer *buffer, const char *format, ...)
     va_end(arguments);
 }
 
+size_t text_from_integer(int64_t integer, char text_out[TEXT_INTEGER_BYTES])
+{
+    char reversed[TEXT_INTEGER_BYTES];
+    size_t count = 0, length = 0;
+    uint64_t left = integer < 0 ? (uint64_t)0 - (uint64_t)integer : (uint64_t)integer;
+    do {
+        reversed[count++] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left != 0);
+    if (integer < 0)
+        text_out[length++] = '-';
+    while (count > 0)
+        text_out[length++] = reversed[--count];
+    return length;
+}
+
+void buffer_add_integer(struct buffer *buffer, int64_t integer)
+{
+    char text[TEXT_INTEGER_BYTES];
+    buffer_add(buffer, text, text_from_integer(integer, text));
+}
+
 size_t utf8_next(const unsigned char *bytes, size_t left, uint32_t *code_point_out)
 {
     static const uint32_t minimum[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -108,6 +130,39 @@ static void add_escaped(struct buffer *buffer, const unsigned char *bytes, size_
     }
 }
 
+/* The high bit of each byte that is zero; bytes above one that is may have it as well. */
+static uint64_t zero_bytes(uint64_t word)
+{
+    return (word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080);
+}
+
+static uint64_t all_of(unsigned char byte)
+{
+    return UINT64_C(0x0101010101010101) * byte;
+}
+
+/* Whether none of eight bytes is a control character, a quote, a backslash, DEL or beyond ASCII. */
+static bool all_plain(uint64_t word)
+{
+    uint64_t below_blank = (word - all_of(0x20)) & ~word;
+    uint64_t marked = word | below_blank | zero_bytes(word ^ all_of('"')) | zero_bytes(word ^ all_of('\\')) |
+                      zero_bytes(word ^ all_of(0x7f));
+    return (marked & all_of(0x80)) == 0;
+}
+
+size_t text_plain_length(const char *text, size_t length)
+{
+    size_t at = 0;
+    for (uint64_t word; length - at >= sizeof word; at += sizeof word) {
+        memcpy(&word, text + at, sizeof word);
+        if (!all_plain(word))
+            break;
+    }
+    while (at < length && text[at] >= 0x20 && text[at] < 0x7f && text[at] != '"' && text[at] != '\\')
+        at++;
+    return at;
+}
+
 void buffer_add_json(struct buffer *buffer, const char *text, size_t length)
 {
     const unsigned char *bytes = (const unsigned char *)text;
@@ -115,11 +170,10 @@ void buffer_add_json(struct buffer *buffer, const char *text, size_t length)
     buffer_add_char(buffer, '"');
     size_t plain = 0; /* start of the run that needs no escape */
     size_t at = 0;
-    while (at < length) {
-        if (bytes[at] >= 0x20 && bytes[at] < 0x7f && bytes[at] != '"' && bytes[at] != '\\') {
-            at++;
-            continue;
-        }
+    for (;;) {
+        at += text_plain_length(text + at, length - at);
+        if (at == length)
+            break;
         buffer_add(buffer, text + plain, at - plain);
         uint32_t code_point = 0;
         size_t step = utf8_next(bytes + at, length - at, &code_point);

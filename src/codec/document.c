@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "document_int.h"
 
 static const cJSON *item_of(const struct document *value)
@@ -120,4 +121,56 @@ bool document_boolean(const struct document *value, bool *value_out)
         return false;
     *value_out = cJSON_IsTrue(item_of(value)) != 0;
     return true;
+}
+
+/* ---- writing -------------------------------------------------------------------------------------- */
+
+static void new_line(int indent, struct buffer *buffer)
+{
+    if (indent >= 0)
+        buffer_add_format(buffer, "\n%*s", 2 * indent, "");
+}
+
+static void write_number(const cJSON *item, struct buffer *buffer)
+{
+    int64_t whole;
+    if (document_integer(document_of(item), &whole))
+        buffer_add_format(buffer, "%lld", (long long)whole);
+    else
+        buffer_add_format(buffer, "%.17g", item->valuedouble);
+}
+
+static void write_children(const cJSON *item, int indent, struct buffer *buffer)
+{
+    bool object = cJSON_IsObject(item) != 0;
+    int inside = indent >= 0 ? indent + 1 : indent;
+    buffer_add_char(buffer, object ? '{' : '[');
+    for (const cJSON *child = item->child; child != NULL; child = child->next) {
+        if (child != item->child)
+            buffer_add_char(buffer, ',');
+        new_line(inside, buffer);
+        if (object) {
+            buffer_add_json_text(buffer, child->string);
+            buffer_add_text(buffer, indent >= 0 ? ": " : ":");
+        }
+        document_write(document_of(child), inside, buffer);
+    }
+    if (item->child != NULL)
+        new_line(indent, buffer);
+    buffer_add_char(buffer, object ? '}' : ']');
+}
+
+void document_write(const struct document *value, int indent, struct buffer *buffer)
+{
+    const cJSON *item = item_of(value);
+    if (cJSON_IsObject(item) || cJSON_IsArray(item))
+        write_children(item, indent, buffer);
+    else if (cJSON_IsString(item))
+        buffer_add_json_text(buffer, item->valuestring);
+    else if (cJSON_IsNumber(item))
+        write_number(item, buffer);
+    else if (cJSON_IsBool(item))
+        buffer_add_text(buffer, cJSON_IsTrue(item) ? "true" : "false");
+    else
+        buffer_add_text(buffer, "null");
 }

@@ -33,6 +33,7 @@ int ctl_mirror(struct run *run);
 int ctl_settings(struct run *run);
 int ctl_cache(struct run *run);
 int ctl_rotate_keys(struct run *run);
+int ctl_identity(struct run *run);
 int ctl_routes(struct run *run);
 int ctl_openapi(struct run *run);
 int ctl_fsck(struct run *run);

@@ -39,9 +39,9 @@
     "COALESCE((SELECT GROUP_CONCAT(CONCAT(LENGTH(p.role_id), ':', p.role_id, LENGTH(p.permission)," \
     " ':', p.permission) ORDER BY p.role_id, p.permission SEPARATOR '') FROM role_permission p), '')"
 
-#define FILE_COLUMNS                                                                                 \
-    "f.id, f.organisation_id, f.user_id, f.bucket, f.type, f.name, f.hash, f.size, f.content_type, " \
-    "f.status, f.tags, f.created_at, f.updated_at, f.archived_at"
+#define FILE_BODY_COLUMNS \
+    "f.user_id, f.bucket, f.type, f.name, f.hash, f.size, f.content_type, f.status, f.tags"
+#define FILE_COLUMNS "f.id, f.organisation_id, " FILE_BODY_COLUMNS ", f.created_at, f.updated_at, f.archived_at"
 #define FILE_COLUMN_COUNT 14
 
 /* A status as it stands in the row; an unknown word denies. */
@@ -56,6 +56,10 @@ void organisation_read(struct arena *arena, const struct rows *rows, size_t row,
 
 void file_read(struct arena *arena, const struct rows *rows, size_t row, size_t first,
                struct file_record *record_out);
+
+/* FILE_BODY_COLUMNS of a file whose id and organisation are known; the times are NULL. */
+void file_read_body(struct arena *arena, const struct rows *rows, size_t row, size_t first, struct id id,
+                    struct id organisation, struct file_record *record_out);
 
 /* The lines of a text, in the arena; none for "". */
 struct text_list file_tags_read(struct arena *arena, const char *text);

@@ -34,28 +34,34 @@ struct text_list file_tags_read(struct arena *arena, const char *text)
     }
 }
 
+void file_read_body(struct arena *arena, const struct rows *rows, size_t row, size_t first, struct id id,
+                    struct id organisation, struct file_record *record_out)
+{
+    *record_out = (struct file_record){
+        .id = id,
+        .organisation_id = organisation,
+        .user_id = rows_id(rows, row, first),
+        .bucket = rows_text(rows, row, first + 1),
+        .type = rows_text(rows, row, first + 2),
+        .name = rows_text(rows, row, first + 3),
+        .size = rows_integer(rows, row, first + 5),
+        .content_type = rows_text(rows, row, first + 6),
+        .status = strcmp(rows_text(rows, row, first + 7), "active") == 0 ? FILE_ACTIVE : FILE_ARCHIVED,
+        .tags = file_tags_read(arena, rows_text(rows, row, first + 8)),
+    };
+    size_t length;
+    const void *hash = rows_bytes(rows, row, first + 4, &length);
+    assert(length == FILE_HASH_BYTES);
+    memcpy(record_out->hash, hash, FILE_HASH_BYTES);
+}
+
 void file_read(struct arena *arena, const struct rows *rows, size_t row, size_t first,
                struct file_record *record_out)
 {
-    *record_out = (struct file_record){
-        .id = rows_id(rows, row, first),
-        .organisation_id = rows_id(rows, row, first + 1),
-        .user_id = rows_id(rows, row, first + 2),
-        .bucket = rows_text(rows, row, first + 3),
-        .type = rows_text(rows, row, first + 4),
-        .name = rows_text(rows, row, first + 5),
-        .size = rows_integer(rows, row, first + 7),
-        .content_type = rows_text(rows, row, first + 8),
-        .status = strcmp(rows_text(rows, row, first + 9), "active") == 0 ? FILE_ACTIVE : FILE_ARCHIVED,
-        .tags = file_tags_read(arena, rows_text(rows, row, first + 10)),
-        .created_at = rows_time(rows, row, first + 11),
-        .updated_at = rows_time(rows, row, first + 12),
-        .archived_at = rows_time(rows, row, first + 13),
-    };
-    size_t length;
-    const void *hash = rows_bytes(rows, row, first + 6, &length);
-    assert(length == FILE_HASH_BYTES);
-    memcpy(record_out->hash, hash, FILE_HASH_BYTES);
+    file_read_body(arena, rows, row, first + 2, rows_id(rows, row, first), rows_id(rows, row, first + 1), record_out);
+    record_out->created_at = rows_time(rows, row, first + 11);
+    record_out->updated_at = rows_time(rows, row, first + 12);
+    record_out->archived_at = rows_time(rows, row, first + 13);
 }
 
 /* The first row of a SELECT of FILE_COLUMNS; NULL when there is none. */

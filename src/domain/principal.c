@@ -40,7 +40,7 @@
 static const struct statement load = {"SELECT " PRINCIPAL_COLUMNS PRINCIPAL_TABLES " WHERE p.user_id = ?"};
 
 static const struct statement load_with_file = {
-    "SELECT " PRINCIPAL_COLUMNS ", " FILE_COLUMNS PRINCIPAL_TABLES
+    "SELECT " PRINCIPAL_COLUMNS ", " FILE_BODY_COLUMNS PRINCIPAL_TABLES
     " LEFT JOIN file f ON f.id = ? AND f.organisation_id = p.organisation_id WHERE p.user_id = ?"};
 
 const struct statement *principal_statement(bool with_file)
@@ -69,7 +69,7 @@ static bool next_item(struct items *items, struct item *item_out)
 {
     size_t length = 0;
     const char *at = items->at;
-    while (at < items->end && text_is_digit(*at) && length < ITEM_BYTES_MAX)
+    while (at < items->end && *at >= '0' && *at <= '9' && length < ITEM_BYTES_MAX)
         length = length * 10 + (size_t)(*at++ - '0');
     if (at == items->at || at == items->end || *at != ':' || (size_t)(items->end - at) - 1 < length)
         return false;
@@ -197,7 +197,7 @@ struct error *principal_load_with_file(struct database *database, struct arena *
     TRY(read_principal(database, arena, rows, user, session, principal_out));
     if (*principal_out != NULL && !rows_is_null(rows, 0, FILE_COLUMN)) {
         *file_out = arena_alloc(arena, sizeof **file_out);
-        file_read(arena, rows, 0, FILE_COLUMN, *file_out);
+        file_read_body(arena, rows, 0, FILE_COLUMN, file, (*principal_out)->user.organisation_id, *file_out);
     }
     return NULL;
 }

@@ -28,6 +28,12 @@ static bool value_is_safe(const char *value)
     return true;
 }
 
+/* Names are literals, so most of those that are the same are the same one. */
+static bool same_name(const char *one, const char *other)
+{
+    return one == other || (text_lower(*one) == text_lower(*other) && text_equal_ignoring_case(one, other));
+}
+
 void reply_set_header(struct reply *reply, const char *name, const char *value)
 {
     bool safe = value_is_safe(value);
@@ -35,7 +41,7 @@ void reply_set_header(struct reply *reply, const char *name, const char *value)
     if (!safe)
         return;
     size_t at = 0;
-    while (at < reply->header_count && !text_equal_ignoring_case(reply->headers[at].name, name))
+    while (at < reply->header_count && !same_name(reply->headers[at].name, name))
         at++;
     if (at == REPLY_HEADERS_MAX)
         return;
@@ -100,8 +106,12 @@ struct buffer reply_head(const struct reply *reply)
 {
     struct buffer head;
     buffer_init(&head, reply->arena);
-    buffer_reserve(&head, 1024);
-    buffer_add_format(&head, "Status: %d %s\r\n", reply->status, reason(reply->status));
+    buffer_reserve(&head, 1024 + (reply->no_body ? 0 : reply->body.length));
+    buffer_add(&head, "Status: ", 8);
+    buffer_add_integer(&head, reply->status);
+    buffer_add_char(&head, ' ');
+    buffer_add_text(&head, reason(reply->status));
+    buffer_add(&head, "\r\n", 2);
     for (size_t i = 0; i < reply->header_count; i++) {
         buffer_add_text(&head, reply->headers[i].name);
         buffer_add(&head, ": ", 2);

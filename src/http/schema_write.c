@@ -46,7 +46,7 @@ static void write_value(struct buffer *buffer, const struct schema_field *field,
         buffer_add_text(buffer, *(const bool *)place ? "true" : "false");
         return;
     case SCHEMA_INTEGER:
-        buffer_add_format(buffer, "%lld", (long long)*(const int64_t *)place);
+        buffer_add_integer(buffer, *(const int64_t *)place);
         return;
     case SCHEMA_ID:
         write_id(buffer, *(const struct id *)place);

@@ -26,6 +26,11 @@ void cognito_admin(struct cognito *cognito, struct arena *arena, const char *ope
     cognito_add(call_out, "UserPoolId", cognito->options.user_pool_id);
 }
 
+void cognito_operator(struct arena *arena, const char *operation, struct cognito_call *call_out)
+{
+    begin(arena, operation, true, call_out);
+}
+
 void cognito_public(struct cognito *cognito, struct arena *arena, const char *operation, struct cognito_call *call_out)
 {
     begin(arena, operation, false, call_out);
@@ -118,7 +123,9 @@ static enum web_outcome send_once(struct cognito *cognito, struct arena *arena, 
     const struct web_header headers[] = {
         {"Content-Type", "application/x-amz-json-1.1"},
         {"X-Amz-Target", arena_format(arena, TARGET "%s", call->operation)},
+        {"X-Amz-Security-Token", secret_reveal(cognito->session_token)},
     };
+    size_t without = cognito->session_token.bytes == NULL ? 1 : 0;
     const struct web_signature signature = {.region = cognito->options.region,
                                             .service = "cognito-idp",
                                             .key_id = cognito->options.access_key_id,
@@ -126,7 +133,7 @@ static enum web_outcome send_once(struct cognito *cognito, struct arena *arena, 
     const struct web_call wire = {.method = "POST",
                                   .url = arena_format(arena, "%s/", cognito->options.endpoint),
                                   .headers = headers,
-                                  .header_count = sizeof headers / sizeof *headers,
+                                  .header_count = sizeof headers / sizeof *headers - without,
                                   .body = call->body.bytes,
                                   .body_length = call->body.length,
                                   .signature = call->is_signed ? &signature : NULL,

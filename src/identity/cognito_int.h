@@ -13,6 +13,7 @@ struct cognito {
     struct cognito_options options;
     struct secret client_secret; /* no secret: the app client has none */
     struct secret access_key;
+    struct secret session_token; /* of temporary keys, for a set-up; no secret: none */
 };
 
 static inline struct cognito *cognito_of(struct outside *outside)
@@ -51,6 +52,9 @@ struct cognito_call {
 /* Begins a call of the administrator, naming the pool, or one of the app client. */
 void cognito_admin(struct cognito *cognito, struct arena *arena, const char *operation, struct cognito_call *call_out);
 void cognito_public(struct cognito *cognito, struct arena *arena, const char *operation, struct cognito_call *call_out);
+
+/* Begins a signed call that names nothing yet. */
+void cognito_operator(struct arena *arena, const char *operation, struct cognito_call *call_out);
 
 /* Adds a member of text. */
 void cognito_add(struct cognito_call *call, const char *name, const char *value);

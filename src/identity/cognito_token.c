@@ -165,7 +165,10 @@ struct error *cognito_revoke(struct outside *outside, struct arena *arena, struc
     return call.fault == COGNITO_FINE || call.fault == COGNITO_NOT_AUTHORIZED ? NULL : cognito_unexpected(arena, &call);
 }
 
-/* The old password opens a session, whose token changes it; so the two belong together at Cognito, too. */
+/*
+ * The old password opens a session, whose token changes it; so the two belong together at Cognito, too. That the session
+ * could not be closed again is not the change's concern.
+ */
 struct error *cognito_change_password(struct outside *outside, struct arena *arena, const char *subject,
                                      struct secret password, struct secret new_password,
                                      enum provider_outcome *outcome_out)
@@ -187,8 +190,7 @@ struct error *cognito_change_password(struct outside *outside, struct arena *are
     cognito_add(&call, "ProposedPassword", secret_reveal(new_password));
     call.once = true;
     TRY(cognito_call(cognito, arena, &call));
-    if (grant.refresh_token.bytes != NULL)
-        TRY(cognito_revoke(outside, arena, grant.refresh_token));
+    outside_give_up(outside, arena, &grant);
     *outcome_out = PROVIDER_BAD_CREDENTIALS;
     if (call.fault == COGNITO_INVALID_PASSWORD || call.fault == COGNITO_INVALID_PARAMETER)
         *outcome_out = PROVIDER_PASSWORD_REFUSED;

@@ -146,17 +146,28 @@ void keycloak_admin(struct keycloak *keycloak, struct arena *arena, const char *
           call_out);
 }
 
+void keycloak_operator(struct arena *arena, const char *method, const char *url, struct keycloak_call *call_out)
+{
+    begin(arena, arena_format(arena, "%s %s", method, url), method, url, call_out);
+}
+
+struct error *keycloak_token_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call,
+                                  const char *token)
+{
+    const struct web_header headers[] = {
+        {"Authorization", arena_format(arena, "Bearer %s", token)},
+        {"Content-Type", "application/json"},
+    };
+    return call_once(keycloak, arena, call, headers, call->body.length != 0 ? 2 : 1);
+}
+
 struct error *keycloak_admin_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call)
 {
     bool fresh = keycloak->token == NULL || clock_monotonic() >= keycloak->token_until;
     if (fresh)
         TRY(fetch_token(keycloak, arena));
     for (int round = 0; round < 2; round++) {
-        const struct web_header headers[] = {
-            {"Authorization", arena_format(arena, "Bearer %s", keycloak->token)},
-            {"Content-Type", "application/json"},
-        };
-        TRY(call_once(keycloak, arena, call, headers, call->body.length != 0 ? 2 : 1));
+        TRY(keycloak_token_call(keycloak, arena, call, keycloak->token));
         if (call->status != 401 || fresh || round != 0)
             break;
         /* It ended before its time: the server was restarted, its keys changed. What was not taken was not done. */

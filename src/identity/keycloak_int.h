@@ -56,6 +56,11 @@ void keycloak_admin(struct keycloak *keycloak, struct arena *arena, const char *
 /* Makes it as the service account, whose token is fetched when there is none, and once more when it is not taken (401). */
 struct error *keycloak_admin_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call);
 
+/* Begins a call of somebody else's, to any address; and makes one with that access token, whatever is answered below 500. */
+void keycloak_operator(struct arena *arena, const char *method, const char *url, struct keycloak_call *call_out);
+struct error *keycloak_token_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call,
+                                  const char *token);
+
 /* "/{subject}{rest}" */
 const char *keycloak_path(struct arena *arena, const char *subject, const char *rest);
 

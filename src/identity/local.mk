@@ -9,7 +9,12 @@ libghidentity_a_SOURCES = \
 	include/identity/cognito.h src/identity/cognito_int.h src/identity/cognito.c src/identity/cognito_call.c \
 	src/identity/cognito_token.c \
 	include/identity/keycloak.h src/identity/keycloak_int.h src/identity/keycloak.c src/identity/keycloak_call.c \
-	src/identity/keycloak_token.c src/identity/keycloak_user.c
+	src/identity/keycloak_token.c src/identity/keycloak_user.c \
+	include/identity/provider_setup.h src/identity/provider_setup_int.h src/identity/provider_setup.c \
+	src/identity/cognito_setup_int.h src/identity/cognito_setup.c src/identity/cognito_setup_client.c \
+	src/identity/cognito_setup_text.c \
+	src/identity/keycloak_setup_int.h src/identity/keycloak_setup.c src/identity/keycloak_setup_client.c \
+	src/identity/keycloak_setup_text.c
 libghidentity_a_CFLAGS = $(AM_CFLAGS)
 
 # What a program that uses this floor links.

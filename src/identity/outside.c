@@ -145,8 +145,7 @@ static struct error *remove_one(struct provider *provider, struct arena *arena, 
 
 /* ---- signing in ----------------------------------------------------------------------------------- */
 
-/* A session that is not to be begun: what the provider opened is closed again, as well as can be. */
-static void give_up(struct outside *outside, struct arena *arena, const struct outside_grant *grant)
+void outside_give_up(struct outside *outside, struct arena *arena, const struct outside_grant *grant)
 {
     if (grant->refresh_token.bytes == NULL)
         return;
@@ -178,7 +177,7 @@ static struct error *login(struct provider *provider, struct arena *arena, const
     if (*outcome_out != PROVIDER_OK)
         return NULL;
     if (attempt->new_password_sent) {
-        give_up(outside, arena, &grant);
+        outside_give_up(outside, arena, &grant);
         *outcome_out = PROVIDER_PERMANENT_PASSWORD;
         return NULL;
     }
@@ -245,7 +244,7 @@ static struct error *change_password(struct provider *provider, struct arena *ar
         *outcome_out = PROVIDER_BAD_CREDENTIALS;
         return NULL;
     }
-    give_up(outside, arena, &grant);
+    outside_give_up(outside, arena, &grant);
     *outcome_out = PROVIDER_SAME_PASSWORD;
     return NULL;
 }

@@ -184,6 +184,9 @@ struct outside_secret {
 struct error *outside_read_secrets(struct outside *outside, struct arena *arena, const struct outside_secret *secrets,
                                    size_t count);
 
+/* What was opened at the provider and is not to be a session of ours is closed again, as well as can be. */
+void outside_give_up(struct outside *outside, struct arena *arena, const struct outside_grant *grant);
+
 /* The functions of every such provider, for outside_open(). */
 extern const struct provider_functions outside_functions;
 

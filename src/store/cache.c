@@ -83,10 +83,10 @@ static int find_body(struct cache *cache, MDB_txn *txn, void *context)
     int code = cache_get_version(cache, txn, &version);
     if (code != 0 || version < cache->version)
         return code;
-    code = cache_get(cache, txn, finding->key, strlen(finding->key), &value);
+    code = cache_get(cache, txn, finding->arena, finding->key, &value);
     if (code != 0)
         return code == MDB_NOTFOUND ? 0 : code;
-    finding->bytes = arena_copy(finding->arena, value.bytes, value.length);
+    finding->bytes = value.bytes;
     finding->length = value.length;
     finding->found = true;
     return 0;

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/arena.h"
 #include "base/clock.h"
-#include "base/metrics.h"
 #include "codec/digest.h"
 #include "store/cache_int.h"
 
@@ -99,6 +99,24 @@ static void make_format(const struct cache *cache, unsigned char format_out[FORM
     make_tag(cache, FORMAT, sizeof FORMAT, &none, "", 0, format_out + sizeof FORMAT);
 }
 
+/* Every entry stands there twice, once by its age; whatever else there is are leases and what the file says of itself. */
+static int count_entries(struct cache *cache, MDB_txn *txn, uint64_t *count_out)
+{
+    MDB_cursor *cursor;
+    MDB_val key = {.mv_data = (void *)"a", .mv_size = 1};
+    MDB_val value;
+    int code = mdb_cursor_open(txn, cache->dbi, &cursor);
+    if (code != 0)
+        return code;
+    code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
+    while (code == 0 && key.mv_size > 0 && *(const char *)key.mv_data == 'a') {
+        ++*count_out;
+        code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+    }
+    mdb_cursor_close(cursor);
+    return code == MDB_NOTFOUND ? 0 : code;
+}
+
 static int empty_to(struct cache *cache, MDB_txn *txn, int64_t version)
 {
     struct cache_name name;
@@ -106,7 +124,9 @@ static int empty_to(struct cache *cache, MDB_txn *txn, int64_t version)
     make_format(cache, format);
     MDB_val key = meta_name(&name, "format");
     MDB_val value = {.mv_data = format, .mv_size = sizeof format};
-    int code = mdb_drop(txn, cache->dbi, 0);
+    int code = count_entries(cache, txn, &cache->removed.told);
+    if (code == 0)
+        code = mdb_drop(txn, cache->dbi, 0);
     if (code == 0)
         code = mdb_put(txn, cache->dbi, &key, &value, 0);
     return code != 0 ? code : cache_put_version(cache, txn, version);
@@ -153,25 +173,43 @@ static int64_t time_left(const struct entry_head *head)
     return head->ttl - (age > age_wall ? age : age_wall);
 }
 
-int cache_get(struct cache *cache, MDB_txn *txn, const char *key, size_t key_length, struct cache_value *value_out)
+static int find_value(struct cache *cache, MDB_txn *txn, const char *key, size_t key_length, struct entry_head *head_out,
+                      struct cache_value *value_out)
 {
     struct cache_name name;
-    struct entry_head head;
-    uint8_t tag[CACHE_TAG_BYTES];
     MDB_val wanted = cache_name(&name, 'e', key, key_length);
     MDB_val found;
     int code = mdb_get(txn, cache->dbi, &wanted, &found);
     if (code != 0)
         return code;
-    if (!read_head(&found, &head))
+    if (!read_head(&found, head_out))
         return MDB_CORRUPTED;
     *value_out = (struct cache_value){
-        .bytes = (const unsigned char *)found.mv_data + sizeof head,
-        .length = found.mv_size - sizeof head,
-        .left = time_left(&head),
+        .bytes = (unsigned char *)found.mv_data + sizeof *head_out,
+        .length = found.mv_size - sizeof *head_out,
+        .left = time_left(head_out),
     };
-    if (value_out->left <= 0)
-        return MDB_NOTFOUND;
+    return value_out->left <= 0 ? MDB_NOTFOUND : 0;
+}
+
+int cache_peek(struct cache *cache, MDB_txn *txn, const char *key, size_t key_length, struct cache_value *value_out)
+{
+    struct entry_head head;
+    return find_value(cache, txn, key, key_length, &head, value_out);
+}
+
+/* Copied first and judged then: what lies in the mapping may change under our eyes when the file is overwritten. */
+int cache_get(struct cache *cache, MDB_txn *txn, struct arena *arena, const char *key, struct cache_value *value_out)
+{
+    struct entry_head head;
+    uint8_t tag[CACHE_TAG_BYTES];
+    size_t key_length = strlen(key);
+    int code = find_value(cache, txn, key, key_length, &head, value_out);
+    if (code != 0)
+        return code;
+    if (value_out->length > LIMIT_CACHE_VALUE_BYTES)
+        return MDB_CORRUPTED;
+    value_out->bytes = (unsigned char *)arena_copy(arena, value_out->bytes, value_out->length);
     make_tag(cache, key, key_length, &head, value_out->bytes, value_out->length, tag);
     return memcmp(tag, head.tag, sizeof tag) == 0 ? 0 : MDB_CORRUPTED;
 }
@@ -183,7 +221,7 @@ static int delete_one(struct cache *cache, MDB_txn *txn, MDB_val *key)
 }
 
 /* Removes an entry with its place in the order of ages. */
-static int delete_entry(struct cache *cache, MDB_txn *txn, const char *key, size_t length, size_t *removed_out)
+static int delete_entry(struct cache *cache, MDB_txn *txn, const char *key, size_t length, uint64_t *counter)
 {
     struct cache_name name, age;
     struct entry_head head;
@@ -198,17 +236,17 @@ static int delete_entry(struct cache *cache, MDB_txn *txn, const char *key, size
     }
     if (code == 0)
         code = delete_one(cache, txn, &wanted);
-    if (code == 0 && removed_out != NULL)
-        ++*removed_out;
+    if (code == 0 && counter != NULL)
+        ++*counter;
     return code;
 }
 
-int cache_remove(struct cache *cache, MDB_txn *txn, const char *key, size_t length, size_t *removed_out)
+int cache_remove(struct cache *cache, MDB_txn *txn, const char *key, size_t length, uint64_t *counter)
 {
     struct cache_name name;
     MDB_val lease = cache_name(&name, 'l', key, length);
     int code = delete_one(cache, txn, &lease);
-    return code != 0 ? code : delete_entry(cache, txn, key, length, removed_out);
+    return code != 0 ? code : delete_entry(cache, txn, key, length, counter);
 }
 
 int cache_put(struct cache *cache, MDB_txn *txn, const char *key, const void *bytes, size_t length, unsigned ttl_seconds)
@@ -264,7 +302,7 @@ static int delete_oldest(struct cache *cache, MDB_txn *txn)
     mdb_cursor_close(cursor);
     if (!found)
         return code == 0 ? MDB_NOTFOUND : code;
-    return code != 0 ? code : delete_entry(cache, txn, name, length, NULL);
+    return code != 0 ? code : delete_entry(cache, txn, name, length, &cache->removed.room);
 }
 
 int cache_trim(struct cache *cache, MDB_txn *txn)
@@ -275,7 +313,6 @@ int cache_trim(struct cache *cache, MDB_txn *txn)
         return code;
     while (code == 0 && used > cache->bytes / 100 * TRIMMED_PERCENT) {
         code = delete_oldest(cache, txn);
-        metrics_add(METRIC_CACHE_EVICTED, code == 0);
         if (code == 0)
             code = used_bytes(cache, txn, &used);
     }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Following changes, counting, listing and sweeping: what goes over many entries of the file. */
 #include <string.h>
-#include <time.h>
 
 #include "base/arena.h"
-#include "base/metrics.h"
 #include "store/cache_int.h"
 
-/* How often an eviction is tried while the file has no page free, 2 ms apart; then the file goes. */
-#define FOLLOW_TRIES 20
+/* The second try finds the file that took the place of one that was thrown away. */
+#define FOLLOW_TRIES 2
 
 /* Calls visit(key, length) for every entry whose key begins with `prefix`; it may end the walk with CACHE_QUIT. */
 struct walk {
@@ -92,18 +90,10 @@ int64_t cache_version(struct cache *cache)
     return cache_read(cache, version_body, &version) ? version : 0;
 }
 
-static int remove_one(struct cache *cache, MDB_txn *txn, const char *key, size_t length)
-{
-    size_t removed = 0;
-    int code = cache_remove(cache, txn, key, length, &removed);
-    metrics_add(METRIC_CACHE_EVICTED, removed);
-    return code;
-}
-
 static int remove_visit(struct cache *cache, MDB_txn *txn, const char *key, size_t length, void *context)
 {
     (void)context;
-    return remove_one(cache, txn, key, length);
+    return cache_remove(cache, txn, key, length, &cache->removed.told);
 }
 
 static int evict(struct cache *cache, MDB_txn *txn, const struct cache_eviction *eviction)
@@ -116,7 +106,7 @@ static int evict(struct cache *cache, MDB_txn *txn, const struct cache_eviction 
     for (size_t i = 0; code == 0 && i < eviction->keys.count; i++) {
         const char *key = eviction->keys.items[i];
         if (strlen(key) <= LIMIT_CACHE_KEY_BYTES)
-            code = remove_one(cache, txn, key, strlen(key));
+            code = remove_visit(cache, txn, key, strlen(key), NULL);
     }
     for (size_t i = 0; code == 0 && i < eviction->prefixes.count; i++) {
         code = walk_entries(cache, txn, eviction->prefixes.items[i], &remove);
@@ -150,7 +140,6 @@ static int follow_body(struct cache *cache, MDB_txn *txn, void *context)
 
 void cache_follow(struct cache *cache, const struct cache_eviction *evictions, size_t count, int64_t version, bool reset)
 {
-    static const struct timespec pause = {.tv_nsec = 2000000};
     struct following following = {evictions, count, version, reset};
     if (cache == NULL || cache->bytes == 0)
         return;
@@ -159,11 +148,8 @@ void cache_follow(struct cache *cache, const struct cache_eviction *evictions, s
     if (!reset && before >= version)
         return;
     bool done = false;
-    for (int tries = 0; tries < FOLLOW_TRIES && !done; tries++) {
-        if (tries > 0)
-            (void)nanosleep(&pause, NULL);
+    for (int tries = 0; tries < FOLLOW_TRIES && !done; tries++)
         done = cache_write(cache, follow_body, &following) || (!reset && cache_version(cache) >= version);
-    }
     if (!done && cache->env != NULL)
         cache_discard(cache, "an eviction could not be written");
 }
@@ -194,7 +180,7 @@ static int count_visit(struct cache *cache, MDB_txn *txn, const char *key, size_
     struct cache_value value;
     if (!covers(counting->eviction, key, length))
         return 0;
-    int code = cache_get(cache, txn, key, length, &value);
+    int code = cache_peek(cache, txn, key, length, &value);
     counting->count += code == 0;
     return code == MDB_NOTFOUND ? 0 : code;
 }
@@ -227,7 +213,7 @@ static int list_visit(struct cache *cache, MDB_txn *txn, const char *key, size_t
     struct cache_value value;
     if (listing->count == listing->limit)
         return CACHE_QUIT;
-    int code = cache_get(cache, txn, key, length, &value);
+    int code = cache_peek(cache, txn, key, length, &value);
     if (code == 0)
         listing->entries[listing->count++] =
             (struct cache_entry){arena_copy(listing->arena, key, length), value.length, value.left / 1000000};
@@ -256,16 +242,14 @@ static int sweep_visit(struct cache *cache, MDB_txn *txn, const char *key, size_
 {
     struct cache_value value;
     (void)context;
-    int code = cache_get(cache, txn, key, length, &value);
-    return code == MDB_NOTFOUND ? cache_remove(cache, txn, key, length, NULL) : code;
+    int code = cache_peek(cache, txn, key, length, &value);
+    return code == MDB_NOTFOUND ? cache_remove(cache, txn, key, length, &cache->removed.expired) : code;
 }
 
 static int sweep_body(struct cache *cache, MDB_txn *txn, void *context)
 {
     static const struct walk sweep = {.visit = sweep_visit};
-    int dead;
     (void)context;
-    (void)mdb_reader_check(cache->env, &dead);
     return walk_entries(cache, txn, "", &sweep);
 }
 

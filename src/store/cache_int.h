@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files behind store/cache.h share: cache_file.c opens, guards and replaces the LMDB file and runs transactions on
- * it; cache_entry.c knows how entries, leases and the file's version are written; cache.c is the face.
+ * What the files behind store/cache.h share: cache_file.c opens and replaces the LMDB file and runs transactions on it;
+ * cache_guard.c has its lock and the way back from a fault; cache_entry.c knows how entries, leases and the file's version
+ * are written, cache_evict.c goes over many of them; cache.c is the face.
  *
  * One database without a name; the first byte of a key tells what it is:
  *   'e' key             an entry: struct entry_head and the value
@@ -25,32 +26,69 @@
 #define CACHE_KEY_MAX (1 + 8 + LIMIT_CACHE_KEY_BYTES)
 #define CACHE_TAG_BYTES 16
 
+/* Entries that a transaction takes out, by why. */
+struct cache_removed {
+    uint64_t told;    /* a change evicts them, or makes the whole file untrue */
+    uint64_t room;    /* the oldest make room */
+    uint64_t expired; /* their time is over */
+};
+
 struct cache {
     struct arena *memory;
     const char *path;
     size_t bytes;
     uint8_t key[DIGEST_BYTES]; /* authenticates entries */
     MDB_env *env;              /* NULL: not open */
+    int descriptor;            /* while it is open: what is locked */
     MDB_dbi dbi;
     MDB_txn *reader; /* kept between reads, reset */
     dev_t device;
     ino_t inode;
     int64_t looked_at; /* when the path was last seen to lead to our file (clock_monotonic()) */
     int64_t retry_at;  /* not opened again before */
-    int64_t full_since; /* since when no page was free; 0: there are some */
     bool complained;
     bool spent;
+    struct cache_removed removed; /* by the transaction that is under way */
     int64_t version; /* that this process has followed */
     struct cache_counts counts;
 };
 
-/* ---- cache_file.c -------------------------------------------------------------------------------- */
-
 /* A step inside a transaction: an LMDB code; anything but 0 and CACHE_QUIT is a failure. */
 typedef int cache_body(struct cache *cache, MDB_txn *txn, void *context);
 
-/* Ends a writing transaction without a change and without complaint. */
+/* No codes of LMDB's or of the system's. QUIT ends a writing transaction without a change and without complaint. */
 #define CACHE_QUIT (-1)
+#define CACHE_FAULT (-2)
+#define CACHE_STUCK (-3)
+#define CACHE_BUSY (-4)
+
+/* ---- cache_guard.c ------------------------------------------------------------------------------- */
+
+/* One run of a body, as far as it came. */
+struct cache_attempt {
+    struct cache *cache;
+    cache_body *body;
+    void *context;
+    MDB_txn *txn;
+};
+
+/* Makes the handlers that cache_guarded() needs; once for each file that is opened. */
+void cache_guard_install(void);
+
+/* What the step answers, or CACHE_FAULT when it ran into a fault or did not come to an end. */
+int cache_guarded(int (*step)(struct cache_attempt *attempt), struct cache_attempt *attempt);
+
+/* For mdb_env_set_assert(). */
+void cache_on_assert(MDB_env *env, const char *message);
+
+/*
+ * 0; after a second without the lock CACHE_STUCK when somebody has kept it all the time, CACHE_BUSY when others were faster;
+ * or what the system says against it.
+ */
+int cache_lock(int descriptor, bool alone);
+void cache_unlock(int descriptor);
+
+/* ---- cache_file.c -------------------------------------------------------------------------------- */
 
 /* Runs the body in a transaction. False when it did not come to pass; the file may have been replaced then. */
 bool cache_read(struct cache *cache, cache_body *body, void *context);
@@ -79,18 +117,23 @@ cache_body cache_empty;
 int cache_get_version(struct cache *cache, MDB_txn *txn, int64_t *version_out);
 int cache_put_version(struct cache *cache, MDB_txn *txn, int64_t version);
 
-/* A value as it lies in the file, whole and alive; MDB_NOTFOUND otherwise. The bytes live as long as the transaction. */
+/* A value that is alive; what is dead or not there is MDB_NOTFOUND. */
 struct cache_value {
-    const unsigned char *bytes;
+    unsigned char *bytes;
     size_t length;
     int64_t left; /* microseconds */
 };
-int cache_get(struct cache *cache, MDB_txn *txn, const char *key, size_t key_length, struct cache_value *value_out);
+
+/* The value as it was stored, byte for byte, in the arena. */
+int cache_get(struct cache *cache, MDB_txn *txn, struct arena *arena, const char *key, struct cache_value *value_out);
+
+/* The value where it lies in the file, as long as the transaction lives, and nobody's word that it is whole. */
+int cache_peek(struct cache *cache, MDB_txn *txn, const char *key, size_t key_length, struct cache_value *value_out);
 
 int cache_put(struct cache *cache, MDB_txn *txn, const char *key, const void *bytes, size_t length, unsigned ttl_seconds);
 
-/* Removes an entry and a lease of that key; *removed_out counts the entries. */
-int cache_remove(struct cache *cache, MDB_txn *txn, const char *key, size_t length, size_t *removed_out);
+/* Removes an entry and a lease of that key; *counter (one of cache->removed) counts the entries. */
+int cache_remove(struct cache *cache, MDB_txn *txn, const char *key, size_t length, uint64_t *counter);
 
 /* Removes the oldest entries until the rest takes a good part less than the file may hold. */
 int cache_trim(struct cache *cache, MDB_txn *txn);

@@ -1,7 +1,7 @@
 noinst_LIBRARIES += libghstore.a
 libghstore_a_SOURCES = \
 	include/store/cache.h src/store/cache.c src/store/cache_int.h \
-	src/store/cache_entry.c src/store/cache_evict.c src/store/cache_file.c \
+	src/store/cache_entry.c src/store/cache_evict.c src/store/cache_file.c src/store/cache_guard.c \
 	include/store/database.h src/store/database.c src/store/database_int.h \
 	src/store/connection.c src/store/failure.c src/store/rows.c \
 	include/store/dump.h src/store/dump.c src/store/dump_load.c \

@@ -33,6 +33,8 @@ def read_options():
     parser.add_argument("--configure-arguments", metavar="TEXT", default="", help="for ./configure")
     parser.add_argument("--write", action="store_true", help="also write docs/benchmarks.md and its plots")
     parser.add_argument("--only", metavar="TEXT", help="only comparisons whose name holds the text")
+    parser.add_argument("--any-load", action="store_true",
+                        help="peers, glewlwyd: keep rounds in which other programs were busy too; no result comes of it")
     parser.add_argument("--no-install", action="store_true", help="say which packages are missing, install none")
     return parser.parse_args()
 

@@ -23,6 +23,7 @@ class Target:
     tokens: pathlib.Path = None
     fresh: bool = False
     next_token: int = 0
+    script: pathlib.Path = SCRIPT
 
     def look(self):
         """One request, whose answer must be a JSON object: whoever answers errors fast must not win."""
@@ -40,7 +41,7 @@ class Target:
         together), latencies in microseconds by percentile, and what went wrong."""
         before = stack.busy() + own_children()
         arguments = ["wrk", "-t", "2" if connections > 32 else "1", "-c", str(connections), "-d", f"{seconds}s",
-                     "--timeout", "10s", "-s", str(SCRIPT), self.url, "--", str(self.paths), str(self.tokens or "-"),
+                     "--timeout", "10s", "-s", str(self.script), self.url, "--", str(self.paths), str(self.tokens or "-"),
                      str(self.next_token)]
         said = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
                               stdin=subprocess.DEVNULL).stdout

@@ -11,7 +11,8 @@ import subprocess
 
 import plot
 
-PACKAGES = ("nginx", "mariadb-server-core", "libmariadb3", "libfcgi0ldbl", "libssl3", "wrk", "php8.2-fpm")
+PACKAGES = ("nginx", "mariadb-server-core", "libmariadb3", "libfcgi0ldbl", "libssl3", "wrk", "php8.2-fpm",
+            "glewlwyd", "postgresql-15")
 HEAD = """\
 # Benchmarks
 
@@ -102,6 +103,8 @@ def section(name, whole):
     lines = [f"## {whole['title']}", "", f"`tools/bench {name} --write`, {whole['date']}, {whole['rounds']} rounds of "
              f"{whole['seconds']:g} s; {whole['workers']} workers; {whole['machine']}; load average, ours included, "
              f"{whole['load']:.1f}; {'; '.join(whole['versions'])}.", ""]
+    for note in whole.get("notes", []):
+        lines += [note.rstrip(), ""]
     if whole["comparisons"]:
         lines += ["| what | against | connections | goal | median [minimum..maximum] | by processor time | |",
                   "|---|---|---|---|---|---|---|"]

@@ -93,18 +93,24 @@ class Stack:
 
     def end(self):
         """Ends the probes, then the quick start."""
-        for child in self.children:
-            child.send_signal(signal.SIGTERM)
-        for child in self.children:
+        self.finish(list(self.children))
+        subprocess.run([self.top / "tools" / "quickstart", "--state", self.state, "--stop"], stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, check=False, stdin=subprocess.DEVNULL)
+        if not self.kept:
+            shutil.rmtree(self.state, ignore_errors=True)
+
+    def finish(self, children, number=signal.SIGTERM):
+        """Ends some of our children before we end; empties the list."""
+        for child in children:
+            child.send_signal(number)
+        for child in children:
             try:
                 child.wait(10)
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()
-        subprocess.run([self.top / "tools" / "quickstart", "--state", self.state, "--stop"], stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL, check=False, stdin=subprocess.DEVNULL)
-        if not self.kept:
-            shutil.rmtree(self.state, ignore_errors=True)
+        self.children = [child for child in self.children if child not in children]
+        children.clear()
 
     # ---- data ------------------------------------------------------------------------------------------------------
 
@@ -205,6 +211,18 @@ class Stack:
         self.await_answer(name, port)
         return f"http://127.0.0.1:{port}"
 
+    def proxy(self, name, ports, path):
+        """A server of the quick start's own nginx before HTTP servers on these ports, over connections that are kept.
+        Returns its address."""
+        port = free_port()
+        servers = "".join(f" server 127.0.0.1:{one} max_fails=0;" for one in ports)
+        self.servers[name] = (f"upstream bench_{name} {{{servers} keepalive 64; }}\n"
+                              f"server {{ listen 127.0.0.1:{port}; location / {{ proxy_pass http://bench_{name}; "
+                              'proxy_http_version 1.1; proxy_set_header Connection ""; } }\n', port)
+        self.reload()
+        self.await_answer(name, port, path)
+        return f"http://127.0.0.1:{port}"
+
     def reload(self):
         """nginx with all servers that there are."""
         extra = self.folder / "nginx.conf"
@@ -215,13 +233,13 @@ class Stack:
             main.write_text(text.rstrip().removesuffix("}") + f"    include {extra};\n}}\n", encoding="utf-8")
         os.kill(int((self.state / "run" / "nginx.pid").read_text(encoding="ascii")), signal.SIGHUP)
 
-    def await_answer(self, name, port):
+    def await_answer(self, name, port, path="/", seconds=20):
         """Until nginx has the server and the pool answers."""
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and all(child.poll() is None for child in self.children):
             connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
             try:
-                connection.request("GET", "/")
+                connection.request("GET", path)
                 if connection.getresponse().status < 500:
                     return
             except (OSError, http.client.HTTPException):
@@ -231,7 +249,21 @@ class Stack:
             time.sleep(0.1)
         raise Trouble(f"{name} does not answer; see {self.folder}/{name}.log.")
 
+    def await_port(self, name, port, seconds=30):
+        """Until somebody listens there."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and all(child.poll() is None for child in self.children):
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    return
+            time.sleep(0.1)
+        raise Trouble(f"{name} does not listen; see {self.folder}/{name}.log.")
+
     # ---- what is known of the processes ----------------------------------------------------------------------------
+
+    def cores(self):
+        """How many processors this process may use."""
+        return len(os.sched_getaffinity(0))
 
     def descendants(self, root):
         """The processes below one, itself included; a list without order."""
@@ -267,13 +299,24 @@ class Stack:
         roots = [self.facts["pids"]["quickstart"], *(child.pid for child in self.children)]
         total = 0
         for pid in [pid for root in roots for pid in self.descendants(root)]:
+            exact = 0
             for path in glob.glob(f"/proc/{pid}/task/*/schedstat"):
                 try:
                     with open(path, encoding="ascii") as file:
-                        total += int(file.read().split()[0])
+                        exact += int(file.read().split()[0])
                 except (OSError, IndexError):
                     continue
-        return total / 1e9
+            total += max(exact / 1e9, with_ended_threads(pid))
+        return total
+
+
+def with_ended_threads(pid):
+    """Processor seconds of a process and of its threads that have ended, by the hundredth; 0 when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return sum(map(int, file.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return 0
 
 
 def command_of(pid):

@@ -13,7 +13,7 @@ import requests
 
 sys.dont_write_bytecode = True
 
-from support import files, samples  # noqa: E402
+from support import deviations, files, samples  # noqa: E402
 from support.accounts import Accounts  # noqa: E402
 from support.client import Api  # noqa: E402
 from support.database import Database  # noqa: E402
@@ -39,6 +39,19 @@ def pytest_collection_modifyitems(items):
     # What breaks the stack on purpose runs after what needs it whole; the search for secrets comes last of
     # all.
     items.sort(key=lambda item: ("test_secrets" in item.nodeid, item.get_closest_marker("fault") is not None))
+    deviations.skip_what_cannot_run(items, emulator())
+
+
+def emulator():
+    """What stands for the identity provider; None: the embedded one, or no stack at all."""
+    path = os.environ.get("GATEHOUSE_QUICKSTART")
+    return Stack(path).emulator if path and os.path.exists(path) else None
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    deviations.judge(item, call, outcome.get_result(), emulator())
 
 
 @pytest.fixture(scope="session")

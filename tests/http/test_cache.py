@@ -126,8 +126,7 @@ def test_it_is_audited(administrator):
 def test_the_file_is_for_its_owner_only_and_holds_no_token_and_no_private_key(stack, api, administrator):
     fetched(api, administrator)
     path = cache_file(stack)
-    for ending in ("", "-lock", "-guard"):
-        assert os.stat(f"{path}{ending}").st_mode & 0o777 == 0o600
+    assert os.stat(path).st_mode & 0o777 == 0o600
     data = pathlib.Path(path).read_bytes()
     assert b"PUBLIC KEY" in data and b"PRIVATE" not in data
     assert administrator.token.encode() not in data and administrator.token.split(".")[2].encode() not in data

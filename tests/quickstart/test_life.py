@@ -15,7 +15,7 @@ import pytest
 from conftest import ENVIRONMENT, wait_until
 
 KEYS = {"baseUrl", "webUrl", "admin", "mailDirectory", "configuration", "fastcgiSocket", "database", "blobDirectory",
-        "logDirectory", "gatehousectl", "corsOrigins", "webServer", "provider", "pids"}
+        "logDirectory", "gatehousectl", "corsOrigins", "webServer", "provider", "emulator", "providerUrl", "pids"}
 SERVERS = {"nginx": {"workers", "login", "jobs", "mariadb", "nginx", "quickstart"},
            "apache": {"workers", "login", "jobs", "mariadb", "apache", "quickstart"},
            "apache-fcgid": {"jobs", "mariadb", "apache", "quickstart"}}

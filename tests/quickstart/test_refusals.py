@@ -70,11 +70,6 @@ def test_a_folder_of_another_user(quickstart):
     assert "belongs to nobody" in refusal(quickstart)
 
 
-def test_providers_to_come(quickstart):
-    for provider in ("cognito", "keycloak"):
-        assert "not supported yet" in refusal(quickstart, "--provider", provider)
-
-
 @pytest.mark.parametrize("options", [("--port", "0"), ("--port", "65536"), ("--port", "x"), ("--workers", "0"),
                                      ("--workers", "257"), ("--web-server", "iis"), ("--provider", "x"), ("--bogus",),
                                      ("--state", "")])

@@ -18,15 +18,19 @@ no_reports() {
 }
 
 run_quickstart() {
-    local junit=$out/log/quickstart.xml
+    quickstart_tests "quickstart" "$top/tests/quickstart" "--ignore=$top/tests/quickstart/test_providers.py"
+}
+
+# quickstart_tests NAME ARGUMENT...: tests of tools/quickstart, which start it themselves.
+quickstart_tests() {
+    local name=$1 junit=$out/log/${1// /-}.xml
+    shift
     rm -f "$junit"
-    GATEHOUSE_BUILD_DIRECTORY=$out/quickstart step "quickstart" \
-        /usr/bin/python3 -m pytest "$top/tests/quickstart" -q "--junitxml=$junit"
+    GATEHOUSE_BUILD_DIRECTORY=$out/quickstart step "$name" /usr/bin/python3 -m pytest "$@" -q "--junitxml=$junit"
     count_junit "$junit"
 }
 
 run_http() {
-    local server
     local server
     for server in "${servers[@]}"; do
         http_behind "$server" buffered "$top/tests/http"
@@ -37,30 +41,56 @@ run_http() {
     http_behind nginx unbuffered "$top"/tests/http/test_{uploads,upload_attacks,handoff,large}.py
 }
 
-# http_behind SERVER UPLOADS TESTS...: one stack, and these tests against it.
+# What stands for an identity provider, and for which.
+emulators=(cognito-local moto)
+declare -A provider_of=([cognito-local]=cognito [moto]=cognito)
+
+# Each is fetched at its pinned version, which needs its registry once, and then stands behind the same cases.
+run_providers() {
+    local emulator fetched=yes
+    for emulator in "${emulators[@]}"; do
+        step "fetch $emulator" "$here/lib/emulators/fetch" "$emulator" "$out/quickstart/emulators"
+        count_one
+        if [ "$step_status" != 0 ]; then
+            fetched=
+            continue
+        fi
+        options=(--provider "${provider_of[$emulator]}" --emulator "$emulator")
+        stack "with $emulator" "accounts with $emulator" "$top"/tests/http/test_{provider_accounts,account_order}.py
+    done
+    [ -z "$fetched" ] || quickstart_tests "quickstart with providers" "$top/tests/quickstart/test_providers.py"
+}
+
+# http_behind SERVER UPLOADS TESTS...: one stack behind a web server, and these tests against it.
 http_behind() {
-    local server=$1 uploads=$2 name=$1 junit
+    local server=$1 uploads=$2 name=$1
     shift 2
     [ "$uploads" = buffered ] || name=$server-$uploads
-    junit=$out/log/http-$name.xml
-    state=$temporary/$name
-    step "start behind $name" "$here/quickstart" --state "$state" --port "$(free_port)" --web-server "$server" \
-        --uploads "$uploads" --build-directory "$out/quickstart" \
-        "--configure-arguments=--enable-werror $sanitizers" --no-install --background
+    options=(--web-server "$server" --uploads "$uploads")
+    stack "behind $name" "http behind $name" "$@"
+}
+
+# stack WHERE NAME TESTS...: starts the service with the ${options[@]}, runs the tests against it, stops it.
+stack() {
+    local where=$1 name=$2 junit=$out/log/${2// /-}.xml
+    shift 2
+    state=$temporary/${where// /-}
+    step "start $where" "$here/quickstart" --state "$state" --port "$(free_port)" "${options[@]}" \
+        --build-directory "$out/quickstart" "--configure-arguments=--enable-werror $sanitizers" --no-install --background
     if [ "$step_status" = 0 ]; then
         rm -f "$junit"
-        GATEHOUSE_QUICKSTART=$state/quickstart.json step "http behind $name" \
+        GATEHOUSE_QUICKSTART=$state/quickstart.json step "$name" \
             /usr/bin/python3 -m pytest "$@" -q "--junitxml=$junit" "${pytest_arguments[@]}"
         count_junit "$junit"
-        step "logs behind $name" no_reports "$state/log"
+        step "logs $where" no_reports "$state/log"
         count_one
-        step "stop behind $name" "$here/quickstart" --state "$state" --stop
+        step "stop $where" "$here/quickstart" --state "$state" --stop
         count_one
     else
         failed=$((failed + 1))
     fi
-    rm -rf "$out/log/state-$name"
-    cp -r "$state/log" "$out/log/state-$name" || true
+    rm -rf "$out/log/state-${where##* }"
+    cp -r "$state/log" "$out/log/state-${where##* }" || true
     "$here/quickstart" --state "$state" --stop >/dev/null || true
     rm -rf "$state"
     state=

@@ -108,7 +108,7 @@ PYTHON
 # The packages of the chosen kinds, then the folder for what is built.
 prepare() {
     local groups=(base build unit) missing
-    case " ${chosen[*]} " in *" http "* | *" quickstart "* | *" unit "* | *" dist "* | *" torture "*)
+    case " ${chosen[*]} " in *" http "* | *" providers "* | *" quickstart "* | *" unit "* | *" dist "* | *" torture "*)
         groups+=(database)
         ;;
     esac
@@ -117,6 +117,7 @@ prepare() {
         ;;
     esac
     case " ${chosen[*]} " in *" torture "*) groups+=(torture) ;; esac
+    case " ${chosen[*]} " in *" providers "*) groups+=(workers nginx http "${emulators[@]}") ;; esac
     case " ${chosen[*]} " in *" bench "*) groups+=(database bench) ;; esac
     missing=$("$here/lib/packages" missing "${groups[@]}")
     if [ -n "$missing" ]; then

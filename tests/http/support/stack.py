@@ -8,7 +8,7 @@ import time
 import urllib.parse
 
 KEYS = ("baseUrl", "webUrl", "admin", "mailDirectory", "configuration", "fastcgiSocket", "database",
-        "blobDirectory", "logDirectory", "gatehousectl", "corsOrigins", "webServer", "provider", "pids")
+        "blobDirectory", "logDirectory", "gatehousectl", "corsOrigins", "webServer", "provider", "emulator", "pids")
 
 
 class Stack:
@@ -26,6 +26,8 @@ class Stack:
         self.port = parts.port or 80
         self.prefix = parts.path.rstrip("/")
         self.web_server = self.facts["webServer"]
+        self.provider = self.facts["provider"]
+        self.emulator = self.facts["emulator"]
         self.admin = self.facts["admin"]
         self.configuration = self.facts["configuration"]
         self.socket = self.facts["fastcgiSocket"]

@@ -27,6 +27,22 @@ static void times_are_written_as_rfc_3339(void **state)
     }
 }
 
+static void dates_are_those_of_the_c_library(void **state)
+{
+    (void)state;
+    /* Each day of 1970 to 2400, at an hour that changes from day to day. */
+    for (int64_t day = 0; day < 157055; day++) {
+        int64_t seconds = day * 86400 + day * 7919 % 86400;
+        time_t time = (time_t)seconds;
+        struct tm parts;
+        char text[CLOCK_TEXT_BYTES], wanted[64];
+        assert_non_null(gmtime_r(&time, &parts));
+        assert_int_not_equal(strftime(wanted, sizeof wanted, "%Y-%m-%dT%H:%M:%S.042Z", &parts), 0);
+        clock_format(seconds * 1000 + 42, text);
+        assert_string_equal(text, wanted);
+    }
+}
+
 static void times_are_read_as_rfc_3339(void **state)
 {
     (void)state;
@@ -86,6 +102,7 @@ static void the_monotonic_clock_counts_microseconds(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(times_are_written_as_rfc_3339),
+    HARNESS_TEST(dates_are_those_of_the_c_library),
     HARNESS_TEST(times_are_read_as_rfc_3339),
     HARNESS_TEST(the_wall_clock_is_the_systems),
     HARNESS_TEST(the_monotonic_clock_counts_microseconds),

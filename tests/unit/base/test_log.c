@@ -10,9 +10,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "harness.h"
@@ -344,24 +347,56 @@ static void lines_of_a_request_have_every_member_of_the_context(void **state)
         assert_null(cJSON_GetObjectItemCaseSensitive(line, members[i]));
 }
 
-static void a_renamed_file_is_opened_anew_at_the_next_line(void **state)
+static void write_numbered(int *number)
+{
+    const struct timespec pause = {.tv_nsec = 10000000};
+    LOG(INFO, HTTP, "numbered", LOG_INTEGER("number", (*number)++));
+    (void)nanosleep(&pause, NULL);
+}
+
+/* Writes numbered lines, from *number on, until the path leads to a file with lines. */
+static void write_until_there(const char *path, int *number)
+{
+    struct stat found;
+    do
+        write_numbered(number);
+    while (stat(path, &found) != 0 || !S_ISREG(found.st_mode) || found.st_size == 0);
+}
+
+/* The numbered lines of a file, one after the other from *number on. */
+static void expect_numbers(struct arena *arena, const char *path, int *number)
+{
+    size_t length;
+    const char *at = harness_read(arena, path, &length);
+    assert_true(length > 0);
+    for (const char *end = strchr(at, '\n'); end != NULL; at = end + 1, end = strchr(at, '\n')) {
+        const char *wanted = arena_format(arena, "\"number\":%d}", (*number)++);
+        const char *found = strstr(at, wanted);
+        assert_true(found != NULL && found < end);
+    }
+    assert_int_equal(*at, '\0');
+}
+
+static void a_renamed_file_is_made_anew_without_losing_a_line(void **state)
 {
     struct arena *arena = harness_arena(state);
     const char *path = open_log(arena);
-    const char *old = arena_format(arena, "%s.1", path);
-    LOG(INFO, HTTP, "before");
-    assert_int_equal(rename(path, old), 0);
-    LOG(INFO, HTTP, "after");
-    assert_string_equal(member(only_line(arena, path), "message"), "after");
-    assert_string_equal(member(only_line(arena, old), "message"), "before");
+    const char *first = arena_format(arena, "%s.1", path);
+    const char *second = arena_format(arena, "%s.2", path);
+    int written = 0, found = 0;
+    LOG(INFO, HTTP, "numbered", LOG_INTEGER("number", written++));
+    assert_int_equal(rename(path, first), 0);
+    write_until_there(path, &written);
     /* Also when somebody has put a new file there already, and when it was removed. */
-    assert_int_equal(rename(path, old), 0);
+    assert_int_equal(rename(path, second), 0);
     (void)harness_write(arena, arena_copy(arena, path, strlen(path) - strlen("/log")), "log", "", 0);
-    LOG(INFO, HTTP, "into the new one");
-    assert_string_equal(member(only_line(arena, path), "message"), "into the new one");
+    write_until_there(path, &written);
+    expect_numbers(arena, first, &found);
+    expect_numbers(arena, second, &found);
+    expect_numbers(arena, path, &found);
+    assert_int_equal(found, written);
     assert_int_equal(unlink(path), 0);
-    LOG(INFO, HTTP, "made again");
-    assert_string_equal(member(only_line(arena, path), "message"), "made again");
+    write_until_there(path, &written);
 }
 
 static void a_path_that_cannot_be_opened_again_leaves_the_old_file_in_use(void **state)
@@ -369,13 +404,31 @@ static void a_path_that_cannot_be_opened_again_leaves_the_old_file_in_use(void *
     struct arena *arena = harness_arena(state);
     const char *path = open_log(arena);
     const char *old = arena_format(arena, "%s.1", path);
+    int written = 0, found = 0;
     assert_int_equal(rename(path, old), 0);
     assert_int_equal(mkdir(path, 0700), 0);
-    LOG(INFO, HTTP, "nowhere else to go");
-    assert_string_equal(member(only_line(arena, old), "message"), "nowhere else to go");
+    for (int64_t end = clock_now() / 1000 + 2; clock_now() / 1000 < end;)
+        write_numbered(&written);
+    expect_numbers(arena, old, &found);
+    assert_int_equal(found, written);
     assert_int_equal(rmdir(path), 0);
-    LOG(INFO, HTTP, "back");
-    assert_string_equal(member(only_line(arena, path), "message"), "back");
+    write_until_there(path, &written);
+}
+
+static void a_child_names_itself(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *path = open_log(arena);
+    LOG(INFO, HTTP, "parent");
+    assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(only_line(arena, path), "pid")), getpid());
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        LOG(INFO, HTTP, "child");
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_int_equal(cJSON_GetNumberValue(cJSON_GetObjectItemCaseSensitive(only_line(arena, path), "pid")), child);
 }
 
 static void levels_of_a_filter_are_set_at_once(void **state)
@@ -403,7 +456,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(names_of_levels_and_modules_are_read_back),
     HARNESS_TEST(lines_of_a_request_have_every_member_of_the_context),
     HARNESS_TEST(levels_of_a_filter_are_set_at_once),
-    HARNESS_TEST(a_renamed_file_is_opened_anew_at_the_next_line),
+    HARNESS_TEST(a_renamed_file_is_made_anew_without_losing_a_line),
+    HARNESS_TEST(a_child_names_itself),
     HARNESS_TEST(a_path_that_cannot_be_opened_again_leaves_the_old_file_in_use),
     HARNESS_TEST(the_file_is_appended_to_and_not_for_others),
     HARNESS_TEST(a_log_that_cannot_be_opened_changes_nothing),

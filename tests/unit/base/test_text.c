@@ -27,6 +27,34 @@ static void a_buffer_grows_and_stays_terminated(void **state)
     assert_memory_equal(buffer.bytes, "a\0bc", 5);
 }
 
+static void integers_are_written_as_printf_does(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    static const int64_t rows[] = {0, 1, -1, 9, 10, -10, 99, 100, 1234567890123, INT64_MAX, INT64_MIN, INT64_MIN + 1};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct buffer buffer;
+        buffer_init(&buffer, arena);
+        buffer_add_integer(&buffer, rows[i]);
+        assert_string_equal(buffer.bytes, arena_format(arena, "%lld", (long long)rows[i]));
+    }
+}
+
+/* Each byte at each place of a text of each length, and none beyond the length is looked at. */
+static void a_plain_run_ends_at_the_first_byte_that_is_not_plain(void **state)
+{
+    (void)state;
+    for (size_t length = 0; length <= 20; length++)
+        for (size_t at = 0; at < length; at++)
+            for (int byte = 0; byte < 256; byte++) {
+                char text[21];
+                memset(text, '"', sizeof text);
+                memset(text, at % 2 == 0 ? ' ' : '~', length);
+                text[at] = (char)byte;
+                bool plain = byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\';
+                assert_int_equal(text_plain_length(text, length), plain ? length : at);
+            }
+}
+
 /* Two buffers and other allocations take turns, so that a byte written beyond one is found in another. */
 static void buffers_do_not_run_into_their_neighbours(void **state)
 {
@@ -270,6 +298,8 @@ static void words_are_split_at_blanks(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_buffer_grows_and_stays_terminated),
+    HARNESS_TEST(integers_are_written_as_printf_does),
+    HARNESS_TEST(a_plain_run_ends_at_the_first_byte_that_is_not_plain),
     HARNESS_TEST(buffers_do_not_run_into_their_neighbours),
     HARNESS_TEST(json_texts_are_escaped),
     HARNESS_TEST(invalid_bytes_become_the_replacement_character),

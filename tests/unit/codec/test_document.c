@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/text.h"
 #include "harness.h"
 
 static const struct document *good(struct arena *arena, const char *text)
@@ -167,11 +168,32 @@ static void texts_are_wiped_before_their_memory_is_freed(void **state)
     assert_int_equal(freed_with_password, 0);
 }
 
+static const char *written(struct arena *arena, const char *text, int indent)
+{
+    struct buffer buffer;
+    buffer_init(&buffer, arena);
+    document_write(good(arena, text), indent, &buffer);
+    return buffer.bytes;
+}
+
+static void what_is_written_is_what_was_read(void **state)
+{
+    static const char *const texts[] = {"null", "true", "-9007199254740991", "0.10000000000000001", "\"\\\" \\n\"",
+                                        "{}", "[]", "{\"a\":[1,{\"b\":null}],\"\":false}"};
+    struct arena *arena = harness_arena(state);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+        assert_string_equal(written(arena, texts[i], -1), texts[i]);
+        assert_string_equal(written(arena, written(arena, texts[i], 0), -1), texts[i]);
+    }
+    assert_string_equal(written(arena, "{\"a\":[1,{}]}", 0), "{\n  \"a\": [\n    1,\n    {}\n  ]\n}");
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(values_come_out_as_they_were_sent),
     HARNESS_TEST(names_are_matched_exactly),
     HARNESS_TEST(getters_refuse_other_kinds),
     HARNESS_TEST(integers_are_exact_or_refused),
+    HARNESS_TEST(what_is_written_is_what_was_read),
     HARNESS_TEST(texts_are_wiped_before_their_memory_is_freed),
 };
 HARNESS_MODULE(document, cases)

@@ -28,6 +28,26 @@ static void a_member_signs_in_once_confirmed(void **state)
     stage_end(stage);
 }
 
+/* What the change of a password leaves at the pool is not worth calling the change failed, which it is not. */
+static void a_changed_password_is_changed_whatever_becomes_of_its_session(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens here, there;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &here, NULL), PROVIDER_OK);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &there, NULL), PROVIDER_OK);
+    stage_fault(stage, "RevokeToken", "html");
+    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, here.session_id,
+                                       secret_of(PERMANENT), secret_of(OTHER), &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    stage_expect_calls(stage, "RevokeToken", 1);
+    assert_true(stage_opens(stage, &member, here.access_token));
+    assert_false(stage_opens(stage, &member, there.access_token));
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
+    stage_end(stage);
+}
+
 static void public_calls_are_not_signed_and_the_others_are(void **state)
 {
     static const char *const open[] = {"SignUp", "InitiateAuth", "RevokeToken"};
@@ -186,6 +206,7 @@ static void addresses_that_are_not_usable_are_refused(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_member_signs_in_once_confirmed),
+    HARNESS_TEST(a_changed_password_is_changed_whatever_becomes_of_its_session),
     HARNESS_TEST(public_calls_are_not_signed_and_the_others_are),
     HARNESS_TEST(attributes_are_sent_as_the_row_is),
     HARNESS_TEST(a_provider_that_fails_is_left_alone_for_a_while),

@@ -10,6 +10,13 @@
 #include "base/error.h"
 #include "harness.h"
 
+void skip_with_sanitizer(void)
+{
+#ifdef __SANITIZE_ADDRESS__
+    skip();
+#endif
+}
+
 const char *cache_path(struct arena *arena)
 {
     return arena_format(arena, "%s/cache", harness_directory(arena));

@@ -18,6 +18,7 @@ tests_unit_test_store_SOURCES = \
 	tests/unit/store/store_help.h tests/unit/store/store_help.c \
 	tests/unit/store/test_cache.c \
 	tests/unit/store/test_cache_faults.c \
+	tests/unit/store/test_cache_stuck.c \
 	tests/unit/store/test_connection.c \
 	tests/unit/store/test_database.c \
 	tests/unit/store/test_dump.c \

@@ -3,5 +3,5 @@
 
 #define MODULES(X)                                                                                      \
     X(failure) X(sql_split) X(mail) X(mail_template) X(mail_file) X(mail_smtp) X(database) X(connection) \
-    X(transaction) X(migrate) X(dump) X(web) X(cache) X(cache_faults)
+    X(transaction) X(migrate) X(dump) X(web) X(cache) X(cache_faults) X(cache_stuck)
 HARNESS_MAIN("store", MODULES)

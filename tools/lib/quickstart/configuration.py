@@ -53,10 +53,10 @@ def values(chosen, layout):
     }
 
 
-def write_configuration(chosen, layout):
+def write_configuration(chosen, layout, provider=None):
     """Writes gatehouse.conf: the installed sample with our values in place of its own."""
     sample = layout.data / "conf" / "gatehouse.conf.in"
-    wanted = values(chosen, layout) | dict(chosen.settings)
+    wanted = values(chosen, layout) | (provider.values() if provider else {}) | dict(chosen.settings)
     section, lines = None, []
     for line in sample.read_text(encoding="utf-8").splitlines():
         head = re.fullmatch(r"\[(\w+)\]", line)

@@ -37,6 +37,7 @@ class Layout:
         self.mail = state / "mail"
         self.files = state / "data" / "files"
         self.database = state / "data" / "mariadb"
+        self.providers = state / "data" / "provider"
         self.log = state / "log"
         self.run = state / "run"
         self.temporary = state / "tmp"

@@ -6,6 +6,8 @@ import os
 import pathlib
 import re
 
+import providers
+
 TOP = pathlib.Path(__file__).resolve().parents[3]
 
 
@@ -46,8 +48,9 @@ def read(arguments):
     parser.add_argument("--port", metavar="N", type=number(1, 65535), default=8080, help="the port (default: 8080)")
     parser.add_argument("--web-server", choices=("nginx", "apache", "apache-fcgid"), default="nginx",
                         help="the web server in front (default: nginx)")
-    parser.add_argument("--provider", metavar="NAME", choices=("embedded", "cognito", "keycloak"), default="embedded",
-                        help="the identity provider (default: embedded, the only one so far)")
+    parser.add_argument("--provider", metavar="NAME", choices=("embedded", *providers.KNOWN), default="embedded",
+                        help="the identity provider (default: embedded); cognito brings the emulator cognito-local along, "
+                             "from the npm registry, on a loopback port of its own")
     parser.add_argument("--workers", metavar="N", type=number(1, 256), default=max(4, 2 * cores()),
                         help="number of workers (default: twice the cores, at least 4); those that hash passwords "
                              "come on top, one a core")
@@ -60,6 +63,7 @@ def read(arguments):
     # For tools/test and tools/bench: one build for several state folders, other compiler options, other settings.
     parser.add_argument("--build-directory", metavar="DIR", help=argparse.SUPPRESS)
     parser.add_argument("--configure-arguments", metavar="TEXT", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--emulator", metavar="NAME", choices=providers.EMULATORS, help=argparse.SUPPRESS)
     parser.add_argument("--set", metavar="SECTION.NAME=VALUE", dest="settings", type=setting, action="append", default=[],
                         help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 
+import providers
 from output import say
 from problem import Problem
 
@@ -14,7 +15,8 @@ GROUPS = {"nginx": ("nginx",), "apache": ("apache",), "apache-fcgid": ("apache",
 def require(chosen):
     """Installs what is missing, or says what is."""
     tool = str(chosen.top / "tools" / "lib" / "packages")
-    groups = ("base", "build", "database", "workers", *GROUPS[chosen.web_server])
+    provider = providers.kind(chosen)
+    groups = ("base", "build", "database", "workers", *GROUPS[chosen.web_server], *(provider.packages if provider else ()))
     missing = subprocess.run([tool, "missing", *groups], stdout=subprocess.PIPE, text=True, check=False,
                              stdin=subprocess.DEVNULL)
     if missing.returncode != 0:

@@ -12,6 +12,7 @@ import configuration
 import database
 import layout as layouts
 import packages
+import providers
 import stop
 import webserver
 from output import say, tail
@@ -31,9 +32,7 @@ def run(chosen):
 
 
 def prepare(chosen):
-    """What can be refused before anything is started: provider, folder, packages, port."""
-    if chosen.provider != "embedded":
-        raise Problem(f"The provider {chosen.provider} is not supported yet. Use --provider embedded.")
+    """What can be refused before anything is started: folder, packages, port."""
     layout = layouts.Layout(chosen.state, chosen.build_directory)
     layout.check()
     if not layout.is_free():
@@ -67,9 +66,12 @@ def serve(chosen, layout, lock, on_ready):
         stop.end_leftovers(layout)
         layout.clear()
         allow_open_files()
+        provider = providers.select(chosen, layout, processes)
+        if provider:
+            provider.fetch()
         build.build(chosen, layout, processes)
-        start_all(chosen, layout, processes, supervisor)
-        announce(chosen, layout)
+        start_all(chosen, layout, processes, supervisor, provider)
+        announce(chosen, layout, provider)
         on_ready()
         supervisor.forever()
         say("Ending")
@@ -100,15 +102,19 @@ def allow_open_files():
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def start_all(chosen, layout, processes, supervisor):
-    """Database first, then its tables, then whoever uses them, the web server last."""
+def start_all(chosen, layout, processes, supervisor, provider):
+    """Database and provider first, then tables and accounts, then whoever uses them, the web server last."""
     database.create(layout, processes)
     say("Starting the database")
     mariadb = database.service(chosen, layout)
     supervisor.add(mariadb)
     supervisor.await_answer(mariadb, lambda: database.answers(layout, processes), 60, "MariaDB does not answer")
-    configuration.write_configuration(chosen, layout)
     layout.secret("database-password")
+    if provider:
+        provider.start(supervisor)
+        configuration.write_configuration(chosen, layout, provider)
+        provider.set_up()
+    configuration.write_configuration(chosen, layout, provider)
     gatehousectl(layout, processes, "migrate")
     create_administrator(layout, processes)
     say("Starting the service")
@@ -124,7 +130,7 @@ def start_all(chosen, layout, processes, supervisor):
     server = webserver.service(chosen, layout)
     supervisor.add(server)
     supervisor.await_answer(server, lambda: is_ready(chosen.port), READY_SECONDS, "The service is not ready")
-    supervisor.publish(facts(chosen, layout))
+    supervisor.publish(facts(chosen, layout, provider))
 
 
 def pool(name, layout, path, workers):
@@ -167,7 +173,7 @@ def is_ready(port):
         connection.close()
 
 
-def facts(chosen, layout):
+def facts(chosen, layout, provider):
     """quickstart.json: what programs need to know about the running service. The supervisor adds the pids."""
     return {
         "baseUrl": configuration.base_url(chosen),
@@ -183,12 +189,15 @@ def facts(chosen, layout):
         "corsOrigins": list(configuration.CORS_ORIGINS),
         "webServer": chosen.web_server,
         "provider": chosen.provider,
+        "emulator": provider.emulator if provider else None,
+        "providerUrl": provider.url if provider else None,
         "pids": {},
     }
 
 
-def announce(chosen, layout):
+def announce(chosen, layout, provider):
     """Tells the person where everything is."""
+    accounts = f"\n  Accounts        {provider.emulator}, {provider.url}" if provider else ""
     say(f"""
 Gatehouse is running.
 
@@ -197,7 +206,7 @@ Gatehouse is running.
   Administrator   {configuration.ADMINISTRATOR}
   Password        {layout.secret("administrator-password")}
   E-mails         {layout.mail}
-  Logs            {layout.log}
+  Logs            {layout.log}{accounts}
   Configuration   {layout.configuration}
   For programs    {layout.facts}
 """)

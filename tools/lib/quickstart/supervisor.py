@@ -28,6 +28,7 @@ class Service:
     ending: tuple = ((signal.SIGTERM, 10),)
     prefix: tuple = ()  # options for setpriv
     environment: dict = None
+    folder: pathlib.Path = None  # the state folder unless given
     pid: int = None
     started: float = 0.0
     wait: float = 0.0
@@ -51,7 +52,7 @@ class Supervisor:
 
     def start(self, service):
         service.pid = self.processes.start(service.arguments, service.log, prefix=service.prefix,
-                                           environment=service.environment)
+                                           folder=service.folder, environment=service.environment)
         service.started = time.monotonic()
         self.record()
 

