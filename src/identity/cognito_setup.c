@@ -22,6 +22,7 @@ struct error *cognito_setup_call(struct cognito_setup *task, struct arena *arena
     call_out->once = strncmp(operation, "Create", 6) == 0;
     /* The call closes the object itself. */
     buffer_add(&call_out->body, json, strlen(json) - 1);
+    outside_start(&task->cognito->outside, OUTSIDE_ADMIN_MILLISECONDS);
     struct error *error = cognito_call(task->cognito, arena, call_out);
     return error == NULL ? NULL : error_message(error, "Cognito did not carry out %s.", operation);
 }

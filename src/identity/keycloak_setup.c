@@ -163,7 +163,7 @@ static struct error *run(struct keycloak_setup *task, struct arena *arena)
 {
     struct keycloak_client clients[2];
     keycloak_setup_clients(task->configuration, clients);
-    keycloak_begin(task->keycloak, MILLISECONDS);
+    outside_start(&task->keycloak->outside, MILLISECONDS);
     TRY(sign_in(task, arena));
     TRY(mend_realm(task, arena));
     TRY(mend_profile(task, arena));
