@@ -307,18 +307,43 @@ def test_a_provider_that_fails_is_left_alone_and_tried_again(site):
 # ---- keys ----------------------------------------------------------------------------------------------------------------
 
 
-def test_tokens_of_unknown_keys_cost_one_fetch(site):
+@pytest.mark.parametrize("answers", [True, False], ids=["answering", "failing"])
+def test_tokens_of_unknown_keys_cost_one_fetch(site, answers):
+    site.host.run("cache", "evict", "--prefix", "jwks:")
+    wait_until(lambda: site.me(site.owner.tokens["accessToken"], status=(200, 500)).status_code == 200, PATIENCE, "the keys")
     claims = jwt.decode(site.owner.tokens["accessToken"], options={"verify_signature": False})
     strange = [jwt.encode(claims, STRANGER, "RS256", headers={"kid": f"unseen-{number}"}) for number in range(200)]
-    # The keys' own calls fail meanwhile: that does not make them more, and the last good set goes on.
-    with site.going_on(), site.front.meets({"kind": "says", "status": 200, "type": "application/json", "body": "{\"keys\":[]}"},
-                                           only=site.signs.keys):
+    # Where a set without keys is all there is to get, that does not make the fetches more, and the last good one goes on.
+    fault = {"kind": "says", "status": 200, "type": "application/json", "body": '{"keys":[]}'}
+    with site.going_on(), contextlib.nullcontext() if answers else site.front.meets(fault, only=site.signs.keys):
         before, began = site.front.count(site.signs.keys), time.monotonic()
         with concurrent.futures.ThreadPoolExecutor(32) as pool:
             for one in [pool.submit(site.me, token, status=401, code="auth.tokenInvalid") for token in strange]:
                 one.result(PATIENCE)
         fetched, seconds = site.front.count(site.signs.keys) - before, time.monotonic() - began
     assert fetched <= 1 + seconds // 30, f"{fetched} fetches in {seconds:.0f} s"
+
+
+def test_a_new_worker_has_keys_though_the_provider_is_down(site):
+    site.me(site.owner.tokens["accessToken"], status=200)
+    before = site.front.count(site.signs.keys)
+    with site.front.meets({"kind": "reset before"}), site.host.worker() as worker:
+        for _ in range(3):
+            answer = worker.call("GET", site.api.stack.prefix + "/customers/me", token=site.owner.tokens["accessToken"])
+            assert answer.status == 200, answer.body
+    assert site.front.count(site.signs.keys) == before
+
+
+def test_without_any_keys_nobody_gets_in(site):
+    token = site.owner.tokens["accessToken"]
+    with site.front.meets({"kind": "reset before"}):
+        site.host.run("cache", "evict", "--prefix", "jwks:")
+        wait_until(lambda: site.me(token, status=(200, 500)).status_code == 500, PATIENCE, "the keys to be gone")
+        with concurrent.futures.ThreadPoolExecutor(8) as pool:
+            for one in [pool.submit(site.me, token, status=(200, 500)) for _ in range(40)]:
+                one.result(PATIENCE)
+        site.me(token[:-4] + "AAAA", status=(401, 500))
+    wait_until(lambda: site.me(token, status=(200, 500)).status_code == 200, PATIENCE, "the keys to be back")
 
 
 def test_a_logout_holds_at_once_in_every_worker(site):

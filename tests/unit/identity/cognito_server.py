@@ -51,11 +51,19 @@ def signature(method, path, headers, signed, body, stamp, region, service, key):
     return hmac.new(derived, text.encode(), hashlib.sha256).hexdigest()
 
 
-def check_vector():
-    """The case get-vanilla of the published test suite."""
-    found = signature("GET", "/", {"host": "example.amazonaws.com", "x-amz-date": "20150830T123600Z"},
-                      ["host", "x-amz-date"], b"", "20150830T123600Z", "us-east-1", "service", KEY)
-    assert found == "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31", found
+# Of the published test suite: get-vanilla, post-header-key-sort, post-x-www-form-urlencoded, get-utf8.
+VECTORS = (("GET", "/", {}, b"", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
+           ("POST", "/", {"my-header1": "value1"}, b"", "c5410059b04c1ee005303aed430f6e6645f61f4dc9e1461ec8f8916fdf18852c"),
+           ("POST", "/", {"content-type": "application/x-www-form-urlencoded"}, b"Param1=value1",
+            "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"),
+           ("GET", "/%E1%88%B4", {}, b"", "8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85"))
+
+
+def check_vectors():
+    for method, path, more, body, wanted in VECTORS:
+        headers = {"host": "example.amazonaws.com", "x-amz-date": "20150830T123600Z", **more}
+        found = signature(method, path, headers, sorted(headers), body, "20150830T123600Z", "us-east-1", "service", KEY)
+        assert found == wanted, (method, path, found)
 
 
 def check_signature(headers, body):
@@ -333,7 +341,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("directory")
     options = parser.parse_args()
-    check_vector()
+    check_vectors()
     Handler.directory = options.directory
     Handler.pool = Pool(Signer(os.path.join(options.directory, "key.json")))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -8,6 +8,7 @@
     X(keys)        \
     X(refusal)     \
     X(outside)     \
+    X(gate)        \
     X(cognito)     \
     X(keycloak)    \
     X(keycloak_faults)

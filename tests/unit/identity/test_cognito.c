@@ -2,12 +2,10 @@
 /* Cognito's adapter against a strict pool of the tests' own (cognito_server.py). */
 #include "harness.h"
 
-#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "codec/signing_key.h"
 #include "domain/support.h"
@@ -86,69 +84,6 @@ static void attributes_are_sent_as_the_row_is(void **state)
     stage_end(stage);
 }
 
-static enum web_outcome knock(struct stage *stage, const char **reason_out)
-{
-    struct outside *outside = outside_of(stage->provider);
-    struct outside_answer answer;
-    struct web_call call = {.method = "GET", .url = outside->wire->keys_url(outside)};
-    outside_start(outside, OUTSIDE_LOGIN_MILLISECONDS);
-    return outside_call(outside, stage->arena, &call, &answer, reason_out);
-}
-
-/* As when the time has passed that a provider is left alone for. */
-static void rest_is_over(struct stage *stage)
-{
-    struct outside_gate gate;
-    int file = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR);
-    assert_int_equal(pread(file, &gate, sizeof gate, OUTSIDE_GATE_AT), sizeof gate);
-    assert_true(gate.closed_until > clock_monotonic());
-    gate.closed_until = clock_monotonic();
-    assert_int_equal(pwrite(file, &gate, sizeof gate, OUTSIDE_GATE_AT), sizeof gate);
-    (void)close(file);
-}
-
-static void a_provider_that_fails_is_left_alone_for_a_while(void **state)
-{
-    struct stage *stage = cognito_stage_new(state);
-    const char *reason = NULL;
-    outside_of(stage->provider)->options.rest_seconds = 3600;
-    for (int i = 0; i < 5; i++) {
-        stage_fault(stage, "Keys", "status-500");
-        assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    }
-    size_t before = stage_count(stage, stage->calls->keys);
-    for (int i = 0; i < 10; i++)
-        assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
-    assert_non_null(strstr(reason, "recover"));
-    assert_int_equal(stage_count(stage, stage->calls->keys), before);
-    /* Its time over, a single failure is enough to close the gate again, and a success to open it. */
-    rest_is_over(stage);
-    stage_fault(stage, "Keys", "status-500");
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
-    rest_is_over(stage);
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    stage_fault(stage, "Keys", "status-500");
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    stage_end(stage);
-}
-
-static void more_calls_than_places_are_refused_at_once(void **state)
-{
-    struct stage *stage = cognito_stage_new(state);
-    const char *reason = NULL;
-    int other = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR | O_CREAT, 0600);
-    struct flock place = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
-    assert_true(other >= 0 && fcntl(other, F_OFD_SETLK, &place) == 0);
-    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
-    assert_non_null(strstr(reason, "waiting"));
-    (void)close(other); /* as when its process dies */
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    stage_end(stage);
-}
-
 static void the_last_good_key_set_goes_on(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
@@ -168,6 +103,46 @@ static void the_last_good_key_set_goes_on(void **state)
     }
     assert_int_equal(stage_count(stage, stage->calls->keys), fetched + 1);
     assert_true(stage_opens(stage, &member, tokens.access_token));
+    stage_end(stage);
+}
+
+/* Keys that could not be fetched anew for a day are not trusted any longer; and who finds none does not ask at once again. */
+static void the_last_good_key_set_ends_after_a_day(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct outside_keys *keys = &outside_of(stage->provider)->keys;
+    const struct key_set *found = NULL;
+    expect_ok(provider_keys(stage->provider, stage->arena, false, &found));
+    keys->fetched_at -= INT64_C(86401000);
+    keys->looked_at = 0;
+    stage_fault(stage, stage->calls->keys_fault, "html");
+    keys->asked_until = INT64_MAX;
+    expect_error(provider_keys(stage->provider, stage->arena, false, &found), ERROR_IDENTITY_UNAVAILABLE);
+    size_t asked = stage_count(stage, stage->calls->keys);
+    expect_error(provider_keys(stage->provider, stage->arena, false, &found), ERROR_IDENTITY_UNAVAILABLE);
+    expect_error(provider_keys(stage->provider, stage->arena, true, &found), ERROR_IDENTITY_UNAVAILABLE);
+    assert_int_equal(stage_count(stage, stage->calls->keys), asked);
+    keys->vain = false;
+    expect_ok(provider_keys(stage->provider, stage->arena, false, &found));
+    assert_int_equal(key_set_count(found), 1);
+    stage_end(stage);
+}
+
+/* While it cannot be fetched anew it is tried now and then, by a call that goes on with the last one. */
+static void a_set_that_is_due_is_tried_for_now_and_then(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct outside_keys *keys = &outside_of(stage->provider)->keys;
+    const struct key_set *first = NULL, *again = NULL;
+    expect_ok(provider_keys(stage->provider, stage->arena, false, &first));
+    keys->looked_at = keys->asked_until = 0;
+    stage_fault(stage, stage->calls->keys_fault, "status-500");
+    for (int i = 0; i < 20; i++) {
+        keys->looked_at = 0;
+        expect_ok(provider_keys(stage->provider, stage->arena, false, &again));
+        assert_ptr_equal(first, again);
+    }
+    assert_int_equal(stage_count(stage, stage->calls->keys), 2);
     stage_end(stage);
 }
 
@@ -209,9 +184,9 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_changed_password_is_changed_whatever_becomes_of_its_session),
     HARNESS_TEST(public_calls_are_not_signed_and_the_others_are),
     HARNESS_TEST(attributes_are_sent_as_the_row_is),
-    HARNESS_TEST(a_provider_that_fails_is_left_alone_for_a_while),
-    HARNESS_TEST(more_calls_than_places_are_refused_at_once),
     HARNESS_TEST(the_last_good_key_set_goes_on),
+    HARNESS_TEST(the_last_good_key_set_ends_after_a_day),
+    HARNESS_TEST(a_set_that_is_due_is_tried_for_now_and_then),
     HARNESS_TEST(secrets_are_read_again),
     HARNESS_TEST(addresses_that_are_not_usable_are_refused),
 };

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* The gate in front of a provider's calls. */
+#include "harness.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "outside_stage.h"
+
+static enum web_outcome knock_by(struct stage *stage, struct provider *provider, const char **reason_out)
+{
+    struct outside *outside = outside_of(provider);
+    struct outside_answer answer;
+    struct web_call call = {.method = "GET", .url = outside->wire->keys_url(outside)};
+    outside_start(outside, OUTSIDE_LOGIN_MILLISECONDS);
+    return outside_call(outside, stage->arena, &call, &answer, reason_out);
+}
+
+static enum web_outcome knock(struct stage *stage, const char **reason_out)
+{
+    return knock_by(stage, stage->provider, reason_out);
+}
+
+/* One call that fails, or none. */
+static enum web_outcome knock_in_vain(struct stage *stage, struct provider *provider, const char **reason_out)
+{
+    stage_fault(stage, stage->calls->keys_fault, "status-500");
+    return knock_by(stage, provider, reason_out);
+}
+
+static int gate_file(struct stage *stage, struct outside_gate *gate_out)
+{
+    int file = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR);
+    assert_int_equal(pread(file, gate_out, sizeof *gate_out, OUTSIDE_GATE_AT), sizeof *gate_out);
+    return file;
+}
+
+static void gate_write(int file, const struct outside_gate *gate)
+{
+    assert_int_equal(pwrite(file, gate, sizeof *gate, OUTSIDE_GATE_AT), sizeof *gate);
+    (void)close(file);
+}
+
+/* As when the time has passed that a provider is left alone for. */
+static void rest_is_over(struct stage *stage)
+{
+    struct outside_gate gate;
+    int file = gate_file(stage, &gate);
+    assert_true(gate.closed_until > clock_monotonic());
+    gate.closed_until = clock_monotonic();
+    gate_write(file, &gate);
+}
+
+static void a_provider_that_fails_is_left_alone_for_a_while(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    const char *reason = NULL;
+    outside_of(stage->provider)->options.rest_seconds = 3600;
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
+    }
+    size_t before = stage_count(stage, stage->calls->keys);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_non_null(strstr(reason, "recover"));
+    assert_int_equal(stage_count(stage, stage->calls->keys), before);
+    /* Its time over, a single failure is enough to close the gate again, and a success to open it. */
+    rest_is_over(stage);
+    assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    rest_is_over(stage);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_end(stage);
+}
+
+static void more_calls_than_places_are_refused_at_once(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    const char *reason = NULL;
+    int other = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR | O_CREAT, 0600);
+    struct flock place = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+    assert_true(other >= 0 && fcntl(other, F_OFD_SETLK, &place) == 0);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_non_null(strstr(reason, "waiting"));
+    (void)close(other); /* as when its process dies */
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_end(stage);
+}
+
+/* Of those that come when its time is over one tries, for all processes; one that is never heard of again is not waited for. */
+static void only_one_call_is_the_probe(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct outside_gate gate;
+    const char *reason = NULL;
+    outside_of(stage->provider)->options.rest_seconds = 3600;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
+    (void)unlink(arena_format(stage->arena, "%s/fault", stage->directory));
+    int file = gate_file(stage, &gate);
+    gate.closed_until = clock_monotonic();
+    gate.probe_until = gate.closed_until + INT64_C(3600000000);
+    gate_write(file, &gate);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    file = gate_file(stage, &gate);
+    gate.probe_until = clock_monotonic();
+    gate_write(file, &gate);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    (void)close(gate_file(stage, &gate));
+    assert_int_equal(gate.closed_until, 0);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_end(stage);
+}
+
+static void failures_of_all_processes_count_together(void **state)
+{
+    struct stage *stage = keycloak_scripted(state);
+    struct provider *other = keycloak_stage_provider(stage, stage->database);
+    const char *reason = NULL;
+    outside_of(stage->provider)->options.rest_seconds = outside_of(other)->options.rest_seconds = 3600;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(knock_in_vain(stage, i % 2 == 0 ? stage->provider : other, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_int_equal(knock_by(stage, other, &reason), WEB_UNREACHABLE);
+    provider_free(&other);
+    stage_end(stage);
+}
+
+/* A machine that was started again has a younger clock than its file. */
+static void what_was_noted_before_the_clock_began_is_void(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    const struct outside_gate gate = {.failures = 5, .closed_until = INT64_MAX / 2, .window_at = INT64_MAX / 2};
+    const char *reason = NULL;
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    gate_write(open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR), &gate);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_end(stage);
+}
+
+/* Some answers between the failures do not keep the gate open where most calls fail. */
+static void mostly_failing_is_failing(void **state)
+{
+    static const char pattern[] = "xx-xx-x";
+    struct stage *stage = cognito_stage_new(state);
+    struct outside_gate gate = {0};
+    const char *reason = NULL;
+    outside_of(stage->provider)->options.rest_seconds = 3600;
+    /* On a machine so slow that the window ends in between it is tried again. */
+    for (int round = 0; round < 10 && gate.closed_until == 0; round++) {
+        stage_forget_failures(stage);
+        for (size_t i = 0; pattern[i] != '\0'; i++)
+            (void)(pattern[i] == 'x' ? knock_in_vain(stage, stage->provider, &reason) : knock(stage, &reason));
+        (void)close(gate_file(stage, &gate));
+        assert_true(gate.closed_until != 0 || gate.window_calls < (int64_t)strlen(pattern));
+    }
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    stage_end(stage);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_provider_that_fails_is_left_alone_for_a_while),
+    HARNESS_TEST(more_calls_than_places_are_refused_at_once),
+    HARNESS_TEST(only_one_call_is_the_probe),
+    HARNESS_TEST(failures_of_all_processes_count_together),
+    HARNESS_TEST(what_was_noted_before_the_clock_began_is_void),
+    HARNESS_TEST(mostly_failing_is_failing),
+};
+HARNESS_MODULE(gate, cases)
