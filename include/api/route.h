@@ -59,6 +59,13 @@ struct call {
     const char *success;
 };
 
+/* What a public row has to do with the database and what is kept from it. */
+enum offline {
+    OFFLINE_NOT,  /* uses it: fails where the newest change cannot be learned */
+    OFFLINE_ALSO, /* answers without; but where the database can be asked, it knows of the newest change like any other */
+    OFFLINE_ONLY  /* never asks by itself */
+};
+
 struct route {
     enum method method;
     const char *path; /* "/system/files/{id}" */
@@ -68,7 +75,7 @@ struct route {
     const char *description; /* may be NULL */
     enum access access;
     const char *permission; /* ACCESS_PERMISSION: one concrete permission */
-    bool offline;           /* ACCESS_PUBLIC: uses neither the database nor anything kept from it */
+    enum offline offline;   /* ACCESS_PUBLIC */
     bool names_link;        /* ACCESS_PUBLIC: {token} is a signed link; its file stands in for a caller's permission */
     bool names_file;        /* {id} is a file: its row is read in the same round trip as the principal */
     enum body_kind body_kind;

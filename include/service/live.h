@@ -28,9 +28,16 @@ struct error *live_follow(struct service *service, struct arena *arena, int64_t 
 /*
  * Follows the newest version that any process of this host has followed, without a question to the database where that is
  * this process's own: for requests that may not need the database at all. What cannot be followed now is left for a later
- * request, after a pause, since an unreachable database must not hold up those that do without it.
+ * request, after a pause, since an unreachable database must not hold up those that do without it; a try takes a second at
+ * the most.
  */
 void live_glance(struct service *service, struct arena *arena);
+
+/*
+ * As live_check(), for requests that are answered all the same when the database cannot be asked: with the bound and the pause
+ * of live_glance().
+ */
+void live_try(struct service *service, struct arena *arena);
 
 /* Asks for the newest version, in one round trip, and follows it. */
 struct error *live_check(struct service *service, struct arena *arena);

@@ -101,9 +101,13 @@ static struct error *judge_link(struct call *call, const char *segment)
 /* A public request that uses anything kept from before must know that it still holds (service/live.h). */
 static struct error *follow_changes(struct call *call)
 {
-    if (call->route->access != ACCESS_PUBLIC || call->route->offline || call->route->names_link)
+    const struct route *route = call->route;
+    if (route->access != ACCESS_PUBLIC || route->offline == OFFLINE_ONLY || route->names_link)
         return NULL;
-    return live_check(call->service, call->arena);
+    if (route->offline == OFFLINE_NOT)
+        return live_check(call->service, call->arena);
+    live_try(call->service, call->arena);
+    return NULL;
 }
 
 static struct error *read_query(struct call *call, struct validation *validation)

@@ -11,6 +11,7 @@
 #include "blob/blob.h"
 #include "domain/outbox.h"
 #include "identity/provider.h"
+#include "service/live.h"
 #include "service/service.h"
 #include "store/database.h"
 #include "store/migrate.h"
@@ -31,9 +32,15 @@ const char *health_state_text(enum health_state state)
     return texts[state];
 }
 
+/*
+ * Whoever asks the database anyway learns of the newest change, before what is kept is judged. A database in which that
+ * cannot be read is told of with the migrations.
+ */
 static struct error *check_database(struct service *service, struct arena *arena)
 {
-    return database_ping(service->database, arena);
+    TRY(database_ping(service->database, arena));
+    struct error *error = live_check(service, arena);
+    return error != NULL && error->code == ERROR_DATABASE_UNAVAILABLE ? error : NULL;
 }
 
 static struct error *check_migrations(struct service *service, struct arena *arena)

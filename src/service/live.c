@@ -20,6 +20,7 @@
 
 /* After a change could not be followed; see live_glance(). */
 #define RETRY_MICROSECONDS (INT64_C(10) * 1000 * 1000)
+#define TRY_MICROSECONDS (INT64_C(1) * 1000 * 1000)
 
 static void forget_tokens(struct service *service)
 {
@@ -149,17 +150,34 @@ struct error *live_follow(struct service *service, struct arena *arena, int64_t 
     return NULL;
 }
 
-void live_glance(struct service *service, struct arena *arena)
+/* Leaves what cannot be followed in a second for later. */
+static void check_for_now(struct service *service, struct arena *arena, int64_t now)
 {
-    struct live *live = &service->live;
-    uint64_t newest = metrics_change_version();
-    if (newest == 0 || (live->known && newest <= (uint64_t)live->version) || clock_monotonic() < live->retry_at)
-        return;
+    database_set_deadline(now + TRY_MICROSECONDS);
     struct error *error = live_check(service, arena);
+    database_set_deadline(0);
     if (error == NULL)
         return;
-    live->retry_at = clock_monotonic() + RETRY_MICROSECONDS;
+    service->live.retry_at = clock_monotonic() + RETRY_MICROSECONDS;
     LOG(WARN, SYSTEM, "a change could not be followed yet", LOG_TEXT("detail", error->detail));
+}
+
+void live_glance(struct service *service, struct arena *arena)
+{
+    const struct live *live = &service->live;
+    uint64_t newest = metrics_change_version();
+    if (newest == 0 || (live->known && newest <= (uint64_t)live->version))
+        return;
+    int64_t now = clock_monotonic();
+    if (now >= live->retry_at)
+        check_for_now(service, arena, now);
+}
+
+void live_try(struct service *service, struct arena *arena)
+{
+    int64_t now = clock_monotonic();
+    if (now >= service->live.retry_at)
+        check_for_now(service, arena, now);
 }
 
 struct error *live_check(struct service *service, struct arena *arena)

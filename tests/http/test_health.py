@@ -61,6 +61,9 @@ def test_a_database_that_is_not_there_is_named_and_comes_back(stack, tmp_path):
     path = tmp_path / "database.sock"
     with system.worker(stack, database_socket=str(path), health_deadline_seconds=DEADLINE) as worker:
         states = assert_down(worker, stack, "database", "database.unavailable")
+        # Whoever watches, asks most of all now.
+        for uri in ("/system/metrics", "/system/version", "/system/openapi.json"):
+            assert worker.call("GET", stack.prefix + uri).status == 200
         # What is kept in the database cannot be told about without it; the rest can.
         assert states["migrations"] == states["outbox"] == "unknown" and states["storage"] == "ok"
         assert_alive(worker, stack)

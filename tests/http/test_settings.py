@@ -351,6 +351,30 @@ def test_the_job_runner_follows(administrator, logs, stack):
     assert followed()
 
 
+# Every public path that asks the database, or may.
+PUBLIC = [("GET", "/system/version", None), ("GET", "/system/openapi.json", None), ("GET", "/system/metrics", None),
+          ("GET", "/system/health/ready", None), ("GET", "/.well-known/jwks.json", None),
+          ("POST", "/customers/login", {"username": "nobody@example.org", "password": "x"}),
+          ("POST", "/customers/refresh", {"refreshToken": "x"}),
+          ("POST", "/customers/forgotten-password", {"username": "nobody@example.org"})]
+
+
+def test_the_level_holds_on_the_next_public_request_of_another_host(stack, administrator, tmp_path):
+    """No job runner there tells its workers of the change."""
+    host = {"log_destination": "stderr", "cache_file": tmp_path / "cache", "metrics_file": tmp_path / "metrics"}
+    with system.worker(stack, **host) as one, system.worker(stack, **host) as two:
+        for method, path, body in PUBLIC * 3:
+            data = b"" if body is None else json.dumps(body).encode()
+            for level in ("error", "info"):
+                settings.put(administrator, level=level)
+                for worker in (one, two):
+                    identity = fresh()
+                    worker.call(method, stack.prefix + path, body=data, content_type="application/json" if data else None,
+                                headers={"X-Request-Id": identity})
+                    told = f'"message":"request","requestId":"{identity}"' in read(worker.log)
+                    assert told == (level == "info"), (level, path)
+
+
 def test_a_worker_that_starts_later_follows_at_once(stack, administrator):
     with settings.of(administrator, level="error"), system.worker(stack, log_destination="stderr") as late:
         identity = fresh()
