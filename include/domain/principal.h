@@ -70,6 +70,12 @@ struct error *principal_details(struct database *database, struct arena *arena, 
  */
 struct error *principal_compare(struct database *database, struct arena *arena, int64_t *different_out);
 
+/*
+ * Whether the triggers that keep it do their work: *trigger_out is the name of the first that is missing or does not, NULL when
+ * all do. It is tried in a transaction that is rolled back, so it takes no right to see triggers; the handle is in none.
+ */
+struct error *principal_probe(struct database *database, struct arena *arena, const char **trigger_out);
+
 /* Makes what principal_load() reads anew from what it stands for; *changed_out is what principal_compare() had found. */
 struct error *principal_rebuild(struct database *database, struct arena *arena, int64_t *changed_out);
 

@@ -63,6 +63,18 @@ static struct error *check_principals(struct checks *checks)
                          (long long)different);
 }
 
+/* Without them a change of users or roles would take effect nowhere. */
+static struct error *check_triggers(struct checks *checks)
+{
+    const char *trigger;
+    TRY(principal_probe(checks->service.database, checks->arena, &trigger));
+    if (trigger == NULL)
+        return NULL;
+    return error_message(error_plain(checks->arena, ERROR_INTERNAL),
+                         "The trigger %s is missing or does not do its work: a change of users or roles takes no effect.",
+                         trigger);
+}
+
 static struct error *check_keys(struct checks *checks)
 {
     const struct key_set *keys;
@@ -92,7 +104,9 @@ static void check_service(struct checks *checks)
     if (tell(checks, "database", database_ping(checks->service.database, checks->arena),
              "Check that the server runs and that [database] socket, host, user and password_file are right.") &&
         tell(checks, "migrations", check_migrations(checks), "Run gatehousectl migrate.") &&
-        tell(checks, "permissions", check_principals(checks), "Run gatehousectl migrate."))
+        tell(checks, "permissions", check_principals(checks), "Run gatehousectl migrate.") &&
+        tell(checks, "triggers", check_triggers(checks),
+             "Run gatehousectl migrate, and see that the account that makes the triggers is still there."))
         (void)tell(checks, "identity", check_keys(checks), "Check that the secret file is the one the keys were made with.");
     (void)tell(checks, "files", blob_check(checks->service.blobs, checks->arena),
                "Check that [files] directory is there, belongs to the workers' user and has space left.");

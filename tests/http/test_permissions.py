@@ -206,6 +206,20 @@ def test_the_job_runner_mends_what_went_round_the_triggers(api, stack, database,
     assert decisions(api, subject.token) == expected(["cus:file:r"])
 
 
+@pytest.mark.fault
+def test_a_trigger_that_is_missing_is_named_by_the_check_and_made_by_migrate(stack, database):
+    """The account of the workers, which may not see triggers, is the one that looks."""
+    assert "triggers       ok" in operator.run(stack, "check")
+    database.run("DROP TRIGGER principal_role_delete")
+    try:
+        done = operator.run(stack, "check", status=None)
+        assert done.returncode == 1
+        assert "principal_role_delete is missing" in done.stdout and "gatehousectl migrate" in done.stdout
+    finally:
+        operator.run(stack, "migrate")
+    assert "triggers       ok" in operator.run(stack, "check")
+
+
 def test_a_user_who_moves_acts_in_the_new_organisation_at_once(api, accounts, owner, other):
     account = accounts.user_with("cus:*:w")
     for organisation in (owner.organisation, other.organisation):

@@ -284,9 +284,54 @@ static void what_went_round_the_triggers_is_found_and_mended(void **state)
     end(&world);
 }
 
+/* As gatehousectl does: on a connection of its own. */
+static const char *missing_trigger(struct arena *arena)
+{
+    const char *missing;
+    struct database *database = database_fixture_new();
+    expect_ok(principal_probe(database, arena, &missing));
+    database_free(&database);
+    return missing;
+}
+
+/* Each of them taken away, and put back as it was. */
+static void a_trigger_that_is_missing_is_found_without_the_right_to_see_it(void **state)
+{
+    static const char *const names[] = {
+        "principal_user_insert",       "principal_user_update",       "principal_user_move",   "principal_user_delete",
+        "principal_organisation_update", "principal_role_insert",     "principal_role_update", "principal_role_delete",
+        "principal_permission_insert", "principal_permission_update", "principal_permission_delete",
+        "principal_permission_restore"};
+    struct arena *arena = harness_arena(state);
+    struct world world = given_world(arena);
+    int64_t users = sql_integer(world.database, arena, "SELECT COUNT(*) FROM user");
+    int64_t version = sql_integer(world.database, arena, "SELECT version FROM change_version");
+    assert_int_equal(sql_integer(world.database, arena, "SELECT COUNT(*) FROM information_schema.triggers"
+                                                        " WHERE trigger_schema = DATABASE()"), sizeof names / sizeof *names);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        assert_null(missing_trigger(arena));
+        const char *again = sql_text(
+            world.database, arena,
+            "SELECT CONCAT('CREATE TRIGGER ', trigger_name, ' ', action_timing, ' ', event_manipulation, ' ON ',"
+            " event_object_table, ' FOR EACH ROW ', action_statement) FROM information_schema.triggers"
+            " WHERE trigger_schema = DATABASE() AND trigger_name = '%s'", names[i]);
+        sql(world.database, arena, "DROP TRIGGER %s", names[i]);
+        const char *missing = missing_trigger(arena);
+        assert_non_null(missing);
+        assert_string_equal(missing, names[i]);
+        sql(world.database, arena, "%s", again);
+    }
+    assert_null(missing_trigger(arena));
+    assert_int_equal(sql_integer(world.database, arena, "SELECT COUNT(*) FROM user"), users);
+    assert_int_equal(sql_integer(world.database, arena, "SELECT version FROM change_version"), version);
+    assert_int_equal(different(&world), 0);
+    end(&world);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_thousand_typed_changes_leave_no_difference),
     HARNESS_TEST(writers_at_once_leave_no_difference),
     HARNESS_TEST(what_went_round_the_triggers_is_found_and_mended),
+    HARNESS_TEST(a_trigger_that_is_missing_is_found_without_the_right_to_see_it),
 };
 HARNESS_MODULE(principal_keep, cases)
