@@ -146,6 +146,67 @@ static void a_full_last_page_has_no_next(void **state)
     database_free(&database);
 }
 
+/*
+ * More files than a search for a name goes through in the order of the listing: 5000, with "old" the 40 oldest and "half"
+ * every other one, every tenth of both archived.
+ */
+static struct id given_thousands(struct database *database, struct arena *arena)
+{
+    struct id organisation = given_organisation(database, arena);
+    char hex[ID_HEX_BYTES];
+    id_hex(organisation, hex);
+    sql(database, arena,
+        "INSERT INTO file (id, organisation_id, user_id, bucket, type, name, hash, size, content_type, status)"
+        " SELECT UNHEX(CONCAT('0193', LPAD(HEX(seq), 28, '0'))), UNHEX('%s'), UNHEX('%s'), IF(seq MOD 3 = 0, 'images', 'files'),"
+        " 'misc', CONCAT(IF(seq <= 40, 'old ', IF(seq MOD 2 = 0, 'half ', 'other ')), seq), UNHEX(SHA2(seq, 256)), 1,"
+        " 'image/png', IF(seq MOD 10 = 0, 'archived', 'active') FROM seq_1_to_5000",
+        hex, hex);
+    return organisation;
+}
+
+/* Goes through all pages; the number of files, each of which must begin as asked and be older than the one before. */
+static size_t count_listed(struct database *database, struct arena *arena, struct file_filter filter)
+{
+    size_t count = 0;
+    struct file_page page = {.more = true};
+    filter.before = (struct id){{0}};
+    while (page.more) {
+        expect_ok(file_list(database, arena, &filter, &page));
+        for (size_t i = 0; i < page.count; i++, count++) {
+            assert_int_equal(strncmp(page.items[i].name, filter.name_prefix, strlen(filter.name_prefix)), 0);
+            if (!id_is_none(filter.before))
+                assert_true(memcmp(page.items[i].id.bytes, filter.before.bytes, ID_BYTES) < 0);
+            filter.before = page.items[i].id;
+        }
+    }
+    return count;
+}
+
+static void names_are_found_among_thousands_however_rare_and_old(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct file_filter filter = {.organisation_id = given_thousands(database, arena), .limit = 25};
+    static const struct {
+        const char *prefix;
+        const char *bucket;
+        size_t active;
+        size_t any;
+    } expected[] = {
+        {"old ", NULL, 36, 40},     {"old ", "images", 12, 13}, {"old 7", NULL, 1, 1},
+        {"half ", NULL, 1984, 2480}, {"other ", NULL, 2480, 2480}, {"none", NULL, 0, 0},
+    };
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        filter.name_prefix = expected[i].prefix;
+        filter.bucket = expected[i].bucket;
+        filter.any_status = false;
+        assert_int_equal(count_listed(database, arena, filter), expected[i].active);
+        filter.any_status = true;
+        assert_int_equal(count_listed(database, arena, filter), expected[i].any);
+    }
+    database_free(&database);
+}
+
 static int64_t counter(struct database *database, struct arena *arena, const char *name)
 {
     return sql_integer(
@@ -220,6 +281,7 @@ static void a_file_that_changes_its_status_is_listed_once(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(pages_hold_what_the_filter_says_newest_first),
     HARNESS_TEST(a_full_last_page_has_no_next),
+    HARNESS_TEST(names_are_found_among_thousands_however_rare_and_old),
     HARNESS_TEST(a_file_that_changes_its_status_is_listed_once),
     HARNESS_TEST(what_a_filter_leaves_out_is_passed_over_in_the_index),
 };
