@@ -99,7 +99,7 @@ static void report(enum way way, int64_t *times, size_t count, int64_t busy)
     qsort(times, count, sizeof *times, compare);
     (void)printf("{\"name\":\"%s\",\"requests\":%zu,\"microseconds\":%" PRId64 ",\"busy\":%" PRId64 ",\"latency\":{", names[way],
                  count, total, busy);
-    static const double points[] = {1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9};
+    static const double points[] = {1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99};
     for (size_t i = 0; i < sizeof points / sizeof *points; i++)
         (void)printf("%s\"%g\":%" PRId64, i == 0 ? "" : ",", points[i], times[(size_t)((double)(count - 1) * points[i] / 100)]);
     (void)printf("}}\n");

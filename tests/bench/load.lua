@@ -1,6 +1,7 @@
 -- SPDX-License-Identifier: MIT
--- wrk's script: load.lua PATHS TOKENS FIRST. PATHS holds one path a line, gone through in order. TOKENS is "-" or a file
--- of access tokens, one a line, gone through from line FIRST on. The result is one line of JSON.
+-- wrk's script: load.lua REQUESTS TOKENS FIRST. REQUESTS holds one request a line, gone through in order: a path
+-- to GET, or "POST path body". TOKENS is "-" or a file of access tokens, one a line, gone through from line FIRST on.
+-- The result is one line of JSON, with the percentiles of measure.py.
 
 local threads = 0
 
@@ -17,30 +18,39 @@ local function lines(name)
     return list
 end
 
+-- What stands before and after the line of the token.
+local function parts(line)
+    local path, body = line:match("^POST (%S+) (.*)$")
+    local host = " HTTP/1.1\r\nHost: " .. wrk.host .. "\r\n"
+    if path == nil then
+        return "GET " .. line .. host, "\r\n"
+    end
+    return "POST " .. path .. host, "Content-Type: application/json\r\nContent-Length: " .. #body .. "\r\n\r\n" .. body
+end
+
 function init(arguments)
-    paths = lines(arguments[1])
     tokens = arguments[2] ~= "-" and lines(arguments[2]) or nil
     token_at = (tonumber(arguments[3]) or 0) + number
     at = number * 7919
-    heads = {}
-    for i, path in ipairs(paths) do
-        heads[i] = "GET " .. path .. " HTTP/1.1\r\nHost: " .. wrk.host .. "\r\n"
+    heads, tails = {}, {}
+    for i, line in ipairs(lines(arguments[1])) do
+        heads[i], tails[i] = parts(line)
     end
 end
 
 function request()
     at = at + 1
-    local head = heads[at % #heads + 1]
+    local i = at % #heads + 1
     if tokens == nil then
-        return head .. "\r\n"
+        return heads[i] .. tails[i]
     end
     token_at = token_at + 1
-    return head .. "Authorization: Bearer " .. tokens[token_at % #tokens + 1] .. "\r\n\r\n"
+    return heads[i] .. "Authorization: Bearer " .. tokens[token_at % #tokens + 1] .. "\r\n" .. tails[i]
 end
 
 function done(summary, latency, requests)
     local points = {}
-    for _, percent in ipairs({1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9}) do
+    for _, percent in ipairs({1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99}) do
         points[#points + 1] = string.format('"%g":%d', percent, latency:percentile(percent))
     end
     local errors = summary.errors

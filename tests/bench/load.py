@@ -15,7 +15,8 @@ SCRIPT = pathlib.Path(__file__).with_name("load.lua")
 
 @dataclasses.dataclass
 class Target:
-    """Something that answers GET requests. `fresh`: every request takes a token of the file that no request had yet."""
+    """Something that answers requests. `paths`: a file of lines, each a path to GET or "POST path body"; `fresh`: every
+    request takes a token of the file that no request had yet."""
 
     name: str
     url: str
@@ -29,8 +30,13 @@ class Target:
         """One request, whose answer must be a JSON object: whoever answers errors fast must not win."""
         path, token = (file and file.read_text(encoding="ascii").split("\n", 1)[0] for file in (self.paths, self.tokens))
         headers = {"Authorization": f"Bearer {token}"} if token else {}
+        body = None
+        if path.startswith("POST "):
+            _, path, body = path.split(" ", 2)
+            headers["Content-Type"] = "application/json"
+        request = urllib.request.Request(self.url + path, body and body.encode("utf-8"), headers)
         try:
-            with urllib.request.urlopen(urllib.request.Request(self.url + path, headers=headers), timeout=10) as answer:
+            with urllib.request.urlopen(request, timeout=10) as answer:
                 if not isinstance(json.load(answer), dict):
                     raise ValueError("not an object")
         except (OSError, ValueError) as error:

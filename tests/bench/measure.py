@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: MIT
-"""Interleaved rounds and the ratios within them."""
+"""Interleaved rounds, the ratios within them, and the rows of the table of goals."""
 
 import dataclasses
 import statistics
 
+# As told and drawn: like an HDR histogram, a step further into the tail each.
+PERCENTS = ("1", "5", "10", "25", "50", "75", "90", "95", "99", "99.9", "99.99")
+
 
 @dataclasses.dataclass
 class Comparison:
-    """`of` against `to`, at so many connections. The goal is a bound of the median of the rounds' ratios."""
+    """`of` against `to`, at so many connections: the ratio of their rates, or, where `least` is false, how many times as
+    long `of` takes. The goal is a bound, from below or above, of the median of the rounds' ratios."""
 
     of: str
     to: str
     goal: float
     connections: int = 8
+    least: bool = True
 
 
 @dataclasses.dataclass
@@ -22,6 +27,7 @@ class Tail:
     of: str
     goal: float
     connections: int = 64
+    least: bool = False
 
 
 def interleave(stack, targets, connections, rounds, seconds, say=print):
@@ -35,8 +41,26 @@ def interleave(stack, targets, connections, rounds, seconds, say=print):
             turn = number % len(targets)
             for target in targets[turn:] + targets[:turn]:
                 measured[count][target.name].append(target.drive(stack, count, seconds))
-        say(f"  round {number + 1} of {rounds}")
+        say(f"  round {number + 1} of {rounds}", flush=True)
     return measured
+
+
+def percentile(ordered, percent):
+    """The value below which so many of the ascending values lie: the nearest rank, never between two values."""
+    return ordered[max(0, -(-len(ordered) * round(float(percent) * 100) // 10000) - 1)]
+
+
+def latencies(seconds):
+    """{percent: microseconds} of single times."""
+    ordered = sorted(seconds)
+    return {percent: 1e6 * percentile(ordered, percent) for percent in PERCENTS}
+
+
+def entry(times, busy, taken=None, share=1):
+    """One round's result from single times in seconds; `taken`: the seconds all took together, where they overlapped;
+    `share`: how many units (mebibytes, say) one of them is."""
+    return {"rate": share * len(times) / (taken or sum(times)), "processor": busy * 1e6 / len(times) / share,
+            "latency": latencies(times), "requests": len(times), "refused": 0, "broken": 0}
 
 
 def spread(values):
@@ -44,25 +68,31 @@ def spread(values):
     return {"median": statistics.median(values), "minimum": min(values), "maximum": max(values)}
 
 
-def ratio(measured, comparison, value="rate"):
-    """The spread of the ratios of the rounds."""
+def ratios(measured, comparison, value="rate"):
+    """The ratio of each round."""
     rows = measured[comparison.connections]
     if isinstance(comparison, Tail):
-        return spread([entry["latency"]["99"] / entry["latency"]["50"] for entry in rows[comparison.of]])
-    return spread([of[value] / to[value] for of, to in zip(rows[comparison.of], rows[comparison.to])])
+        return [entry["latency"]["99"] / entry["latency"]["50"] for entry in rows[comparison.of]]
+    up = (comparison.of, comparison.to) if comparison.least else (comparison.to, comparison.of)
+    return [of[value] / to[value] for of, to in zip(rows[up[0]], rows[up[1]])]
+
+
+def judge(comparison, values, processor=None, unit=""):
+    """A row of the table of goals: what, against what, the goal, what was found, whether it is reached."""
+    found = spread(values)
+    reached = found["median"] >= comparison.goal if comparison.least else found["median"] <= comparison.goal
+    return {"of": comparison.of, "to": getattr(comparison, "to", "its p50, the p99 of"), "connections": comparison.connections, "goal": comparison.goal,
+            "least": comparison.least, "unit": unit, "processor": processor, **found, "holds": reached}
 
 
 def describe(measured, comparisons):
-    """The table of comparisons: what, against what, the goal, what was found, whether it holds."""
+    """The rows of comparisons."""
     table = []
     for comparison in comparisons:
-        found = ratio(measured, comparison)
-        tail = isinstance(comparison, Tail)
-        table.append({
-            "of": comparison.of, "to": "its p50, the p99 of" if tail else comparison.to,
-            "connections": comparison.connections,
-            "processor": None if tail else 1 / ratio(measured, comparison, "processor")["median"], "goal": comparison.goal, "least": not tail,
-            **found, "holds": found["median"] <= comparison.goal if tail else found["median"] >= comparison.goal})
+        busy = None
+        if not isinstance(comparison, Tail):
+            busy = 1 / spread(ratios(measured, comparison, "processor"))["median"]
+        table.append(judge(comparison, ratios(measured, comparison), busy))
     return table
 
 

@@ -15,6 +15,7 @@ import tempfile
 import time
 
 READERS = 64
+PROBES = ("null", "roundtrip", "mint", "durable", "argon", "start")
 
 
 class Trouble(Exception):
@@ -39,6 +40,11 @@ def server_block(site):
     raise Trouble("The site of the quick start's nginx has no server block.")
 
 
+def dashed(text):
+    """An id as clients write it."""
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
 class Stack:
     """A context: everything is up inside, and gone afterwards."""
 
@@ -49,6 +55,7 @@ class Stack:
         self.build_directory = pathlib.Path(os.path.realpath(options.build_directory))
         self.configure_arguments = options.configure_arguments
         self.build = self.build_directory / "build"
+        self.worker = self.build_directory / "install" / "libexec" / "gatehouse" / "gatehouse.fcgi"
         self.folder = self.state / "bench"
         self.children = []
         self.servers = {}
@@ -75,8 +82,7 @@ class Stack:
                         "--set", "service.requests_per_worker=1000000000")
         self.facts = json.loads((self.state / "quickstart.json").read_text(encoding="utf-8"))
         self.folder.mkdir(exist_ok=True)
-        if subprocess.run(["make", "-C", self.build, "-j2", "tests/bench/null", "tests/bench/roundtrip", "tests/bench/mint",
-                           "tests/bench/durable"],
+        if subprocess.run(["make", "-C", self.build, "-j2", *[f"tests/bench/{probe}" for probe in PROBES]],
                           stdout=subprocess.DEVNULL, check=False).returncode != 0:
             raise Trouble("The probes could not be built.")
         self.workers = len(self.worker_pids())
@@ -114,10 +120,10 @@ class Stack:
 
     # ---- data ------------------------------------------------------------------------------------------------------
 
-    def sql(self, text):
-        """Runs SQL as the owner of the database and returns what it said."""
+    def sql(self, text, name=None):
+        """Runs SQL as the owner of the database (or of another one) and returns what it said."""
         database = self.facts["database"]
-        done = subprocess.run(["mariadb", "--no-defaults", f"--socket={database['socket']}", "-N", "-B", database["name"]],
+        done = subprocess.run(["mariadb", "--no-defaults", f"--socket={database['socket']}", "-N", "-B", name or database["name"]],
                               input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
             raise Trouble(f"The database refused: {done.stderr[-500:]}")
@@ -140,15 +146,15 @@ class Stack:
         path.write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
         return path
 
-    def tokens(self, name, count):
-        """A file of so many different access tokens of the readers."""
-        sessions = "".join(f"{user} {session}\n" for user, session in self.readers)
+    def tokens(self, name, count, configuration=None, people=None):
+        """A file of so many different access tokens of the readers (or of others, [user, session] each), made with the keys
+        of the service (or of another one)."""
+        sessions = "".join(f"{user} {session}\n" for user, session in people or self.readers)
         path = self.folder / name
-        cores = len(os.sched_getaffinity(0))
         with open(path, "wb") as output:
-            mints = [subprocess.Popen([self.build / "tests" / "bench" / "mint", self.facts["configuration"],
-                                       str(-(-count // cores))], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-                     for _ in range(cores)]
+            mints = [subprocess.Popen([self.build / "tests" / "bench" / "mint", configuration or self.facts["configuration"],
+                                       str(-(-count // self.cores()))], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+                     for _ in range(self.cores())]
             for mint in mints:
                 mint.stdin.write(sessions.encode("ascii"))
                 mint.stdin.close()
@@ -170,12 +176,24 @@ class Stack:
 
     def pool(self, name, program, *arguments):
         """A probe on as many processes as the service has workers, behind nginx as the service is. Returns its address."""
+        _, upstream = self.spawn(name, self.workers, [self.build / "tests" / "bench" / program, *arguments])
+        return self.serve(name, upstream)
+
+    def more_workers(self, name, count, change=lambda block: block, configuration=None, environment=()):
+        """So many workers of the service, of their own, behind a server of their own. `configuration`: theirs in place of
+        the quick start's; `environment`: NAME=VALUE. Returns (the process that they are children of, the address)."""
+        worker = [self.worker, "--config", configuration or self.facts["configuration"]]
+        child, upstream = self.spawn(name, count, worker, environment)
+        return child, self.serve(name, upstream, change)
+
+    def spawn(self, name, count, command, environment=()):
+        """So many processes of a FastCGI program on a socket. Returns (the child, the upstream for nginx)."""
         path = self.folder / f"{name}.sock"
         path.unlink(missing_ok=True)
-        self.run(["spawn-fcgi", "-n", "-s", path, "-M", "0600", "-b", "1024", "--", "/usr/bin/multiwatch", "-s", "TERM",
-                  "-t", "1000", "-r", "1000000", "-f", self.workers, "--", self.build / "tests" / "bench" / program,
-                  *arguments], f"{name}.log")
-        return self.serve(name, f"unix:{path}")
+        child = self.run(["env", *environment, "spawn-fcgi", "-n", "-s", path, "-M", "0600", "-b", "1024", "--",
+                          "/usr/bin/multiwatch", "-s", "TERM", "-t", "1000", "-r", "1000000", "-f", count, "--", *command],
+                         f"{name}.log")
+        return child, f"unix:{path}"
 
     def php(self, name, script):
         """A PHP script on as many FPM children. Returns its address; None where there is no PHP-FPM."""
@@ -279,20 +297,17 @@ class Stack:
             found += parents.get(pid, [])
         return found
 
-    def worker_pids(self):
-        """The processes of the readers' pool."""
-        return [pid for pid in self.descendants(self.facts["pids"]["workers"]) if command_of(pid) == "gatehouse.fcgi"]
+    def worker_pids(self, root=None):
+        """The workers below a process; of the readers' pool when none is named."""
+        return [pid for pid in self.descendants(root or self.facts["pids"]["workers"]) if command_of(pid) == "gatehouse.fcgi"]
 
-    def private_memory(self):
+    def private_memory(self, root=None):
         """{pid: KiB that only this worker has}."""
-        found = {}
-        for pid in self.worker_pids():
-            try:
-                with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
-                    found[pid] = sum(int(number) for number in re.findall(r"Private_\w+: +(\d+) kB", file.read()))
-            except OSError:
-                continue
-        return found
+        return {pid: memory for pid, memory in ((pid, private_kib(pid)) for pid in self.worker_pids(root)) if memory}
+
+    def private_total(self, root):
+        """The private memory in KiB of a process and all below it."""
+        return sum(private_kib(pid) for pid in self.descendants(root))
 
     def busy(self):
         """Processor seconds that everything of ours has used so far."""
@@ -315,6 +330,15 @@ def with_ended_threads(pid):
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
             return sum(map(int, file.read().rpartition(")")[2].split()[11:13])) / os.sysconf("SC_CLK_TCK")
+    except OSError:
+        return 0
+
+
+def private_kib(pid):
+    """The memory in KiB that only this process has; 0 when it is gone."""
+    try:
+        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
+            return sum(int(number) for number in re.findall(r"Private_\w+: +(\d+) kB", file.read()))
     except OSError:
         return 0
 

@@ -175,6 +175,8 @@ run_checks() {
         count_one
     done
     [ -n "$found" ] || fail "There are no checks in tools."
+    step "bench arithmetic" in_folder "$top" /usr/bin/python3 -I -B tests/bench/test_measure.py
+    count_one
 }
 
 run_unit() {

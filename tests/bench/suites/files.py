@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Files: downloads against nginx's own static ones, uploads against the speed of SHA-256 and against each other in the
-three ways that nginx hands them on, the steps of a durable file, memory, and lists of a million rows."""
+three ways that nginx hands them on, the steps of a durable file, memory."""
 
 import dataclasses
-import hashlib
 import json
 import os
 import re
 import resource
 import subprocess
+import sys
 import threading
 import time
 import urllib.request
@@ -16,19 +16,18 @@ import urllib.request
 import measure
 from load import Target, own_children
 from measure import Comparison
-from stack import Trouble, free_port
-from suites.reads import dashed
+from stack import Trouble, dashed, free_port, private_kib
 
 MIB, GIB = 1 << 20, 1 << 30
 PRIVATE_KIB, FLAT_KIB = 16 * 1024, 1024
 WAYS = ("buffered", "file", "unbuffered")
 DIGEST = "SHA-256 alone, one core"
-MEGA, TEN = "the list's first page, 1,000,000 files", "the list's first page, 10,000 files"
-HALF = "the list half-way, 1,000,000 files"
+# The same without the processor's SHA instructions, which not every machine has: they make hashing three to five times as
+# fast, and so everything beside it count for more.
+PLAIN = "unbuffered, no SHA instructions"
+PLAIN_DIGEST = f"{DIGEST}, no SHA instructions"
+NO_SHA = "OPENSSL_ia32cap=:~0x20000000"
 ROUNDS, SECONDS = 5, 2
-# Organisations of the lists: which one, and how many files it has.
-LISTS = {"f1": 10_000, "f2": 1_000_000}
-PERCENTS = ("1", "5", "10", "25", "50", "75", "90", "95", "99", "99.9")
 
 
 def upload(way, size):
@@ -50,24 +49,14 @@ COMPARISONS = [
     Comparison(download("through the service", MIB), download("static", MIB), 0.80),
     Comparison(download("through the service", GIB), download("static", GIB), 0.95, 1),
     Comparison(upload("unbuffered", GIB), DIGEST, 0.55, 1),
+    Comparison(upload(PLAIN, GIB), PLAIN_DIGEST, 0.55, 1),
     Comparison(upload("buffered", GIB), upload("unbuffered", GIB), 0.80, 1),
     Comparison(upload("file", GIB), upload("buffered", GIB), 1.0, 1),
     Comparison(upload("file", 10 * MIB), upload("buffered", 10 * MIB), 1.0, 1),
     Comparison(upload("unbuffered", 10 * MIB), upload("buffered", 10 * MIB), 1.0, 1),
     # Times of 1.3 and 1.5, told as rates.
     Comparison("durable file of 64 KiB, blob store", "durable file of 64 KiB, bare steps", 1 / 1.3, 1),
-    Comparison(HALF, MEGA, 1 / 1.5),
-    Comparison(MEGA, TEN, 1 / 1.5),
 ]
-
-
-def entry(times, busy, size=None):
-    """One round's result from its single times in seconds; with a size, of blocks of a mebibyte."""
-    share = size / MIB if size else 1
-    ordered = sorted(times)
-    points = {percent: 1e6 * ordered[int((len(ordered) - 1) * float(percent) / 100)] for percent in PERCENTS}
-    return {"rate": share * len(times) / sum(times), "processor": busy * 1e6 / len(times) / share, "latency": points,
-            "requests": len(times), "refused": 0, "broken": 0}
 
 
 @dataclasses.dataclass
@@ -83,7 +72,8 @@ class Timed:
         """One round."""
         before = stack.busy() + own_children() + own_self()
         times = [self.once() for _ in range(self.times)]
-        return entry(times, stack.busy() + own_children() + own_self() - before, self.size)
+        busy = stack.busy() + own_children() + own_self() - before
+        return measure.entry(times, busy, share=self.size / MIB if self.size else 1)
 
 
 def own_self():
@@ -154,24 +144,21 @@ def sign_in(stack):
         return json.load(answer)["tokens"]["accessToken"]
 
 
-def way_of(stack, way):
-    """The site of the quick start with its uploads handed on in this way, on workers of its own. Returns its address."""
+def way_of(stack, way, name=None, environment=()):
+    """The site of the quick start with its uploads handed on in this way, on workers of its own, which get more of an
+    environment. Returns its address."""
     if way == "buffered":
         return stack.facts["baseUrl"]
-    path, bodies = stack.folder / f"{way}.sock", stack.folder / "bodies"
+    bodies = stack.folder / "bodies"
     bodies.mkdir(mode=0o700, exist_ok=True)
-    path.unlink(missing_ok=True)
-    worker = stack.build_directory / "install" / "libexec" / "gatehouse" / "gatehouse.fcgi"
-    stack.run(["env", f"GATEHOUSE_FILES_BODY_DIRECTORY={bodies}", "spawn-fcgi", "-n", "-s", path, "-M", "0600", "-b", "1024",
-               "--", "/usr/bin/multiwatch", "-s", "TERM", "-t", "1000", "-r", "1000000", "-f", stack.workers, "--", worker,
-               "--config", stack.facts["configuration"]], f"{way}.log")
 
     def change(block):
         block = block.replace(f"#[{way}] ", "").replace("@BODY_DIRECTORY@", str(bodies)).replace("@BASE_PATH@", "")
         size = re.search(r"client_max_body_size (\d{6,});", block)[1]
         return block.replace("@MAX_BODY@", size).replace("$gatehouse_body_file", "$request_body_file")
 
-    return stack.serve(way, f"unix:{path}", change)
+    environment = [f"GATEHOUSE_FILES_BODY_DIRECTORY={bodies}", *environment]
+    return stack.more_workers(name or way, stack.workers, change, environment=environment)[1]
 
 
 def static(stack):
@@ -196,7 +183,7 @@ class Watch(threading.Thread):
     def run(self):
         while not self.done.is_set():
             roots = [self.stack.facts["pids"]["workers"], *(child.pid for child in self.stack.children)]
-            for pid in {pid for root in roots for pid in self.stack.descendants(root)}:
+            for pid in {pid for root in roots for pid in self.stack.worker_pids(root)}:
                 self.peak = max(self.peak, private_kib(pid))
             self.done.wait(0.02)
 
@@ -205,18 +192,6 @@ class Watch(threading.Thread):
         self.done.set()
         self.join()
         return self.peak
-
-
-def private_kib(pid):
-    """Private memory of a worker; 0 for everything else."""
-    try:
-        with open(f"/proc/{pid}/comm", encoding="ascii", errors="replace") as file:
-            if file.read().strip() != "gatehouse.fcgi":
-                return 0
-        with open(f"/proc/{pid}/smaps_rollup", encoding="ascii") as file:
-            return sum(int(number) for number in re.findall(r"Private_\w+: +(\d+) kB", file.read()))
-    except OSError:
-        return 0
 
 
 def memory(stack, uploads):
@@ -248,14 +223,27 @@ def fetch(address, path, token, size):
     return float(said[2])
 
 
-def digest_once():
+HASH = """
+import hashlib, os, time
+block = os.urandom(1 << 20)
+started = time.perf_counter()
+digest = hashlib.sha256()
+for _ in range(256):
+    digest.update(block)
+print(4 * (time.perf_counter() - started))
+"""
+
+
+def digest_once(environment=()):
     """Seconds for the SHA-256 of a gibibyte."""
-    block = os.urandom(MIB)
-    started = time.perf_counter()
-    digest = hashlib.sha256()
-    for _ in range(256):
-        digest.update(block)
-    return 4 * (time.perf_counter() - started)
+    return float(subprocess.run(["env", *environment, sys.executable, "-I", "-c", HASH], stdout=subprocess.PIPE, text=True,
+                                check=True).stdout)
+
+
+def has_sha_instructions():
+    """Whether this processor hashes by itself."""
+    with open("/proc/cpuinfo", encoding="utf-8") as file:
+        return re.search(r"^flags\s*:.*\bsha_ni\b", file.read(), re.MULTILINE) is not None
 
 
 @dataclasses.dataclass
@@ -280,55 +268,15 @@ class Durable:
                 "latency": one["latency"], "requests": one["requests"], "refused": 0, "broken": 0}
 
 
-def fill_lists(stack):
-    """The organisations of the lists, once a state folder; returns {organisation: token file, path of the middle}."""
-    found = {}
-    for word, count in LISTS.items():
-        organisation, user, session = (f"01940000000{kind}70008000{word:0>12}" for kind in "123")
-        if stack.sql(f"SELECT COUNT(*) FROM organisation WHERE id = UNHEX('{organisation}')").strip() == "0":
-            print(f"  making {count} rows", flush=True)
-            stack.sql(f"""
-                INSERT INTO organisation (id, name, services, status) VALUES
-                    (UNHEX('{organisation}'), 'List {word}', 'inventory', 'active');
-                INSERT INTO user (id, organisation_id, email, phone, first_name, last_name, status) VALUES
-                    (UNHEX('{user}'), UNHEX('{organisation}'), 'list-{word}@example.com', NULL, 'Ada', 'Lovelace', 'active');
-                INSERT INTO user_role (user_id, role_id, position) VALUES (UNHEX('{user}'), 'owner', 0);
-                INSERT INTO session (id, user_id, expires_at) VALUES
-                    (UNHEX('{session}'), UNHEX('{user}'), UTC_TIMESTAMP(3) + INTERVAL 1 DAY);""")
-            for first in range(1, count + 1, 50_000):
-                stack.sql(f"""
-                    SET SESSION unique_checks = 0, foreign_key_checks = 0;
-                    INSERT INTO file (id, organisation_id, user_id, bucket, type, name, hash, size, content_type, tags)
-                    SELECT UNHEX(CONCAT('0194{word}0000047000800', LPAD(HEX(seq), 13, '0'))), UNHEX('{organisation}'),
-                        UNHEX('{user}'), 'files', 'contract', CONCAT('contract ', seq, '.pdf'),
-                        UNHEX(SHA2(CONCAT('{word}', seq), 256)), 12345, 'application/pdf', ''
-                    FROM seq_{first}_to_{min(first + 49_999, count)};""")
-            stack.sql("ANALYZE TABLE file")
-        stack.readers, before = [[user, session]], stack.readers
-        tokens = stack.tokens(f"list-{word}.txt", 1)
-        stack.readers = before
-        found[word] = (tokens, dashed(f"0194{word}0000047000800{count // 2:013x}"))
-    return found
-
-
-def lists(stack):
-    """What is driven of the lists."""
-    found = fill_lists(stack)
-    base = stack.facts["baseUrl"]
-    first = stack.note("first-page.txt", ["/system/files?limit=50"])
-    half = stack.note("half-way.txt", [f"/system/files?limit=50&cursor={found['f2'][1]}"])
-    targets = [Target(TEN, base, first, found["f1"][0]), Target(MEGA, base, first, found["f2"][0]),
-               Target(HALF, base, half, found["f2"][0])]
-    for target in targets:
-        target.look()
-    return targets
-
-
 def run(stack, options):
     """The suite."""
     token = sign_in(stack)
     uploads = Uploads(stack, {way: way_of(stack, way) for way in WAYS}, token)
     wanted = [row for row in COMPARISONS if not options.only or options.only in f"{row.of} / {row.to}"]
+    if has_sha_instructions():
+        uploads.addresses[PLAIN] = way_of(stack, "unbuffered", "plain", [NO_SHA])
+    else:
+        wanted = [row for row in wanted if row.to != PLAIN_DIGEST]
     names = {name for row in wanted for name in (row.of, row.to)}
     rounds, seconds = options.rounds or ROUNDS, options.seconds or SECONDS
     token_file = stack.note("administrator.txt", [token])
@@ -343,9 +291,8 @@ def run(stack, options):
         many.append(Target(download(how, MIB), address, stack.note(name, [path(records[MIB])]), tokens))
         single.append(Timed(download(how, GIB), lambda address=address, path=path(records[GIB]), secret=tokens and token:
                             fetch(address, path, secret, GIB), 2, GIB))
-    if names & {HALF, MEGA, TEN}:
-        many += lists(stack)
-    single.append(Timed(DIGEST, digest_once, 1, GIB))
+    single += [Timed(DIGEST, digest_once, 1, GIB), Timed(PLAIN_DIGEST, lambda: digest_once([NO_SHA]), 1, GIB),
+               Timed(upload(PLAIN, GIB), lambda: uploads.timed(PLAIN, GIB), 1, GIB)]
     for way in WAYS:
         single.append(Timed(upload(way, GIB), lambda way=way: uploads.timed(way, GIB), 1, GIB))
         single.append(Timed(upload(way, 10 * MIB), lambda way=way: uploads.timed(way, 10 * MIB), 5, 10 * MIB))

@@ -3,7 +3,8 @@
 
 import measure
 from load import Target
-from suites.reads import HEALTH, NULL, READ, dashed
+from stack import dashed
+from suites.reads import HEALTH, NULL, READ
 
 # A worker's private memory after the load, against what it was after the same load before.
 GROWTH_KIB = 256

@@ -4,6 +4,7 @@
 import measure
 from load import Target
 from measure import Comparison, Tail
+from stack import dashed
 
 HEALTH = "health"
 NULL = "null responder"
@@ -23,14 +24,9 @@ COMPARISONS = [
     Tail(READ, 3, 64),
 ]
 
-ROUNDS, SECONDS = 9, 2
+ROUNDS, SECONDS = 9, 1
 # More than a round of the fastest machine we know can ask for, and so many that a token met again has been forgotten.
 FRESH_TOKENS = 20000
-
-
-def dashed(text):
-    """An id as clients write it."""
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def targets(stack, tokens):
