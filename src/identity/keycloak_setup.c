@@ -100,6 +100,10 @@ static struct error *mend_realm(struct keycloak_setup *task, struct arena *arena
     TRY(keycloak_setup_call(task, arena, "GET", "", NULL, &realm));
     if (realm == NULL)
         return make_realm(task, arena);
+    if (setup_is(realm, "bruteForceProtected", true))
+        setup_tell(task->setup, arena, PROVIDER_DEED_LEFT,
+                   "the brute-force detection of the realm %s, which is on and refuses logins of one account at the same time",
+                   task->realm);
     keycloak_wanted_realm(arena, task->configuration, realm, &wanted);
     if (wanted.count == 0) {
         setup_tell(task->setup, arena, PROVIDER_DEED_LEFT, "the realm %s", task->realm);

@@ -63,7 +63,6 @@ void keycloak_wanted_realm(struct arena *arena, const struct configuration *conf
     want_flag(wanted, old, "verifyEmail", false);
     want_flag(wanted, old, "loginWithEmailAllowed", true);
     want_flag(wanted, old, "duplicateEmailsAllowed", false);
-    want_flag(wanted, old, "bruteForceProtected", true);
     want_number(wanted, arena, old, "quickLoginCheckMilliSeconds", 0);
     want_number(wanted, arena, old, "accessTokenLifespan", configuration->identity.access_token_seconds);
     want_number(wanted, arena, old, "ssoSessionIdleTimeout", configuration->identity.refresh_token_seconds);
@@ -76,6 +75,8 @@ void keycloak_wanted_realm(struct arena *arena, const struct configuration *conf
         return;
     wanted_add(wanted, "realm", keycloak_json_text(arena, keycloak_setup_realm_name(configuration)));
     wanted_add(wanted, "registrationAllowed", "false");
+    /* With it, logins of one account at the same time are refused, right ones too. */
+    wanted_add(wanted, "bruteForceProtected", "false");
     wanted_add(wanted, "sslRequired", "\"external\"");
 }
 

@@ -179,6 +179,7 @@ def test_a_realm_is_made_once(keycloak):
     assert (keycloak.folder / "admin-secret").read_text(encoding="utf-8") == "secret of gatehouse-admin\n"
     assert stat.S_IMODE((keycloak.folder / "admin-secret").stat().st_mode) == 0o600
     assert cloud.realm["passwordPolicy"] == "length(12)" and cloud.realm["quickLoginCheckMilliSeconds"] == 0
+    assert cloud.realm["bruteForceProtected"] is False
     names = {one["name"]: one for one in cloud.profile["attributes"]}
     assert {"permissions", "svcUserId", "phoneNumber", "phoneNumberVerified"} < set(names)
     assert all(names[name]["permissions"]["edit"] == ["admin"] for name in ("permissions", "svcUserId"))
@@ -186,6 +187,10 @@ def test_a_realm_is_made_once(keycloak):
     assert [one["name"] for one in cloud.roles["id-gatehouse-admin"]] == ["manage-users"]
     assert set(deeds(keycloak.run(*ROOT, password))) == {"left"}
     assert sum(one.startswith(("POST /admin", "PUT")) for one in cloud.asked) == 5, cloud.asked
+    # Others may need it in a realm of theirs.
+    cloud.realm["bruteForceProtected"] = True
+    said = keycloak.run(*ROOT, password)
+    assert set(deeds(said)) == {"left"} and "brute-force detection" in said and cloud.realm["bruteForceProtected"]
 
 
 def test_a_realm_is_mended_and_keeps_the_rest(keycloak):

@@ -13,6 +13,7 @@ FETCH = TOP / "tools" / "lib" / "emulators" / "fetch"
 NOWHERE = "http://127.0.0.1:9/"
 OFFLINE = {"npm_config_registry": NOWHERE, "npm_config_fetch_retries": "0", "PIP_INDEX_URL": NOWHERE, "PIP_RETRIES": "0",
            "PIP_NO_INDEX": "", "PIP_FIND_LINKS": ""}
+MAVEN = f"<settings><mirrors><mirror><id>none</id><mirrorOf>*</mirrorOf><url>{NOWHERE}</url></mirror></mirrors></settings>\n"
 
 
 def login(quickstart, name, password):
@@ -20,7 +21,7 @@ def login(quickstart, name, password):
     return ask(quickstart, "POST", "/customers/login", {"username": name, "password": password})[0]
 
 
-@pytest.mark.parametrize("provider", ["cognito"])
+@pytest.mark.parametrize("provider", ["cognito", "keycloak"])
 def test_a_second_start_finds_the_accounts(quickstart, provider):
     began = quickstart.start("--provider", provider)
     facts = quickstart.facts()
@@ -36,9 +37,11 @@ def test_a_second_start_finds_the_accounts(quickstart, provider):
     assert login(quickstart, facts["admin"]["username"], "not the password") == 401
 
 
-@pytest.mark.parametrize("emulator", ["cognito-local", "moto"])
+@pytest.mark.parametrize("emulator", ["cognito-local", "moto", "keycloak"])
 def test_without_its_registry_a_sentence_says_what_could_not_be_fetched(tmp_path, emulator):
-    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], **OFFLINE}
+    (tmp_path / ".m2").mkdir()
+    (tmp_path / ".m2" / "settings.xml").write_text(MAVEN, encoding="utf-8")
+    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "MAVEN_OPTS": f"-Duser.home={tmp_path}", **OFFLINE}
     done = subprocess.run([FETCH, emulator, tmp_path / "new"], env=environment, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1

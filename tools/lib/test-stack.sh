@@ -42,8 +42,8 @@ run_http() {
 }
 
 # What stands for an identity provider, and for which.
-emulators=(cognito-local moto)
-declare -A provider_of=([cognito-local]=cognito [moto]=cognito)
+emulators=(cognito-local moto keycloak)
+declare -A provider_of=([cognito-local]=cognito [moto]=cognito [keycloak]=keycloak)
 
 # Each is fetched at its pinned version, which needs its registry once, and then stands behind the same cases.
 run_providers() {

@@ -225,7 +225,7 @@ class Keycloak:
     def make(self, body):
         assert self.realm is None
         base = {"enabled": False, "verifyEmail": False, "loginWithEmailAllowed": True, "duplicateEmailsAllowed": False,
-                "bruteForceProtected": False, "quickLoginCheckMilliSeconds": 1000, "accessTokenLifespan": 300,
+                "bruteForceProtected": True, "quickLoginCheckMilliSeconds": 1000, "accessTokenLifespan": 300,
                 "ssoSessionIdleTimeout": 1800, "ssoSessionMaxLifespan": 36000, "defaultSignatureAlgorithm": "RS256"}
         self.realm = {**base, **body}
         # Rights in the realm come with the next token.

@@ -19,5 +19,5 @@ tests_unit_test_identity_SOURCES = \
 tests_unit_test_identity_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/src -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
 tests_unit_test_identity_CFLAGS = $(unit_cflags) $(OPENSSL_CFLAGS)
 EXTRA_DIST += tests/unit/identity/cognito_server.py tests/unit/identity/keycloak_server.py \
-	tests/unit/identity/keycloak_realm.json tests/unit/identity/signer.py
+	tests/unit/identity/signer.py
 tests_unit_test_identity_LDADD = $(fixture_libs) $(unit_libs) $(identity_libs) $(CMOCKA_LIBS)

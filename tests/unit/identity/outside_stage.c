@@ -125,12 +125,20 @@ struct provider *keycloak_stage_provider(struct stage *stage, struct database *d
     return provider;
 }
 
+/* A client's secret: the scripted realm's, or the real one's, whose file is in a folder that the environment names. */
+static void put_client_secret(struct stage *stage, const char *name, const char *scripted, const char *real)
+{
+    const char *folder = getenv("GATEHOUSE_TEST_KEYCLOAK_SECRETS");
+    const char *path = folder != NULL ? arena_format(stage->arena, "%s/%s", folder, real) : NULL;
+    (void)stage_put(stage, name, path != NULL ? harness_read(stage->arena, path, NULL) : scripted);
+}
+
 struct stage *keycloak_stage_new(void **state)
 {
     struct stage *stage = stage_new(state, "tests/unit/identity/keycloak_server.py", getenv("GATEHOUSE_TEST_KEYCLOAK"),
                                     &keycloak_calls);
-    (void)stage_put(stage, "client-secret", "login-client-secret\n");
-    (void)stage_put(stage, "admin-secret", "admin-client-secret\n");
+    put_client_secret(stage, "client-secret", "login-client-secret\n", "keycloak-client-secret");
+    put_client_secret(stage, "admin-secret", "admin-client-secret\n", "keycloak-admin-client-secret");
     stage->provider = keycloak_stage_provider(stage, stage->database);
     return stage;
 }

@@ -44,7 +44,7 @@ struct person {
 /* A pool, and a provider that uses it; end it with stage_end(), as the next ones. */
 struct stage *cognito_stage_new(void **state);
 
-/* A realm; with GATEHOUSE_TEST_KEYCLOAK, the address of a real server, one there. */
+/* A realm; with GATEHOUSE_TEST_KEYCLOAK, the address of a real server, the one there. */
 struct stage *keycloak_stage_new(void **state);
 
 /* For cases that give the realm a fault or read its log: skipped with a real server. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Keycloak's adapter against a strict realm of the tests' own (keycloak_server.py). With GATEHOUSE_TEST_KEYCLOAK, the address
- * of a real server that was started with keycloak_realm.json, what needs no fault runs against that.
+ * of a real server, and GATEHOUSE_TEST_KEYCLOAK_SECRETS, the folder with the secrets of a quick start's clients, what needs no
+ * fault runs against its realm (tools/test providers).
  */
 #include "harness.h"
 

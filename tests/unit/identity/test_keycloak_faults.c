@@ -84,7 +84,7 @@ static void only_keycloak_says_that_an_account_is_absent(void **state)
 /* What an operator changes in the files holds once the provider is told to forget. */
 static void secrets_are_read_again(void **state)
 {
-    struct stage *stage = keycloak_stage_new(state);
+    struct stage *stage = keycloak_scripted(state);
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
     struct provider_login attempt = {
         .subject = member.subject, .user_id = member.id, .email = member.email, .password = secret_of(PERMANENT)};

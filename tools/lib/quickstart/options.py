@@ -50,7 +50,8 @@ def read(arguments):
                         help="the web server in front (default: nginx)")
     parser.add_argument("--provider", metavar="NAME", choices=("embedded", *providers.KNOWN), default="embedded",
                         help="the identity provider (default: embedded); cognito brings the emulator cognito-local along, "
-                             "from the npm registry, on a loopback port of its own")
+                             "from the npm registry, keycloak its own server, from the Maven repository, on a loopback "
+                             "port of their own")
     parser.add_argument("--workers", metavar="N", type=number(1, 256), default=max(4, 2 * cores()),
                         help="number of workers (default: twice the cores, at least 4); those that hash passwords "
                              "come on top, one a core")

@@ -3,10 +3,11 @@
 its own server (tools/lib/emulators), supervised like the database."""
 
 from providers.cognito import CognitoLocal
+from providers.keycloak import Keycloak
 from providers.moto import Moto
 
 # By the provider's name in the configuration, the one that is taken unless another is asked for first.
-KNOWN = {"cognito": (CognitoLocal, Moto)}
+KNOWN = {"cognito": (CognitoLocal, Moto), "keycloak": (Keycloak,)}
 EMULATORS = tuple(one.emulator for classes in KNOWN.values() for one in classes)
 
 
