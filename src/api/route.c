@@ -10,10 +10,16 @@
 
 #include "base/arena.h"
 
-/* Whether `path` has the shape of `pattern`; *segment_out is what {id} stands for. */
-static bool path_fits(struct arena *arena, const char *pattern, const char *path, const char **segment_out)
+/* What {id} stands for in a path; `start` is NULL when the pattern has none. */
+struct segment {
+    const char *start;
+    size_t length;
+};
+
+/* Whether `path` has the shape of `pattern`. */
+static bool path_fits(const char *pattern, const char *path, struct segment *segment_out)
 {
-    *segment_out = NULL;
+    *segment_out = (struct segment){NULL, 0};
     while (*pattern != '\0') {
         if (*pattern != '{') {
             if (*pattern++ != *path++)
@@ -24,7 +30,7 @@ static bool path_fits(struct arena *arena, const char *pattern, const char *path
         size_t length = strcspn(path, "/");
         if (length == 0)
             return false;
-        *segment_out = arena_copy(arena, path, length);
+        *segment_out = (struct segment){path, length};
         path += length;
     }
     return *path == '\0';
@@ -104,15 +110,15 @@ void route_find(struct arena *arena, enum method method, const char *path, struc
     size_t length = hash_beginnings(path, hashes);
     const struct route *rows = table.rows;
     for (size_t i = 0; i < table.count; i++) {
-        const char *segment;
-        if (!may_fit(&table.beginnings[i], length, hashes) || !path_fits(arena, rows[i].path, path, &segment))
+        struct segment segment;
+        if (!may_fit(&table.beginnings[i], length, hashes) || !path_fits(rows[i].path, path, &segment))
             continue;
         add_method(match_out->allow, sizeof match_out->allow, method_text(rows[i].method));
         if (rows[i].method == METHOD_GET)
             add_method(match_out->allow, sizeof match_out->allow, "HEAD");
         if (rows[i].method == method || (method == METHOD_HEAD && rows[i].method == METHOD_GET)) {
             match_out->route = &rows[i];
-            match_out->segment = segment;
+            match_out->segment = segment.start == NULL ? NULL : arena_copy(arena, segment.start, segment.length);
         }
     }
 }

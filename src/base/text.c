@@ -163,13 +163,29 @@ size_t text_plain_length(const char *text, size_t length)
     return at;
 }
 
+/* There is room for both quotes. */
+static void add_quoted(struct buffer *buffer, const char *text, size_t length)
+{
+    char *to = buffer->bytes + buffer->length;
+    to[0] = '"';
+    if (length != 0)
+        memcpy(to + 1, text, length);
+    to[length + 1] = '"';
+    to[length + 2] = '\0';
+    buffer->length += length + 2;
+}
+
 void buffer_add_json(struct buffer *buffer, const char *text, size_t length)
 {
     const unsigned char *bytes = (const unsigned char *)text;
-    buffer_reserve(buffer, length + 2);
-    buffer_add_char(buffer, '"');
     size_t plain = 0; /* start of the run that needs no escape */
-    size_t at = 0;
+    size_t at = text_plain_length(text, length);
+    buffer_reserve(buffer, length + 2);
+    if (at == length) {
+        add_quoted(buffer, text, length);
+        return;
+    }
+    buffer_add_char(buffer, '"');
     for (;;) {
         at += text_plain_length(text + at, length - at);
         if (at == length)

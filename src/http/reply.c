@@ -22,7 +22,8 @@ void reply_clear(struct reply *reply)
 
 static bool value_is_safe(const char *value)
 {
-    for (const unsigned char *at = (const unsigned char *)value; *at != '\0'; at++)
+    /* Printable ASCII, that is most of them, is looked through eight bytes at a time. */
+    for (const unsigned char *at = (const unsigned char *)value + text_plain_length(value, strlen(value)); *at != '\0'; at++)
         if ((*at < 0x20 && *at != '\t') || *at == 0x7f)
             return false;
     return true;
