@@ -57,6 +57,7 @@ struct configuration {
         int64_t access_token_seconds;
         int64_t refresh_token_seconds;
         int64_t temporary_password_seconds;
+        const char *codes; /* who mails them: "service" or "provider" */
         int64_t calls_max; /* to an outside provider at the same time, of all processes of a host */
     } identity;
     struct {

@@ -42,6 +42,7 @@ enum provider_outcome {
     PROVIDER_TOKEN_REUSED,          /* spent before; its session has been ended; outside: TOKEN_INVALID */
     PROVIDER_EXISTS,                /* create: another account has that address */
     PROVIDER_ABSENT,                /* no account of that subject; not for login */
+    PROVIDER_CODE_WRONG,            /* wrong, expired, spent, tried too often, or nobody's: never told apart */
     PROVIDER_STATE,                 /* the account's state does not allow it (confirm: confirmed already) */
     PROVIDER_OUTCOME_COUNT
 };
@@ -102,6 +103,12 @@ struct provider_challenge {
     struct secret password; /* the temporary one */
 };
 
+/* What a code that the provider mails is for. */
+enum provider_code {
+    PROVIDER_CODE_CONFIRM,
+    PROVIDER_CODE_RESET
+};
+
 struct provider;
 
 struct provider_functions {
@@ -130,6 +137,14 @@ struct provider_functions {
                                  enum provider_outcome *);
     struct error *(*set_attributes)(struct provider *, struct arena *, const char *subject,
                                     const struct provider_attributes *, enum provider_outcome *);
+    /* These four NULL: see provider_has_codes(). */
+    bool (*has_codes)(const struct provider *);
+    struct error *(*send_code)(struct provider *, struct arena *, const char *subject, enum provider_code,
+                               enum provider_outcome *);
+    struct error *(*confirm_by_code)(struct provider *, struct arena *, const char *subject, const char *code,
+                                     enum provider_outcome *);
+    struct error *(*reset_by_code)(struct provider *, struct arena *, const char *subject, const char *code,
+                                   struct secret new_password, enum provider_outcome *);
     struct error *(*remove)(struct provider *, struct arena *, struct id user, const char *email);
     void (*rules)(struct provider *, struct token_rules *rules_out);
     struct error *(*resolve)(struct provider *, struct arena *, struct token_claims *claims, bool *known_out);
@@ -229,6 +244,31 @@ struct error *provider_set_enabled(struct provider *provider, struct arena *aren
 struct error *provider_set_attributes(struct provider *provider, struct arena *arena, const char *subject,
                                       const struct provider_attributes *attributes,
                                       enum provider_outcome *outcome_out);
+
+/*
+ * Whether the provider mails and judges the codes of confirmations and resets itself ([identity] codes = provider). Then
+ * provider_create() of an account that awaits its code has it mailed, and the next three are there; otherwise the codes are
+ * ours (domain/code.h), and they must not be called.
+ */
+bool provider_has_codes(const struct provider *provider);
+
+/* Has another code mailed, which replaces the one before: OK, ABSENT, or STATE when it is confirmed already. */
+struct error *provider_send_code(struct provider *provider, struct arena *arena, const char *subject, enum provider_code code,
+                                 enum provider_outcome *outcome_out);
+
+/*
+ * Confirms whoever knows the code; `subject` NULL is nobody and costs as much time. OK, CODE_WRONG, or STATE: the account is
+ * confirmed already, whatever the code.
+ */
+struct error *provider_confirm_by_code(struct provider *provider, struct arena *arena, const char *subject, const char *code,
+                                       enum provider_outcome *outcome_out);
+
+/*
+ * Sets the password of whoever knows the code and ends all sessions; `subject` as above. OK, CODE_WRONG, or
+ * PASSWORD_REFUSED, which need not leave the code unspent.
+ */
+struct error *provider_reset_by_code(struct provider *provider, struct arena *arena, const char *subject, const char *code,
+                                     struct secret new_password, enum provider_outcome *outcome_out);
 
 /*
  * Undo of create: removes the account that was made for our user `user` with that address, its sessions and tokens. An

@@ -59,6 +59,7 @@ static const struct configuration_row rows[] = {
     INTEGER(identity, access_token_seconds, "900", 60, 86400),
     INTEGER(identity, refresh_token_seconds, "2592000", 600, 31536000),
     INTEGER(identity, temporary_password_seconds, "604800", 60, 2592000),
+    CHOICE(identity, codes, "service", "service|provider"),
     INTEGER(identity, calls_max, "8", 1, 256),
     TEXT(cognito, region, NULL),
     URL(cognito, endpoint),

@@ -82,6 +82,8 @@ static const struct {
     {"ExpiredCodeException", COGNITO_EXPIRED_CODE},
     {"PasswordResetRequiredException", COGNITO_RESET_REQUIRED},
     {"ResourceNotFoundException", COGNITO_RESOURCE_NOT_FOUND},
+    {"LimitExceededException", COGNITO_LIMIT_EXCEEDED},
+    {"TooManyFailedAttemptsException", COGNITO_LIMIT_EXCEEDED},
 };
 
 /* "com.amazonaws#UserNotFoundException:http://…" is UserNotFoundException. */
@@ -107,6 +109,17 @@ static enum cognito_fault fault_of(const char *name)
         if (strcmp(faults[i].name, name) == 0)
             return faults[i].fault;
     return COGNITO_OTHER;
+}
+
+bool cognito_is_our_fault(const struct cognito_call *call)
+{
+    static const char *const signs[] = {"secret hash", "configured for secret", "flow not enabled", "Auth flow not"};
+    if (call->fault == COGNITO_RESOURCE_NOT_FOUND)
+        return true;
+    for (size_t i = 0; call->fault != COGNITO_FINE && i < sizeof signs / sizeof *signs; i++)
+        if (strstr(call->message, signs[i]) != NULL)
+            return true;
+    return false;
 }
 
 struct error *cognito_unexpected(struct arena *arena, const struct cognito_call *call)

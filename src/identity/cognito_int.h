@@ -35,6 +35,7 @@ enum cognito_fault {
     COGNITO_EXPIRED_CODE,
     COGNITO_RESET_REQUIRED,
     COGNITO_RESOURCE_NOT_FOUND,
+    COGNITO_LIMIT_EXCEEDED, /* of one account: mails, or wrong codes */
     COGNITO_OTHER
 };
 
@@ -75,6 +76,21 @@ struct error *cognito_call(struct cognito *cognito, struct arena *arena, struct 
 
 /* The error of a fault that the operation should not meet. */
 struct error *cognito_unexpected(struct arena *arena, const struct cognito_call *call);
+
+/*
+ * Whether it is something that an operator has to mend and nobody's password or code: no such pool or client, a wrong client
+ * secret, a flow that the app client does not allow. Only the message tells that.
+ */
+bool cognito_is_our_fault(const struct cognito_call *call);
+
+/* ---- cognito_codes.c: functions of the wire ------------------------------------------------------- */
+
+struct error *cognito_send_code(struct outside *outside, struct arena *arena, const char *subject, enum provider_code code,
+                                enum provider_outcome *outcome_out);
+struct error *cognito_confirm_by_code(struct outside *outside, struct arena *arena, const char *subject, const char *code,
+                                      enum provider_outcome *outcome_out);
+struct error *cognito_reset_by_code(struct outside *outside, struct arena *arena, const char *subject, const char *code,
+                                    struct secret new_password, enum provider_outcome *outcome_out);
 
 /* ---- cognito_token.c: functions of the wire ------------------------------------------------------- */
 

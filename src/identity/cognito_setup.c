@@ -103,6 +103,31 @@ static struct error *make_pool(struct cognito_setup *task, struct arena *arena)
     return NULL;
 }
 
+static bool is_recovered_by(const struct document *recovery, const char *name)
+{
+    const struct document *list = document_member(recovery, "RecoveryMechanisms");
+    for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
+        const char *found = document_text(document_member(one, "Name"));
+        if (found != NULL && strcmp(found, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Who mails codes: the pool where the configuration says so, and else nobody but us. */
+static void judge_mails(struct cognito_setup *task, const struct document *verified, const struct document *recovery,
+                        struct wanted *wanted)
+{
+    bool phone = setup_holds(verified, "phone_number");
+    bool codes = cognito_setup_mails_codes(task->configuration);
+    if (codes && !setup_holds(verified, "email"))
+        wanted_add(wanted, "AutoVerifiedAttributes", phone ? "[\"email\",\"phone_number\"]" : "[\"email\"]");
+    if (!codes && setup_holds(verified, "email"))
+        wanted_add(wanted, "AutoVerifiedAttributes", phone ? "[\"phone_number\"]" : "[]");
+    if (codes && is_recovered_by(recovery, "admin_only"))
+        wanted_add(wanted, "AccountRecoverySetting", COGNITO_RECOVERY_BY_EMAIL);
+}
+
 /* What of the pool can be changed and is not right. */
 static void judge_pool(struct cognito_setup *task, struct arena *arena, const struct document *pool, struct wanted *wanted)
 {
@@ -122,8 +147,7 @@ static void judge_pool(struct cognito_setup *task, struct arena *arena, const st
         wanted_add(&inner, "AllowAdminCreateUserOnly", "false");
         wanted_add(wanted, "AdminCreateUserConfig", wanted_merge(arena, &inner, creation, kept));
     }
-    if (setup_holds(verified, "email"))
-        wanted_add(wanted, "AutoVerifiedAttributes", setup_holds(verified, "phone_number") ? "[\"phone_number\"]" : "[]");
+    judge_mails(task, verified, document_member(pool, "AccountRecoverySetting"), wanted);
 }
 
 /* An older member of AdminCreateUserConfig that Cognito still tells and takes no more beside the policy's. */

@@ -23,6 +23,13 @@ struct cognito_setup {
 /* The request that makes a pool. */
 const char *cognito_wanted_pool(struct arena *arena, const struct provider_setup *setup);
 
+/* Whether the pool is to mail codes itself: [identity] codes = provider. */
+bool cognito_setup_mails_codes(const struct configuration *configuration);
+
+/* Who gets people back in: codes of the pool's own, or nobody but us. */
+#define COGNITO_RECOVERY_BY_EMAIL "{\"RecoveryMechanisms\":[{\"Priority\":1,\"Name\":\"verified_email\"}]}"
+#define COGNITO_RECOVERY_BY_US "{\"RecoveryMechanisms\":[{\"Priority\":1,\"Name\":\"admin_only\"}]}"
+
 /* The two attributes of ours, as an array. `only` picks one by its name; NULL: both. */
 const char *cognito_wanted_attributes(struct arena *arena, const char *only);
 

@@ -72,16 +72,24 @@ const char *cognito_wanted_policy(struct arena *arena, const struct configuratio
     return old != NULL && wanted.count == 0 ? NULL : wanted_merge(arena, &wanted, old, NULL);
 }
 
-/* No AutoVerifiedAttributes: codes are ours. An empty list would say the same, but not to cognito-local. */
+bool cognito_setup_mails_codes(const struct configuration *configuration)
+{
+    return strcmp(configuration->identity.codes, "provider") == 0;
+}
+
+/* An empty list of AutoVerifiedAttributes would say the same as none, but not to cognito-local. */
 const char *cognito_wanted_pool(struct arena *arena, const struct provider_setup *setup)
 {
     struct wanted wanted = {.count = 0};
     wanted_add(&wanted, "PoolName", json_text(arena, setup->name != NULL ? setup->name : COGNITO_SETUP_NAME));
     wanted_add(&wanted, "UsernameAttributes", "[\"email\"]");
     wanted_add(&wanted, "UsernameConfiguration", "{\"CaseSensitive\":false}");
+    bool codes = cognito_setup_mails_codes(setup->configuration);
+    if (codes)
+        wanted_add(&wanted, "AutoVerifiedAttributes", "[\"email\"]");
     wanted_add(&wanted, "MfaConfiguration", "\"OFF\"");
     wanted_add(&wanted, "AdminCreateUserConfig", "{\"AllowAdminCreateUserOnly\":false}");
-    wanted_add(&wanted, "AccountRecoverySetting", "{\"RecoveryMechanisms\":[{\"Priority\":1,\"Name\":\"admin_only\"}]}");
+    wanted_add(&wanted, "AccountRecoverySetting", codes ? COGNITO_RECOVERY_BY_EMAIL : COGNITO_RECOVERY_BY_US);
     wanted_add(&wanted, "Policies",
                arena_format(arena, "{\"PasswordPolicy\":%s}", cognito_wanted_policy(arena, setup->configuration, NULL)));
     wanted_add(&wanted, "Schema",

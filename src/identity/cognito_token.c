@@ -40,21 +40,6 @@ static void begin_auth(struct cognito *cognito, struct arena *arena, const char 
     call->once = true;
 }
 
-/*
- * What an operator has to mend and nobody's password: no such pool or client, a wrong client secret, a flow that the app
- * client does not allow. Only the message tells it from a wrong password.
- */
-static bool is_our_fault(const struct cognito_call *call)
-{
-    static const char *const signs[] = {"secret hash", "configured for secret", "flow not enabled", "Auth flow not"};
-    if (call->fault == COGNITO_RESOURCE_NOT_FOUND)
-        return true;
-    for (size_t i = 0; call->fault != COGNITO_FINE && i < sizeof signs / sizeof *signs; i++)
-        if (strstr(call->message, signs[i]) != NULL)
-            return true;
-    return false;
-}
-
 /* Session and name of the challenge as the answer to it needs them, one text; the wire's own. */
 static const char *proof_of(struct arena *arena, const struct document *answer, const char *username)
 {
@@ -78,7 +63,7 @@ struct error *cognito_login(struct outside *outside, struct arena *arena, const 
     begin_auth(cognito, arena, username, attempt->password, &call);
     TRY(cognito_call(cognito, arena, &call));
     *outcome_out = PROVIDER_BAD_CREDENTIALS;
-    if (is_our_fault(&call))
+    if (cognito_is_our_fault(&call))
         return cognito_unexpected(arena, &call);
     if (call.fault != COGNITO_FINE)
         return NULL;
@@ -143,7 +128,7 @@ struct error *cognito_refresh(struct outside *outside, struct arena *arena, cons
     call.once = true;
     TRY(cognito_call(cognito, arena, &call));
     *outcome_out = PROVIDER_TOKEN_INVALID;
-    if (is_our_fault(&call))
+    if (cognito_is_our_fault(&call))
         return cognito_unexpected(arena, &call);
     if (call.fault != COGNITO_FINE)
         return NULL;

@@ -7,7 +7,7 @@ libghidentity_a_SOURCES = \
 	src/identity/refresh_int.h src/identity/refresh.c \
 	src/identity/outside_int.h src/identity/outside.c src/identity/outside_gate.c src/identity/outside_keys.c src/identity/outside_session.c \
 	include/identity/cognito.h src/identity/cognito_int.h src/identity/cognito.c src/identity/cognito_call.c \
-	src/identity/cognito_token.c \
+	src/identity/cognito_codes.c src/identity/cognito_token.c \
 	include/identity/keycloak.h src/identity/keycloak_int.h src/identity/keycloak.c src/identity/keycloak_call.c \
 	src/identity/keycloak_token.c src/identity/keycloak_user.c \
 	include/identity/provider_setup.h src/identity/provider_setup_int.h src/identity/provider_setup.c \

@@ -50,6 +50,7 @@ static struct outside_options outside_options_of(struct arena *arena, const stru
         .master = parts->master,
         .cache = parts->cache,
         .ca_file = ca_file,
+        .codes = strcmp(parts->configuration->identity.codes, "provider") == 0,
         .refresh_token_seconds = parts->configuration->identity.refresh_token_seconds,
         .temporary_password_seconds = parts->configuration->identity.temporary_password_seconds,
         .places_file = arena_format(arena, "%s-calls", parts->configuration->cache.file),
@@ -119,13 +120,28 @@ static struct error *open_keycloak(struct arena *arena, const struct provider_pa
 static const struct {
     const char *name;
     struct error *(*open)(struct arena *, const struct provider_parts *, struct provider **);
-} providers[] = {{"embedded", open_embedded}, {"cognito", open_cognito}, {"keycloak", open_keycloak}};
+    bool has_codes; /* of its own */
+} providers[] = {{"embedded", open_embedded, false}, {"cognito", open_cognito, true}, {"keycloak", open_keycloak, false}};
+
+/* Whether codes can be mailed by whom the configuration wants. */
+static struct error *check_codes(struct arena *arena, const struct configuration *configuration, bool has_codes)
+{
+    if (has_codes || strcmp(configuration->identity.codes, "provider") != 0)
+        return NULL;
+    return error_message(error_plain(arena, ERROR_INTERNAL),
+                         "[identity] codes = provider is not possible with provider = %s, which mails no codes; set codes = "
+                         "service.",
+                         configuration->identity.provider);
+}
 
 struct error *provider_open(struct arena *arena, const struct provider_parts *parts, struct provider **provider_out)
 {
     const char *name = parts->configuration->identity.provider;
-    for (size_t i = 0; i < sizeof providers / sizeof *providers; i++)
-        if (strcmp(providers[i].name, name) == 0)
-            return providers[i].open(arena, parts, provider_out);
+    for (size_t i = 0; i < sizeof providers / sizeof *providers; i++) {
+        if (strcmp(providers[i].name, name) != 0)
+            continue;
+        TRY(check_codes(arena, parts->configuration, providers[i].has_codes));
+        return providers[i].open(arena, parts, provider_out);
+    }
     return error_new(arena, ERROR_INTERNAL, "there is no provider %s", name);
 }

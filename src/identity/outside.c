@@ -320,6 +320,51 @@ static struct error *set_attributes(struct provider *provider, struct arena *are
     return outside->wire->set_attributes(outside, arena, subject, attributes, outcome_out);
 }
 
+/* ---- codes of the provider's own ------------------------------------------------------------------ */
+
+static bool has_codes(const struct provider *provider)
+{
+    return ((const struct outside *)provider)->options.codes;
+}
+
+static struct error *send_code(struct provider *provider, struct arena *arena, const char *subject, enum provider_code code,
+                               enum provider_outcome *outcome_out)
+{
+    struct outside *outside = outside_of(provider);
+    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
+    return outside->wire->send_code(outside, arena, subject, code, outcome_out);
+}
+
+static struct error *confirm_by_code(struct provider *provider, struct arena *arena, const char *subject, const char *code,
+                                     enum provider_outcome *outcome_out)
+{
+    struct outside *outside = outside_of(provider);
+    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
+    TRY(outside->wire->confirm_by_code(outside, arena, subject, code, outcome_out));
+    /* Nobody's code cannot be right, whatever a provider says. */
+    if (subject == NULL)
+        *outcome_out = PROVIDER_CODE_WRONG;
+    return NULL;
+}
+
+static struct error *reset_by_code(struct provider *provider, struct arena *arena, const char *subject, const char *code,
+                                   struct secret new_password, enum provider_outcome *outcome_out)
+{
+    struct outside *outside = outside_of(provider);
+    struct id user;
+    bool found = false;
+    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
+    if (subject != NULL)
+        TRY(outside_user(outside, arena, subject, &user, &found));
+    TRY(outside->wire->reset_by_code(outside, arena, found ? subject : NULL, code, new_password, outcome_out));
+    if (!found)
+        *outcome_out = PROVIDER_CODE_WRONG;
+    if (*outcome_out != PROVIDER_OK)
+        return NULL;
+    TRY(note_password(outside, arena, user, false));
+    return outside_end_all(outside, arena, user, (struct id){{0}});
+}
+
 static void rules(struct provider *provider, struct token_rules *rules_out)
 {
     struct outside *outside = outside_of(provider);
@@ -363,6 +408,10 @@ const struct provider_functions outside_functions = {
     .confirm = confirm,
     .set_enabled = set_enabled,
     .set_attributes = set_attributes,
+    .has_codes = has_codes,
+    .send_code = send_code,
+    .confirm_by_code = confirm_by_code,
+    .reset_by_code = reset_by_code,
     .remove = remove_one,
     .rules = rules,
     .resolve = outside_resolve,

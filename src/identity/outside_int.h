@@ -81,6 +81,13 @@ struct outside_wire {
                                  enum provider_outcome *);
     struct error *(*set_attributes)(struct outside *, struct arena *, const char *subject,
                                     const struct provider_attributes *, enum provider_outcome *);
+    /* These three NULL: it has no codes of its own. Outcomes as of the provider's functions. */
+    struct error *(*send_code)(struct outside *, struct arena *, const char *subject, enum provider_code,
+                               enum provider_outcome *);
+    struct error *(*confirm_by_code)(struct outside *, struct arena *, const char *subject, const char *code,
+                                     enum provider_outcome *);
+    struct error *(*reset_by_code)(struct outside *, struct arena *, const char *subject, const char *code,
+                                   struct secret new_password, enum provider_outcome *);
     struct error *(*remove)(struct outside *, struct arena *, const char *subject);
     /* Reads the secrets by outside_read_secrets() and drops what was got with those before. */
     struct error *(*read_secrets)(struct outside *, struct arena *);
@@ -93,6 +100,7 @@ struct outside_options {
     struct secret master;
     struct cache *cache; /* NULL: each process fetches for itself */
     const char *ca_file; /* NULL: the system's certificates */
+    bool codes;          /* the wire's own are used */
     int64_t refresh_token_seconds;
     int64_t temporary_password_seconds;
     const char *places_file; /* where processes of one host count their calls; NULL: they do not */

@@ -24,6 +24,7 @@ static const char *const outcomes[PROVIDER_OUTCOME_COUNT] = {
     [PROVIDER_TOKEN_REUSED] = "tokenReused",
     [PROVIDER_EXISTS] = "exists",
     [PROVIDER_ABSENT] = "absent",
+    [PROVIDER_CODE_WRONG] = "codeWrong",
     [PROVIDER_STATE] = "state",
 };
 
@@ -159,6 +160,37 @@ struct error *provider_set_attributes(struct provider *provider, struct arena *a
 {
     int64_t begun = clock_monotonic();
     TRY(counted(begun, provider->functions->set_attributes(provider, arena, subject, attributes, outcome_out),
+                outcome_out));
+    return NULL;
+}
+
+bool provider_has_codes(const struct provider *provider)
+{
+    return provider->functions->has_codes != NULL && provider->functions->has_codes(provider);
+}
+
+struct error *provider_send_code(struct provider *provider, struct arena *arena, const char *subject, enum provider_code code,
+                                 enum provider_outcome *outcome_out)
+{
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->send_code(provider, arena, subject, code, outcome_out), outcome_out));
+    return NULL;
+}
+
+struct error *provider_confirm_by_code(struct provider *provider, struct arena *arena, const char *subject, const char *code,
+                                       enum provider_outcome *outcome_out)
+{
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->confirm_by_code(provider, arena, subject, code, outcome_out), outcome_out));
+    return NULL;
+}
+
+struct error *provider_reset_by_code(struct provider *provider, struct arena *arena, const char *subject, const char *code,
+                                     struct secret new_password, enum provider_outcome *outcome_out)
+{
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun,
+                provider->functions->reset_by_code(provider, arena, subject, code, new_password, outcome_out),
                 outcome_out));
     return NULL;
 }

@@ -61,6 +61,8 @@ static struct error *queue_mail(struct creation *creation, struct arena *arena)
     if (creation->kind != PROVIDER_AWAITING_CODE)
         return NULL;
     TRY(code_mail_allowed(service->database, arena, user->id, CODE_CONFIRM, &allowed));
+    if (provider_has_codes(service->provider))
+        return NULL;
     TRY(code_issue(service->database, arena, service->master, user->id, CODE_CONFIRM, CODE_CONFIRM_SECONDS, &code));
     return notice_confirm(service, arena, user, creation->organisation_name, code);
 }

@@ -73,6 +73,7 @@ struct confirmation {
     const struct caller *caller;
     const struct user *user;
     bool by_code;
+    bool at_provider; /* the provider judged the code: it knows */
     bool changed;
 };
 
@@ -89,7 +90,7 @@ static struct error *confirm_rows(struct database *database, struct arena *arena
         .target_id = id_text(arena, user->id),
     };
     confirmation->changed = false;
-    if (confirmation->by_code)
+    if (confirmation->by_code && !confirmation->at_provider)
         TRY(code_spend(database, arena, user->id, CODE_CONFIRM, NULL, &spent));
     else
         TRY(code_void(database, arena, user->id, CODE_CONFIRM));
@@ -107,7 +108,7 @@ static struct error *confirm(struct confirmation *confirmation, struct arena *ar
     struct service *service = confirmation->service;
     enum provider_outcome outcome;
     TRY(database_transaction(service->database, arena, confirm_rows, confirmation, NULL));
-    if (!confirmation->changed)
+    if (!confirmation->changed || confirmation->at_provider)
         return NULL;
     struct error *error =
         provider_confirm(service->provider, arena, confirmation->user->provider_subject, &outcome);
@@ -116,18 +117,38 @@ static struct error *confirm(struct confirmation *confirmation, struct arena *ar
     return NULL;
 }
 
+/*
+ * Tries the code of who waits for it; `user` NULL is nobody. Where the provider says that the account is confirmed already it
+ * took a right code whose answer was lost.
+ */
+static struct error *try_code(struct service *service, struct arena *arena, const struct user *user, const char *code,
+                              bool *good_out)
+{
+    static const struct id nobody;
+    enum provider_outcome outcome;
+    if (!provider_has_codes(service->provider))
+        return code_try(service->database, arena, service->master, user != NULL ? user->id : nobody, CODE_CONFIRM, code,
+                        good_out);
+    TRY(provider_confirm_by_code(service->provider, arena, user != NULL ? user->provider_subject : NULL, code, &outcome));
+    *good_out = outcome == PROVIDER_OK || outcome == PROVIDER_STATE;
+    return NULL;
+}
+
 struct error *member_confirm(struct service *service, struct arena *arena, const struct caller *caller,
                              const char *username, const char *code)
 {
-    static const struct id nobody;
     struct guard guard = guard_of_code(caller);
     struct user *user = NULL;
     bool good = false;
     TRY(guard_enter(service, arena, &guard));
     TRY(user_find_by_username(service->database, arena, username, &user));
     bool waiting = user != NULL && user->status == USER_AWAITING_CONFIRMATION;
-    TRY(code_try(service->database, arena, service->master, waiting ? user->id : nobody, CODE_CONFIRM, code, &good));
-    struct confirmation confirmation = {.service = service, .caller = caller, .user = user, .by_code = true};
+    TRY(try_code(service, arena, waiting ? user : NULL, code, &good));
+    struct confirmation confirmation = {.service = service,
+                                        .caller = caller,
+                                        .user = user,
+                                        .by_code = true,
+                                        .at_provider = provider_has_codes(service->provider)};
     if (good && waiting)
         TRY(confirm(&confirmation, arena));
     if (confirmation.changed) {

@@ -40,6 +40,7 @@ struct password_step {
     struct secret new_password;
     bool permanent;
     struct code_spent code;
+    const char *typed; /* a code that the provider judges */
     enum provider_outcome outcome;
     struct error *refusal; /* an answer that is to be committed: what was counted stays counted */
 };
@@ -76,7 +77,7 @@ static struct error *run_apart(struct password_step *step, struct arena *arena)
     if (step->refusal != NULL)
         return NULL;
     struct error *error = step->steps->ask(step, arena);
-    if (error == NULL)
+    if (error == NULL && step->refusal == NULL)
         error = database_transaction(database, arena, run_follow, step, NULL);
     if (error != NULL && step->outcome != PROVIDER_OK && step->steps->give_back != NULL)
         TRY(step->steps->give_back(step, arena));
@@ -202,11 +203,43 @@ static struct error *give_back_reset(struct password_step *step, struct arena *a
 static const struct password_steps resetting = {
     .decide = decide_reset, .ask = ask_reset, .follow = follow_reset, .give_back = give_back_reset};
 
+/* The same with a code that the provider mailed and judges. */
+static struct error *ask_reset_by_code(struct password_step *step, struct arena *arena)
+{
+    const char *subject = step->user != NULL ? step->user->provider_subject : NULL;
+    TRY(provider_reset_by_code(step->service->provider, arena, subject, step->typed, step->new_password, &step->outcome));
+    if (step->outcome == PROVIDER_CODE_WRONG)
+        step->refusal = error_plain(arena, ERROR_CODE_MISMATCH);
+    return step->refusal != NULL ? NULL : judge_setting(step, arena, "newPassword");
+}
+
+static const struct password_steps resetting_by_code = {.ask = ask_reset_by_code, .follow = follow_reset};
+
 static struct error *code_failed(struct service *service, struct arena *arena, const struct caller *caller,
                                  const struct guard *guard, const struct user *user)
 {
     TRY(caller_audit_failure(service, arena, caller, "user.resetFailed", user));
     return guard_failed(service, arena, guard, error_plain(arena, ERROR_CODE_MISMATCH));
+}
+
+/*
+ * The provider takes code and password together, so what the password lacks is told first, of a name that nobody has as well:
+ * nobody learns from it who has an account.
+ */
+static struct error *reset_by_code(struct password_step *step, struct arena *arena, const struct guard *guard,
+                                   const char *username, const struct user *found)
+{
+    struct service *service = step->service;
+    struct password_owner owner = {username, "", ""};
+    if (step->user != NULL)
+        owner = (struct password_owner){step->user->email, step->user->first_name, step->user->last_name};
+    TRY(password_policy_check(service->passwords, arena, "newPassword", step->new_password, &owner));
+    step->steps = &resetting_by_code;
+    TRY(run(step, arena));
+    if (step->refusal != NULL || step->user == NULL)
+        return code_failed(service, arena, step->caller, guard, found);
+    caller_known(arena, step->user);
+    return NULL;
 }
 
 struct error *password_reset(struct service *service, struct arena *arena, const struct caller *caller,
@@ -220,6 +253,10 @@ struct error *password_reset(struct service *service, struct arena *arena, const
     TRY(user_find_by_username(service->database, arena, username, &found));
     const struct user *user = resettable(found);
     struct id id = user == NULL ? nobody : user->id;
+    struct password_step step = {.steps = &resetting, .service = service, .caller = caller, .user = user,
+                                 .new_password = new_password, .typed = code};
+    if (provider_has_codes(service->provider))
+        return reset_by_code(&step, arena, &guard, username, found);
     TRY(code_try(service->database, arena, service->master, id, CODE_RESET, code, &good));
     if (!good || user == NULL)
         return code_failed(service, arena, caller, &guard, found);
@@ -229,8 +266,6 @@ struct error *password_reset(struct service *service, struct arena *arena, const
         TRY(code_give_back(service->database, arena, user->id, CODE_RESET));
         return refusal;
     }
-    struct password_step step = {
-        .steps = &resetting, .service = service, .caller = caller, .user = user, .new_password = new_password};
     TRY(run(&step, arena));
     if (step.refusal != NULL)
         return code_failed(service, arena, caller, &guard, user);

@@ -17,6 +17,7 @@
 #include "service/caller.h"
 #include "service/notice.h"
 #include "service/service.h"
+#include "service/sync.h"
 #include "store/database.h"
 
 #define SEAL_PURPOSE "recovery"
@@ -157,6 +158,46 @@ static struct error *invite_again(struct question *question, struct arena *arena
     return database_transaction(service->database, arena, mail_invitation, question, NULL);
 }
 
+/* Our row was never told that the provider confirmed the account. */
+static struct error *catch_up(struct database *database, struct arena *arena, void *context)
+{
+    struct question *question = context;
+    const struct user *user = question->user;
+    bool changed = false;
+    TRY(user_confirm(database, arena, user->organisation_id, user->id, &changed));
+    if (changed)
+        TRY(sync_queue(question->service, arena, user->id));
+    return finish_item(database, arena, question->item);
+}
+
+static struct error *record_sending(struct database *database, struct arena *arena, void *context)
+{
+    struct question *question = context;
+    bool forgotten = strcmp(question->item->kind, RECOVERY_FORGOTTEN) == 0;
+    TRY(record(question, arena, forgotten ? "user.forgottenPassword" : "user.resendConfirmation"));
+    return finish_item(database, arena, question->item);
+}
+
+/* The provider mails the code itself. A call without an answer is made again: then the later code holds. */
+static struct error *have_sent(struct question *question, struct arena *arena, enum provider_code code)
+{
+    struct service *service = question->service;
+    struct database *database = service->database;
+    enum provider_outcome outcome;
+    bool allowed = true;
+    if (question->item->attempts <= 1)
+        TRY(code_mail_allowed(database, arena, question->user->id, code == PROVIDER_CODE_RESET ? CODE_RESET : CODE_CONFIRM,
+                              &allowed));
+    if (!allowed)
+        return outbox_finish(database, arena, question->item, NULL);
+    TRY(provider_send_code(service->provider, arena, question->user->provider_subject, code, &outcome));
+    if (outcome == PROVIDER_STATE && code == PROVIDER_CODE_CONFIRM)
+        return database_transaction(database, arena, catch_up, question, NULL);
+    if (outcome != PROVIDER_OK)
+        return error_new(arena, ERROR_INTERNAL, "provider: %s", provider_outcome_text(outcome));
+    return database_transaction(database, arena, record_sending, question, NULL);
+}
+
 static struct error *open_question(struct question *question, struct arena *arena, const char **username_out)
 {
     struct secret payload;
@@ -185,6 +226,11 @@ static struct error *answer(struct question *question, struct arena *arena)
     bool forgotten = strcmp(question->item->kind, RECOVERY_FORGOTTEN) == 0;
     question->user = user;
     question->organisation = organisation->name;
+    bool theirs = provider_has_codes(service->provider);
+    if (theirs && forgotten && user->status == USER_ACTIVE)
+        return have_sent(question, arena, PROVIDER_CODE_RESET);
+    if (theirs && !forgotten && user->status == USER_AWAITING_CONFIRMATION)
+        return have_sent(question, arena, PROVIDER_CODE_CONFIRM);
     if (forgotten && user->status == USER_ACTIVE)
         return database_transaction(service->database, arena, mail_reset, question, NULL);
     if (!forgotten && user->status == USER_AWAITING_CONFIRMATION)

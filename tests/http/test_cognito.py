@@ -49,13 +49,13 @@ class Place:
         return self.host.rows("SELECT id, status, provider_subject, email_verified FROM user WHERE email = %s", email)[0]
 
 
-def make_place(kind, stack, tmp_path_factory):
-    """What a module's place is, for a provider of that kind."""
+def make_place(kind, stack, tmp_path_factory, more=""):
+    """What a module's place is, for a provider of that kind; `more` are lines of [identity]."""
     if stack.web_server != "nginx":
         pytest.skip("what a provider does not depend on the web server; it is looked at behind nginx")
     with contextlib.ExitStack() as started:
         pool = started.enter_context(outside.pool(outside.KINDS[kind], tmp_path_factory.mktemp("pool")))
-        host = started.enter_context(outside.host(stack, pool, PASSWORDS["admin"]))
+        host = started.enter_context(outside.host(stack, pool, PASSWORDS["admin"], more=more))
         yield Place(host, pool, started.enter_context(host.worker()), stack.prefix)
 
 

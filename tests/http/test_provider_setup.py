@@ -85,7 +85,7 @@ def test_a_pool_and_its_client_are_made_once(cognito):
     secret = cognito.folder / "client-secret"
     assert secret.read_text(encoding="utf-8") == "generated secret\n" and stat.S_IMODE(secret.stat().st_mode) == 0o600
     pool, client = cognito.cloud.pools["eu-central-1_Pool1"], cognito.cloud.clients["client1"]
-    assert pool["UsernameAttributes"] == ["email"] and pool["AutoVerifiedAttributes"] == []
+    assert pool["UsernameAttributes"] == ["email"] and "AutoVerifiedAttributes" not in pool
     assert {"custom:permissions", "custom:svc_user_id"} < {one["Name"] for one in pool["SchemaAttributes"]}
     assert pool["Policies"]["PasswordPolicy"]["MinimumLength"] == 12
     assert not any(value is True for value in pool["Policies"]["PasswordPolicy"].values())

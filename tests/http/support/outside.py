@@ -104,13 +104,13 @@ def pool(kind, folder):
 
 
 @contextlib.contextmanager
-def host(stack, provider, password, url=None, authority=None):
+def host(stack, provider, password, url=None, authority=None, more=""):
     """A host set up for the provider, whose administrator has that password. Calls go to `url`, the provider's own address
-    where it is None, which the certificate of `authority` speaks for."""
+    where it is None, which the certificate of `authority` speaks for. `more` are lines of [identity]."""
     kind = provider.kind
     with Host(stack) as made:
         text = made.configuration.read_text(encoding="utf-8")
-        text, count = re.subn(r"(?m)^provider = embedded$", f"provider = {kind.name}", text)
+        text, count = re.subn(r"(?m)^provider = embedded$", f"provider = {kind.name}\n{more}", text)
         assert count == 1
         text += kind.settings.format(url=url or provider.url, port=provider.port, folder=made.folder)
         if authority is not None:

@@ -3,8 +3,9 @@
 
 Prints its port, then serves each client in a thread. DIRECTORY/key.json holds the key that signs tokens ("n", "d", "kid";
 hexadecimal numbers). Every call is noted in DIRECTORY/log, one JSON object a line. DIRECTORY/fault, when there, holds
-"Operation kind": the next call of that operation meets it (status-500, html, half, cut, redirect, silent, throttle), and the
-file goes."""
+"Operation kind": the next call of that operation meets it (status-500, html, half, cut, redirect, silent, throttle; lost: it
+is carried out, and the answer never comes), and the file goes. With DIRECTORY/codes, when there, the pool verifies addresses:
+it mails codes itself, one JSON object a line of DIRECTORY/mails."""
 
 import argparse
 import base64
@@ -24,7 +25,8 @@ from signer import Signer
 REGION, POOL, CLIENT, SECRET = "eu-central-1", "eu-central-1_Tests", "testclient", "client secret"
 KEY_ID, KEY = "AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
 ISSUER = "https://cognito-idp.eu-central-1.amazonaws.com/" + POOL
-PUBLIC = {"SignUp", "InitiateAuth", "RespondToAuthChallenge", "ChangePassword", "RevokeToken"}
+PUBLIC = {"SignUp", "InitiateAuth", "RespondToAuthChallenge", "ChangePassword", "RevokeToken", "ConfirmSignUp",
+          "ResendConfirmationCode", "ForgotPassword", "ConfirmForgotPassword"}
 LOCK = threading.RLock()
 
 
@@ -94,8 +96,8 @@ class User:
 class Pool:
     """Operations by their names."""
 
-    def __init__(self, signer):
-        self.signer = signer
+    def __init__(self, signer, directory):
+        self.signer, self.directory, self.codes = signer, directory, {}
         self.users, self.sessions, self.refresh = [], {}, {}
 
     def find(self, name, fault="UserNotFoundException"):
@@ -160,7 +162,75 @@ class Pool:
             raise Fault("NotAuthorizedException", "A client attempted to write unauthorized attribute")
         user = User(body["Username"], body["Password"], "UNCONFIRMED", attributes)
         self.users.append(user)
+        if os.path.exists(os.path.join(self.directory, "codes")):
+            self.mail(user, "confirm")
         return {"UserConfirmed": False, "UserSub": user.sub}
+
+    # -- codes of the pool's own
+
+    def mail(self, user, purpose):
+        """A code, which replaces the one before: a line of DIRECTORY/mails."""
+        code = f"{secrets.randbelow(1000000):06}"
+        self.codes[user.sub, purpose] = [code, 0]
+        with open(os.path.join(self.directory, "mails"), "a", encoding="utf-8") as mails:
+            mails.write(json.dumps({"to": user.attributes["email"], "purpose": purpose, "code": code}) + "\n")
+        return {"CodeDeliveryDetails": {"AttributeName": "email", "DeliveryMedium": "EMAIL", "Destination": "x***@y***"}}
+
+    def spend(self, user, purpose, code):
+        known = self.codes.get((user.sub, purpose))
+        if known is None:
+            raise Fault("ExpiredCodeException", "Invalid code provided, please request a code again.")
+        known[1] += 1
+        if known[1] > 5:
+            raise Fault("LimitExceededException", "Attempt limit exceeded, please try after some time.")
+        if known[0] != code:
+            raise Fault("CodeMismatchException", "Invalid verification code provided, please try again.")
+        return known
+
+    def named(self, body):
+        self.client(body, body.get("SecretHash"), body["Username"])
+        return self.find(body["Username"], "UserNotFoundException")
+
+    def ConfirmSignUp(self, body):
+        try:
+            user = self.named(body)
+        except Fault as fault:
+            if fault.name != "UserNotFoundException":
+                raise
+            raise Fault("ExpiredCodeException", "Invalid code provided, please request a code again.") from fault
+        if user.status != "UNCONFIRMED":
+            raise Fault("NotAuthorizedException", "User cannot be confirmed. Current status is " + user.status)
+        self.spend(user, "confirm", body["ConfirmationCode"])
+        del self.codes[user.sub, "confirm"]
+        user.status, user.attributes["email_verified"] = "CONFIRMED", "true"
+        return {}
+
+    def ResendConfirmationCode(self, body):
+        user = self.named(body)
+        if user.status != "UNCONFIRMED":
+            raise Fault("InvalidParameterException", "User is already confirmed.")
+        return self.mail(user, "confirm")
+
+    def ForgotPassword(self, body):
+        user = self.named(body)
+        if user.status != "CONFIRMED":
+            raise Fault("NotAuthorizedException", "User password cannot be reset in the current state.")
+        if user.attributes.get("email_verified") != "true":
+            raise Fault("InvalidParameterException", "there is no registered/verified email or phone_number")
+        return self.mail(user, "reset")
+
+    def ConfirmForgotPassword(self, body):
+        try:
+            user = self.named(body)
+        except Fault as fault:
+            if fault.name != "UserNotFoundException":
+                raise
+            raise Fault("CodeMismatchException", "Invalid verification code provided, please try again.") from fault
+        self.spend(user, "reset", body["ConfirmationCode"])
+        self.policy(body["Password"])
+        del self.codes[user.sub, "reset"]
+        user.password = body["Password"]
+        return {}
 
     def AdminGetUser(self, body):
         user = self.admin(body)
@@ -300,6 +370,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if wanted != operation:
                 return False
             os.unlink(path)
+        if kind == "lost":
+            return kind
         if kind == "status-500":
             self.say(500, b'{"__type":"InternalErrorException","message":"try later"}')
         elif kind == "html":
@@ -322,7 +394,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         operation = self.headers.get("X-Amz-Target", "").rpartition(".")[2]
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.note({"operation": operation, "signed": "authorization" in headers, "type": headers.get("content-type")})
-        if self.fault(operation):
+        fault = self.fault(operation)
+        if fault is True:
             return
         try:
             with LOCK:
@@ -332,6 +405,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 else:
                     check_signature(headers, body)
                 answer = getattr(self.pool, operation)(json.loads(body))
+            if fault == "lost":
+                self.close_connection = True
+                return
             self.say(200, json.dumps(answer).encode())
         except Fault as fault:
             self.say(400, json.dumps({"__type": fault.name, "message": str(fault)}).encode())
@@ -343,7 +419,7 @@ def main():
     options = parser.parse_args()
     check_vectors()
     Handler.directory = options.directory
-    Handler.pool = Pool(Signer(os.path.join(options.directory, "key.json")))
+    Handler.pool = Pool(Signer(os.path.join(options.directory, "key.json")), options.directory)
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     print(server.server_address[1], flush=True)

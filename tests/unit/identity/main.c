@@ -9,6 +9,7 @@
     X(refusal)     \
     X(outside)     \
     X(gate)        \
+    X(codes)       \
     X(cognito)     \
     X(keycloak)    \
     X(keycloak_faults)

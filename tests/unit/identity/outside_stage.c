@@ -87,10 +87,13 @@ static struct outside_options outside_options_of(struct stage *stage, struct dat
     };
 }
 
-struct stage *cognito_stage_new(void **state)
+static struct stage *cognito_stage(void **state, bool codes)
 {
     struct stage *stage = stage_new(state, "tests/unit/identity/cognito_server.py", NULL, &cognito_calls);
     struct outside_options outside = outside_options_of(stage, stage->database, 1);
+    outside.codes = codes;
+    if (codes)
+        (void)stage_put(stage, "codes", "");
     struct cognito_options options = {
         .region = "eu-central-1",
         .endpoint = stage->url,
@@ -104,6 +107,16 @@ struct stage *cognito_stage_new(void **state)
     };
     expect_ok(cognito_new(stage->arena, &outside, &options, &stage->provider));
     return stage;
+}
+
+struct stage *cognito_stage_new(void **state)
+{
+    return cognito_stage(state, false);
+}
+
+struct stage *cognito_codes_stage_new(void **state)
+{
+    return cognito_stage(state, true);
 }
 
 struct provider *keycloak_stage_provider(struct stage *stage, struct database *database)

@@ -44,6 +44,9 @@ struct person {
 /* A pool, and a provider that uses it; end it with stage_end(), as the next ones. */
 struct stage *cognito_stage_new(void **state);
 
+/* The same with a pool that mails codes itself. */
+struct stage *cognito_codes_stage_new(void **state);
+
 /* A realm; with GATEHOUSE_TEST_KEYCLOAK, the address of a real server, the one there. */
 struct stage *keycloak_stage_new(void **state);
 
