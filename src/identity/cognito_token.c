@@ -168,6 +168,7 @@ struct error *cognito_change_password(struct outside *outside, struct arena *are
         *outcome_out = PROVIDER_BAD_CREDENTIALS;
         return NULL;
     }
+    *outcome_out = PROVIDER_BAD_CREDENTIALS;
     cognito_public(cognito, arena, "ChangePassword", &call);
     buffer_init(&call.body, arena);
     cognito_add(&call, "AccessToken", grant.access_token);
@@ -176,7 +177,6 @@ struct error *cognito_change_password(struct outside *outside, struct arena *are
     call.once = true;
     TRY(cognito_call(cognito, arena, &call));
     outside_give_up(outside, arena, &grant);
-    *outcome_out = PROVIDER_BAD_CREDENTIALS;
     if (call.fault == COGNITO_INVALID_PASSWORD || call.fault == COGNITO_INVALID_PARAMETER)
         *outcome_out = PROVIDER_PASSWORD_REFUSED;
     else if (call.fault == COGNITO_FINE)

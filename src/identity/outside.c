@@ -184,6 +184,20 @@ static struct error *login(struct provider *provider, struct arena *arena, const
     return outside_begin(outside, arena, attempt->subject, attempt->user_id, &grant, tokens_out);
 }
 
+/*
+ * Whether a password that the provider was told, and said nothing to, is the account's now: that is never sent again, but
+ * who it lets in knows.
+ */
+static bool holds(struct outside *outside, struct arena *arena, const char *subject, struct secret password,
+                  struct outside_grant *grant_out)
+{
+    struct provider_login attempt = {.subject = subject, .password = password};
+    enum provider_outcome outcome = PROVIDER_BAD_CREDENTIALS;
+    const char *proof = NULL;
+    *grant_out = (struct outside_grant){0};
+    return outside->wire->login(outside, arena, &attempt, grant_out, &proof, &outcome) == NULL && outcome == PROVIDER_OK;
+}
+
 static struct error *answer_new_password(struct provider *provider, struct arena *arena,
                                          const struct provider_challenge *challenge, struct secret new_password,
                                          struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
@@ -194,7 +208,11 @@ static struct error *answer_new_password(struct provider *provider, struct arena
     *outcome_out = PROVIDER_SAME_PASSWORD;
     if (secret_equal(challenge->password, new_password))
         return NULL;
-    TRY(outside->wire->answer(outside, arena, challenge, new_password, &grant, outcome_out));
+    struct error *error = outside->wire->answer(outside, arena, challenge, new_password, &grant, outcome_out);
+    if (error != NULL && !holds(outside, arena, challenge->subject, new_password, &grant))
+        return error;
+    if (error != NULL)
+        *outcome_out = PROVIDER_OK;
     if (*outcome_out != PROVIDER_OK)
         return NULL;
     TRY(note_password(outside, arena, challenge->user_id, false));
@@ -220,6 +238,19 @@ static struct error *logout_all(struct provider *provider, struct arena *arena, 
 
 /* ---- passwords ------------------------------------------------------------------------------------ */
 
+static struct error *replace_password(struct outside *outside, struct arena *arena, const char *subject,
+                                      struct secret password, struct secret new_password,
+                                      enum provider_outcome *outcome_out)
+{
+    struct outside_grant grant;
+    struct error *error = outside->wire->change_password(outside, arena, subject, password, new_password, outcome_out);
+    if (error == NULL || !holds(outside, arena, subject, new_password, &grant))
+        return error;
+    outside_give_up(outside, arena, &grant);
+    *outcome_out = PROVIDER_OK;
+    return NULL;
+}
+
 static struct error *change_password(struct provider *provider, struct arena *arena, const char *subject,
                                      struct id session, struct secret password, struct secret new_password,
                                      enum provider_outcome *outcome_out)
@@ -232,7 +263,7 @@ static struct error *change_password(struct provider *provider, struct arena *ar
     if (!found)
         return NULL;
     if (!secret_equal(password, new_password)) {
-        TRY(outside->wire->change_password(outside, arena, subject, password, new_password, outcome_out));
+        TRY(replace_password(outside, arena, subject, password, new_password, outcome_out));
         return *outcome_out == PROVIDER_OK ? outside_end_all(outside, arena, user, session) : NULL;
     }
     /* Only who knows the password is told that it is the same. */

@@ -35,9 +35,10 @@ STRANGER = rsa.generate_private_key(public_exponent=65537, key_size=2048)
 # How each provider's calls can be told.
 SIGNS = {
     "cognito": types.SimpleNamespace(login="USER_PASSWORD_AUTH", create="AdminCreateUser", refresh="REFRESH_TOKEN_AUTH",
-                                     keys="/keys"),
+                                     keys="/keys", answer="RespondToAuthChallenge", change="ChangePassword"),
     "keycloak": types.SimpleNamespace(login="grant_type=password", create="POST /admin/realms/gatehouse/users",
-                                      refresh="grant_type=refresh_token", keys="/certs")
+                                      refresh="grant_type=refresh_token", keys="/certs", answer="/reset-password",
+                                      change="/reset-password")
 }
 
 
@@ -180,6 +181,34 @@ def test_a_fault_lets_nobody_in_and_loses_nothing(site, case):
     assert again.status_code == 200 or (case.get("done") and site.provider.kind.name == "keycloak"), again.text
     site.sign_up(email, status=(200, 201))
     assert site.status(email) == "awaiting-first-login"
+
+
+def test_passwords_whose_change_was_not_answered_are_known_all_the_same(site):
+    """What sets a password is sent once; whether it was carried out is found out by signing in."""
+    email = "lost@customer.example"
+    site.sign_up(email, status=(200, 201))
+    site.host.run("jobs", "--once")
+    temporary = mail.temporary_password(site.mailbox.wait(email))
+    person = types.SimpleNamespace(email=email, password=PASSWORDS["owner"])
+    for kind, status in (("reset after", 500), ("lost", 200)):
+        before = site.front.count(site.signs.answer)
+        with site.front.meets({"kind": kind}, only=site.signs.answer):
+            body = {"username": email, "password": temporary, "newPassword": person.password}
+            reply = site.api.post("/customers/login", json=body, timeout=PATIENCE, status=status)
+        assert site.front.count(site.signs.answer) == before + 1
+        site.forget_failures()
+    assert site.status(email) == "active"
+    token = reply.json()["tokens"]["accessToken"]
+    for kind, status in (("reset after", (500, )), ("lost", (200, 204))):
+        before = site.front.count(site.signs.change)
+        with site.front.meets({"kind": kind}, only=site.signs.change):
+            site.api.post("/customers/change-password", token=token, timeout=PATIENCE, status=status,
+                          json={"password": person.password, "newPassword": PASSWORDS["other"]})
+        assert site.front.count(site.signs.change) == before + 1
+        site.forget_failures()
+    site.login(person, status=401, code="auth.credentials")
+    person.password = PASSWORDS["other"]
+    site.login(person)
 
 
 # ---- lies ----------------------------------------------------------------------------------------------------------------
