@@ -80,19 +80,18 @@ struct error *cognito_login(struct outside *outside, struct arena *arena, const 
     return NULL;
 }
 
-struct error *cognito_answer(struct outside *outside, struct arena *arena, const struct provider_challenge *challenge,
-                            struct secret new_password, struct outside_grant *grant_out,
-                            enum provider_outcome *outcome_out)
+/* Session and name as in `proof`: of a challenge that nobody has answered. */
+static struct error *respond(struct cognito *cognito, struct arena *arena, const char *proof, struct secret new_password,
+                             struct outside_grant *grant_out, enum provider_outcome *outcome_out)
 {
-    struct cognito *cognito = cognito_of(outside);
     struct cognito_call call;
-    size_t length = strcspn(challenge->proof, "\n");
-    const char *username = arena_copy(arena, challenge->proof, length);
+    size_t length = strcspn(proof, "\n");
+    const char *username = arena_copy(arena, proof, length);
     const char *hash = cognito_secret_hash(cognito, arena, username);
     cognito_public(cognito, arena, "RespondToAuthChallenge", &call);
     call.once = true;
     cognito_add(&call, "ChallengeName", "NEW_PASSWORD_REQUIRED");
-    cognito_add(&call, "Session", challenge->proof + length + 1);
+    cognito_add(&call, "Session", proof + length + 1);
     buffer_add_text(&call.body, ",\"ChallengeResponses\":{");
     add_parameter(&call, "USERNAME", username, true);
     add_parameter(&call, "NEW_PASSWORD", secret_reveal(new_password), false);
@@ -108,6 +107,26 @@ struct error *cognito_answer(struct outside *outside, struct arena *arena, const
     read_grant(call.answer, grant_out);
     *outcome_out = PROVIDER_OK;
     return NULL;
+}
+
+/*
+ * Cognito opens a session for each that knows the temporary password, and nothing says that it closes the others with the
+ * first answer. So answers come one after the other, and each asks anew whether the password is still the temporary one.
+ */
+struct error *cognito_answer(struct outside *outside, struct arena *arena, const struct provider_challenge *challenge,
+                            struct secret new_password, struct outside_grant *grant_out,
+                            enum provider_outcome *outcome_out)
+{
+    struct provider_login attempt = {.subject = challenge->subject, .password = challenge->password};
+    const char *proof = NULL;
+    TRY(outside_lock(outside, arena, challenge->subject));
+    struct error *error = cognito_login(outside, arena, &attempt, grant_out, &proof, outcome_out);
+    if (error == NULL && *outcome_out == PROVIDER_NEW_PASSWORD_REQUIRED)
+        error = respond(cognito_of(outside), arena, proof, new_password, grant_out, outcome_out);
+    else
+        *outcome_out = PROVIDER_CHALLENGE_SPENT;
+    outside_unlock(outside, arena, challenge->subject);
+    return error;
 }
 
 struct error *cognito_refresh(struct outside *outside, struct arena *arena, const char *subject,

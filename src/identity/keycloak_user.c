@@ -14,7 +14,6 @@
 #define PHONE_VERIFIED "phoneNumberVerified"
 
 #define CHANGES_MAX 3
-#define LOCK_WAIT_SECONDS 7
 
 /* ---- reading -------------------------------------------------------------------------------------- */
 
@@ -69,22 +68,13 @@ bool keycloak_user_is_temporary(const struct keycloak_user *user)
 
 /* ---- one at a time -------------------------------------------------------------------------------- */
 
-static const struct statement take_lock = {"SELECT GET_LOCK(SHA2(CONCAT(DATABASE(), '/keycloak/', ?), 256), ?)"};
-static const struct statement give_lock = {"SELECT RELEASE_LOCK(SHA2(CONCAT(DATABASE(), '/keycloak/', ?), 256))"};
-
 struct error *keycloak_locked(struct keycloak *keycloak, struct arena *arena, const char *subject,
                               struct error *(*body)(struct keycloak *, struct arena *, const char *subject, void *context),
                               void *context)
 {
-    struct database *database = keycloak->outside.options.database;
-    struct rows *rows;
-    TRY(database_query(database, arena, &take_lock,
-                       VALUES(database_text(subject), database_integer(LOCK_WAIT_SECONDS)), &rows));
-    if (rows->count == 0 || rows_is_null(rows, 0, 0) || rows_integer(rows, 0, 0) != 1)
-        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "another change of the account takes too long");
+    TRY(outside_lock(&keycloak->outside, arena, subject));
     struct error *error = body(keycloak, arena, subject, context);
-    /* A lock that cannot be given back went with its connection. */
-    (void)database_query(database, arena, &give_lock, VALUES(database_text(subject)), &rows);
+    outside_unlock(&keycloak->outside, arena, subject);
     return error;
 }
 

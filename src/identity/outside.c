@@ -8,6 +8,31 @@
 #include "codec/seal.h"
 #include "identity/outside_int.h"
 
+/* Less than an operation has (OUTSIDE_ADMIN_MILLISECONDS), so that some is left to do it in. */
+#define LOCK_WAIT_SECONDS 7
+
+/* ---- one at a time -------------------------------------------------------------------------------- */
+
+static const struct statement take_lock = {"SELECT GET_LOCK(SHA2(CONCAT(DATABASE(), '/account/', ?), 256), ?)"};
+static const struct statement give_lock = {"SELECT RELEASE_LOCK(SHA2(CONCAT(DATABASE(), '/account/', ?), 256))"};
+
+struct error *outside_lock(struct outside *outside, struct arena *arena, const char *subject)
+{
+    struct rows *rows;
+    TRY(database_query(outside->options.database, arena, &take_lock,
+                       VALUES(database_text(subject), database_integer(LOCK_WAIT_SECONDS)), &rows));
+    if (rows->count == 0 || rows_is_null(rows, 0, 0) || rows_integer(rows, 0, 0) != 1)
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "another change of the account takes too long");
+    return NULL;
+}
+
+void outside_unlock(struct outside *outside, struct arena *arena, const char *subject)
+{
+    struct rows *rows;
+    /* A lock that cannot be given back went with its connection. */
+    (void)database_query(outside->options.database, arena, &give_lock, VALUES(database_text(subject)), &rows);
+}
+
 /* ---- temporary passwords -------------------------------------------------------------------------- */
 
 static const struct statement set_temporary = {

@@ -192,6 +192,13 @@ struct outside_secret {
 struct error *outside_read_secrets(struct outside *outside, struct arena *arena, const struct outside_secret *secrets,
                                    size_t count);
 
+/*
+ * Keeps all other processes from this account until outside_unlock(), by a lock of the database connection's: for what takes
+ * several calls and knows no condition that it could be made under. IDENTITY_UNAVAILABLE when another holds it too long.
+ */
+struct error *outside_lock(struct outside *outside, struct arena *arena, const char *subject);
+void outside_unlock(struct outside *outside, struct arena *arena, const char *subject);
+
 /* What was opened at the provider and is not to be a session of ours is closed again, as well as can be. */
 void outside_give_up(struct outside *outside, struct arena *arena, const struct outside_grant *grant);
 

@@ -4,8 +4,11 @@ and with each of those that tools/test providers starts; what an emulator does o
 tests/providers/deviations.json, and nothing else may fail."""
 
 import base64
+import concurrent.futures
+import contextlib
 import json
 import os
+import pathlib
 import signal
 
 import pytest
@@ -111,6 +114,20 @@ def test_a_new_password_that_is_refused_leaves_the_temporary_one(api, accounts):
         reply = login(api, invited.email, invited.temporary, 400, newPassword=refused)
         assert set(failing(reply)) == {"newPassword"}
     login(api, invited.email, invited.temporary, 200, newPassword=fresh_password())
+
+
+def test_first_logins_at_once_set_one_password(api, accounts, database):
+    invited, passwords = accounts.invited(), [fresh_password() for _ in range(4)]
+
+    def enter(password):
+        return login(api, invited.email, invited.temporary, {200, 401}, newPassword=password).status_code
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        answers = list(pool.map(enter, passwords))
+    assert answers.count(200) == 1, answers
+    for password, answer in zip(passwords, answers):
+        database.lift_throttles()
+        login(api, invited.email, password, 200 if answer == 200 else 401)
 
 
 def test_another_invitation_replaces_the_temporary_password(api, accounts, mailbox):
@@ -312,6 +329,15 @@ def test_a_copied_refresh_token_ends_the_session(api, database, member):
     me(api, bystander, 200)
 
 
+def test_parallel_refreshes_of_one_session_all_succeed(api, member):
+    tokens = member.session()
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        after = list(pool.map(lambda _: refresh(api, tokens, 200).json()["tokens"], range(4)))
+    for one in after:
+        me(api, one, 200)
+    refresh(api, after[-1], 200)
+
+
 # ---- passwords ------------------------------------------------------------------------------------------
 
 
@@ -471,17 +497,61 @@ def test_the_providers_tokens_open_files_and_only_those_of_the_organisation(acco
     boss.get(f"/system/files/{record['id']}/info", status=400, code="file.unknown")
 
 
-@pytest.mark.fault
-def test_accounts_outlive_a_restart_of_the_provider(api, stack, members, member):
+@pytest.fixture()
+def process(stack):
+    """The pid of the provider."""
     if stack.provider == "embedded":
-        pytest.skip("the embedded provider is part of the worker, which other tests restart")
+        pytest.skip("the embedded provider is part of the worker, which other tests stop and restart")
+    pid, = stack.pids_named("provider")
+    return pid
+
+
+@contextlib.contextmanager
+def standing_still(stack, pid):
+    """The provider takes connections meanwhile, and says nothing."""
+    pids = stack.processes([pid])
+    tasks = [pathlib.Path(f"/proc/{one}/task") for one in pids]
+
+    def stands():
+        states = [stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+                  for task in tasks for stat in task.glob("*/stat")]
+        return set(states) == {"T"}
+
+    try:
+        for one in pids:
+            os.kill(one, signal.SIGSTOP)
+        # The signal is one thread's to take: until it has, another may answer.
+        wait_until(stands, 20, "all threads of the provider to stand still")
+        yield
+    finally:
+        for one in pids:
+            os.kill(one, signal.SIGCONT)
+
+
+@pytest.mark.fault
+def test_a_sign_up_that_the_provider_did_not_answer_is_taken_up_again(api, stack, administrator, members, process):
+    sent, password = invitation(), fresh_password()
+    members.settle()
+    with standing_still(stack, process):
+        administrator.post("/customers/signup", json=sent, status=500, code="identityProvider.unavailable")
+        administrator.get("/customers/me", status=200)
+    # Meanwhile the provider may have made the account, or do so now, or be left alone for a while.
+    wait_until(lambda: administrator.post("/customers/signup", json=sent, status={200, 500}).status_code == 200, 60,
+               "the provider to answer again", 0.5)
+    members.settle()
+    temporary = mail.temporary_password(members.letters(sent["email"], "first-login")[-1])
+    reply = login(api, sent["email"], temporary, 200, newPassword=password).json()
+    assert reply["user"]["status"] == "active"
+
+
+@pytest.mark.fault
+def test_accounts_outlive_a_restart_of_the_provider(api, stack, members, member, process):
     tokens = member.session()
     members.settle()
-    before, = stack.pids_named("provider")
-    os.kill(before, signal.SIGKILL)
+    os.kill(process, signal.SIGKILL)
     # Nobody needs the provider for a token that holds.
     me(api, tokens, 200)
-    wait_until(lambda: stack.pids_named("provider") not in ([], [before]), 60, "the provider's process to be replaced")
+    wait_until(lambda: stack.pids_named("provider") not in ([], [process]), 60, "the provider's process to be replaced")
     sent = {"username": member.email, "password": member.password}
     wait_until(lambda: api.post("/customers/login", json=sent, status={200, 500}).status_code == 200, 120,
                "the provider to answer again", 0.5)
