@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""A real mail server (aiosmtpd) that takes mail only from whoever signs in, and whose password can be changed."""
+
+import email
+import email.policy
+import threading
+
+from aiosmtpd.controller import Controller
+from aiosmtpd.smtp import AuthResult
+
+from support import mail
+from support.stack import wait_until
+
+
+class AnyPort(Controller):
+    """A controller that learns which port it was given."""
+
+    def _trigger_server(self):
+        self.port = self.server.sockets[0].getsockname()[1]
+        super()._trigger_server()
+
+
+class Server:
+    """On a port of its own on the loopback address. `tried` are the passwords that were sent, in order."""
+
+    def __init__(self, user, password):
+        self.user, self.password = user, password
+        self.tried, self.received = [], []
+        self.lock = threading.Lock()
+        self.controller = AnyPort(self, hostname="127.0.0.1", port=0, authenticator=self._judge, auth_required=True,
+                                  auth_require_tls=False)
+
+    def __enter__(self):
+        self.controller.start()
+        return self
+
+    def __exit__(self, *_):
+        self.controller.stop()
+
+    @property
+    def port(self):
+        return self.controller.port
+
+    def wait(self, address):
+        """The first message to an address."""
+        return wait_until(lambda: self.messages(address)[:1], mail.PATIENCE_SECONDS, f"a mail to {address}")[0]
+
+    def messages(self, address):
+        """All messages to an address so far."""
+        with self.lock:
+            return [one for recipients, one in self.received if address in recipients]
+
+    def _judge(self, _server, _session, _envelope, _mechanism, data):
+        with self.lock:
+            self.tried.append(data.password.decode())
+            return AuthResult(success=data.login.decode() == self.user and self.tried[-1] == self.password)
+
+    async def handle_DATA(self, _server, _session, envelope):
+        """aiosmtpd's name for what takes a message."""
+        message = email.message_from_bytes(envelope.content, policy=email.policy.default)
+        with self.lock:
+            self.received.append((list(envelope.rcpt_tos), message))
+        return "250 taken"
