@@ -2,6 +2,7 @@
 """The service cache: POST /system/cache and gatehousectl cache, on this host and on another."""
 
 import contextlib
+import fcntl
 import json
 import os
 import pathlib
@@ -166,10 +167,15 @@ def test_a_command_that_is_not_one_is_refused(stack, words):
 
 
 @pytest.fixture(scope="module")
-def elsewhere(stack, tmp_path_factory):
+def other_file(tmp_path_factory):
+    """The other host's cache."""
+    return tmp_path_factory.mktemp("host") / "cache"
+
+
+@pytest.fixture(scope="module")
+def elsewhere(stack, other_file):
     """Three workers that share a cache file and numbers of their own, as on another host."""
-    folder = tmp_path_factory.mktemp("host")
-    settings = {"cache_file": folder / "cache", "metrics_file": folder / "metrics"}
+    settings = {"cache_file": other_file, "metrics_file": other_file.with_name("metrics")}
     with system.worker(stack, **settings) as one, system.worker(stack, **settings) as two, \
             system.worker(stack, **settings) as three:
         yield [one, two, three]
@@ -243,6 +249,26 @@ def test_a_file_that_breaks_costs_no_request(stack, api, administrator, how):
         return published(api) and "jwks:embedded" in cached(stack)
 
     wait_until(is_in_use, 30, "the cache to be in use again", pause=0.2)
+
+
+@pytest.mark.parametrize("kind", [fcntl.LOCK_SH, fcntl.LOCK_EX])
+def test_whoever_keeps_the_files_lock_holds_nobody_up_and_no_eviction_back(
+        stack, api, administrator, marker, elsewhere, other_file, kind):
+    """As a process does that is stopped in the middle of a transaction, here and on the other host."""
+    evict(administrator, keys=["jwks:embedded"])
+    published(api)
+    kids_of(elsewhere[0])
+    for path in (cache_file(stack), other_file):
+        with open(path, "rb") as file:
+            fcntl.flock(file, kind)
+            for _ in range(3):
+                kid = marker.change()
+                evict(administrator, prefixes=["jwks:"])
+                assert kid in published(api)
+                assert all(kid in kids_of(worker) for worker in elsewhere)
+            # They left it its file, and made themselves another.
+            assert os.stat(path).st_ino != os.fstat(file.fileno()).st_ino
+    assert "jwks:embedded" in cached(stack)
 
 
 @pytest.mark.fault
