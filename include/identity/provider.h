@@ -150,6 +150,7 @@ struct provider_functions {
     struct error *(*resolve)(struct provider *, struct arena *, struct token_claims *claims, bool *known_out);
     struct error *(*keys)(struct provider *, struct arena *, bool stale, const struct key_set **keys_out);
     struct error *(*rotate_keys)(struct provider *, struct arena *); /* NULL: see provider_rotate_keys() */
+    struct error *(*check)(struct provider *, struct arena *); /* NULL: see provider_check() */
     void (*forget)(struct provider *);
     struct error *(*tidy)(struct provider *, struct arena *);
     void (*free)(struct provider *);
@@ -301,6 +302,13 @@ struct error *provider_keys(struct provider *provider, struct arena *arena, bool
  * OK, or STATE where the keys are the provider's own to change.
  */
 struct error *provider_rotate_keys(struct provider *provider, struct arena *arena, enum provider_outcome *outcome_out);
+
+/*
+ * Looks for what is wrong with the settings of a provider outside, by calls that change nothing: an address, a certificate, a
+ * clock, a secret, a right, what an account needs. IDENTITY_UNAVAILABLE with a sentence that says what to mend. For the operator's
+ * command: it may take half a minute.
+ */
+struct error *provider_check(struct provider *provider, struct arena *arena);
 
 /* Drops what was read and kept (keys, secrets), so that the next use reads it anew. */
 void provider_forget(struct provider *provider);

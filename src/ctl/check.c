@@ -78,6 +78,7 @@ static struct error *check_triggers(struct checks *checks)
 static struct error *check_keys(struct checks *checks)
 {
     const struct key_set *keys;
+    TRY(provider_check(checks->service.provider, checks->arena));
     return provider_keys(checks->service.provider, checks->arena, false, &keys);
 }
 
@@ -107,7 +108,8 @@ static void check_service(struct checks *checks)
         tell(checks, "permissions", check_principals(checks), "Run gatehousectl migrate.") &&
         tell(checks, "triggers", check_triggers(checks),
              "Run gatehousectl migrate, and see that the account that makes the triggers is still there."))
-        (void)tell(checks, "identity", check_keys(checks), "Check that the secret file is the one the keys were made with.");
+        (void)tell(checks, "identity", check_keys(checks),
+                   provider_joins(checks->service.provider) ? "Check that the secret file is the one the keys were made with." : NULL);
     (void)tell(checks, "files", blob_check(checks->service.blobs, checks->arena),
                "Check that [files] directory is there, belongs to the workers' user and has space left.");
     if (checks->service.scanner != NULL)

@@ -344,6 +344,7 @@ static const struct outside_wire wire = {
     .confirm = confirm,
     .set_enabled = set_enabled,
     .set_attributes = set_attributes,
+    .check = cognito_check,
     .send_code = cognito_send_code,
     .confirm_by_code = cognito_confirm_by_code,
     .reset_by_code = cognito_reset_by_code,

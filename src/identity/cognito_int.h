@@ -92,6 +92,10 @@ struct error *cognito_confirm_by_code(struct outside *outside, struct arena *are
 struct error *cognito_reset_by_code(struct outside *outside, struct arena *arena, const char *subject, const char *code,
                                     struct secret new_password, enum provider_outcome *outcome_out);
 
+/* ---- cognito_check.c: a function of the wire ------------------------------------------------------ */
+
+struct error *cognito_check(struct outside *outside, struct arena *arena);
+
 /* ---- cognito_token.c: functions of the wire ------------------------------------------------------- */
 
 struct error *cognito_login(struct outside *outside, struct arena *arena, const struct provider_login *attempt,

@@ -132,7 +132,7 @@ const char *cognito_wanted_rights(struct arena *arena, const struct configuratio
 {
     static const char *const operations[] = {
         "AdminConfirmSignUp", "AdminCreateUser", "AdminDeleteUser",           "AdminDisableUser",      "AdminEnableUser",
-        "AdminGetUser",       "AdminSetUserPassword", "AdminUpdateUserAttributes", "AdminUserGlobalSignOut"};
+        "AdminGetUser",       "AdminSetUserPassword", "AdminUpdateUserAttributes", "AdminUserGlobalSignOut", "DescribeUserPool"};
     const char *pool = configuration->cognito.user_pool_id;
     struct buffer text;
     buffer_init(&text, arena);

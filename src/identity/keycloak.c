@@ -69,6 +69,7 @@ static const struct outside_wire wire = {
     .set_enabled = keycloak_set_enabled,
     .set_attributes = keycloak_set_attributes,
     .remove = keycloak_remove,
+    .check = keycloak_check,
     .read_secrets = read_secrets,
     .free = release,
 };

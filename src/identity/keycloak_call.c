@@ -119,24 +119,30 @@ void keycloak_token_forget(struct keycloak *keycloak)
     keycloak->token = NULL;
 }
 
-static struct error *fetch_token(struct keycloak *keycloak, struct arena *arena)
+struct error *keycloak_token_ask(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call)
 {
-    struct keycloak_call call;
     int64_t now = clock_monotonic();
     int64_t seconds = 0;
     keycloak_token_forget(keycloak);
-    begin_form(keycloak, arena, "token", keycloak->options.admin_client_id, keycloak->admin_secret, &call);
-    call.name = "token of the service account";
-    keycloak_add(&call, "grant_type", "client_credentials");
-    TRY(keycloak_client_call(keycloak, arena, &call));
-    const char *token = document_text(document_member(call.answer, "access_token"));
-    if (call.status != 200 || token == NULL)
-        return keycloak_unexpected(arena, &call);
-    (void)document_integer(document_member(call.answer, "expires_in"), &seconds);
+    begin_form(keycloak, arena, "token", keycloak->options.admin_client_id, keycloak->admin_secret, call);
+    call->name = "token of the service account";
+    keycloak_add(call, "grant_type", "client_credentials");
+    TRY(keycloak_client_call(keycloak, arena, call));
+    const char *token = document_text(document_member(call->answer, "access_token"));
+    if (call->status != 200 || token == NULL)
+        return NULL;
+    (void)document_integer(document_member(call->answer, "expires_in"), &seconds);
     keycloak->token_arena = arena_new();
     keycloak->token = arena_text(keycloak->token_arena, token);
     keycloak->token_until = now + (seconds - TOKEN_MARGIN_SECONDS) * 1000000;
     return NULL;
+}
+
+static struct error *fetch_token(struct keycloak *keycloak, struct arena *arena)
+{
+    struct keycloak_call call;
+    TRY(keycloak_token_ask(keycloak, arena, &call));
+    return keycloak->token != NULL ? NULL : keycloak_unexpected(arena, &call);
 }
 
 void keycloak_admin(struct keycloak *keycloak, struct arena *arena, const char *method, const char *path,

@@ -77,6 +77,12 @@ const char *keycloak_error_text(const struct keycloak_call *call);
 /* The error of an answer that the operation should not get. */
 struct error *keycloak_unexpected(struct arena *arena, const struct keycloak_call *call);
 
+/* Asks for the service account's token; kept where the answer is one. */
+struct error *keycloak_token_ask(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call);
+
+/* A function of the wire (keycloak_check.c). */
+struct error *keycloak_check(struct outside *outside, struct arena *arena);
+
 /* Drops the service account's token. */
 void keycloak_token_forget(struct keycloak *keycloak);
 

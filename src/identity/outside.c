@@ -472,6 +472,7 @@ const struct provider_functions outside_functions = {
     .rules = rules,
     .resolve = outside_resolve,
     .keys = outside_keys_get,
+    .check = outside_check,
     .forget = forget,
     .tidy = outside_tidy,
     .free = release,

@@ -89,6 +89,8 @@ struct outside_wire {
     struct error *(*reset_by_code)(struct outside *, struct arena *, const char *subject, const char *code,
                                    struct secret new_password, enum provider_outcome *);
     struct error *(*remove)(struct outside *, struct arena *, const char *subject);
+    /* A sentence on what is wrong with its own settings; the key set is looked at by who calls. */
+    struct error *(*check)(struct outside *, struct arena *);
     /* Reads the secrets by outside_read_secrets() and drops what was got with those before. */
     struct error *(*read_secrets)(struct outside *, struct arena *);
     void (*free)(struct outside *);
@@ -218,6 +220,17 @@ int64_t outside_left(const struct outside *outside);
 enum web_outcome outside_call(struct outside *outside, struct arena *arena, const struct web_call *call,
                               struct outside_answer *answer_out, const char **reason_out);
 void outside_gate_free(struct outside *outside);
+
+/* ---- outside_check.c ----------------------------------------------------------------------------- */
+
+struct error *outside_check(struct provider *provider, struct arena *arena);
+
+/* IDENTITY_UNAVAILABLE with that sentence for the operator. */
+struct error *outside_wrong(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether `url`, of that setting, answers at all, over TLS that holds, and with a clock like ours. */
+struct error *outside_check_get(struct outside *outside, struct arena *arena, const char *setting, const char *url,
+                                struct web_answer *answer_out);
 
 /* ---- outside_session.c --------------------------------------------------------------------------- */
 

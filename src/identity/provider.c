@@ -222,6 +222,13 @@ struct error *provider_keys(struct provider *provider, struct arena *arena, bool
     return NULL;
 }
 
+struct error *provider_check(struct provider *provider, struct arena *arena)
+{
+    if (provider->functions->check != NULL)
+        TRY(provider->functions->check(provider, arena));
+    return NULL;
+}
+
 void provider_forget(struct provider *provider)
 {
     provider->functions->forget(provider);

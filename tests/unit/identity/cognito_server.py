@@ -5,7 +5,9 @@ Prints its port, then serves each client in a thread. DIRECTORY/key.json holds t
 hexadecimal numbers). Every call is noted in DIRECTORY/log, one JSON object a line. DIRECTORY/fault, when there, holds
 "Operation kind": the next call of that operation meets it (status-500, html, half, cut, redirect, silent, throttle; lost: it
 is carried out, and the answer never comes), and the file goes. With DIRECTORY/codes, when there, the pool verifies addresses:
-it mails codes itself, one JSON object a line of DIRECTORY/mails."""
+it mails codes itself, one JSON object a line of DIRECTORY/mails. DIRECTORY/denied names operations that the access key may not
+call, /lacks an attribute that the pool does not have, /skew the seconds that its clock is ahead; with /noflow the app client
+allows no passwords, and with /expired signatures are too old."""
 
 import argparse
 import base64
@@ -237,6 +239,20 @@ class Pool:
         return {"Username": user.sub, "Enabled": user.enabled, "UserStatus": user.status,
                 "UserAttributes": [{"Name": name, "Value": value} for name, value in user.attributes.items()]}
 
+    def DescribeUserPool(self, body):
+        if body.get("UserPoolId") != POOL:
+            raise Fault("ResourceNotFoundException", "User pool does not exist.")
+        lacks = ""
+        if os.path.exists(os.path.join(self.directory, "lacks")):
+            with open(os.path.join(self.directory, "lacks"), encoding="utf-8") as file:
+                lacks = file.read()
+        names = ("sub", "email", "custom:permissions", "custom:svc_user_id")
+        pool = {"Id": POOL, "UsernameAttributes": ["email"], "MfaConfiguration": "OFF",
+                "SchemaAttributes": [{"Name": name} for name in names if name != lacks]}
+        if os.path.exists(os.path.join(self.directory, "codes")):
+            pool["AutoVerifiedAttributes"] = ["email"]
+        return {"UserPool": pool}
+
     def AdminConfirmSignUp(self, body):
         user = self.admin(body)
         if user.status != "UNCONFIRMED":
@@ -342,6 +358,17 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
+    def flag(self, name):
+        """What DIRECTORY/name holds; None: there is no such file."""
+        path = os.path.join(self.directory, name)
+        if not os.path.exists(path):
+            return None
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    def date_time_string(self, timestamp=None):
+        return super().date_time_string((timestamp or time.time()) + int(self.flag("skew") or 0))
+
     def say(self, status, content, kind="application/x-amz-json-1.1", length=None):
         self.send_response(status)
         self.send_header("Content-Type", kind)
@@ -403,7 +430,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     if "authorization" in headers:
                         raise Fault("InvalidParameterException", "a public call must not be signed")
                 else:
+                    if self.flag("expired") is not None:
+                        raise Fault("InvalidSignatureException", "Signature expired: 20260101T000000Z is now earlier than ...")
                     check_signature(headers, body)
+                    if operation in (self.flag("denied") or "").split():
+                        raise Fault("AccessDeniedException", "is not authorized to perform: cognito-idp:" + operation)
+                if operation == "InitiateAuth" and self.flag("noflow") is not None:
+                    raise Fault("InvalidParameterException", "USER_PASSWORD_AUTH flow not enabled for this client")
                 answer = getattr(self.pool, operation)(json.loads(body))
             if fault == "lost":
                 self.close_connection = True

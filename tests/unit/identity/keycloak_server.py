@@ -6,7 +6,9 @@ hexadecimal numbers). Every call is noted in DIRECTORY/log, one line with its na
 DIRECTORY/fault, when there, holds "name kind": the next call of that name meets it (status-500, html, half, cut, silent,
 redirect), and the file goes. "expire tokens" makes every admin token invalid, as a restart does. DIRECTORY/slow, when
 there, makes each answer to a read of a user take a while. DIRECTORY/short, when there, gives admin tokens 20 seconds.
-DIRECTORY/drops holds the names of attributes that the realm's profile does not declare."""
+DIRECTORY/drops holds the names of attributes that the realm's profile does not declare. With /norights the service account may
+not make users, with /noaccount there is none, with /nogrants nobody signs in by password; /skew holds the seconds that the
+clock is ahead."""
 
 import argparse
 import http.server
@@ -62,6 +64,11 @@ class Realm:
         if not self.client(form):
             return 401, {"error": "unauthorized_client", "error_description": "Invalid client or Invalid client credentials"}
         kind, client = form.get("grant_type"), form["client_id"]
+        if kind == "client_credentials" and self.has("noaccount"):
+            return 401, {"error": "unauthorized_client",
+                         "error_description": "Client not enabled to retrieve service account"}
+        if kind == "password" and self.has("nogrants"):
+            return 400, {"error": "unauthorized_client", "error_description": "Client not allowed for direct access grants"}
         if kind == "client_credentials" and client == "gatehouse-admin":
             seconds = 20 if self.has("short") else 300
             token = secrets.token_urlsafe(32)
@@ -125,7 +132,17 @@ class Realm:
         return 400, {"error": "invalidPasswordMinLengthMessage",
                      "error_description": "Invalid password: minimum length 12."}
 
+    def profile(self):
+        """As Keycloak tells it, with what DIRECTORY/drops leaves of our attributes."""
+        names = self.kept({name: ["x"] for name in ("permissions", "svcUserId", "phoneNumber", "phoneNumberVerified")})
+        ours = [{"name": name, "permissions": {"view": ["admin"], "edit": ["admin"]}} for name in names]
+        return 200, {"attributes": [{"name": "username"}, {"name": "email", "required": {"roles": ["user"]}}] + ours}
+
     def create(self, body):
+        if self.has("norights"):
+            return 403, {"error": "HTTP 403 Forbidden"}
+        if not body.get("username"):
+            return 400, {"errorMessage": "User name is missing"}
         for user in self.users.values():
             if body["email"].lower() in (user["username"], user["email"]):
                 return 409, {"errorMessage": "User exists with same email"}
@@ -175,6 +192,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+    def date_time_string(self, timestamp=None):
+        skew = 0
+        if self.realm.has("skew"):
+            with open(os.path.join(self.directory, "skew"), encoding="utf-8") as file:
+                skew = int(file.read())
+        return super().date_time_string((timestamp or time.time()) + skew)
 
     def say(self, status, content, kind="application/json", length=None, location=None):
         self.send_response(status)
@@ -236,6 +260,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return self.user_call(match, body)
         if path == USERS and self.command == "GET":
             return "GET users", lambda: self.find(query)
+        if path == USERS + "/profile":
+            return "GET profile", self.realm.profile
         if path == USERS and self.command == "POST":
             return "POST users", lambda: self.realm.create(body)
         return "unknown", lambda: (404, {"error": "Realm not found."})
@@ -256,6 +282,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 name, action = self.admin_call(path, query, json.loads(raw) if raw else None)
             elif path == OIDC + "certs":
                 name, action = "certs", lambda: (200, self.realm.signer.jwks("for-encryption", "RSA-OAEP", "enc"))
+            elif path == f"/realms/{REALM}/.well-known/openid-configuration":
+                name, action = "configuration", lambda: (200, {"issuer": self.realm.issuer})
             elif path in (OIDC + "token", OIDC + "logout"):
                 name, action = self.form_call(path, raw)
             else:

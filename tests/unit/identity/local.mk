@@ -6,6 +6,7 @@ tests_unit_test_identity_SOURCES = \
 	tests/unit/identity/identity_help.h tests/unit/identity/identity_help.c \
 	tests/unit/store/script_server.h tests/unit/store/script_server.c \
 	tests/unit/identity/test_account.c \
+	tests/unit/identity/test_check.c \
 	tests/unit/identity/test_codes.c \
 	tests/unit/identity/test_cognito.c \
 	tests/unit/identity/outside_stage.h tests/unit/identity/outside_stage.c \

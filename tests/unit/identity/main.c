@@ -10,6 +10,7 @@
     X(outside)     \
     X(gate)        \
     X(codes)       \
+    X(check)       \
     X(cognito)     \
     X(keycloak)    \
     X(keycloak_faults)
