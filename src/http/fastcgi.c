@@ -46,6 +46,7 @@ static struct {
     uid_t own;
     bool local; /* the listening socket is a Unix one, and so is every connection of it */
     FCGX_Request request;
+    bool bodiless; /* the request at hand announces no body */
     int body_fd; /* the spooled body of the request, -1 when there is none or it is not open yet */
     volatile sig_atomic_t ending;
     sigset_t ending_signals;
@@ -230,6 +231,7 @@ static long source_read(void *context, void *bytes, size_t size)
 static void allow_for_body(void)
 {
     const char *length = parameter("CONTENT_LENGTH");
+    state.bodiless = length == NULL || *length == '\0' || strcmp(length, "0") == 0;
     if (length != NULL && strlen(length) > 4)
         (void)set_timeout(state.request.ipcFd, SO_RCVTIMEO, state.options.io_timeout_seconds);
 }
@@ -237,6 +239,7 @@ static void allow_for_body(void)
 bool fastcgi_accept(struct request_source *source_out)
 {
     for (;;) {
+        (void)FCGX_Attach(&state.request);
         if (state.ending || FCGX_Accept_r(&state.request) != 0)
             return false;
         if (state.request.role == ROLE_RESPONDER)
@@ -310,11 +313,31 @@ bool fastcgi_send(const struct reply *reply)
     return put(head.bytes, head.length);
 }
 
+/* Whether the stream of the body has been read to its end, with its last, empty record. */
+static bool all_is_read(int64_t body_left)
+{
+    return body_left == 0 && FCGX_GetError(state.request.in) == 0 && FCGX_GetChar(state.request.in) == EOF &&
+           FCGX_GetError(state.request.in) == 0;
+}
+
+/*
+ * libfcgi closes by halves and then waits for the web server to close, lest a TCP connection be reset under a reply that
+ * is still on its way. On a Unix socket the reply is in the peer's hands when write() returns, and is reset only where we
+ * leave something unread. So where there is nothing left (a request without a body, whose end the web server sends together
+ * with its head), closing is all that is done, which is all that a detached request means: three calls and a wait less.
+ */
+static void close_at_once(int64_t body_left)
+{
+    if (state.local && state.bodiless && state.request.keepConnection == 0 && all_is_read(body_left))
+        (void)FCGX_Detach(&state.request);
+}
+
 void fastcgi_finish(int64_t body_left)
 {
-    if (state.request.keepConnection != 0 &&
-        (body_left != 0 || FCGX_GetError(state.request.in) != 0 || FCGX_GetChar(state.request.in) != EOF))
+    if (state.request.keepConnection != 0 && !all_is_read(body_left))
         state.request.keepConnection = 0;
+    else
+        close_at_once(body_left);
     FCGX_Finish_r(&state.request);
     if (state.body_fd >= 0)
         (void)close(state.body_fd);

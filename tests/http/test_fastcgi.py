@@ -3,6 +3,7 @@
 keep others waiting."""
 
 import contextlib
+import json
 import time
 import uuid
 
@@ -42,6 +43,21 @@ def test_the_client_speaks_fastcgi(stack, keeper):
                         headers={"Authorization": f"Bearer {keeper.token}"}))
     assert answer.status == 200 and answer.ended and answer.protocol_status == 0 and keeper.id.encode(
     ) in answer.body
+
+
+@pytest.mark.parametrize("path", ["/system/version", "/system/openapi.json"])
+@pytest.mark.parametrize("padding", [0, 9000, 20000], ids=lambda size: f"head{size}")
+def test_an_answer_is_whole_although_the_worker_closes_at_once(stack, path, padding):
+    """Requests without a body: the end of the connection follows the last record, and nothing is reset before it."""
+    values = environment("GET", stack.prefix + path, headers={"X-Padding": "x" * padding})
+    for end in (stream(STDIN, b""), stream(STDIN, b"") + record(STDIN, b"more"), b""):
+        for _ in range(20 if end else 1):
+            with fastcgi_client.Connection(stack.socket) as connection:
+                connection.send(begin() + stream(PARAMS, pairs(values)) + end)
+                answer = connection.answer()
+                assert answer.status == 200 and answer.ended and json.loads(answer.body), answer
+                if end == stream(STDIN, b""):
+                    assert connection.socket.recv(1) == b""
 
 
 def test_the_table_is_as_long_as_promised_and_names_are_unique():
