@@ -81,8 +81,9 @@ def judge(comparison, values, processor=None, unit=""):
     """A row of the table of goals: what, against what, the goal, what was found, whether it is reached."""
     found = spread(values)
     reached = found["median"] >= comparison.goal if comparison.least else found["median"] <= comparison.goal
-    return {"of": comparison.of, "to": getattr(comparison, "to", "its p50, the p99 of"), "connections": comparison.connections, "goal": comparison.goal,
-            "least": comparison.least, "unit": unit, "processor": processor, **found, "holds": reached}
+    return {"of": comparison.of, "to": getattr(comparison, "to", "its p50, the p99 of"),
+            "connections": comparison.connections, "goal": comparison.goal, "least": comparison.least, "unit": unit,
+            "processor": processor, **found, "holds": reached}
 
 
 def describe(measured, comparisons):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""An SVG of one suite's result: the ratios with their spread and goals, the latency distributions, the suite's own curves."""
+"""An SVG of one suite's result: the ratios with their spread and goals, the latency distributions, its own curves."""
 
 import html
 import math
@@ -28,13 +28,18 @@ def short(words, most):
     return words if len(words) <= most else words[:most - 1] + "…"
 
 
+def share_of(value, goal):
+    """A value as a share of its goal, from 0 to 2: what is drawn. Past a goal of nothing, everything is too much."""
+    return max(0.0, min(2.0, value / goal if goal else 2.0 * (value > 0)))
+
+
 def ratios(rows, top):
     """Each comparison as a share of its goal (dashed): a bar for the median, a whisker from minimum to maximum."""
     parts = [text(20, top, "Median of each as a share of its goal (dashed), with minimum and maximum", 15)]
     scale = (WIDTH - LEFT - 60) / 2.0
     for number, row in enumerate(rows):
         y = top + 14 + number * ROW
-        share = [min(2.0, row[key] / row["goal"]) for key in ("minimum", "median", "maximum")]
+        share = [share_of(row[key], row["goal"]) for key in ("minimum", "median", "maximum")]
         good = "#27864a" if row["holds"] else "#c0392b"
         parts.append(text(LEFT - 10, y + 12, short(f"{row['of']} / {row['to']}", 74), 11, "end"))
         parts.append(text(LEFT - 10, y + 25, f"{row['connections']} connections, goal {'≥' if row['least'] else '≤'} "
@@ -68,15 +73,16 @@ class Axis:
     def marks(self):
         """Round values between the ends."""
         if self.logarithmic:
-            first, last = math.ceil(self.low - 1e-9), math.floor(self.low + self.span + 1e-9)
-            return [10.0 ** power for power in range(first, last + 1)] or [10.0 ** self.low]
+            steps = (1, 2, 5) if self.span < 2.5 else (1, )
+            marks = [step * 10.0 ** power for power in range(-4, 10) for step in steps]
+            return [mark for mark in marks if -1e-9 <= math.log10(mark) - self.low <= self.span + 1e-9]
         step = 10.0 ** math.floor(math.log10(self.span))
         step = next(step * share for share in (0.1, 0.2, 0.5, 1, 2, 5) if self.span / (step * share) <= 6)
         return [step * number for number in range(int(self.low / step), int((self.low + self.span) / step) + 1)]
 
 
 def chart(title, series, top, log_x=False, log_y=False, ticks=None):
-    """Curves: {name: [(x, y)]}. `ticks` names places on the horizontal axis, {x: name}."""
+    """Curves: {name: [(x, y)]}. `ticks` names places on the horizontal axis, [(x, name)]."""
     parts = [text(20, top, title, 15)]
     points = [point for curve in series.values() for point in curve]
     across = Axis([x for x, _ in points], 60, RIGHT, log_x)
@@ -84,7 +90,7 @@ def chart(title, series, top, log_x=False, log_y=False, ticks=None):
     for mark in upwards.marks():
         y = upwards.place(mark)
         parts += [line(60, y, RIGHT, y, "#ddd"), text(54, y + 4, f"{mark:g}", 10, "end")]
-    for x, name in (ticks or {mark: f"{mark:g}" for mark in across.marks()}).items():
+    for x, name in ticks or [(mark, f"{mark:g}") for mark in across.marks()]:
         parts += [line(across.place(x), top + 20, across.place(x), top + 20 + HEIGHT, "#eee"),
                   text(across.place(x), top + HEIGHT + 36, name, 10, "middle")]
     for number, (name, curve) in enumerate(series.items()):
@@ -109,7 +115,8 @@ def distributions(measured, connections, top):
             ticks[rest] = percent
             curve.append((rest, statistics.median(entry["latency"][percent] for entry in entries) / 1000))
         series[name] = curve
-    ticks = {rest: f"{percent}%" for rest, percent in ticks.items() if percent in ("1", "50", "75", "90", "99", "99.9", "99.99")}
+    told = ("1", "50", "75", "90", "99", "99.9", "99.99")
+    ticks = [(rest, f"{percent}%") for rest, percent in ticks.items() if percent in told]
     return chart(f"Latency by percentile at {connections} connections (ms, both axes logarithmic)", series, top, True, True,
                  ticks)
 

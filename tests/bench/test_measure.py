@@ -86,7 +86,8 @@ class Growth(unittest.TestCase):
 
     def samples(self, late):
         """Ten samples of two workers, the second of which was replaced half-way."""
-        return [(number, {1: (100 if number < 8 else late, 10), (2 if number < 5 else 3): (50, 9)}, 0) for number in range(10)]
+        return [(number, {1: (100 if number < 8 else late, 10), (2 if number < 5 else 3): (50, 9)}, 0)
+                for number in range(10)]
 
     def test_a_worker_is_compared_with_itself(self):
         self.assertEqual(soak.growth(self.samples(140), 0), [40])
@@ -116,6 +117,10 @@ class Telling(unittest.TestCase):
     def test_the_plot_is_well_formed(self):
         drawn = plot.draw(self.whole())
         self.assertEqual(xml.etree.ElementTree.fromstring(drawn).tag, "{http://www.w3.org/2000/svg}svg")
+
+    def test_what_is_drawn_stays_in_the_picture(self):
+        shares = [plot.share_of(*pair) for pair in ((0, 0), (3, 0), (-5, 256), (1, 2), (9, 1))]
+        self.assertEqual(shares, [0, 2, 0, 0.5, 2])
 
     def test_nothing_to_draw_is_no_plot(self):
         self.assertIsNone(plot.draw({"comparisons": [], "measured": {}}))

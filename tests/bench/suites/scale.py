@@ -9,6 +9,7 @@ import re
 import subprocess
 
 import measure
+import tell
 from load import Target
 from measure import Comparison
 from stack import dashed
@@ -190,10 +191,9 @@ def run(stack, options):
     there = {target.name for target in driven}
     wanted = [Comparison(f"{kind}, {size}", f"{base}, {BASE}", GOAL, CONNECTIONS, False)
               for kind, base in KINDS.items() for size in sizes if size != BASE and f"{kind}, {size}" in there]
+    series = {kind: [(SIZES[size], tell.latency(measured[CONNECTIONS][f"{kind}, {size}"], "50")) for size in sizes
+                     if f"{kind}, {size}" in there] for kind in KINDS}
     curves = [{"title": "p50 in ms by rows (both axes logarithmic)", "log_x": True, "log_y": True,
-               "ticks": {rows: size for size, rows in SIZES.items()},
-               "series": {kind: [(rows, measure.spread([one["latency"]["50"] / 1000 for one in measured[CONNECTIONS][name]])["median"])
-                                 for rows, name in ((rows, f"{kind}, {size}") for size, rows in SIZES.items()) if name in there]
-                          for kind in KINDS}}]
-    return {"title": "Many rows", "notes": [WORDS], "rounds": rounds, "seconds": seconds, "measured": measured, "curves": curves,
-            "comparisons": measure.describe(measured, wanted), "faults": measure.faults(measured)}
+               "ticks": [(SIZES[size], size) for size in sizes], "series": {kind: one for kind, one in series.items() if one}}]
+    return {"title": "Many rows", "notes": [WORDS], "rounds": rounds, "seconds": seconds, "measured": measured,
+            "curves": curves, "comparisons": measure.describe(measured, wanted), "faults": measure.faults(measured)}

@@ -14,7 +14,8 @@ REQUESTS = 100_000
 GROWTH_KIB = 256
 START = Comparison("start of a worker", "exec to first accept", 20, 1, False)
 IDLE = Comparison("private memory of an idle worker", "after one request", 4, 1, False)
-GROWTH = Comparison("private memory of a worker after 100,000 mixed requests", "what it had after 10,000", GROWTH_KIB, 8, False)
+GROWTH = Comparison("private memory of a worker after 100,000 mixed requests", "what it had after 10,000", GROWTH_KIB, 8,
+                    False)
 CONNECTIONS = 8
 ROUNDS, SECONDS = 1, 5
 
