@@ -38,7 +38,7 @@ end
 
 function done(summary, latency, requests)
     local points = {}
-    for _, percent in ipairs({1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9}) do
+    for _, percent in ipairs({1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99}) do
         points[#points + 1] = string.format('"%g":%d', percent, latency:percentile(percent))
     end
     local errors = summary.errors
