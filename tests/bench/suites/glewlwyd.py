@@ -35,7 +35,7 @@ def run(stack, options):
     with Glewlwyd(stack) as peer:
         driven += [Target(name, peer.address, peer.requests(how), script=SCRIPT)
                    for name, how in ((BEARER, "bearer"), (CLIENT, "client"))]
-        measured, said = quiet(stack, driven, CONNECTIONS, rounds, seconds, options.any_load)
+        measured, said = quiet(stack, driven, CONNECTIONS, rounds, seconds, any_load=True)
         peer.requests("client")  # its tokens are still what they were
     wanted = [Comparison(READ, name, GOAL, CONNECTIONS) for name in (BEARER, CLIENT)]
     return {"title": "Glewlwyd", "rounds": rounds, "seconds": seconds, "measured": measured,
