@@ -42,7 +42,7 @@ def read_options():
                         help="scale: the sizes up to so many rows only (default: all, 5000000; they take minutes to make)")
     parser.add_argument("--only", metavar="TEXT", help="only comparisons whose name holds the text")
     parser.add_argument("--any-load", action="store_true",
-                        help="peers, glewlwyd: keep rounds in which other programs were busy too; no result comes of it")
+                        help="peers: keep rounds in which other programs were busy too; no result comes of it")
     parser.add_argument("--no-install", action="store_true", help="say which packages are missing, install none")
     options = parser.parse_args()
     options.command = " ".join(["tools/bench", *options.suites, *[

@@ -67,12 +67,15 @@ def quiet(stack, targets, connections, rounds, seconds, any_load):
         share = others.share()
         number += 1
         faulty = any(entry["refused"] or entry["broken"] for entry in entries.values())
-        if share > SHARE and not any_load and not faulty:
+        silent = ", ".join(name for name, entry in entries.items() if not entry["requests"])
+        if silent or share > SHARE and not any_load and not faulty:
             dropped.append(share)
-            print(f"  round dropped: others had {share:.0%} of the processors", flush=True)
+            print(f"  round dropped: others had {share:.0%} of the processors" + (silent and f"; no answer in time of {silent}"),
+                  flush=True)
             if len(dropped) > PATIENCE * rounds:
-                raise Trouble(f"Others had more than {SHARE:.0%} of the processors in {len(dropped)} of {number} rounds. "
-                              "Try again on a quiet machine, or with --any-load for figures that are no result.")
+                raise Trouble(f"Others had up to {max(dropped):.0%} of the processors in {len(dropped)} of {number} rounds, "
+                              f"{SHARE:.0%} are allowed. Try again on a quiet machine, or with --any-load for figures that "
+                              "are no result.")
             continue
         shares.append(share)
         for name, entry in entries.items():
