@@ -230,7 +230,7 @@ static struct error *resolve(struct provider *provider, struct arena *arena, str
 
 static void release(struct provider *provider)
 {
-    embedded_forget(provider);
+    embedded_keys_free(embedded_of(provider));
     free(provider);
 }
 

@@ -9,6 +9,7 @@
 #ifndef GATEHOUSE_IDENTITY_EMBEDDED_INT_H
 #define GATEHOUSE_IDENTITY_EMBEDDED_INT_H
 
+#include "codec/digest.h"
 #include "identity/embedded.h"
 #include "identity/provider.h"
 #include "store/database.h"
@@ -21,6 +22,7 @@ struct embedded_keys {
     struct key_set *set;
     const struct signing_key *signer; /* NULL: only public halves were read */
     const char *signer_kid;
+    uint8_t digest[DIGEST_BYTES]; /* of the public halves as they were read */
     int64_t read_at;  /* clock_monotonic() of the last successful reading */
     int64_t asked_at; /* of the last reading that a strange token caused */
     bool asked;
@@ -30,6 +32,7 @@ struct embedded {
     struct provider provider;
     struct embedded_options options;
     struct embedded_keys keys;
+    struct embedded_keys forgotten; /* used by nobody, unless the same keys are read again: parsing them is dear */
 };
 
 /* An account's row. */
@@ -110,6 +113,9 @@ struct error *embedded_tidy(struct provider *provider, struct arena *arena);
 struct error *embedded_keys_get(struct provider *provider, struct arena *arena, bool stale,
                                 const struct key_set **keys_out);
 void embedded_forget(struct provider *provider);
+
+/* Both what is used and what is forgotten. */
+void embedded_keys_free(struct embedded *embedded);
 
 /* The key that signs now; lives until the keys are read again, so use it at once. */
 struct error *embedded_signer(struct embedded *embedded, struct arena *arena,

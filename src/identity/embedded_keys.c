@@ -120,12 +120,40 @@ static struct error *parse_keys(struct embedded *embedded, struct arena *arena, 
     return NULL;
 }
 
+static void digest_rows(struct arena *arena, const struct key_rows *rows, uint8_t digest_out[DIGEST_BYTES])
+{
+    struct buffer buffer;
+    buffer_init(&buffer, arena);
+    for (size_t i = 0; i < rows->count; i++)
+        buffer_add_format(&buffer, "%zu:%s%zu:%s", strlen(rows->items[i].kid), rows->items[i].kid,
+                          strlen(rows->items[i].public_pem), rows->items[i].public_pem);
+    digest_sha256(buffer.bytes, buffer.length, digest_out);
+}
+
+/* What was forgotten and is read again byte for byte comes back as it was parsed; the private half is always read anew. */
+static void recall_keys(struct embedded *embedded, const uint8_t digest[DIGEST_BYTES])
+{
+    struct embedded_keys *forgotten = &embedded->forgotten;
+    if (embedded->keys.arena == NULL && forgotten->arena != NULL && memcmp(forgotten->digest, digest, DIGEST_BYTES) == 0) {
+        embedded->keys = *forgotten;
+        embedded->keys.signer = NULL;
+        embedded->keys.asked = false;
+    } else {
+        arena_free(&forgotten->arena);
+    }
+    *forgotten = (struct embedded_keys){.arena = NULL};
+}
+
 static struct error *adopt_keys(struct embedded *embedded, struct arena *arena, const struct key_rows *rows)
 {
     struct embedded_keys *keys = &embedded->keys;
+    uint8_t digest[DIGEST_BYTES];
+    digest_rows(arena, rows, digest);
+    recall_keys(embedded, digest);
     if (!unchanged(keys, rows)) {
         struct embedded_keys fresh = *keys;
         fresh.arena = arena_new();
+        memcpy(fresh.digest, digest, sizeof fresh.digest);
         struct error *error = parse_keys(embedded, arena, rows, &fresh);
         if (error != NULL) {
             /* What the error says lies in the caller's arena or in this one; only the first may go on. */
@@ -346,8 +374,17 @@ struct error *embedded_signer(struct embedded *embedded, struct arena *arena,
 void embedded_forget(struct provider *provider)
 {
     struct embedded *embedded = embedded_of(provider);
-    arena_free(&embedded->keys.arena);
+    if (embedded->keys.arena == NULL)
+        return;
+    arena_free(&embedded->forgotten.arena);
+    embedded->forgotten = embedded->keys;
     embedded->keys = (struct embedded_keys){.arena = NULL};
+}
+
+void embedded_keys_free(struct embedded *embedded)
+{
+    arena_free(&embedded->keys.arena);
+    arena_free(&embedded->forgotten.arena);
 }
 
 struct error *embedded_rotate_keys(struct provider *provider, struct arena *arena)

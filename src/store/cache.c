@@ -23,8 +23,8 @@
 #include "codec/random.h"
 #include "store/cache_int.h"
 
-#define PAUSE_MIN_NANOSECONDS 500000L
-#define PAUSE_MAX_NANOSECONDS 16000000L
+#define PAUSE_MIN_NANOSECONDS 250000L
+#define PAUSE_MAX_NANOSECONDS 2000000L
 
 struct cache *cache_new(const struct cache_options *options)
 {
@@ -249,7 +249,7 @@ static bool is_busy(struct cache *cache, struct claim *claim)
 {
     long pause = PAUSE_MIN_NANOSECONDS;
     claim->finding.found = false;
-    for (int looks = 0; looks < 8 && !claim->finding.found; looks++) {
+    for (int looks = 0; looks < 16 && !claim->finding.found; looks++) {
         pause_and_double(&pause);
         if (!cache_read(cache, find_body, &claim->finding))
             return false;
