@@ -98,6 +98,23 @@ static bool is_named(const struct keycloak_user *user, const char *name)
            (user->email != NULL && text_equal_ignoring_case(user->email, name));
 }
 
+/*
+ * A password that is wrong for the name may be right for the account: somebody changed its address at Keycloak, and in a realm
+ * whose user names are addresses nobody signs in by ours any more. Nobody's account is looked for as well, so that the time
+ * tells nothing. *name_out is NULL when there is no other name.
+ */
+static void find_other_name(struct keycloak *keycloak, struct arena *arena, const char *subject, const char *name,
+                            const char **name_out)
+{
+    struct keycloak_user user = {0};
+    *name_out = NULL;
+    struct error *error = keycloak_user_get(keycloak, arena, subject != NULL ? subject : id_text(arena, id_new()), &user);
+    if (error != NULL)
+        LOG(WARN, IDENTITY, "an account's name at keycloak could not be looked up", LOG_TEXT("detail", error->detail));
+    else if (user.id != NULL && subject != NULL && !is_named(&user, name))
+        *name_out = user.username;
+}
+
 struct error *keycloak_login(struct outside *outside, struct arena *arena, const struct provider_login *attempt,
                              struct outside_grant *grant_out, const char **proof_out,
                              enum provider_outcome *outcome_out)
@@ -111,9 +128,16 @@ struct error *keycloak_login(struct outside *outside, struct arena *arena, const
         TRY(keycloak_user_get(keycloak, arena, attempt->subject, &user));
         name = user.username;
     }
-    TRY(try_password(keycloak, arena, name != NULL ? name : id_text(arena, id_new()), attempt->password, grant_out,
-                     &result));
-    if (result == PASSWORD_WRONG || attempt->subject == NULL || name == NULL)
+    if (name == NULL)
+        name = id_text(arena, id_new());
+    TRY(try_password(keycloak, arena, name, attempt->password, grant_out, &result));
+    if (result == PASSWORD_WRONG && user.id == NULL) {
+        const char *other;
+        find_other_name(keycloak, arena, attempt->subject, name, &other);
+        if (other != NULL)
+            TRY(try_password(keycloak, arena, name = other, attempt->password, grant_out, &result));
+    }
+    if (result == PASSWORD_WRONG || attempt->subject == NULL)
         return NULL;
     if (result == PASSWORD_RIGHT) {
         *outcome_out = PROVIDER_OK;

@@ -179,6 +179,18 @@ void outside_give_up(struct outside *outside, struct arena *arena, const struct 
         LOG(WARN, IDENTITY, "a session at the provider was not ended", LOG_TEXT("detail", error->detail));
 }
 
+/* Nothing is begun, and only who would have come in is told that the password was right. */
+static struct error *refuse_new_password(struct outside *outside, struct arena *arena, const char *subject,
+                                         const struct outside_grant *grant)
+{
+    struct token_claims claims;
+    struct error *error = grant->access_token != NULL
+                              ? outside_judge(outside, arena, subject, grant->access_token, &claims)
+                              : error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "the provider gave no token");
+    outside_give_up(outside, arena, grant);
+    return error;
+}
+
 static struct error *login(struct provider *provider, struct arena *arena, const struct provider_login *attempt,
                            struct provider_tokens *tokens_out, struct provider_challenge *challenge_out,
                            enum provider_outcome *outcome_out)
@@ -201,12 +213,11 @@ static struct error *login(struct provider *provider, struct arena *arena, const
     }
     if (*outcome_out != PROVIDER_OK)
         return NULL;
-    if (attempt->new_password_sent) {
-        outside_give_up(outside, arena, &grant);
-        *outcome_out = PROVIDER_PERMANENT_PASSWORD;
-        return NULL;
-    }
-    return outside_begin(outside, arena, attempt->subject, attempt->user_id, &grant, tokens_out);
+    if (!attempt->new_password_sent)
+        return outside_begin(outside, arena, attempt->subject, attempt->user_id, &grant, tokens_out);
+    struct error *error = refuse_new_password(outside, arena, attempt->subject, &grant);
+    *outcome_out = PROVIDER_PERMANENT_PASSWORD;
+    return error;
 }
 
 /*

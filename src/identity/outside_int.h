@@ -234,6 +234,10 @@ struct error *outside_check_get(struct outside *outside, struct arena *arena, co
 
 /* ---- outside_session.c --------------------------------------------------------------------------- */
 
+/* What is wrong with an access token that came from the provider itself, IDENTITY_UNAVAILABLE; NULL: it holds and is his. */
+struct error *outside_judge(struct outside *outside, struct arena *arena, const char *subject, const char *token,
+                            struct token_claims *claims);
+
 /*
  * Makes a session of what the provider gave; its access token must hold and be the subject's.
  * IDENTITY_UNAVAILABLE when it does not.

@@ -21,9 +21,8 @@ static const char *seal_purpose(struct arena *arena, struct id family)
 
 /* ---- beginning ------------------------------------------------------------------------------------ */
 
-/* What is wrong with an access token that came from the provider itself; NULL: nothing. */
-static struct error *judge(struct outside *outside, struct arena *arena, const char *subject, const char *token,
-                           struct token_claims *claims)
+struct error *outside_judge(struct outside *outside, struct arena *arena, const char *subject, const char *token,
+                            struct token_claims *claims)
 {
     struct token_rules rules = {0};
     const char *reason = NULL;
@@ -94,7 +93,7 @@ struct error *outside_begin(struct outside *outside, struct arena *arena, const 
     struct beginning beginning = {.outside = outside, .user = user, .seconds = outside->options.refresh_token_seconds};
     if (grant->access_token == NULL || grant->id_token == NULL || grant->refresh_token.bytes == NULL)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "the provider gave no tokens");
-    TRY(judge(outside, arena, subject, grant->access_token, &claims));
+    TRY(outside_judge(outside, arena, subject, grant->access_token, &claims));
     TRY(seal(arena, outside->options.master, seal_purpose(arena, claims.session), grant->refresh_token.bytes,
              grant->refresh_token.length, &sealed, &beginning.sealed_length));
     beginning.session = claims.session;
@@ -241,7 +240,7 @@ static struct error *renew(struct refreshing *refreshing, struct arena *arena, c
                                   .hash = hash};
     if (grant->access_token == NULL || grant->id_token == NULL)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "the provider gave no tokens");
-    TRY(judge(outside, arena, subject, grant->access_token, &claims));
+    TRY(outside_judge(outside, arena, subject, grant->access_token, &claims));
     if (grant->refresh_token.bytes != NULL)
         TRY(seal(arena, outside->options.master, seal_purpose(arena, beginning.family), grant->refresh_token.bytes,
                  grant->refresh_token.length, &sealed, &beginning.sealed_length));

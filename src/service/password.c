@@ -176,9 +176,12 @@ static struct error *judge_setting(const struct password_step *step, struct aren
 {
     if (step->outcome == PROVIDER_PASSWORD_REFUSED)
         return password_policy_refused(arena, path);
-    return step->outcome == PROVIDER_OK
-               ? NULL
-               : error_new(arena, ERROR_INTERNAL, "provider: %s", provider_outcome_text(step->outcome));
+    if (step->outcome == PROVIDER_OK)
+        return NULL;
+    struct error *error = error_new(arena, ERROR_INTERNAL, "provider: %s", provider_outcome_text(step->outcome));
+    return step->outcome == PROVIDER_ABSENT
+               ? error_message(error, "The identity provider has no account of this user any more.")
+               : error;
 }
 
 static struct error *ask_reset(struct password_step *step, struct arena *arena)

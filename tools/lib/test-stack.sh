@@ -41,13 +41,15 @@ run_http() {
     http_behind nginx unbuffered "$top"/tests/http/test_{uploads,upload_attacks,handoff,large}.py
 }
 
+while_it_runs= # a function that stack calls beside its tests
+
 # What stands for an identity provider, and for which.
 emulators=(cognito-local moto keycloak)
 declare -A provider_of=([cognito-local]=cognito [moto]=cognito [keycloak]=keycloak)
 
 # Each is fetched at its pinned version, which needs its registry once, and then stands behind the same cases.
 run_providers() {
-    local emulator fetched=yes
+    local emulator cases fetched=yes
     for emulator in "${emulators[@]}"; do
         step "fetch $emulator" "$here/lib/emulators/fetch" "$emulator" "$out/quickstart/emulators"
         count_one
@@ -56,9 +58,24 @@ run_providers() {
             continue
         fi
         options=(--provider "${provider_of[$emulator]}" --emulator "$emulator")
-        stack "with $emulator" "accounts with $emulator" "$top"/tests/http/test_{provider_accounts,account_order}.py
+        cases=("$top"/tests/http/test_{provider_accounts,account_order}.py)
+        [ ! -e "$top/tests/http/with_$emulator.py" ] || cases+=("$top/tests/http/with_$emulator.py")
+        [ "$emulator" != keycloak ] || while_it_runs=unit_with_keycloak
+        stack "with $emulator" "accounts with $emulator" "${cases[@]}"
+        while_it_runs=
     done
     [ -z "$fetched" ] || quickstart_tests "quickstart with providers" "$top/tests/quickstart/test_providers.py"
+}
+
+# The adapter's own cases, but those with faults, in the realm of the stack.
+unit_with_keycloak() {
+    local url
+    url=$(/usr/bin/python3 -I -c 'import json, sys; print(json.load(open(sys.argv[1]))["providerUrl"])' "$state/quickstart.json")
+    build
+    step "make test-identity" make -C "$out/build" "-j$jobs" tests/unit/test-identity
+    GATEHOUSE_TEST_KEYCLOAK=$url GATEHOUSE_TEST_KEYCLOAK_SECRETS=$state/secrets srcdir=$top \
+        step "unit with keycloak" in_folder "$out/build" tests/unit/test-identity keycloak
+    count_one
 }
 
 # http_behind SERVER UPLOADS TESTS...: one stack behind a web server, and these tests against it.
@@ -82,6 +99,7 @@ stack() {
         GATEHOUSE_QUICKSTART=$state/quickstart.json step "$name" \
             /usr/bin/python3 -m pytest "$@" -q "--junitxml=$junit" "${pytest_arguments[@]}"
         count_junit "$junit"
+        [ -z "$while_it_runs" ] || "$while_it_runs"
         step "logs $where" no_reports "$state/log"
         count_one
         step "stop $where" "$here/quickstart" --state "$state" --stop

@@ -151,10 +151,32 @@ static void other_required_actions_are_not_answered(void **state)
     stage_end(stage);
 }
 
+/* In a realm whose user names are addresses an account is renamed with its address; that nobody has it takes as long. */
+static void a_renamed_account_signs_in_by_the_address_here(void **state)
+{
+    struct stage *stage = keycloak_scripted(state);
+    struct keycloak *keycloak = keycloak_of(outside_of(stage->provider));
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct keycloak_user user = account_of(stage, &member);
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    size_t reads = stage_count(stage, "GET user");
+    assert_int_equal(stage_login(stage, NULL, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    assert_int_equal(stage_count(stage, "GET user"), reads + 1);
+    assert_int_equal(stage_count(stage, "grant password"), 2);
+    user.username = user.email = "moved@example.com";
+    expect_ok(keycloak_user_put(keycloak, stage->arena, &user, NULL, 0, &outcome));
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    assert_int_equal(stage_count(stage, "grant password"), 6);
+    stage_end(stage);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_member_signs_in_once_confirmed),
     HARNESS_TEST(a_change_keeps_everything_else),
     HARNESS_TEST(writes_at_the_same_time_lose_nothing),
     HARNESS_TEST(other_required_actions_are_not_answered),
+    HARNESS_TEST(a_renamed_account_signs_in_by_the_address_here),
 };
 HARNESS_MODULE(keycloak, cases)
