@@ -20,7 +20,7 @@ MEANWHILE = "authorised file information, logins going on at full speed"
 PASSWORD = "a password for tools/bench"
 
 COMPARISONS = [Comparison(LOGIN, BARE, 0.90), Comparison(MEANWHILE, READ, 0.45)]
-ROUNDS, SECONDS = 5, 3
+ROUNDS, SECONDS = 5, 2
 # The time that logins take to be in full swing.
 RUN_UP = 0.3
 

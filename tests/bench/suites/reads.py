@@ -24,7 +24,7 @@ COMPARISONS = [
     Tail(READ, 3, 64),
 ]
 
-ROUNDS, SECONDS = 9, 1
+ROUNDS, SECONDS = 7, 1
 # More than a round of the fastest machine we know can ask for, and so many that a token met again has been forgotten.
 FRESH_TOKENS = 20000
 

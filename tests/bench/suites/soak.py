@@ -26,6 +26,7 @@ READS, CONNECTIONS = "reads and lists", 8
 SAMPLES = 100
 SIZES = (4096, 65536, 65536, 65536, 1 << 20)
 FAULTS_TOLD = 5
+HEAD = b"\x93bench\0"
 
 
 class Client(threading.Thread):
@@ -69,8 +70,9 @@ class Client(threading.Thread):
 
 def keep_files(client):
     """Uploads, downloads, compares, archives."""
-    content = os.urandom(SIZES[len(client.times.get("upload", ())) % len(SIZES)])
-    mark = content[:8].hex()
+    # Bytes at random may begin like an executable, which is refused.
+    content = HEAD + os.urandom(SIZES[len(client.times.get("upload", ())) % len(SIZES)])
+    mark = content[-8:].hex()
     head = "".join(f'--{mark}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
                    for name, value in (("bucket", "files"), ("type", "misc")))
     head += f'--{mark}\r\nContent-Disposition: form-data; name="file"; filename="{mark}.bin"\r\n\r\n'
