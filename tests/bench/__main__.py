@@ -9,6 +9,7 @@ writes docs/benchmarks.md, plot draws.
 import argparse
 import importlib
 import pathlib
+import subprocess
 import sys
 import time
 
@@ -61,7 +62,7 @@ def main():
             started = time.monotonic()
             try:
                 result = importlib.import_module(f"suites.{name}").run(stack, options)
-            except Trouble as trouble:  # the other suites may well run
+            except (Trouble, OSError, subprocess.SubprocessError) as trouble:  # the other suites may well run
                 troubles.append(f"{name}: {trouble}")
                 print(f"bench: {troubles[-1]}", file=sys.stderr, flush=True)
                 continue
