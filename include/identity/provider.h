@@ -16,6 +16,7 @@
 #define GATEHOUSE_IDENTITY_PROVIDER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/id.h"
@@ -109,6 +110,14 @@ enum provider_code {
     PROVIDER_CODE_RESET
 };
 
+/* What a change of a password whose answer was lost came to. */
+enum provider_settlement {
+    PROVIDER_NOT_CHANGED,
+    PROVIDER_CHANGED,
+    PROVIDER_CHANGED_BY_OWNER,
+    PROVIDER_CHANGED_TO_TEMPORARY
+};
+
 struct provider;
 
 struct provider_functions {
@@ -150,6 +159,9 @@ struct provider_functions {
     struct error *(*resolve)(struct provider *, struct arena *, struct token_claims *claims, bool *known_out);
     struct error *(*keys)(struct provider *, struct arena *, bool stale, const struct key_set **keys_out);
     struct error *(*rotate_keys)(struct provider *, struct arena *); /* NULL: see provider_rotate_keys() */
+    /* These two NULL: every answer is known. */
+    struct error *(*unsettled)(struct provider *, struct arena *, unsigned limit, struct id **users_out, size_t *count_out);
+    struct error *(*settle)(struct provider *, struct arena *, struct id user, enum provider_settlement *);
     struct error *(*check)(struct provider *, struct arena *); /* NULL: see provider_check() */
     void (*forget)(struct provider *);
     struct error *(*tidy)(struct provider *, struct arena *);
@@ -302,6 +314,20 @@ struct error *provider_keys(struct provider *provider, struct arena *arena, bool
  * OK, or STATE where the keys are the provider's own to change.
  */
 struct error *provider_rotate_keys(struct provider *provider, struct arena *arena, enum provider_outcome *outcome_out);
+
+/*
+ * The users whose last change of a password got no answer, the oldest first, at most `limit`; none that may still be under way.
+ * Their sessions have ended already.
+ */
+struct error *provider_unsettled(struct provider *provider, struct arena *arena, unsigned limit, struct id **users_out,
+                                 size_t *count_out);
+
+/*
+ * Asks the provider whether the change of such a user was made, and makes up for what follows from it here. Once it is known it is
+ * not unsettled any more; what the owner is told of it is the caller's.
+ */
+struct error *provider_settle(struct provider *provider, struct arena *arena, struct id user,
+                              enum provider_settlement *settlement_out);
 
 /*
  * Looks for what is wrong with the settings of a provider outside, by calls that change nothing: an address, a certificate, a

@@ -26,6 +26,7 @@
 #include "identity/provider.h"
 #include "service/adjust.h"
 #include "service/live.h"
+#include "service/password.h"
 #include "service/post.h"
 #include "service/purge.h"
 #include "service/recovery.h"
@@ -229,6 +230,8 @@ static int run_until_told(struct service *service, struct post_office *office)
         struct error *error = do_round(service, arena, office, &count);
         if (error == NULL && clock_monotonic() - undone > (int64_t)UNDO_SECONDS * 1000000) {
             error = recovery_undo_stale(service, arena, &stale);
+            struct error *unsettled = password_settle(service, arena, &stale);
+            error = error != NULL ? error : unsettled;
             undone = clock_monotonic();
         }
         if (error == NULL && clock_monotonic() - noticed > (int64_t)NOTICE_SECONDS * 1000000) {
@@ -265,6 +268,8 @@ static int run_once(struct service *service, struct post_office *office)
             return ctl_fail(error);
     } while (count > 0);
     struct error *error = recovery_undo_stale(service, service->arena, &count);
+    if (error == NULL)
+        error = password_settle(service, service->arena, &count);
     if (error == NULL)
         error = tidy(service, service->arena);
     return error == NULL ? EXIT_SUCCESS : ctl_fail(error);

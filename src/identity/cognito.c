@@ -57,6 +57,7 @@ static struct error *set_password(struct outside *outside, struct arena *arena, 
     struct cognito *cognito = cognito_of(outside);
     struct cognito_call call;
     begin_user(cognito, arena, "AdminSetUserPassword", subject, &call);
+    call.sets_password = true;
     cognito_add(&call, "Password", secret_reveal(password));
     buffer_add_text(&call.body, temporary ? ",\"Permanent\":false" : ",\"Permanent\":true");
     TRY(cognito_call(cognito, arena, &call));

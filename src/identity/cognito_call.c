@@ -151,6 +151,7 @@ static enum web_outcome send_once(struct cognito *cognito, struct arena *arena, 
                                   .body_length = call->body.length,
                                   .signature = call->is_signed ? &signature : NULL,
                                   .once = call->once};
+    cognito->outside.sets_password = call->sets_password;
     return outside_call(&cognito->outside, arena, &wire, answer, reason);
 }
 

@@ -95,6 +95,7 @@ struct error *cognito_reset_by_code(struct outside *outside, struct arena *arena
     begin(outside, arena, "ConfirmForgotPassword", subject, &call);
     cognito_add(&call, "ConfirmationCode", code);
     cognito_add(&call, "Password", secret_reveal(new_password));
+    call.sets_password = true;
     TRY(cognito_call(cognito_of(outside), arena, &call));
     return judge(arena, &call, outcome_out);
 }

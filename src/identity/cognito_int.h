@@ -45,6 +45,7 @@ struct cognito_call {
     struct buffer body;
     bool is_signed;
     bool once; /* must not be carried out twice */
+    bool sets_password;
     enum cognito_fault fault;
     const char *message;              /* of the fault, for telling apart what one exception means twice; never shown */
     const struct document *answer;    /* where the fault is COGNITO_FINE */

@@ -194,6 +194,7 @@ struct error *cognito_change_password(struct outside *outside, struct arena *are
     cognito_add(&call, "PreviousPassword", secret_reveal(password));
     cognito_add(&call, "ProposedPassword", secret_reveal(new_password));
     call.once = true;
+    call.sets_password = true;
     TRY(cognito_call(cognito, arena, &call));
     outside_give_up(outside, arena, &grant);
     if (call.fault == COGNITO_INVALID_PASSWORD || call.fault == COGNITO_INVALID_PARAMETER)

@@ -69,6 +69,7 @@ static struct error *call_once(struct keycloak *keycloak, struct arena *arena, s
                                   .body = call->body.length != 0 ? call->body.bytes : NULL,
                                   .body_length = call->body.length,
                                   .once = call->once};
+    keycloak->outside.sets_password = call->sets_password;
     if (outside_call(&keycloak->outside, arena, &wire, &answer, &reason) != WEB_ANSWERED)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak %s: %s", call->name, reason);
     const struct document *document = answer.document;

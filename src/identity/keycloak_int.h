@@ -35,6 +35,7 @@ struct keycloak_call {
     const char *url;
     struct buffer body;
     bool once;                     /* must not be carried out twice */
+    bool sets_password;
     long status;
     const struct document *answer; /* NULL: not JSON, or nothing */
     const char *location;          /* of what was created; NULL: none named */

@@ -57,6 +57,7 @@ struct error *keycloak_reset(struct keycloak *keycloak, struct arena *arena, con
 {
     struct keycloak_call call;
     keycloak_admin(keycloak, arena, "PUT", keycloak_path(arena, subject, "/reset-password"), &call);
+    call.sets_password = true;
     buffer_add_text(&call.body, "{\"type\":\"password\",\"value\":");
     buffer_add_json_text(&call.body, secret_reveal(password));
     buffer_add_text(&call.body, temporary ? ",\"temporary\":true}" : ",\"temporary\":false}");

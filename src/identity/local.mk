@@ -5,7 +5,7 @@ libghidentity_a_SOURCES = \
 	include/identity/open.h src/identity/open.c \
 	include/identity/provider.h src/identity/provider.c \
 	src/identity/refresh_int.h src/identity/refresh.c \
-	src/identity/outside_int.h src/identity/outside.c src/identity/outside_check.c src/identity/outside_gate.c src/identity/outside_keys.c src/identity/outside_session.c \
+	src/identity/outside_int.h src/identity/outside.c src/identity/outside_check.c src/identity/outside_gate.c src/identity/outside_intent.c src/identity/outside_keys.c src/identity/outside_session.c \
 	include/identity/cognito.h src/identity/cognito_int.h src/identity/cognito.c src/identity/cognito_call.c \
 	src/identity/cognito_check.c src/identity/cognito_codes.c src/identity/cognito_token.c \
 	include/identity/keycloak.h src/identity/keycloak_int.h src/identity/keycloak.c src/identity/keycloak_call.c \

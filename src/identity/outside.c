@@ -39,8 +39,7 @@ static const struct statement set_temporary = {
     "INSERT INTO outside_account (user_id, temporary_until) VALUES (?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)"
     " ON DUPLICATE KEY UPDATE temporary_until = VALUES(temporary_until)"};
 
-/* Notes how long the password holds: for the configured time, or for good. */
-static struct error *note_password(struct outside *outside, struct arena *arena, struct id user, bool temporary)
+struct error *outside_note_password(struct outside *outside, struct arena *arena, struct id user, bool temporary)
 {
     int64_t seconds = outside->options.temporary_password_seconds;
     return database_change(outside->options.database, arena, &set_temporary,
@@ -138,7 +137,7 @@ static struct error *create(struct provider *provider, struct arena *arena, cons
     if (*outcome_out != PROVIDER_OK)
         return NULL;
     TRY(check_owner(outside, arena, account->user_id, *subject_out));
-    return note_password(outside, arena, account->user_id, account->kind == PROVIDER_INVITED);
+    return outside_note_password(outside, arena, account->user_id, account->kind == PROVIDER_INVITED);
 }
 
 static const struct statement remove_tokens = {
@@ -251,7 +250,7 @@ static struct error *answer_new_password(struct provider *provider, struct arena
         *outcome_out = PROVIDER_OK;
     if (*outcome_out != PROVIDER_OK)
         return NULL;
-    TRY(note_password(outside, arena, challenge->user_id, false));
+    TRY(outside_note_password(outside, arena, challenge->user_id, false));
     return outside_begin(outside, arena, challenge->subject, challenge->user_id, &grant, tokens_out);
 }
 
@@ -299,8 +298,10 @@ static struct error *change_password(struct provider *provider, struct arena *ar
     if (!found)
         return NULL;
     if (!secret_equal(password, new_password)) {
-        TRY(replace_password(outside, arena, subject, password, new_password, outcome_out));
-        return *outcome_out == PROVIDER_OK ? outside_end_all(outside, arena, user, session) : NULL;
+        struct outside_intent intent = {.user = user, .password = new_password, .keep = session};
+        TRY(outside_intend(outside, arena, &intent));
+        struct error *error = replace_password(outside, arena, subject, password, new_password, outcome_out);
+        return outside_answered(outside, arena, &intent, error, *outcome_out);
     }
     /* Only who knows the password is told that it is the same. */
     struct outside_grant grant = {0};
@@ -326,11 +327,10 @@ static struct error *set_password(struct provider *provider, struct arena *arena
     TRY(find_owner(outside, arena, subject, &user, &found, outcome_out));
     if (!found)
         return NULL;
-    TRY(outside->wire->set_password(outside, arena, subject, password, temporary, outcome_out));
-    if (*outcome_out != PROVIDER_OK)
-        return NULL;
-    TRY(note_password(outside, arena, user, temporary));
-    return outside_end_all(outside, arena, user, (struct id){{0}});
+    struct outside_intent intent = {.user = user, .password = password, .temporary = temporary};
+    TRY(outside_intend(outside, arena, &intent));
+    struct error *error = outside->wire->set_password(outside, arena, subject, password, temporary, outcome_out);
+    return outside_answered(outside, arena, &intent, error, *outcome_out);
 }
 
 static const struct statement awaits_first = {
@@ -353,7 +353,7 @@ static struct error *invite_again(struct provider *provider, struct arena *arena
     if (rows->count == 0 || !rows_boolean(rows, 0, 0))
         return NULL;
     TRY(outside->wire->set_password(outside, arena, subject, password, true, outcome_out));
-    return *outcome_out == PROVIDER_OK ? note_password(outside, arena, user, true) : NULL;
+    return *outcome_out == PROVIDER_OK ? outside_note_password(outside, arena, user, true) : NULL;
 }
 
 /* ---- the account's state -------------------------------------------------------------------------- */
@@ -418,18 +418,20 @@ static struct error *reset_by_code(struct provider *provider, struct arena *aren
                                    struct secret new_password, enum provider_outcome *outcome_out)
 {
     struct outside *outside = outside_of(provider);
-    struct id user;
+    struct id user = {{0}};
     bool found = false;
     outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
     if (subject != NULL)
         TRY(outside_user(outside, arena, subject, &user, &found));
-    TRY(outside->wire->reset_by_code(outside, arena, found ? subject : NULL, code, new_password, outcome_out));
-    if (!found)
+    struct outside_intent intent = {.user = user, .password = new_password};
+    if (!found) {
+        TRY(outside->wire->reset_by_code(outside, arena, NULL, code, new_password, outcome_out));
         *outcome_out = PROVIDER_CODE_WRONG;
-    if (*outcome_out != PROVIDER_OK)
         return NULL;
-    TRY(note_password(outside, arena, user, false));
-    return outside_end_all(outside, arena, user, (struct id){{0}});
+    }
+    TRY(outside_intend(outside, arena, &intent));
+    struct error *error = outside->wire->reset_by_code(outside, arena, subject, code, new_password, outcome_out);
+    return outside_answered(outside, arena, &intent, error, *outcome_out);
 }
 
 static void rules(struct provider *provider, struct token_rules *rules_out)
@@ -483,6 +485,8 @@ const struct provider_functions outside_functions = {
     .rules = rules,
     .resolve = outside_resolve,
     .keys = outside_keys_get,
+    .unsettled = outside_unsettled,
+    .settle = outside_settle,
     .check = outside_check,
     .forget = forget,
     .tidy = outside_tidy,

@@ -148,6 +148,7 @@ void outside_gate_free(struct outside *outside)
 void outside_start(struct outside *outside, int64_t milliseconds)
 {
     outside->deadline = clock_monotonic() + milliseconds * 1000;
+    outside->is_unknown = false;
 }
 
 int64_t outside_left(const struct outside *outside)
@@ -167,6 +168,8 @@ enum web_outcome outside_call(struct outside *outside, struct arena *arena, cons
                               struct outside_answer *answer_out, const char **reason_out)
 {
     struct web_call timed = *call;
+    bool sets_password = outside->sets_password;
+    outside->sets_password = false;
     *answer_out = (struct outside_answer){0};
     timed.milliseconds = outside_left(outside);
     if (timed.milliseconds <= 0) {
@@ -189,6 +192,8 @@ enum web_outcome outside_call(struct outside *outside, struct arena *arena, cons
     if (outcome == WEB_ANSWERED && answer_out->web.length != 0 &&
         document_parse(arena, answer_out->web.body, answer_out->web.length, &answer_out->document) != NULL)
         answer_out->document = NULL;
-    (void)happens(outside, outcome == WEB_ANSWERED && is_its_own(answer_out) ? EVENT_ANSWER : EVENT_FAILURE);
+    bool answered = outcome == WEB_ANSWERED && is_its_own(answer_out);
+    outside->is_unknown = outside->is_unknown || (sets_password && !answered && outcome != WEB_UNREACHABLE);
+    (void)happens(outside, answered ? EVENT_ANSWER : EVENT_FAILURE);
     return outcome;
 }

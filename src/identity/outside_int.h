@@ -161,6 +161,8 @@ struct outside {
     struct outside_known *known; /* OUTSIDE_KNOWN_SLOTS of them */
     int64_t deadline;         /* clock_monotonic(), of the operation under way */
     struct outside_gate gate; /* as last read, or this process's own where there is no file */
+    bool sets_password;   /* the next call of the wire's sets one */
+    bool is_unknown;      /* the operation's call that sets one was sent, and what came of it is not known */
     int places;               /* places_file; -1: not open */
 };
 
@@ -231,6 +233,37 @@ struct error *outside_wrong(struct arena *arena, const char *format, ...) __attr
 /* Whether `url`, of that setting, answers at all, over TLS that holds, and with a clock like ours. */
 struct error *outside_check_get(struct outside *outside, struct arena *arena, const char *setting, const char *url,
                                 struct web_answer *answer_out);
+
+/* ---- outside_intent.c ---------------------------------------------------------------------------- */
+
+/* A password that is about to be set. */
+struct outside_intent {
+    struct id user;
+    struct secret password;
+    bool temporary;
+    struct id keep; /* the session that goes on; zeros: none */
+};
+
+/* Writes it down, before the call. */
+struct error *outside_intend(struct outside *outside, struct arena *arena, const struct outside_intent *intent);
+
+/*
+ * After the call, with what came of it: `error` is passed on. Carried out: sessions end and the intent goes. Refused or never
+ * sent: it goes. An answer that was lost: sessions end, and it stays for outside_settle().
+ */
+struct error *outside_answered(struct outside *outside, struct arena *arena, const struct outside_intent *intent,
+                               struct error *error, enum provider_outcome outcome);
+
+/* What follows from a password that was set. */
+struct error *outside_carried_out(struct outside *outside, struct arena *arena, const struct outside_intent *intent);
+
+struct error *outside_unsettled(struct provider *provider, struct arena *arena, unsigned limit, struct id **users_out,
+                                size_t *count_out);
+struct error *outside_settle(struct provider *provider, struct arena *arena, struct id user,
+                             enum provider_settlement *settlement_out);
+
+/* Notes how long the user's password holds: for the configured time, or for good (outside.c). */
+struct error *outside_note_password(struct outside *outside, struct arena *arena, struct id user, bool temporary);
 
 /* ---- outside_session.c --------------------------------------------------------------------------- */
 

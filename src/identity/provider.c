@@ -222,6 +222,22 @@ struct error *provider_keys(struct provider *provider, struct arena *arena, bool
     return NULL;
 }
 
+struct error *provider_unsettled(struct provider *provider, struct arena *arena, unsigned limit, struct id **users_out,
+                                 size_t *count_out)
+{
+    *count_out = 0;
+    if (provider->functions->unsettled != NULL)
+        TRY(provider->functions->unsettled(provider, arena, limit, users_out, count_out));
+    return NULL;
+}
+
+struct error *provider_settle(struct provider *provider, struct arena *arena, struct id user,
+                              enum provider_settlement *settlement_out)
+{
+    TRY(provider->functions->settle(provider, arena, user, settlement_out));
+    return NULL;
+}
+
 struct error *provider_check(struct provider *provider, struct arena *arena)
 {
     if (provider->functions->check != NULL)

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "domain/audit.h"
 #include "domain/code.h"
 #include "domain/principal.h"
@@ -40,7 +41,8 @@ struct password_step {
     struct secret new_password;
     bool permanent;
     struct code_spent code;
-    const char *typed; /* a code that the provider judges */
+    const char *typed;  /* a code that the provider judges */
+    const char *action; /* of a change that is settled afterwards */
     enum provider_outcome outcome;
     struct error *refusal; /* an answer that is to be committed: what was counted stays counted */
 };
@@ -312,4 +314,50 @@ struct error *password_set(struct service *service, struct arena *arena, const s
                                  .new_password = password, .permanent = permanent};
     TRY(password_policy_check(service->passwords, arena, "password", password, &owner));
     return run(&step, arena);
+}
+
+/* ---- changes whose answer was lost ---------------------------------------------------------------- */
+
+#define SETTLE_USERS 20
+
+static struct error *settle_rows(struct database *database, struct arena *arena, void *context)
+{
+    (void)database;
+    struct password_step *step = context;
+    return conclude(step, arena, step->action);
+}
+
+/* The provider first: told twice is better than never. */
+static struct error *settle_one(struct service *service, struct arena *arena, struct id id)
+{
+    static const char *const actions[] = {[PROVIDER_CHANGED] = "user.setPassword",
+                                          [PROVIDER_CHANGED_BY_OWNER] = "user.changePassword",
+                                          [PROVIDER_CHANGED_TO_TEMPORARY] = "user.setTemporaryPassword"};
+    static const struct caller nobody;
+    enum provider_settlement settlement;
+    struct user *user = NULL;
+    TRY(provider_settle(service->provider, arena, id, &settlement));
+    LOG(INFO, ACCOUNTS, "a change of a password whose answer was lost is settled",
+        LOG_TEXT("settledUserId", id_text(arena, id)),
+        LOG_TEXT("outcome", settlement == PROVIDER_NOT_CHANGED ? "notChanged" : "changed"));
+    TRY(user_find_any(service->database, arena, id, &user));
+    if (settlement == PROVIDER_NOT_CHANGED || user == NULL)
+        return NULL;
+    struct password_step step = {.service = service, .caller = &nobody, .user = user, .action = actions[settlement]};
+    return database_transaction(service->database, arena, settle_rows, &step, NULL);
+}
+
+struct error *password_settle(struct service *service, struct arena *arena, size_t *count_out)
+{
+    struct id *users;
+    size_t count;
+    struct error *first = NULL;
+    *count_out = 0;
+    TRY(provider_unsettled(service->provider, arena, SETTLE_USERS, &users, &count));
+    for (size_t i = 0; i < count; i++) {
+        struct error *error = settle_one(service, arena, users[i]);
+        *count_out += error == NULL;
+        first = first != NULL ? first : error;
+    }
+    return first;
 }

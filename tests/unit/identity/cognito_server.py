@@ -439,7 +439,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     raise Fault("InvalidParameterException", "USER_PASSWORD_AUTH flow not enabled for this client")
                 answer = getattr(self.pool, operation)(json.loads(body))
             if fault == "lost":
-                self.close_connection = True
+                self.say(504, b"<html><body>Gateway Time-out</body></html>", "text/html")
                 return
             self.say(200, json.dumps(answer).encode())
         except Fault as fault:

@@ -4,7 +4,8 @@
 Prints its port, then serves each client in a thread. DIRECTORY/key.json holds the key that signs tokens ("n", "d", "kid";
 hexadecimal numbers). Every call is noted in DIRECTORY/log, one line with its name: "grant password", "GET user"...
 DIRECTORY/fault, when there, holds "name kind": the next call of that name meets it (status-500, html, half, cut, silent,
-redirect), and the file goes. "expire tokens" makes every admin token invalid, as a restart does. DIRECTORY/slow, when
+redirect; lost: it is carried
+out, and the answer never comes), and the file goes. "expire tokens" makes every admin token invalid, as a restart does. DIRECTORY/slow, when
 there, makes each answer to a read of a user take a while. DIRECTORY/short, when there, gives admin tokens 20 seconds.
 DIRECTORY/drops holds the names of attributes that the realm's profile does not declare. With /norights the service account may
 not make users, with /noaccount there is none, with /nogrants nobody signs in by password; /skew holds the seconds that the
@@ -223,6 +224,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             elif wanted != name:
                 return False
             os.unlink(path)
+        if kind == "lost":
+            return kind
         if wanted == "expire":
             return False
         if kind == "status-500":
@@ -290,12 +293,16 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 name, action = "unknown", lambda: (404, {"error": "Realm not found."})
             with open(os.path.join(self.directory, "log"), "a", encoding="utf-8") as log:
                 log.write(name + "\n")
-        if self.fault(name):
+        fault = self.fault(name)
+        if fault is True:
             return
         with LOCK:
             allowed = not is_admin_call or self.realm.is_admin(self.headers["Authorization"])
             status, answer = action() if allowed else (401, {"error": "HTTP 401 Unauthorized"})
             content = b"" if answer is None or status == 201 else json.dumps(answer).encode()
+        if fault == "lost":
+            self.say(504, b"<html><body>Gateway Time-out</body></html>", "text/html")
+            return
         if name == "GET user" and self.realm.has("slow"):
             time.sleep(0.05)
         location = f"http://{self.headers['Host']}{USERS}/{answer}" if status == 201 else None

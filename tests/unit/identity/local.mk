@@ -11,6 +11,7 @@ tests_unit_test_identity_SOURCES = \
 	tests/unit/identity/test_cognito.c \
 	tests/unit/identity/outside_stage.h tests/unit/identity/outside_stage.c \
 	tests/unit/identity/test_gate.c \
+	tests/unit/identity/test_intent.c \
 	tests/unit/identity/test_keycloak.c \
 	tests/unit/identity/test_keycloak_faults.c \
 	tests/unit/identity/test_keys.c \

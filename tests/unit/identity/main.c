@@ -11,6 +11,7 @@
     X(gate)        \
     X(codes)       \
     X(check)       \
+    X(intent)      \
     X(cognito)     \
     X(keycloak)    \
     X(keycloak_faults)

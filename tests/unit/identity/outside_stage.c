@@ -24,9 +24,9 @@
 #include "store/script_server.h"
 
 static const struct stage_calls cognito_calls = {"InitiateAuth", "InitiateAuth", "RevokeToken", "AdminUserGlobalSignOut",
-                                                 "Keys", "GET " POOL_KEYS_PATH};
+                                                 "AdminSetUserPassword", "Keys", "GET " POOL_KEYS_PATH};
 static const struct stage_calls keycloak_calls = {"grant password", "grant refresh_token", "logout", "POST user/logout",
-                                                  "certs", "certs"};
+                                                  "PUT user/reset-password", "certs", "certs"};
 
 static const char *number(struct arena *arena, const EVP_PKEY *key, const char *name)
 {

@@ -21,7 +21,7 @@
 
 /* What the server's log calls these. */
 struct stage_calls {
-    const char *login, *refresh, *revoke, *sign_out;
+    const char *login, *refresh, *revoke, *sign_out, *set_password;
     const char *keys_fault, *keys; /* of the key set: in a fault, in the log */
 };
 
