@@ -34,6 +34,8 @@ int ctl_settings(struct run *run);
 int ctl_cache(struct run *run);
 int ctl_rotate_keys(struct run *run);
 int ctl_identity(struct run *run);
+int ctl_identity_export(struct run *run);
+int ctl_identity_import(struct run *run);
 int ctl_routes(struct run *run);
 int ctl_openapi(struct run *run);
 int ctl_fsck(struct run *run);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl identity: setting up the identity provider. */
+/* gatehousectl identity: setting up the identity provider; moving people is in transfer.c. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +89,10 @@ int ctl_identity(struct run *run)
 {
     bool wrong = false;
     struct options options = {.setup = {.tell = tell, .context = &wrong}};
+    if (run->argc >= 2 && strcmp(run->argv[1], "export") == 0)
+        return ctl_identity_export(run);
+    if (run->argc >= 2 && strcmp(run->argv[1], "import") == 0)
+        return ctl_identity_import(run);
     if (run->argc < 2 || strcmp(run->argv[1], "setup") != 0 || !read_options(run, &options))
         return ctl_usage(USAGE);
     struct error *error = set_up(run, &options);

@@ -37,7 +37,7 @@ static const struct command commands[] = {
     {"organisation", "list, show and change organisations", ctl_organisation},
     {"settings", "read and change what the service can be told while it runs", ctl_settings},
     {"cache", "look into the service cache, and evict from it on every host", ctl_cache},
-    {"identity", "set up the identity provider", ctl_identity},
+    {"identity", "set up the identity provider, move people to another one", ctl_identity},
     {"rotate-keys", "make new keys for tokens and links", ctl_rotate_keys},
     {"routes", "print the table of endpoints", ctl_routes},
     {"openapi", "print the OpenAPI document", ctl_openapi},

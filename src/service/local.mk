@@ -7,6 +7,7 @@ libghservice_a_SOURCES = \
 	src/service/backup_names.c \
 	include/service/caller.h src/service/caller.c \
 	include/service/filing.h src/service/filing.c \
+	include/service/transfer.h src/service/transfer.c \
 	include/service/fsck.h src/service/fsck_int.h src/service/fsck.c src/service/fsck_fetch.c src/service/fsck_store.c \
 	include/service/evict.h src/service/evict.c \
 	include/service/grant.h src/service/grant.c \
