@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -22,6 +23,8 @@
 #define FAILURES_MAX 5
 #define WINDOW_SECONDS 10
 #define SECOND INT64_C(1000000)
+#define LOCK_TRIES 50
+#define LOCK_PAUSE_NANOSECONDS 1000000
 /* After so long a probe that was never heard of again is not waited for. */
 #define PROBE_MICROSECONDS ((OUTSIDE_ADMIN_MILLISECONDS + 1000) * INT64_C(1000))
 
@@ -94,12 +97,24 @@ static enum verdict change(struct outside_gate *gate, enum event event, int64_t 
     return VERDICT_PASS;
 }
 
-/* Where the file cannot be had each process judges by what it has seen itself. */
+/* Two calls of the kernel are made under the lock; who was stopped between them is not waited for. */
+static bool lock_state(const struct outside *outside)
+{
+    static const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NANOSECONDS};
+    for (int i = 0; outside->places >= 0 && i < LOCK_TRIES; i++) {
+        if (lock_byte(outside->places, OUTSIDE_GATE_AT, F_WRLCK, F_OFD_SETLK))
+            return true;
+        (void)nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+/* Where the file or its lock cannot be had each process judges by what it has seen itself. */
 static enum verdict happens(struct outside *outside, enum event event)
 {
     struct outside_gate *gate = &outside->gate;
     int64_t rest = outside->options.rest_seconds * SECOND;
-    bool shared = outside->places >= 0 && lock_byte(outside->places, OUTSIDE_GATE_AT, F_WRLCK, F_OFD_SETLKW);
+    bool shared = lock_state(outside);
     if (shared && pread(outside->places, gate, sizeof *gate, OUTSIDE_GATE_AT) != sizeof *gate)
         *gate = (struct outside_gate){0};
     struct outside_gate before = *gate;

@@ -97,6 +97,8 @@ static void set_connection(CURL *curl, const struct web_client *client, const st
     (void)curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
     (void)curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    /* A name that is still being looked up when the time is over is not waited for: name servers have longer times. */
+    (void)curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
     (void)curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     (void)curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, call->once ? 1L : 0L);
     (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)call->milliseconds);

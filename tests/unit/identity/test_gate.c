@@ -94,6 +94,25 @@ static void more_calls_than_places_are_refused_at_once(void **state)
     stage_end(stage);
 }
 
+/* A process that was stopped with the lock on the state: the others judge by what they see themselves. */
+static void a_kept_lock_on_the_state_holds_back_no_call(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    const char *reason = NULL;
+    int other = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR | O_CREAT, 0600);
+    struct flock kept = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = OUTSIDE_GATE_AT, .l_len = 1};
+    assert_true(other >= 0 && fcntl(other, F_OFD_SETLK, &kept) == 0);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    outside_of(stage->provider)->options.rest_seconds = 3600;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_non_null(strstr(reason, "recover"));
+    (void)close(other);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_end(stage);
+}
+
 /* Of those that come when its time is over one tries, for all processes; one that is never heard of again is not waited for. */
 static void only_one_call_is_the_probe(void **state)
 {
@@ -168,6 +187,7 @@ static void mostly_failing_is_failing(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_provider_that_fails_is_left_alone_for_a_while),
     HARNESS_TEST(more_calls_than_places_are_refused_at_once),
+    HARNESS_TEST(a_kept_lock_on_the_state_holds_back_no_call),
     HARNESS_TEST(only_one_call_is_the_probe),
     HARNESS_TEST(failures_of_all_processes_count_together),
     HARNESS_TEST(what_was_noted_before_the_clock_began_is_void),

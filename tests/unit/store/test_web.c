@@ -2,6 +2,10 @@
 /* Calls over HTTP against a server that does as the path says (web_server.py). */
 #include "harness.h"
 
+#include <dlfcn.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <netinet/in.h>
@@ -214,6 +218,43 @@ static void where_nobody_listens_nothing_was_carried_out(void **state)
     assert_int_equal(get(stage, "", PATIENCE_MILLISECONDS), WEB_UNREACHABLE);
 }
 
+/* ---- a name server that does not answer -------------------------------------------------------------- */
+
+#define HELD "held.invalid"
+#define HELD_MILLISECONDS 60000
+
+static int held[2] = {-1, -1};
+static atomic_bool looked_up;
+
+/* In the C library's place, for libcurl as well: the held name is looked up until the test lets it go. */
+__attribute__((visibility("default"))) int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
+                                                       struct addrinfo **found_out)
+{
+    if (name != NULL && strcmp(name, HELD) == 0) {
+        struct pollfd waiting = {.fd = held[0]};
+        (void)poll(&waiting, 1, HELD_MILLISECONDS);
+        atomic_store(&looked_up, true);
+        return EAI_AGAIN;
+    }
+    int (*real)(const char *, const char *, const struct addrinfo *, struct addrinfo **);
+    *(void **)&real = dlsym(RTLD_NEXT, "getaddrinfo");
+    return real(name, service, hints, found_out);
+}
+
+static void a_name_that_is_still_looked_up_is_not_waited_for(void **state)
+{
+    struct stage *stage = stage_of(state);
+    assert_int_equal(pipe(held), 0);
+    stage->base = "http://" HELD;
+    assert_int_equal(get(stage, "/echo", 300), WEB_UNREACHABLE);
+    assert_false(atomic_load(&looked_up));
+    (void)close(held[1]);
+    for (int i = 0; i < HELD_MILLISECONDS && !atomic_load(&looked_up); i++)
+        (void)usleep(1000);
+    assert_true(atomic_load(&looked_up));
+    (void)close(held[0]);
+}
+
 /* A kept connection that the server closed is tried anew for a call that may be repeated, not for one that may not. */
 static void a_call_that_must_happen_once_is_never_sent_twice(void **state)
 {
@@ -274,6 +315,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(what_was_sent_without_a_whole_answer_is_unknown),
     HARNESS_TEST(an_answer_over_its_bound_is_none),
     HARNESS_TEST(where_nobody_listens_nothing_was_carried_out),
+    HARNESS_TEST(a_name_that_is_still_looked_up_is_not_waited_for),
     HARNESS_TEST(a_call_that_must_happen_once_is_never_sent_twice),
     HARNESS_TEST(only_certificates_that_hold_are_spoken_to),
     HARNESS_TEST(addresses_are_judged),
