@@ -321,13 +321,15 @@ static const struct statement adopt_session = {
 /*
  * A session that began elsewhere (a hosted sign-in page) becomes a row, so that it can be ended here; not when the user
  * has ended all sessions since its token was issued. Seconds are what tokens have: of the very second it is too old.
+ * The row stays for as long as sessions live, not as its first token: the next tokens name the session likewise, and without
+ * the row that says that it has ended they would begin it anew.
  */
 static struct error *adopt(struct outside *outside, struct arena *arena, const struct token_claims *claims,
                            struct id user, bool *known_out)
 {
     struct database *database = outside->options.database;
     struct rows *rows;
-    int64_t seconds = claims->expires_at - clock_now() / 1000 + LIMIT_TOKEN_LEEWAY_SECONDS;
+    int64_t seconds = outside->options.refresh_token_seconds;
     TRY(database_query(database, arena, &may_begin, VALUES(database_id(user), database_integer(claims->issued_at)),
                        &rows));
     *known_out = rows->count != 0;

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "domain/session.h"
 #include "domain/support.h"
 #include "outside_stage.h"
 
@@ -138,6 +139,24 @@ static void a_session_that_began_elsewhere_can_be_ended_here(struct stage *stage
     stage_end(stage);
 }
 
+/* Later tokens of such a session name it likewise, for as long as the provider renews them. */
+static void a_session_that_began_elsewhere_stays_ended(struct stage *stage)
+{
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens one;
+    uint64_t count;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
+    sql(stage->database, stage->arena, "DELETE FROM session WHERE user_id = %s", sql_id(stage->arena, member.id));
+    assert_true(stage_opens(stage, &member, one.access_token));
+    expect_ok(provider_logout(stage->provider, stage->arena, member.subject, one.session_id));
+    sql(stage->database, stage->arena,
+        "UPDATE session SET expires_at = expires_at - INTERVAL 3 DAY, ended_at = ended_at - INTERVAL 3 DAY WHERE user_id = %s",
+        sql_id(stage->arena, member.id));
+    expect_ok(session_purge(stage->database, stage->arena, 1000, &count));
+    assert_false(stage_opens(stage, &member, one.access_token));
+    stage_end(stage);
+}
+
 static void passwords_are_changed_set_and_judged(struct stage *stage)
 {
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
@@ -252,6 +271,7 @@ EACH(nobody_and_a_wrong_password_are_told_alike, keycloak_scripted)
 EACH(refresh_tokens_are_ours_rotate_and_tell_copies, keycloak_stage_new)
 EACH(ended_sessions_open_nothing_though_their_tokens_verify, keycloak_stage_new)
 EACH(a_session_that_began_elsewhere_can_be_ended_here, keycloak_stage_new)
+EACH(a_session_that_began_elsewhere_stays_ended, keycloak_stage_new)
 EACH(passwords_are_changed_set_and_judged, keycloak_stage_new)
 EACH(a_repeated_creation_takes_its_own_account_over, keycloak_stage_new)
 EACH(a_refresh_without_an_answer_can_be_repeated, keycloak_scripted)
@@ -264,6 +284,7 @@ static const struct CMUnitTest cases[] = {
     EACH_TEST(refresh_tokens_are_ours_rotate_and_tell_copies),
     EACH_TEST(ended_sessions_open_nothing_though_their_tokens_verify),
     EACH_TEST(a_session_that_began_elsewhere_can_be_ended_here),
+    EACH_TEST(a_session_that_began_elsewhere_stays_ended),
     EACH_TEST(passwords_are_changed_set_and_judged),
     EACH_TEST(a_repeated_creation_takes_its_own_account_over),
     EACH_TEST(a_refresh_without_an_answer_can_be_repeated),
