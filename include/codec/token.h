@@ -118,10 +118,15 @@ enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena
  * A second memory behind the first, which the processes of a host share. `name` stands for the token, the rules' texts and
  * the keys (their kids and their values), so what was verified under other keys is not found; no token can be read from it.
  * Whatever is found has its times judged as ever.
+ *
+ * It is asked for each token that the first memory has not, and given a token when that memory meets it again: one that is
+ * used once costs the others nothing. So an older judgement is handed over, with what at() said when it was made; keep()
+ * takes nothing in that has been told to forget since.
  */
 struct token_level {
     bool (*find)(void *context, struct arena *arena, const uint8_t name[32], struct token_claims *claims_out);
-    void (*keep)(void *context, const uint8_t name[32], const struct token_claims *claims, int64_t seconds);
+    void (*keep)(void *context, const uint8_t name[32], const struct token_claims *claims, int64_t seconds, int64_t at);
+    int64_t (*at)(void *context);
     void *context;
 };
 

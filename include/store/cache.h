@@ -69,6 +69,13 @@ struct error *cache_fetch(struct cache *cache, struct arena *arena, const char *
  */
 void cache_store(struct cache *cache, const char *key, const void *bytes, size_t length, unsigned ttl_seconds);
 
+/*
+ * The same for a value that was computed earlier, when this process had followed `version` (cache_followed(); 0: none yet):
+ * nothing is stored once the process or the file has gone further, so that no change is overtaken.
+ */
+void cache_store_at(struct cache *cache, const char *key, const void *bytes, size_t length, unsigned ttl_seconds,
+                    int64_t version);
+
 /* ---- evicting and versions ----------------------------------------------------------------------- */
 
 struct cache_eviction {
@@ -77,6 +84,9 @@ struct cache_eviction {
     struct text_list prefixes;
     bool flush;
 };
+
+/* The version that this process has followed; 0: none yet. */
+int64_t cache_followed(const struct cache *cache);
 
 /* The version that the file is at; 0: it is new, or there is none. */
 int64_t cache_version(struct cache *cache);

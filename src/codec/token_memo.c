@@ -26,7 +26,9 @@
 struct slot {
     bool used;
     uint8_t mark[MARK_BYTES];
+    bool shared;    /* the second memory has it, or was asked to take it */
     uint64_t generation;
+    int64_t at;     /* of the second memory, when this was judged */
     struct token_claims claims;
 };
 
@@ -148,30 +150,49 @@ static void name_shared(struct token_memo *memo, struct arena *arena, const stru
     digest_final(memo->digest, name_out);
 }
 
-/* token_verify() behind the second memory. */
-static enum token_result verify_shared(struct token_memo *memo, struct arena *arena, const struct token_rules *rules,
-                                       const char *text, size_t length, struct token_claims *claims_out,
-                                       const char **reason_out)
+/* What is known of a token is judged by its times. */
+static enum token_result judge_known(const struct token_rules *rules, const struct token_claims *claims,
+                                     struct token_claims *claims_out, const char **reason_out)
 {
+    const char *reason = NULL;
+    enum token_result result = token_judge_times(rules, claims, &reason);
+    if (result == TOKEN_GOOD)
+        *claims_out = *claims;
+    if (reason_out != NULL)
+        *reason_out = reason;
+    return result;
+}
+
+/* token_verify() behind the second memory. `fresh` is what the first one is to remember of it, all but its place. */
+static enum token_result verify_shared(struct token_memo *memo, struct arena *arena, const struct token_rules *rules,
+                                       const char *text, size_t length, struct slot *fresh, const char **reason_out)
+{
+    const struct token_level *level = memo->level;
     uint8_t name[DIGEST_BYTES];
     struct token_claims claims;
-    if (memo->level == NULL)
-        return token_verify(arena, rules, text, length, claims_out, reason_out);
+    if (level == NULL)
+        return token_verify(arena, rules, text, length, &fresh->claims, reason_out);
+    fresh->at = level->at(level->context);
     name_shared(memo, arena, rules, text, length, name);
-    if (memo->level->find(memo->level->context, arena, name, &claims)) {
-        const char *reason = NULL;
-        enum token_result result = token_judge_times(rules, &claims, &reason);
-        if (result == TOKEN_GOOD)
-            *claims_out = claims;
-        if (reason_out != NULL)
-            *reason_out = reason;
-        return result;
-    }
-    enum token_result result = token_verify(arena, rules, text, length, claims_out, reason_out);
-    int64_t seconds = result == TOKEN_GOOD ? claims_out->expires_at - rules->now + rules->leeway : 0;
-    if (seconds > 0)
-        memo->level->keep(memo->level->context, name, claims_out, seconds);
-    return result;
+    fresh->shared = level->find(level->context, arena, name, &claims);
+    return fresh->shared ? judge_known(rules, &claims, &fresh->claims, reason_out)
+                         : token_verify(arena, rules, text, length, &fresh->claims, reason_out);
+}
+
+/* A token that is met again is in use: now it is worth its place in the second memory, once. */
+static void share(struct token_memo *memo, struct arena *arena, const struct token_rules *rules, const char *text,
+                  size_t length, struct slot *slot)
+{
+    const struct token_level *level = memo->level;
+    int64_t seconds = slot->claims.expires_at - rules->now + rules->leeway;
+    uint8_t name[DIGEST_BYTES];
+    struct token_claims claims;
+    if (level == NULL || slot->shared || seconds <= 0)
+        return;
+    slot->shared = true;
+    name_shared(memo, arena, rules, text, length, name);
+    if (!level->find(level->context, arena, name, &claims))
+        level->keep(level->context, name, &slot->claims, seconds, slot->at);
 }
 
 enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena,
@@ -184,22 +205,20 @@ enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena
     uint8_t mark[MARK_BYTES];
     struct slot *places = places_of(memo, rules, text, length, mark);
     uint64_t generation = key_set_generation(rules->keys);
-    const struct slot *slot = stands_in(&places[0], generation, mark) ? &places[0] : &places[1];
+    struct slot *slot = stands_in(&places[0], generation, mark) ? &places[0] : &places[1];
     if (stands_in(slot, generation, mark)) {
-        const char *reason = NULL;
-        enum token_result result = token_judge_times(rules, &slot->claims, &reason);
+        enum token_result result = judge_known(rules, &slot->claims, claims_out, reason_out);
         memo->hits++;
         if (result == TOKEN_GOOD)
-            *claims_out = slot->claims;
-        if (reason_out != NULL)
-            *reason_out = reason;
+            share(memo, arena, rules, text, length, slot);
         return count(result, METRIC_TOKEN_MEMO);
     }
-    enum token_result result = verify_shared(memo, arena, rules, text, length, claims_out, reason_out);
+    struct slot fresh = {.used = true, .generation = generation};
+    enum token_result result = verify_shared(memo, arena, rules, text, length, &fresh, reason_out);
     if (result == TOKEN_GOOD) {
-        struct slot *fresh = place_for(places, generation, mark);
-        *fresh = (struct slot){.used = true, .generation = generation, .claims = *claims_out};
-        memcpy(fresh->mark, mark, sizeof mark);
+        memcpy(fresh.mark, mark, sizeof mark);
+        *claims_out = fresh.claims;
+        *place_for(places, generation, mark) = fresh;
     }
     return count(result, METRIC_TOKEN_VERIFIED);
 }

@@ -40,16 +40,22 @@ static bool find(void *context, struct arena *arena, const uint8_t name[DIGEST_B
     return true;
 }
 
-static void keep(void *context, const uint8_t name[DIGEST_BYTES], const struct token_claims *claims, int64_t seconds)
+static void keep(void *context, const uint8_t name[DIGEST_BYTES], const struct token_claims *claims, int64_t seconds,
+                 int64_t at)
 {
     char key[KEY_BYTES];
     write_key(name, key);
-    cache_store(context, key, claims, sizeof *claims, (unsigned)(seconds < SECONDS_MAX ? seconds : SECONDS_MAX));
+    cache_store_at(context, key, claims, sizeof *claims, (unsigned)(seconds < SECONDS_MAX ? seconds : SECONDS_MAX), at);
+}
+
+static int64_t at(void *context)
+{
+    return cache_followed(context);
 }
 
 const struct token_level *token_share_new(struct arena *arena, struct cache *cache)
 {
     struct token_level *level = arena_alloc(arena, sizeof *level);
-    *level = (struct token_level){find, keep, cache};
+    *level = (struct token_level){find, keep, at, cache};
     return level;
 }

@@ -284,19 +284,39 @@ struct storing {
     const void *bytes;
     size_t length;
     unsigned ttl_seconds;
+    int64_t version; /* the file may not be further than this; 0: wherever it is */
 };
 
 static int store_body(struct cache *cache, MDB_txn *txn, void *context)
 {
     const struct storing *storing = context;
+    int64_t version = 0;
     int code = catch_up(cache, txn);
+    if (code == 0 && storing->version != 0)
+        code = cache_get_version(cache, txn, &version);
+    if (code == 0 && version > storing->version)
+        return CACHE_QUIT;
     return code != 0 ? code
                      : cache_put(cache, txn, storing->key, storing->bytes, storing->length, storing->ttl_seconds);
 }
 
 void cache_store(struct cache *cache, const char *key, const void *bytes, size_t length, unsigned ttl_seconds)
 {
-    struct storing storing = {key, bytes, length, ttl_seconds};
+    struct storing storing = {key, bytes, length, ttl_seconds, 0};
     if (usable(cache, key) && length <= LIMIT_CACHE_VALUE_BYTES && cache_write(cache, store_body, &storing))
+        metrics_add(METRIC_CACHE_STORED, 1);
+}
+
+int64_t cache_followed(const struct cache *cache)
+{
+    return cache == NULL ? 0 : cache->version;
+}
+
+void cache_store_at(struct cache *cache, const char *key, const void *bytes, size_t length, unsigned ttl_seconds,
+                    int64_t version)
+{
+    struct storing storing = {key, bytes, length, ttl_seconds, version};
+    if (usable(cache, key) && version == cache->version && length <= LIMIT_CACHE_VALUE_BYTES &&
+        cache_write(cache, store_body, &storing))
         metrics_add(METRIC_CACHE_STORED, 1);
 }

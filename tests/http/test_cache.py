@@ -133,6 +133,24 @@ def test_the_file_is_for_its_owner_only_and_holds_no_token_and_no_private_key(st
     assert administrator.token.encode() not in data and administrator.token.split(".")[2].encode() not in data
 
 
+def test_a_token_is_shared_when_it_is_met_again(stack, administrator):
+    def shared():
+        return [key for key in cached(stack) if key.startswith("token:")]
+
+    evict(administrator, flush=True)
+    assert shared() == []
+    administrator.get("/customers/me", status=200)
+    assert shared() == []
+
+    def met_again():
+        administrator.get("/customers/me", status=200)
+        return shared()
+
+    assert len(wait_until(met_again, 30, "a token in the cache")) == 1
+    evict(administrator, prefixes=["token:"])
+    assert shared() == []
+
+
 def cache_file(stack):
     """The path that the configuration names."""
     section = None

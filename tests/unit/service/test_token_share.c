@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "accounts_help.h"
 #include "base/arena.h"
@@ -77,7 +78,20 @@ static uint64_t hits(const struct process *process)
     return cache_counts(process->cache).hits;
 }
 
-static void a_token_is_verified_once_for_all_processes(void **state)
+/* Shared is what a process meets again. */
+static void judge_twice(struct process *process, struct arena *arena, const struct made *made)
+{
+    assert_int_equal(judge(process, arena, made, made->token), TOKEN_GOOD);
+    assert_int_equal(judge(process, arena, made, made->token), TOKEN_GOOD);
+}
+
+static size_t shared(const struct process *process, struct arena *arena)
+{
+    struct cache_entry *entries;
+    return cache_list(process->cache, arena, NULL, 10, &entries);
+}
+
+static void a_token_in_use_is_verified_once_for_all_processes(void **state)
 {
     struct arena *arena = harness_arena(state);
     const char *path = arena_format(arena, "%s/cache", harness_directory(arena));
@@ -86,6 +100,9 @@ static void a_token_is_verified_once_for_all_processes(void **state)
     struct made made = made_token(arena, 900);
     struct cache_entry *entries;
     assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
+    assert_int_equal(shared(&one, arena), 0);
+    assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
+    assert_int_equal(shared(&one, arena), 1);
     assert_int_equal(hits(&one), 0);
     assert_int_equal(judge(&other, arena, &made, made.token), TOKEN_GOOD);
     assert_int_equal(judge(&other, arena, &made, made.token), TOKEN_GOOD);
@@ -105,7 +122,7 @@ static void what_is_found_is_judged_by_its_times(void **state)
     struct process one = a_process(arena, path);
     struct process other = a_process(arena, path);
     struct made made = made_token(arena, 900);
-    assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
+    judge_twice(&one, arena, &made);
     made.rules.now += 931;
     assert_int_equal(judge(&other, arena, &made, made.token), TOKEN_EXPIRED);
     assert_int_equal(hits(&other), 1);
@@ -124,7 +141,7 @@ static void other_keys_other_rules_and_other_tokens_find_nothing(void **state)
     struct process one = a_process(arena, path);
     struct made made = made_token(arena, 900);
     struct made stranger = made_token(arena, 900);
-    assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
+    judge_twice(&one, arena, &made);
 
     /* The key is gone. */
     struct process other = a_process(arena, path);
@@ -170,8 +187,50 @@ static void bad_tokens_are_not_kept(void **state)
     cache_free(&one.cache);
 }
 
+/* Two verify it before either shares it; the second finds what the first has stored. */
+static void a_token_is_stored_once(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *path = arena_format(arena, "%s/cache", harness_directory(arena));
+    struct process one = a_process(arena, path);
+    struct process other = a_process(arena, path);
+    struct made made = made_token(arena, 900);
+    assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
+    judge_twice(&other, arena, &made);
+    judge_twice(&one, arena, &made);
+    assert_int_equal(hits(&one), 1);
+    assert_int_equal(shared(&one, arena), 1);
+    cache_free(&one.cache);
+    cache_free(&other.cache);
+}
+
+/* What a process knows from before a change is not put back behind it, whoever has heard of the change. */
+static void what_was_judged_before_a_change_is_not_shared_after_it(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *path = arena_format(arena, "%s/cache", harness_directory(arena));
+    const struct cache_eviction eviction = {.version = 2, .flush = true};
+    for (int who = 0; who < 3; who++) {
+        struct process one = a_process(arena, path);
+        struct process other = a_process(arena, path);
+        struct made made = made_token(arena, 900);
+        assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
+        cache_follow(who == 0 ? one.cache : other.cache, &eviction, 1, 2, false);
+        if (who == 2)
+            cache_follow(one.cache, &eviction, 1, 2, false);
+        assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
+        assert_int_equal(token_memo_hits(one.memo), 1);
+        assert_int_equal(shared(&one, arena), 0);
+        cache_free(&one.cache);
+        cache_free(&other.cache);
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(a_token_is_verified_once_for_all_processes),
+    HARNESS_TEST(a_token_in_use_is_verified_once_for_all_processes),
+    HARNESS_TEST(a_token_is_stored_once),
+    HARNESS_TEST(what_was_judged_before_a_change_is_not_shared_after_it),
     HARNESS_TEST(what_is_found_is_judged_by_its_times),
     HARNESS_TEST(other_keys_other_rules_and_other_tokens_find_nothing),
     HARNESS_TEST(bad_tokens_are_not_kept),
