@@ -3,6 +3,7 @@
 configuration but for the port and the protocol, in front of the same workers. curl speaks HTTP/2 without TLS to it."""
 
 import json
+import os
 import pathlib
 import shutil
 import socket
@@ -38,16 +39,43 @@ def nginx_with_http2(stack, folder, port):
             str(folder / "nginx.conf")]
 
 
+def apache_with_http2(stack, folder, port):
+    """The command line of an Apache of the test's own, as the user who runs the stack's."""
+    etc = pathlib.Path(stack.configuration).parent / "apache"
+    listen = f"{stack.host}:{stack.port}"
+    for path in etc.glob("*.conf"):
+        text = path.read_text().replace(str(etc), str(folder)).replace(listen, f"127.0.0.1:{port}")
+        (folder / path.name).write_text(text)
+    main = folder / "apache.conf"
+    lines = [line for line in main.read_text().splitlines()
+             if line.split(" ")[0] not in ("DefaultRuntimeDir", "PidFile", "ErrorLog", "Include")]
+    assert len(lines) == len(main.read_text().splitlines()) - 4
+    main.write_text("\n".join([
+        f"DefaultRuntimeDir {folder}", f"PidFile {folder}/pid", f"ErrorLog {folder}/error_log",
+        "LoadModule http2_module /usr/lib/apache2/modules/mod_http2.so", *lines, "Protocols h2c http/1.1",
+        f"Include {folder}/gatehouse-proxy-fcgi.conf"]))
+    command = ["/usr/sbin/apache2", "-DFOREGROUND", "-d", str(folder), "-f", str(main)]
+    if os.geteuid() != 0:
+        return command
+    owner = os.stat(f"/proc/{stack.pids_named('apache')[0]}").st_uid
+    os.chown(folder, owner, -1)
+    return ["setpriv", "--reuid", str(owner), "--clear-groups", "--inh-caps", "+dac_override", "--ambient-caps",
+            "+dac_override", *command]
+
+
 def answers(port):
     with socket.socket() as client:
         return client.connect_ex(("127.0.0.1", port)) == 0
 
 
+SERVERS = {"nginx": nginx_with_http2, "apache": apache_with_http2}
+
+
 @pytest.fixture(scope="module")
 def curl(stack, tmp_path_factory):
     """curl(path, *options) asks over HTTP/2: (status, protocol, body)."""
-    if not stack.nginx:
-        pytest.skip("nginx only")
+    if stack.web_server not in SERVERS:
+        pytest.skip("the same site file as with apache, and workers of its own")
     folder, port = tmp_path_factory.mktemp("http2"), free_port()
     folder.chmod(0o755)
 
@@ -58,9 +86,9 @@ def curl(stack, tmp_path_factory):
         status, protocol = run.stdout.decode().split()
         return int(status), protocol, (folder / "body").read_bytes()
 
-    with subprocess.Popen(nginx_with_http2(stack, folder, port), stderr=(folder / "stderr").open("w")) as server:
+    with subprocess.Popen(SERVERS[stack.web_server](stack, folder, port), stderr=(folder / "stderr").open("w")) as server:
         try:
-            wait_until(lambda: answers(port) or server.poll() is not None, 30, "nginx to listen")
+            wait_until(lambda: answers(port) or server.poll() is not None, 30, "the server to listen")
             assert server.poll() is None, (folder / "stderr").read_text()
             yield ask
         finally:
@@ -86,7 +114,7 @@ def test_a_body_arrives_whole(curl, way):
     assert status == 401 and json.loads(body)["code"] == "auth.credentials", body
 
 
-def test_what_stands_for_http_2_in_a_line_of_http_1_is_still_refused(stack):
+def test_what_stands_for_http_2_in_a_line_of_http_1_is_refused(stack):
     with socket.create_connection((stack.host, stack.port), timeout=10) as client:
         client.sendall(b"GET /system/version HTTP/2.0\r\nHost: localhost\r\nConnection: close\r\n\r\n")
         assert client.recv(64).split()[1] in (b"400", b"505")
