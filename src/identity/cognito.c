@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/log.h"
 #include "identity/cognito_int.h"
 
 /* The attribute that marks an account as made for a user of ours. */
@@ -111,9 +112,22 @@ static struct error *mark(struct cognito *cognito, struct arena *arena, const ch
     return call.fault == COGNITO_FINE ? NULL : cognito_unexpected(arena, &call);
 }
 
+static void take_back(struct cognito *cognito, struct arena *arena, const char *subject)
+{
+    struct cognito_call call;
+    begin_user(cognito, arena, "AdminDeleteUser", subject, &call);
+    struct error *error = cognito_call(cognito, arena, &call);
+    if (error == NULL && call.fault != COGNITO_FINE)
+        error = cognito_unexpected(arena, &call);
+    if (error != NULL)
+        LOG(ERROR, IDENTITY, "cognito keeps an account that does not say whose it is; delete it there",
+            LOG_TEXT("subject", subject), LOG_TEXT("detail", error->detail));
+}
+
 /*
  * SignUp: a password of the person's own, not confirmed. The mark comes in a second call, since whoever may write it at
- * SignUp may write it later as well; what a crash leaves in between is found as an account that is not ours.
+ * SignUp may write it later as well; what a crash leaves in between is found as an account that is not ours. One that could
+ * not be marked is taken back, or nobody could ever be made with that address.
  */
 static struct error *sign_up(struct cognito *cognito, struct arena *arena, const struct provider_account *account,
                              const char **subject_out, enum provider_outcome *outcome_out)
@@ -141,7 +155,10 @@ static struct error *sign_up(struct cognito *cognito, struct arena *arena, const
     *subject_out = document_text(document_member(call.answer, "UserSub"));
     if (*subject_out == NULL)
         return cognito_unexpected(arena, &call);
-    return mark(cognito, arena, *subject_out, account);
+    struct error *error = mark(cognito, arena, *subject_out, account);
+    if (error != NULL)
+        take_back(cognito, arena, *subject_out);
+    return error;
 }
 
 static struct error *create(struct outside *outside, struct arena *arena, const struct provider_account *account,

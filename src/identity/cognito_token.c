@@ -99,6 +99,8 @@ static struct error *respond(struct cognito *cognito, struct arena *arena, const
         add_parameter(&call, "SECRET_HASH", hash, false);
     buffer_add_char(&call.body, '}');
     TRY(cognito_call(cognito, arena, &call));
+    if (cognito_is_our_fault(&call) || call.fault == COGNITO_LIMIT_EXCEEDED)
+        return cognito_unexpected(arena, &call);
     *outcome_out = PROVIDER_CHALLENGE_SPENT;
     if (call.fault == COGNITO_INVALID_PASSWORD)
         *outcome_out = PROVIDER_PASSWORD_REFUSED;
@@ -197,6 +199,9 @@ struct error *cognito_change_password(struct outside *outside, struct arena *are
     call.sets_password = true;
     TRY(cognito_call(cognito, arena, &call));
     outside_give_up(outside, arena, &grant);
+    /* The old one was right: who changed it too often must not be told that it was not. */
+    if (cognito_is_our_fault(&call) || call.fault == COGNITO_LIMIT_EXCEEDED)
+        return cognito_unexpected(arena, &call);
     if (call.fault == COGNITO_INVALID_PASSWORD || call.fault == COGNITO_INVALID_PARAMETER)
         *outcome_out = PROVIDER_PASSWORD_REFUSED;
     else if (call.fault == COGNITO_FINE)

@@ -242,10 +242,12 @@ struct outside_intent {
     struct secret password;
     bool temporary;
     struct id keep; /* the session that goes on; zeros: none */
+    const unsigned char *sealed; /* as it was written down; a later one takes its place and stays */
+    size_t sealed_length;
 };
 
 /* Writes it down, before the call. */
-struct error *outside_intend(struct outside *outside, struct arena *arena, const struct outside_intent *intent);
+struct error *outside_intend(struct outside *outside, struct arena *arena, struct outside_intent *intent);
 
 /*
  * After the call, with what came of it: `error` is passed on. Carried out: sessions end and the intent goes. Refused or never

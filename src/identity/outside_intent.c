@@ -26,32 +26,35 @@ static const struct statement write_intent = {
     " VALUES (?, UTC_TIMESTAMP(3), ?, ?, ?) ON DUPLICATE KEY UPDATE asked_at = VALUES(asked_at),"
     " asked_sealed = VALUES(asked_sealed), asked_temporary = VALUES(asked_temporary), asked_keep = VALUES(asked_keep)"};
 
+/* Of two changes at once the first to be answered must not take the other's intent: no two are sealed alike. */
 static const struct statement drop_intent = {
     "UPDATE outside_account SET asked_at = NULL, asked_sealed = NULL, asked_temporary = FALSE, asked_keep = NULL"
-    " WHERE user_id = ?"};
+    " WHERE user_id = ? AND COALESCE(asked_sealed = ?, TRUE)"};
 
-struct error *outside_intend(struct outside *outside, struct arena *arena, const struct outside_intent *intent)
+struct error *outside_intend(struct outside *outside, struct arena *arena, struct outside_intent *intent)
 {
     unsigned char *sealed;
-    size_t length;
     TRY(seal(arena, outside->options.master, purpose_of(arena, intent->user), intent->password.bytes,
-             intent->password.length, &sealed, &length));
+             intent->password.length, &sealed, &intent->sealed_length));
+    intent->sealed = sealed;
     return database_change(outside->options.database, arena, &write_intent,
-                           VALUES(database_id(intent->user), database_bytes(sealed, length),
+                           VALUES(database_id(intent->user), database_bytes(sealed, intent->sealed_length),
                                   database_integer(intent->temporary), database_id_or_null(intent->keep)),
                            NULL);
 }
 
-static struct error *drop(struct outside *outside, struct arena *arena, struct id user)
+static struct error *drop(struct outside *outside, struct arena *arena, const struct outside_intent *intent)
 {
-    return database_change(outside->options.database, arena, &drop_intent, VALUES(database_id(user)), NULL);
+    struct database_value sealed =
+        intent->sealed != NULL ? database_bytes(intent->sealed, intent->sealed_length) : database_null();
+    return database_change(outside->options.database, arena, &drop_intent, VALUES(database_id(intent->user), sealed), NULL);
 }
 
 struct error *outside_carried_out(struct outside *outside, struct arena *arena, const struct outside_intent *intent)
 {
     TRY(outside_note_password(outside, arena, intent->user, intent->temporary));
     TRY(outside_end_all(outside, arena, intent->user, intent->keep));
-    return drop(outside, arena, intent->user);
+    return drop(outside, arena, intent);
 }
 
 struct error *outside_answered(struct outside *outside, struct arena *arena, const struct outside_intent *intent,
@@ -65,7 +68,7 @@ struct error *outside_answered(struct outside *outside, struct arena *arena, con
             LOG_TEXT("provider", outside->wire->name));
         later = outside_end_all(outside, arena, intent->user, intent->keep);
     } else {
-        later = drop(outside, arena, intent->user);
+        later = drop(outside, arena, intent);
     }
     return error != NULL ? error : later;
 }
@@ -102,7 +105,8 @@ static struct error *load(struct outside *outside, struct arena *arena, struct i
     if (!*found_out)
         return NULL;
     const void *sealed = rows_bytes(rows, 0, 0, &length);
-    *intent_out = (struct outside_intent){.user = user, .temporary = rows_boolean(rows, 0, 1)};
+    *intent_out = (struct outside_intent){
+        .user = user, .temporary = rows_boolean(rows, 0, 1), .sealed = sealed, .sealed_length = length};
     if (!rows_is_null(rows, 0, 2))
         intent_out->keep = rows_id(rows, 0, 2);
     TRY(unseal(arena, outside->options.master, purpose_of(arena, user), sealed, length, &intent_out->password));
@@ -117,7 +121,7 @@ struct error *outside_settle(struct provider *provider, struct arena *arena, str
                              enum provider_settlement *settlement_out)
 {
     struct outside *outside = outside_of(provider);
-    struct outside_intent intent;
+    struct outside_intent intent = {.user = user};
     struct outside_grant grant = {0};
     struct provider_login attempt;
     enum provider_outcome outcome;
@@ -127,11 +131,11 @@ struct error *outside_settle(struct provider *provider, struct arena *arena, str
     outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
     TRY(load(outside, arena, user, &intent, &attempt, &found));
     if (!found)
-        return drop(outside, arena, user);
+        return drop(outside, arena, &intent);
     TRY(outside->wire->login(outside, arena, &attempt, &grant, &proof, &outcome));
     outside_give_up(outside, arena, &grant);
     if (outcome == PROVIDER_BAD_CREDENTIALS)
-        return drop(outside, arena, user);
+        return drop(outside, arena, &intent);
     *settlement_out = intent.temporary                     ? PROVIDER_CHANGED_TO_TEMPORARY
                       : id_equal(intent.keep, (struct id){{0}}) ? PROVIDER_CHANGED
                                                            : PROVIDER_CHANGED_BY_OWNER;

@@ -407,6 +407,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.say(302, b"", "text/plain")
         elif kind == "throttle":
             self.say(400, b'{"__type":"com.amazonaws.x#TooManyRequestsException:http://x","message":"slow down"}')
+        elif kind == "limit":
+            self.say(400, b'{"__type":"LimitExceededException","message":"Attempt limit exceeded, please try after some time."}')
         elif kind == "half":
             self.say(200, b'{"Authenti', length=5000)
             self.close_connection = True

@@ -179,6 +179,42 @@ static void addresses_that_are_not_usable_are_refused(void **state)
     expect_error(cognito_new(arena, &outside, &options, &provider), ERROR_INTERNAL);
 }
 
+static void an_account_that_cannot_be_marked_is_taken_back(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct arena *arena = stage->arena;
+    struct provider_account account = {.kind = PROVIDER_AWAITING_CODE, .user_id = id_new(), .email = "nobodys@example.com",
+                                       .permissions = "", .password = secret_of(PERMANENT)};
+    const char *subject = NULL;
+    enum provider_outcome outcome;
+    const char *denied = stage_put(stage, "denied", "AdminUpdateUserAttributes");
+    expect_error(provider_create(stage->provider, arena, &account, &subject, &outcome), ERROR_IDENTITY_UNAVAILABLE);
+    (void)unlink(denied);
+    expect_ok(provider_create(stage->provider, arena, &account, &subject, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    stage_end(stage);
+}
+
+static void who_tries_too_often_is_not_told_that_the_password_is_wrong(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct person owner = stage_given(stage, PROVIDER_INVITED);
+    struct provider_challenge challenge;
+    struct provider_tokens tokens;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    stage_fault(stage, "ChangePassword", "limit");
+    expect_error(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+                                          secret_of(PERMANENT), secret_of(OTHER), &outcome),
+                 ERROR_IDENTITY_UNAVAILABLE);
+    assert_int_equal(stage_login(stage, &owner, TEMPORARY, true, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
+    stage_fault(stage, "RespondToAuthChallenge", "limit");
+    expect_error(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(OTHER), &tokens, &outcome),
+                 ERROR_IDENTITY_UNAVAILABLE);
+    stage_end(stage);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_member_signs_in_once_confirmed),
     HARNESS_TEST(a_changed_password_is_changed_whatever_becomes_of_its_session),
@@ -189,5 +225,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_set_that_is_due_is_tried_for_now_and_then),
     HARNESS_TEST(secrets_are_read_again),
     HARNESS_TEST(addresses_that_are_not_usable_are_refused),
+    HARNESS_TEST(an_account_that_cannot_be_marked_is_taken_back),
+    HARNESS_TEST(who_tries_too_often_is_not_told_that_the_password_is_wrong),
 };
 HARNESS_MODULE(cognito, cases)

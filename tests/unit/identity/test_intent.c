@@ -141,9 +141,28 @@ static void a_provider_that_is_down_is_asked_again(void **state)
     }
 }
 
+/* Of two changes at once, one that was answered and one that lost its process. */
+static void an_answer_takes_its_own_intent_alone(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct outside *outside = outside_of(stage->provider);
+    struct outside_intent first = {.user = member.id, .password = secret_of(OTHER)};
+    struct outside_intent second = first;
+    expect_ok(outside_intend(outside, stage->arena, &first));
+    expect_ok(outside_intend(outside, stage->arena, &second));
+    expect_ok(outside_carried_out(outside, stage->arena, &first));
+    pass(stage);
+    assert_int_equal(unsettled(stage), 1);
+    expect_ok(outside_answered(outside, stage->arena, &second, NULL, PROVIDER_PASSWORD_REFUSED));
+    assert_int_equal(unsettled(stage), 0);
+    stage_end(stage);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_lost_answer_ends_sessions_and_is_found_out), HARNESS_TEST(a_temporary_one_is_known_as_such),
     HARNESS_TEST(what_was_not_carried_out_is_found_out_too),    HARNESS_TEST(a_refusal_leaves_sessions_and_no_intent),
     HARNESS_TEST(a_crash_leaves_the_intent),                    HARNESS_TEST(a_provider_that_is_down_is_asked_again),
+    HARNESS_TEST(an_answer_takes_its_own_intent_alone),
 };
 HARNESS_MODULE(intent, cases)
