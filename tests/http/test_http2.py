@@ -11,6 +11,7 @@ import subprocess
 
 import pytest
 
+from support import files, multipart, samples
 from support.stack import wait_until
 
 
@@ -112,6 +113,17 @@ def test_a_body_arrives_whole(curl, way):
     sent = json.dumps({"username": "nobody@example.org", "password": "not the password of anybody"}).encode()
     status, _, body = curl("/customers/login", "-H", "Content-Type: application/json", *options, body=sent)
     assert status == 401 and json.loads(body)["code"] == "auth.credentials", body
+
+
+@pytest.mark.parametrize("way", ["with its length", "as it comes"])
+def test_an_upload_arrives_whole(curl, keeper, way):
+    data, mark = samples.noise(300_000), multipart.boundary()
+    options = ["--data-binary", "@-"] if way == "with its length" else ["-X", "POST", "-T", "-"]
+    status, _, body = curl("/system/files", "-H", f"Authorization: Bearer {keeper.token}", "-H",
+                           f"Content-Type: {multipart.content_type(mark)}", *options,
+                           body=multipart.encode(files.form(data, "http2.bin"), mark))
+    assert status == 200, body
+    assert files.download(keeper, json.loads(body)["id"], status=200).content == data
 
 
 def test_what_stands_for_http_2_in_a_line_of_http_1_is_refused(stack):
