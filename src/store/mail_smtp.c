@@ -138,6 +138,8 @@ static void set_connection(CURL *curl, const struct mail_smtp_options *options)
     (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     (void)curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    /* As in web.c: a silent name server is not waited for beyond the time. */
+    (void)curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
     (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)options->connect_timeout_seconds);
     (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)options->timeout_seconds);
     (void)curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
