@@ -98,6 +98,15 @@ uint64_t metrics_change_version(void);
 /* Keeps the greater of the published ones. */
 void metrics_publish_change_version(uint64_t version);
 
+/* ---- hints --------------------------------------------------------------------------------------- */
+
+/*
+ * What some process of the host has found worth a look elsewhere: `value` is a hash of it. A hint may be lost, and one may
+ * be taken for another, so that it saves a look and never decides anything. Without a shared file everything is hinted at.
+ */
+void metrics_hint(uint64_t value);
+bool metrics_hinted(uint64_t value);
+
 /* ---- reading ------------------------------------------------------------------------------------- */
 
 /* One number as it is stored. */

@@ -119,9 +119,9 @@ enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena
  * the keys (their kids and their values), so what was verified under other keys is not found; no token can be read from it.
  * Whatever is found has its times judged as ever.
  *
- * It is asked for each token that the first memory has not, and given a token when that memory meets it again: one that is
- * used once costs the others nothing. So an older judgement is handed over, with what at() said when it was made; keep()
- * takes nothing in that has been told to forget since.
+ * It is given a token when the first memory meets it again, and asked for those that the first memory has not and some
+ * process may have given (metrics_hinted()): a token that is used once costs nothing here. So an older judgement is handed
+ * over, with what at() said when it was made; keep() takes nothing in that has been told to forget since.
  */
 struct token_level {
     bool (*find)(void *context, struct arena *arena, const uint8_t name[32], struct token_claims *claims_out);

@@ -402,6 +402,23 @@ uint64_t metrics_swap(enum metric metric, uint64_t value)
     return atomic_exchange_explicit(&metrics_area()->cells[metric].value, value, memory_order_relaxed);
 }
 
+/* The low bits tell the place, the high ones what stands there. */
+static _Atomic uint32_t *hint_place(uint64_t value)
+{
+    return &metrics_area()->hints[value % METRICS_HINTS];
+}
+
+void metrics_hint(uint64_t value)
+{
+    atomic_store_explicit(hint_place(value), (uint32_t)(value >> 32), memory_order_relaxed);
+}
+
+bool metrics_hinted(uint64_t value)
+{
+    return !metrics_are_shared() ||
+           atomic_load_explicit(hint_place(value), memory_order_relaxed) == (uint32_t)(value >> 32);
+}
+
 uint64_t metrics_value(enum metric metric)
 {
     return atomic_load_explicit(&metrics_area()->cells[metric].value, memory_order_relaxed);

@@ -15,6 +15,7 @@
 #define METRICS_BUCKETS 14 /* bounded ones; one more takes the rest */
 #define METRICS_STATUSES 18 /* the last one takes the rest */
 #define METRICS_NAME_BYTES 40
+#define METRICS_HINTS 8192
 
 /* In microseconds. */
 extern const int64_t metrics_bounds[METRICS_BUCKETS];
@@ -57,6 +58,7 @@ struct metrics_area {
         METRICS_LINE struct metrics_histogram histogram;
     } histograms[METRIC_HISTOGRAM_COUNT];
     struct metrics_slot slots[LIMIT_METRICS_PROCESSES];
+    METRICS_LINE _Atomic uint32_t hints[METRICS_HINTS];
 };
 
 /* What this process counts into, never NULL. */

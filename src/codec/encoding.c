@@ -42,17 +42,21 @@ char *base64_encode(struct arena *arena, const void *bytes, size_t length)
     return encode(arena, bytes, length, standard_alphabet, true);
 }
 
+/* One more than the value of each character; 0: none. Comparing took a tenth of verifying a token. */
+static const signed char url_values[256] = {
+    ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,
+    ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16,
+    ['Q'] = 17, ['R'] = 18, ['S'] = 19, ['T'] = 20, ['U'] = 21, ['V'] = 22, ['W'] = 23, ['X'] = 24,
+    ['Y'] = 25, ['Z'] = 26, ['a'] = 27, ['b'] = 28, ['c'] = 29, ['d'] = 30, ['e'] = 31, ['f'] = 32,
+    ['g'] = 33, ['h'] = 34, ['i'] = 35, ['j'] = 36, ['k'] = 37, ['l'] = 38, ['m'] = 39, ['n'] = 40,
+    ['o'] = 41, ['p'] = 42, ['q'] = 43, ['r'] = 44, ['s'] = 45, ['t'] = 46, ['u'] = 47, ['v'] = 48,
+    ['w'] = 49, ['x'] = 50, ['y'] = 51, ['z'] = 52, ['0'] = 53, ['1'] = 54, ['2'] = 55, ['3'] = 56,
+    ['4'] = 57, ['5'] = 58, ['6'] = 59, ['7'] = 60, ['8'] = 61, ['9'] = 62, ['-'] = 63, ['_'] = 64,
+};
+
 static int base64url_value(char character)
 {
-    if (character >= 'A' && character <= 'Z')
-        return character - 'A';
-    if (character >= 'a' && character <= 'z')
-        return character - 'a' + 26;
-    if (character >= '0' && character <= '9')
-        return character - '0' + 52;
-    if (character == '-')
-        return 62;
-    return character == '_' ? 63 : -1;
+    return url_values[(unsigned char)character] - 1;
 }
 
 bool base64url_decode(struct arena *arena, const char *text, size_t length, unsigned char **bytes_out,

@@ -414,7 +414,26 @@ static void times_of_day_are_told_as_seconds_once_they_are_known(void **state)
     metrics_close();
 }
 
+static void a_hint_of_one_process_is_seen_by_the_others(void **state)
+{
+    const char *path = new_path(state);
+    const uint64_t value = UINT64_C(0x123456789abcdef0);
+    assert_true(metrics_hinted(value)); /* nobody to ask */
+    open_good(path);
+    assert_false(metrics_hinted(value));
+    metrics_hint(value);
+    metrics_close();
+    open_good(path);
+    assert_true(metrics_hinted(value));
+    assert_false(metrics_hinted(value ^ UINT64_C(1) << 40));
+    assert_false(metrics_hinted(value ^ 1));
+    metrics_hint(value ^ UINT64_C(1) << 40); /* takes its place */
+    assert_false(metrics_hinted(value));
+    metrics_close();
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_hint_of_one_process_is_seen_by_the_others),
     HARNESS_TEST(without_a_file_a_process_counts_for_itself),
     HARNESS_TEST(the_file_is_the_owners_only_and_of_fixed_size),
     HARNESS_TEST(numbers_outlive_the_process),

@@ -8,6 +8,7 @@
 #include "accounts_help.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/metrics.h"
 #include "codec/signing_key.h"
 #include "codec/token.h"
 #include "service/token_share.h"
@@ -227,7 +228,29 @@ static void what_was_judged_before_a_change_is_not_shared_after_it(void **state)
     }
 }
 
+/* With the host's hints at hand nobody looks for what nobody has shared, and everybody finds what somebody has. */
+static void what_was_never_shared_is_not_looked_for(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *problem = NULL;
+    const char *path = arena_format(arena, "%s/cache", harness_directory(arena));
+    struct process one = a_process(arena, path);
+    struct process other = a_process(arena, path);
+    struct made made = made_token(arena, 900);
+    assert_true(metrics_open(arena_format(arena, "%s/metrics", harness_directory(arena)), &problem));
+    assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
+    assert_int_equal(cache_counts(one.cache).misses, 0);
+    assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
+    assert_int_equal(shared(&one, arena), 1);
+    assert_int_equal(judge(&other, arena, &made, made.token), TOKEN_GOOD);
+    assert_int_equal(hits(&other), 1);
+    metrics_close();
+    cache_free(&one.cache);
+    cache_free(&other.cache);
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(what_was_never_shared_is_not_looked_for),
     HARNESS_TEST(a_token_in_use_is_verified_once_for_all_processes),
     HARNESS_TEST(a_token_is_stored_once),
     HARNESS_TEST(what_was_judged_before_a_change_is_not_shared_after_it),
