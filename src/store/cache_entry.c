@@ -316,5 +316,6 @@ int cache_trim(struct cache *cache, MDB_txn *txn)
         if (code == 0)
             code = used_bytes(cache, txn, &used);
     }
-    return code == MDB_NOTFOUND ? 0 : code;
+    /* Full without an entry: what the file says of itself is not true. */
+    return code == MDB_NOTFOUND ? MDB_CORRUPTED : code;
 }

@@ -170,6 +170,26 @@ static bool sizes_fit(const struct cache *cache)
     return true;
 }
 
+/* Within a transaction LMDB has no memory only for a list of pages whose length is garbage. */
+static int judged(int code)
+{
+    return code == ENOMEM ? MDB_CORRUPTED : code;
+}
+
+static int prepare_step(struct cache_attempt *attempt)
+{
+    struct cache *cache = attempt->cache;
+    int code = mdb_txn_begin(cache->env, NULL, 0, &attempt->txn);
+    if (code != 0)
+        return code;
+    code = mdb_dbi_open(attempt->txn, NULL, 0, &cache->dbi);
+    if (code == 0)
+        code = cache_prepare(cache, attempt->txn, NULL);
+    if (code != 0)
+        mdb_txn_abort(attempt->txn);
+    return code != 0 ? code : mdb_txn_commit(attempt->txn);
+}
+
 static int open_step(struct cache_attempt *attempt)
 {
     static const unsigned flags = MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC | MDB_WRITEMAP | MDB_NOTLS | MDB_NORDAHEAD;
@@ -184,17 +204,7 @@ static int open_step(struct cache_attempt *attempt)
     code = mdb_env_open(cache->env, cache->path, flags, 0600);
     if (code == 0)
         code = is_same(cache) ? allocate(cache) : CACHE_STUCK;
-    if (code != 0)
-        return code;
-    code = mdb_txn_begin(cache->env, NULL, 0, &attempt->txn);
-    if (code != 0)
-        return code;
-    code = mdb_dbi_open(attempt->txn, NULL, 0, &cache->dbi);
-    if (code == 0)
-        code = cache_prepare(cache, attempt->txn, NULL);
-    if (code != 0)
-        mdb_txn_abort(attempt->txn);
-    return code != 0 ? code : mdb_txn_commit(attempt->txn);
+    return code != 0 ? code : judged(prepare_step(attempt));
 }
 
 /* After a fault in a writing transaction nothing of LMDB's is touched any more. */
@@ -242,12 +252,14 @@ static bool open_file(struct cache *cache)
 {
     cache_guard_install();
     int code = open_once(cache);
-    if (code != 0 && !is_shortage(code) && !cache->spent) {
+    if (code != 0 && !is_shortage(code)) {
+        /* Who has met a fault in it leaves the new one to others, but the file must not be the next one's end, too. */
         LOG(WARN, STORE, "the service cache's file was not usable and is made anew", LOG_TEXT("error", code_text(code)));
         count_rebuild(cache);
         if (is_ours(cache))
             (void)unlink(cache->path);
-        code = open_once(cache);
+        if (!cache->spent)
+            code = open_once(cache);
     }
     if (cache->env != NULL) {
         cache->looked_at = clock_monotonic();
@@ -330,7 +342,7 @@ static int run_once(struct cache *cache, int (*step)(struct cache_attempt *attem
     if (code != 0)
         return code;
     cache->removed = (struct cache_removed){0};
-    code = cache_guarded(step, &attempt);
+    code = judged(cache_guarded(step, &attempt));
     cache_unlock(cache->descriptor);
     if (code == 0 && writes)
         count_removed(&cache->removed);
