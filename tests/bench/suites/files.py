@@ -155,7 +155,9 @@ def way_of(stack, way, name=None, environment=()):
     def change(block):
         block = block.replace(f"#[{way}] ", "").replace("@BODY_DIRECTORY@", str(bodies)).replace("@BASE_PATH@", "")
         size = re.search(r"client_max_body_size (\d{6,});", block)[1]
-        return block.replace("@MAX_BODY@", size).replace("$gatehouse_body_file", "$request_body_file")
+        # The maps of the way stand outside the block; no upload of ours is without a length.
+        block = block.replace("@MAX_BODY@", size).replace("$gatehouse_unmeasured", "$http_transfer_encoding")
+        return block.replace("$gatehouse_body_file", "$request_body_file")
 
     environment = [f"GATEHOUSE_FILES_BODY_DIRECTORY={bodies}", *environment]
     return stack.more_workers(name or way, stack.workers, change, environment=environment)[1]
