@@ -157,10 +157,10 @@ def test_missing_provider_keys_are_named_and_come_back(stack, database, tmp_path
 
 
 def test_jobs_that_wait_for_too_long_are_named_until_they_are_done(stack, database):
-    with held_job(stack, database) as (holder, cursor, kind), system.worker(stack, health_outbox_lag_seconds=1) as worker:
+    with held_job(stack, database) as (holder, cursor, number), system.worker(stack, health_outbox_lag_seconds=1) as worker:
         wait_until(lambda: ask(worker, stack)[0] == 500, 30, "the job to be late")
         assert_down(worker, stack, "outbox", "internal")
         assert_alive(worker, stack)
-        cursor.execute("DELETE FROM outbox WHERE kind = %s", (kind, ))
+        cursor.execute("DELETE FROM outbox WHERE id = %s", (number, ))
         holder.commit()
         wait_until_ready(worker, stack)
