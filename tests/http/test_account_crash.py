@@ -335,7 +335,7 @@ def test_a_storm_of_kills_leaves_one_whole_account_a_request(stack, members, own
         thread.join(90)
     assert not storm.faults, storm.faults
     assert killed["worker"] >= 30 and killed["jobs"] >= 2 and len(storm.made) >= 20, (killed, len(storm.made))
-    wait_until(lambda: stack.pids_named("jobs") and stack.pids_named("login"), 20,
+    wait_until(lambda: stack.pids_named("jobs") and stack.pids_named("login"), 60,
                "the killed programs to be back")
 
     def quiet():

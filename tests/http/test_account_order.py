@@ -231,6 +231,7 @@ def test_a_disabled_and_enabled_user_is_as_before(api, members, team):
 
 
 def test_nobody_changes_their_own_status(members, team):
+    team.sign_in()
     for status in ("disabled", "active"):
         before = members.snapshot(team.id)
         team.patch(f"{USERS}/{team.id}", json={"status": status}, status=409, code="user.self")

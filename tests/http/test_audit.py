@@ -304,7 +304,7 @@ def test_an_event_leaves_one_row_that_tells_all_about_it(scene, event, action, o
         ]
         return [one for one in found if re.fullmatch(action, one["action"])]
 
-    found = wait_until(rows, 10, f"a row {action} of the request {scene.mark}")
+    found = wait_until(rows, 60, f"a row {action} of the request {scene.mark}")
     assert len(found) == 1, found
     row = found[0]
     assert set(row) == ITEM and row["outcome"] == outcome and isinstance(row["details"], dict)

@@ -146,7 +146,7 @@ def test_a_token_is_shared_when_it_is_met_again(stack, administrator):
         administrator.get("/customers/me", status=200)
         return shared()
 
-    assert len(wait_until(met_again, 30, "a token in the cache")) == 1
+    assert len(wait_until(met_again, 60, "a token in the cache")) == 1
     evict(administrator, prefixes=["token:"])
     assert shared() == []
 
@@ -266,7 +266,7 @@ def test_a_file_that_breaks_costs_no_request(stack, api, administrator, how):
         evict(administrator, keys=["jwks:embedded"])
         return published(api) and "jwks:embedded" in cached(stack)
 
-    wait_until(is_in_use, 30, "the cache to be in use again", pause=0.2)
+    wait_until(is_in_use, 60, "the cache to be in use again", pause=0.2)
 
 
 @pytest.mark.parametrize("kind", [fcntl.LOCK_SH, fcntl.LOCK_EX])

@@ -299,7 +299,7 @@ def play(scene, folder, passwords, database, runner):
     file_flows(scene, tokens)
     service_flows(scene)
     scene.call("POST", "/customers/logout", {"everywhere": True}, token=tokens["accessToken"])
-    wait_until(lambda: not database.run("SELECT 1 FROM outbox WHERE status = 'waiting'"), 30, "the outbox to be empty")
+    wait_until(lambda: not database.run("SELECT 1 FROM outbox WHERE status = 'waiting'"), 60, "the outbox to be empty")
     return scene
 
 

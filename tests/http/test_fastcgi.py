@@ -100,7 +100,7 @@ def test_the_answer_to_who_may_not_ask_does_not_wait_for_the_body(stack, nobody)
                              content_type=kind,
                              content_length=1 << 30,
                              headers=headers)
-        with fastcgi_client.Connection(stack.socket, 3.0) as connection:
+        with fastcgi_client.Connection(stack.socket, 30.0) as connection:
             connection.send(begin() + stream(PARAMS, pairs(values)))
             answer = connection.answer()
         assert answer.status == status, f"{path}: {answer}"

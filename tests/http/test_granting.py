@@ -112,6 +112,8 @@ def test_an_escalation_is_refused_and_changes_no_row(cast, row):
     email = fresh_email("escalated")
     body = cast.fill(row.get("body", {}), caller, target, email)
     raw = row["raw"].replace("{email}", email) if "raw" in row else None
+    # A sign-in is a row of its own.
+    caller.sign_in()
     before = {person.id: cast.members.snapshot(person.id) for person in (caller, target)}
     reply = attempt(caller, row, target, body, email, raw)
     assert reply.status_code == row["status"], f"{reply.status_code} {reply.text}"

@@ -41,9 +41,14 @@ def assert_down(worker, stack, part, code):
     return states
 
 
-def wait_until_ready(worker, stack, seconds=30):
-    wait_until(lambda: ask(worker, stack)[0] == 200, seconds, "the worker to be ready again")
-    assert set(ask(worker, stack)[1].values()) == {"ok"}
+def wait_until_ready(worker, stack, seconds=60):
+
+    def ready():
+        status, states, _ = ask(worker, stack)
+        assert status != 200 or set(states.values()) == {"ok"}, states
+        return status == 200
+
+    wait_until(ready, seconds, "the worker to be ready again")
 
 
 def assert_alive(worker, stack):
@@ -158,7 +163,7 @@ def test_missing_provider_keys_are_named_and_come_back(stack, database, tmp_path
 
 def test_jobs_that_wait_for_too_long_are_named_until_they_are_done(stack, database):
     with held_job(stack, database) as (holder, cursor, number), system.worker(stack, health_outbox_lag_seconds=1) as worker:
-        wait_until(lambda: ask(worker, stack)[0] == 500, 30, "the job to be late")
+        wait_until(lambda: ask(worker, stack)[0] == 500, 60, "the job to be late")
         assert_down(worker, stack, "outbox", "internal")
         assert_alive(worker, stack)
         cursor.execute("DELETE FROM outbox WHERE id = %s", (number, ))

@@ -12,13 +12,8 @@ import subprocess
 import pytest
 
 from support import files, multipart, samples
+from support.ports import free_port
 from support.stack import wait_until
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def nginx_with_http2(stack, folder, port):
@@ -89,7 +84,7 @@ def curl(stack, tmp_path_factory):
 
     with subprocess.Popen(SERVERS[stack.web_server](stack, folder, port), stderr=(folder / "stderr").open("w")) as server:
         try:
-            wait_until(lambda: answers(port) or server.poll() is not None, 30, "the server to listen")
+            wait_until(lambda: answers(port) or server.poll() is not None, 60, "the server to listen")
             assert server.poll() is None, (folder / "stderr").read_text()
             yield ask
         finally:

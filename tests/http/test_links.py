@@ -257,5 +257,5 @@ def test_no_link_is_in_the_logs(api, keeper, stack, stored, logs):
     path = path_of(stack, make(keeper, record["id"], status=200).json())
     mark = f"links-{time.time_ns()}"
     api.get(path, headers={"X-Request-Id": mark}, status=200)
-    wait_until(lambda: logs.find(start, mark), 20, "the request's line in the log")
+    wait_until(lambda: logs.find(start, mark), 60, "the request's line in the log")
     assert logs.find(start, path.rsplit("/", 1)[1]) == []

@@ -15,7 +15,7 @@ from support.members import USERS
 from support.stack import wait_until
 
 LIMIT = 2048
-SECONDS = 10
+SECONDS = 60
 
 
 def mirrored(database, identity):

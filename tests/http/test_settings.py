@@ -346,7 +346,7 @@ def test_the_job_runner_follows(administrator, logs, stack):
         settings.put(administrator, level="debug")
         return wait_until(lambda: [
             line for line in logs.find(mark, "following a change") if json.loads(line)["pid"] in runners
-        ], 20, "the job runner to follow a change at level debug")
+        ], 60, "the job runner to follow a change at level debug")
 
     assert followed()
 
@@ -417,7 +417,7 @@ def test_a_damaged_document_is_refused_and_the_last_good_one_serves(api, adminis
     def complaints():
         return [line for line in logs.find(mark, "the newest settings are damaged") if b'"pid"' in line]
 
-    wait_until(complaints, 20, "the log to say that the newest settings are damaged")
+    wait_until(complaints, 60, "the log to say that the newest settings are damaged")
     lines_of_calls(api, administrator.token, logs, mark, 6)
     reply = administrator.get(settings.PATH, status=200)
     assert reply.json() == {"logging": {"level": "warn", "filter": "mail=info"}} and reply.headers["ETag"] == tag
@@ -436,7 +436,7 @@ def test_a_version_damaged_in_place_gives_way_to_the_one_before(administrator, d
     settings.put(administrator, level="trace")
     mark = logs.mark()
     database.run("UPDATE settings SET document = 'broken' ORDER BY version DESC LIMIT 1")
-    wait_until(lambda: logs.find(mark, "the newest settings are damaged"), 20, "the log to tell of the damage")
+    wait_until(lambda: logs.find(mark, "the newest settings are damaged"), 60, "the log to tell of the damage")
     assert settings.get(administrator)["level"] == "warn" and etag(administrator) == tag
 
 
@@ -448,7 +448,7 @@ def test_a_good_document_typed_in_takes_effect(api, administrator, database, log
         api.get("/system/version", headers={"X-Request-Id": identity}, status=200)
         return not logs.requests(mark, identity)
 
-    wait_until(silent, 20, "the workers to follow what was typed in")
+    wait_until(silent, 60, "the workers to follow what was typed in")
     assert version(etag(administrator)) == number and settings.get(administrator)["filter"] == "*=error"
 
 

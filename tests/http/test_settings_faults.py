@@ -140,7 +140,7 @@ def test_a_storm_of_kills_leaves_one_whole_document(stack, administrator, databa
                 killed += crash.kill(choose.choice(victims))
         done += [one.result() for one in pending]
     assert done.count(200) > KILLS / 2, done
-    wait_until(lambda: administrator.api.get(settings.PATH, token=token, edge=True).status_code == 200, 20,
+    wait_until(lambda: administrator.api.get(settings.PATH, token=token, edge=True).status_code == 200, 60,
                "the workers to be back")
     found = whole(administrator, database, since)
     assert settings.get(administrator) in sent
@@ -191,7 +191,7 @@ def test_another_hosts_paths_without_a_database_follow_within_a_moment(stack, ad
         for level, wanted in (("error", False), ("info", True), ("fatal", False), ("debug", True)):
             settings.put(administrator, level=level)
             for path in ("/system/version", "/system/health/live"):
-                wait_until(lambda path=path, wanted=wanted: says(worker, path) == wanted, 20,
+                wait_until(lambda path=path, wanted=wanted: says(worker, path) == wanted, 60,
                            f"{path} of the other host to follow level {level}")
 
 

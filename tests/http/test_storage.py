@@ -272,5 +272,5 @@ def test_a_refused_upload_takes_no_name_from_the_bytes_it_would_have_shared(cust
         files.send(customer, files.form(data, "a.bin"), status=409, code="file.duplicate")
     set_quota(database, customer, count=1)
     files.send(customer, files.form(data, "b.bin"), status=409, code="quota.exceeded")
-    wait_until(lambda: os.stat(blob(stack, first["id"])).st_nlink == 1, 10, "the refused names to go")
+    wait_until(lambda: os.stat(blob(stack, first["id"])).st_nlink == 1, 60, "the refused names to go")
     assert files.download(customer, first["id"], status=200).content == data

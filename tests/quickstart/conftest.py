@@ -6,7 +6,6 @@ import os
 import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
@@ -15,6 +14,7 @@ import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 PROGRAM = TOP / "tools" / "quickstart"
+PORTS = TOP / "tools" / "lib" / "quickstart" / "ports.py"
 ENVIRONMENT = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"}
 
 
@@ -71,10 +71,8 @@ class Quickstart:
 
 
 def free_port():
-    """A port of the loopback address that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
+    """A port of the loopback address that nobody has, nor gets by chance."""
+    return int(subprocess.run([PORTS], stdout=subprocess.PIPE, text=True, check=True).stdout)
 
 
 def wait_until(question, seconds, what):

@@ -3,13 +3,6 @@
 # server gets a state folder of its own. One build serves them all.
 # shellcheck shell=bash disable=SC2154  # top, here, servers and the options come from tools/test
 
-free_port() {
-    /usr/bin/python3 -I -c 'import socket
-with socket.socket() as probe:
-    probe.bind(("127.0.0.1", 0))
-    print(probe.getsockname()[1])'
-}
-
 # What a sanitizer found in a server's process shows in its log, whatever the client saw.
 no_reports() {
     ! grep -rlE 'ERROR: (Address|Leak)Sanitizer|runtime error:' "$1" && return 0
@@ -92,7 +85,7 @@ stack() {
     local where=$1 name=$2 junit=$out/log/${2// /-}.xml
     shift 2
     state=$temporary/${where// /-}
-    step "start $where" "$here/quickstart" --state "$state" --port "$(free_port)" "${options[@]}" \
+    step "start $where" "$here/quickstart" --state "$state" --port "$("$here/lib/quickstart/ports.py")" "${options[@]}" \
         --build-directory "$out/quickstart" "--configure-arguments=--enable-werror $sanitizers" --no-install --background
     if [ "$step_status" = 0 ]; then
         rm -f "$junit"

@@ -53,10 +53,14 @@ class Account:
 
     @property
     def token(self):
-        if self.tokens is None or time.monotonic() - self.born > TOKEN_AGE_SECONDS:
+        self.sign_in(TOKEN_AGE_SECONDS)
+        return self.tokens["accessToken"]
+
+    def sign_in(self, seconds=TOKEN_AGE_SECONDS / 2):
+        """Signs in, unless the token is younger than that: no sign-in of ours then falls into what comes next."""
+        if self.tokens is None or time.monotonic() - self.born > seconds:
             self.tokens = self.session()
             self.born = time.monotonic()
-        return self.tokens["accessToken"]
 
     def get(self, path, **arguments):
         return self.api.get(path, token=self.token, **arguments)

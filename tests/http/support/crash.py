@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Ends programs of the stack in the middle of their work, and says whether sanitizers forbid that."""
+"""Ends programs of the stack in the middle of their work, holds them still between two pieces of it, and says whether
+sanitizers forbid that."""
 
 import contextlib
 import os
@@ -7,8 +8,11 @@ import pathlib
 import re
 import signal
 import subprocess
+import time
 
 from support import system
+from support.database import Database
+from support.stack import wait_until
 
 SOURCE = pathlib.Path(__file__).parents[1] / "data" / "kill_at_send.c"
 
@@ -75,16 +79,40 @@ class Crash:
 
 @contextlib.contextmanager
 def paused_jobs(stack):
-    """Holds the stack's own job runner still."""
+    """Holds the stack's own job runner still, though never in a transaction, whose locks would hold others up as well."""
     pids = stack.pids_named("jobs")
     assert pids, f"quickstart.json records no job runner: {stack.pids()}"
-    for pid in pids:
-        os.kill(pid, signal.SIGSTOP)
+    database = Database(stack.database)
+
+    def held():
+        signal_all(pids, signal.SIGSTOP)
+        wait_until(lambda: all(stands_still(pid) for pid in pids), 60, "the job runner to stand still")
+        # Others have transactions, too, but not for long. The server renews the table ten times a second.
+        for _ in range(10):
+            if not database.run("SELECT 1 FROM information_schema.innodb_trx"):
+                return True
+            time.sleep(0.15)
+        signal_all(pids, signal.SIGCONT)
+        return False
+
     try:
+        wait_until(held, 120, "the job runner to be held between two transactions")
         yield
     finally:
-        for pid in pids:
-            os.kill(pid, signal.SIGCONT)
+        signal_all(pids, signal.SIGCONT)
+        database.close()
+
+
+def signal_all(pids, number):
+    """Sends a signal to each."""
+    for pid in pids:
+        os.kill(pid, number)
+
+
+def stands_still(pid):
+    """Whether every thread of a process is stopped: the signal is one thread's to take, and the others follow."""
+    tasks = pathlib.Path(f"/proc/{pid}/task").glob("*/stat")
+    return all(task.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T" for task in tasks)
 
 
 def children(pid):

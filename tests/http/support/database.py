@@ -33,6 +33,12 @@ class Database:
             cursor.execute(sql, values)
             return cursor.fetchall()
 
+    def close(self):
+        """Ends the connection; the next statement makes another."""
+        if self.connection is not None:
+            self.connection.close()
+        self.connection = None
+
     def tables(self):
         """Names of all tables."""
         return [row[0] for row in self.run("SHOW TABLES")]

@@ -92,7 +92,10 @@ def _read_call(stream):
     first, *lines = head.decode().split("\r\n")
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
     while len(body) < int(headers.get("content-length", 0)):
-        body += stream.recv(65536)
+        piece = stream.recv(65536)
+        if not piece:
+            return None
+        body += piece
     method, path, _ = first.split(" ")
     return Call(method, path, headers, body)
 

@@ -53,6 +53,6 @@ class Logs:
 
     def wait(self, mark, request_id):
         """The one request line of a request id, waited for."""
-        found = wait_until(lambda: self.requests(mark, request_id), 5, f"a log line of request {request_id}")
+        found = wait_until(lambda: self.requests(mark, request_id), 60, f"a log line of request {request_id}")
         assert len(found) == 1, f"{len(found)} request lines for {request_id}: {found}"
         return found[0]

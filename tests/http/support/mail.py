@@ -8,9 +8,9 @@ import re
 
 from support.stack import wait_until
 
-# Twice the longest pause of a background runner that looks for new mail; a message that is later than this
+# Longer than the lease of a job (120 s), whose runner may have died or been refused the row: a message that is later than this
 # is lost.
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 150
 
 
 class Mailbox:

@@ -111,7 +111,7 @@ class Members:
         """Everything that the database says of a user, once the provider's copy is what our row says."""
         wait_until(
             lambda: not self.database.run(
-                "SELECT 1 FROM outbox WHERE user_id = %s AND kind = 'sync' AND status = 'waiting'", key(identity)), 20,
+                "SELECT 1 FROM outbox WHERE user_id = %s AND kind = 'sync' AND status = 'waiting'", key(identity)), mail.PATIENCE_SECONDS,
             "the job runner to bring the provider's copy of the user in line", 0.02)
         return {table: self.database.run(sql, key(identity)) for table, sql in STATE.items()}
 
@@ -122,8 +122,8 @@ class Members:
     def settle(self):
         """Waits until no mail and no other job is waiting to be done."""
         wait_until(
-            lambda: self.database.run("SELECT COUNT(*) FROM outbox WHERE status = 'waiting'")[0][0] == 0, 20,
-            "the job runner to have nothing left to do", 0.02)
+            lambda: self.database.run("SELECT COUNT(*) FROM outbox WHERE status = 'waiting'")[0][0] == 0,
+            mail.PATIENCE_SECONDS, "the job runner to have nothing left to do", 0.02)
 
     def mails(self, address):
         """All mails to an address once nothing is waiting to be sent."""

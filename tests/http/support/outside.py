@@ -13,6 +13,7 @@ import sys
 
 from cryptography.hazmat.primitives.asymmetric import rsa
 
+from support import crash
 from support.host import Host
 from support.stack import wait_until
 
@@ -77,16 +78,12 @@ class Pool:
         lines = (self.folder / "log").read_text(encoding="utf-8").splitlines()
         return [json.loads(line)["operation"] for line in lines]
 
-    def _stands_still(self):
-        tasks = pathlib.Path(f"/proc/{self.process.pid}/task").glob("*/stat")
-        return all(task.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T" for task in tasks)
-
     @contextlib.contextmanager
     def stopped(self):
         """It takes connections meanwhile, and says nothing."""
         os.kill(self.process.pid, signal.SIGSTOP)
-        # The signal is one thread's to take: until it has, another may answer on a connection that is open.
-        wait_until(self._stands_still, 20, "all threads of the pool to stand still")
+        # Until it has been taken, another thread may answer on a connection that is open.
+        wait_until(lambda: crash.stands_still(self.process.pid), 60, "all threads of the pool to stand still")
         try:
             yield
         finally:

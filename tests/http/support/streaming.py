@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 
 from support import system
+from support.ports import free_port
 from support.stack import wait_until
 
 MAIN = """\
@@ -43,7 +44,7 @@ def streaming(stack, **settings):
 def nginx(stack, worker_socket, login_socket):
     """An nginx of the test's own before those sockets; a copy of the stack with its address."""
     with tempfile.TemporaryDirectory(prefix="gatehouse-nginx-") as folder:
-        port = _free_port()
+        port = free_port()
         _write(folder, "site.conf", _site(stack, worker_socket, login_socket, port))
         _write(folder, "nginx.conf", MAIN.format(folder=folder, user="user root;\n" if os.geteuid() == 0 else ""))
         log = os.path.join(folder, "nginx.log")
@@ -53,7 +54,7 @@ def nginx(stack, worker_socket, login_socket):
                                        stdout=output,
                                        stderr=output)
         try:
-            wait_until(lambda: _listens(process, port, log), 30, "the test's own nginx")
+            wait_until(lambda: _listens(process, port, log), 60, "the test's own nginx")
             yield _moved(stack, port)
         finally:
             process.terminate()
@@ -82,12 +83,6 @@ def _moved(stack, port):
 def _write(folder, name, text):
     with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
         file.write(text)
-
-
-def _free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def _listens(process, port, log):

@@ -73,7 +73,7 @@ def worker(stack, limits=(), count=1, **settings):
             ]
         try:
             started = Worker(processes[0], path, log)
-            wait_until(lambda: _answers(started), 10,
+            wait_until(lambda: _answers(started), 60,
                        f"the test's own worker to answer; it wrote: {_read(log)}")
             yield started
         finally:

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: MIT
 """What all of them have in common: fetched once, a port of its own that stays, a folder for its data."""
 
+import contextlib
 import http.client
 import os
 import socket
 
 from layout import write
 from output import say, tail
+from ports import free_port
 from problem import Problem
 
 HOST = "127.0.0.1"
@@ -58,16 +60,14 @@ class Provider:
     def take_port(self):
         """A port that was free at the first start and is kept: tokens name it. Another one when it is taken now."""
         kept = self.data / "port"
-        port = int(kept.read_text(encoding="ascii")) if kept.exists() else 0
-        for wanted in (port, 0):
+        if kept.exists():
+            port = int(kept.read_text(encoding="ascii"))
             with socket.socket() as probe:
                 probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                try:
-                    probe.bind((HOST, wanted))
-                except OSError:
-                    continue
-                port = probe.getsockname()[1]
-                break
+                with contextlib.suppress(OSError):
+                    probe.bind((HOST, port))
+                    return port
+        port = free_port()
         write(kept, f"{port}\n")
         return port
 
