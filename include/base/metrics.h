@@ -53,6 +53,15 @@ bool metrics_open(const char *path, const char **problem_out);
 /* Takes a slot for this process. `pool` names the group of workers (lower-case letters, digits and -; else "worker"). */
 void metrics_join(enum metrics_role role, const char *pool);
 
+/*
+ * How many living workers the pool of this process has, itself included. 0 where that is not known: it is no worker, or the
+ * numbers are its own.
+ */
+unsigned metrics_pool_workers(void);
+
+/* Whether this process is a worker of the pool of that name. */
+bool metrics_in_pool(const char *pool);
+
 /* Gives the slot back and lets go of the file; for programs that end in good order. */
 void metrics_close(void);
 

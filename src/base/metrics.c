@@ -318,6 +318,24 @@ void metrics_join(enum metrics_role role, const char *pool)
     metrics_add(METRIC_PROCESS_STARTS, 1);
 }
 
+bool metrics_in_pool(const char *pool)
+{
+    return state.slot != NO_SLOT && state.role == METRICS_WORKER && strcmp(state.pool, pool) == 0;
+}
+
+unsigned metrics_pool_workers(void)
+{
+    unsigned count = 0;
+    if (!metrics_are_shared() || state.slot == NO_SLOT || state.role != METRICS_WORKER)
+        return 0;
+    for (size_t i = 0; i < LIMIT_METRICS_PROCESSES; i++) {
+        const struct metrics_slot *slot = &metrics_area()->slots[i];
+        count += atomic_load(&slot->pid) != 0 && slot->role == METRICS_WORKER &&
+                 strncmp(slot->pool, state.pool, sizeof slot->pool) == 0 && metrics_slot_lives(i);
+    }
+    return count;
+}
+
 void metrics_close(void)
 {
     leave();

@@ -19,11 +19,15 @@ static const struct statement give_lock = {"SELECT RELEASE_LOCK(SHA2(CONCAT(DATA
 struct error *outside_lock(struct outside *outside, struct arena *arena, const char *subject)
 {
     struct rows *rows;
-    TRY(database_query(outside->options.database, arena, &take_lock,
-                       VALUES(database_text(subject), database_integer(LOCK_WAIT_SECONDS)), &rows));
-    if (rows->count == 0 || rows_is_null(rows, 0, 0) || rows_integer(rows, 0, 0) != 1)
-        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "another change of the account takes too long");
-    return NULL;
+    if (!outside_enter(outside))
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, OUTSIDE_NO_PLACE);
+    struct error *error = database_query(outside->options.database, arena, &take_lock,
+                                         VALUES(database_text(subject), database_integer(LOCK_WAIT_SECONDS)), &rows);
+    if (error == NULL && (rows->count == 0 || rows_is_null(rows, 0, 0) || rows_integer(rows, 0, 0) != 1))
+        error = error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "another change of the account takes too long");
+    if (error != NULL)
+        outside_leave(outside);
+    return error;
 }
 
 void outside_unlock(struct outside *outside, struct arena *arena, const char *subject)
@@ -31,6 +35,7 @@ void outside_unlock(struct outside *outside, struct arena *arena, const char *su
     struct rows *rows;
     /* A lock that cannot be given back went with its connection. */
     (void)database_query(outside->options.database, arena, &give_lock, VALUES(database_text(subject)), &rows);
+    outside_leave(outside);
 }
 
 /* ---- temporary passwords -------------------------------------------------------------------------- */

@@ -2,8 +2,12 @@
 /*
  * The gate in front of a provider's calls. After FAILURES_MAX failures in a row, or where as many in WINDOW_SECONDS are more
  * than half of the calls, it stays closed for a while: who calls meanwhile is told at once. Then one call is the probe, the
- * others being told as before until it is back: an answer opens the gate, a failure closes it again. And only so many
- * processes may be waiting for the provider at the same time, so that a slow one cannot take every worker.
+ * others being told as before until it is back: an answer opens the gate, a failure closes it again.
+ *
+ * And only so many processes may be waiting for the provider at the same time, each at its place, so that a slow one cannot
+ * take every worker: calls_max of a host, and never the last worker of a pool that has other work as well. Such a pool's
+ * processes take the first places, of which there are fewer than workers; the others begin with the last ones. Who comes when
+ * all are taken waits a moment if the provider seems to be well, and is told at once if it does not.
  *
  * All processes of a host share one file. A place is a lock on one of its first bytes, which goes with its process; the
  * gate's state lies at OUTSIDE_GATE_AT and is read and written under a lock of its own.
@@ -17,12 +21,18 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/metrics.h"
 #include "codec/document.h"
 #include "identity/outside_int.h"
 
 #define FAILURES_MAX 5
 #define WINDOW_SECONDS 10
 #define SECOND INT64_C(1000000)
+/* The pool of what goes to the provider all the time (gatehouse(8), "Two pools"): nothing else waits for its workers. */
+#define SIGN_IN_POOL "login"
+/* So long after somebody took a place another may be expected to be given back. */
+#define CALL_MICROSECONDS (2 * SECOND)
+#define PLACE_PAUSE_NANOSECONDS 10000000
 #define LOCK_TRIES 50
 #define LOCK_PAUSE_NANOSECONDS 1000000
 /* After so long a probe that was never heard of again is not waited for. */
@@ -45,7 +55,7 @@ static bool lock_byte(int file, int64_t at, short kind, int command)
     return fcntl(file, command, &lock) == 0;
 }
 
-enum event { EVENT_CALL, EVENT_ANSWER, EVENT_FAILURE };
+enum event { EVENT_LOOK, EVENT_PLACE, EVENT_CALL, EVENT_ANSWER, EVENT_FAILURE };
 
 /* What became of an event. */
 enum verdict { VERDICT_PASS, VERDICT_CLOSED, VERDICT_HAS_CLOSED, VERDICT_HAS_OPENED };
@@ -79,11 +89,17 @@ static enum verdict note_failure(struct outside_gate *gate, int64_t now, int64_t
 static enum verdict change(struct outside_gate *gate, enum event event, int64_t now, int64_t rest)
 {
     /* The clock began anew since, with the machine. */
-    if (gate->closed_until > now + rest || gate->window_at > now)
+    if (gate->closed_until > now + rest || gate->window_at > now || gate->taken_at > now)
         *gate = (struct outside_gate){0};
     if (now - gate->window_at > WINDOW_SECONDS * SECOND) {
         gate->window_at = now;
         gate->window_calls = gate->window_failures = 0;
+    }
+    if (event == EVENT_LOOK)
+        return VERDICT_PASS;
+    if (event == EVENT_PLACE) {
+        gate->taken_at = now;
+        return VERDICT_PASS;
     }
     if (event == EVENT_ANSWER)
         return note_answer(gate);
@@ -134,21 +150,63 @@ static enum verdict happens(struct outside *outside, enum event event)
 
 /* ---- places ---------------------------------------------------------------------------------------- */
 
-/* The number of the place taken; -1: all are taken. Where the file cannot be had there is no bound. */
-static int64_t take_place(struct outside *outside)
+/* How many of the places this process may take, and whether it begins with the first of them. */
+static int64_t places_of(const struct outside *outside, bool *first_out)
 {
-    if (outside->places < 0)
-        return 0;
-    for (int64_t place = 0; place < outside->options.calls_max; place++)
-        if (lock_byte(outside->places, place, F_WRLCK, F_OFD_SETLK))
-            return place;
-    return -1;
+    int64_t most = outside->options.calls_max;
+    int64_t workers = metrics_in_pool(SIGN_IN_POOL) ? 0 : (int64_t)metrics_pool_workers();
+    *first_out = workers != 0;
+    if (workers == 0 || most < workers)
+        return most;
+    return workers > 1 ? workers - 1 : 1;
 }
 
-static void give_place(struct outside *outside, int64_t place)
+/* Where the file cannot be had there is no bound. */
+static bool take_place(struct outside *outside)
 {
-    if (outside->places >= 0)
-        (void)lock_byte(outside->places, place, F_UNLCK, F_OFD_SETLK);
+    bool first;
+    if (outside->places < 0)
+        return true;
+    int64_t most = places_of(outside, &first);
+    for (int64_t i = 0; i < most; i++) {
+        int64_t place = first ? i : most - 1 - i;
+        if (lock_byte(outside->places, place, F_WRLCK, F_OFD_SETLK)) {
+            outside->place = place;
+            (void)happens(outside, EVENT_PLACE);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Whether those who are at the places may be expected to leave them soon. */
+static bool is_lively(struct outside *outside)
+{
+    (void)happens(outside, EVENT_LOOK);
+    return outside->gate.failures == 0 && clock_monotonic() - outside->gate.taken_at < CALL_MICROSECONDS;
+}
+
+bool outside_enter(struct outside *outside)
+{
+    static const struct timespec pause = {.tv_nsec = PLACE_PAUSE_NANOSECONDS};
+    int64_t patience = clock_monotonic() + CALL_MICROSECONDS;
+    if (outside->inside++ != 0)
+        return true;
+    open_file(outside);
+    while (!take_place(outside)) {
+        if (clock_monotonic() >= patience || outside_left(outside) <= 0 || !is_lively(outside)) {
+            outside->inside = 0;
+            return false;
+        }
+        (void)nanosleep(&pause, NULL);
+    }
+    return true;
+}
+
+void outside_leave(struct outside *outside)
+{
+    if (--outside->inside == 0 && outside->places >= 0)
+        (void)lock_byte(outside->places, outside->place, F_UNLCK, F_OFD_SETLK);
 }
 
 void outside_gate_free(struct outside *outside)
@@ -191,19 +249,17 @@ enum web_outcome outside_call(struct outside *outside, struct arena *arena, cons
         *reason_out = "no time is left for it";
         return WEB_UNREACHABLE;
     }
-    open_file(outside);
-    int64_t place = take_place(outside);
-    if (place < 0) {
-        *reason_out = "too many calls to it are waiting already";
+    if (!outside_enter(outside)) {
+        *reason_out = OUTSIDE_NO_PLACE;
         return WEB_UNREACHABLE;
     }
     if (happens(outside, EVENT_CALL) == VERDICT_CLOSED) {
-        give_place(outside, place);
+        outside_leave(outside);
         *reason_out = "it failed several times and is given time to recover";
         return WEB_UNREACHABLE;
     }
     enum web_outcome outcome = web_call(outside->web, arena, &timed, &answer_out->web, reason_out);
-    give_place(outside, place);
+    outside_leave(outside);
     if (outcome == WEB_ANSWERED && answer_out->web.length != 0 &&
         document_parse(arena, answer_out->web.body, answer_out->web.length, &answer_out->document) != NULL)
         answer_out->document = NULL;

@@ -106,7 +106,7 @@ struct outside_options {
     int64_t refresh_token_seconds;
     int64_t temporary_password_seconds;
     const char *places_file; /* where processes of one host count their calls; NULL: they do not */
-    int64_t calls_max;       /* at the same time */
+    int64_t calls_max;       /* at the same time; of a pool never as many as it has workers */
     int64_t rest_seconds;    /* how long a provider that fails is left alone */
 };
 
@@ -141,6 +141,7 @@ struct outside_gate {
     int64_t window_at;
     int64_t window_calls;
     int64_t window_failures;
+    int64_t taken_at; /* somebody took a place */
 };
 
 /* An answer of the provider's. */
@@ -164,6 +165,8 @@ struct outside {
     bool sets_password;   /* the next call of the wire's sets one */
     bool is_unknown;      /* the operation's call that sets one was sent, and what came of it is not known */
     int places;               /* places_file; -1: not open */
+    unsigned inside;          /* outside_enter() less outside_leave() */
+    int64_t place;            /* where this process is while it is inside */
 };
 
 static inline struct outside *outside_of(struct provider *provider)
@@ -198,7 +201,8 @@ struct error *outside_read_secrets(struct outside *outside, struct arena *arena,
 
 /*
  * Keeps all other processes from this account until outside_unlock(), by a lock of the database connection's: for what takes
- * several calls and knows no condition that it could be made under. IDENTITY_UNAVAILABLE when another holds it too long.
+ * several calls and knows no condition that it could be made under. IDENTITY_UNAVAILABLE when another holds it too long or too
+ * many are waiting. Holder and who waits have a place (outside_enter()).
  */
 struct error *outside_lock(struct outside *outside, struct arena *arena, const char *subject);
 void outside_unlock(struct outside *outside, struct arena *arena, const char *subject);
@@ -214,6 +218,14 @@ extern const struct provider_functions outside_functions;
 /* Gives all calls that follow, together, so much time; and what is left of it. */
 void outside_start(struct outside *outside, int64_t milliseconds);
 int64_t outside_left(const struct outside *outside);
+
+/*
+ * Takes a place among those that wait for the provider, and keeps it until outside_leave(); around what waits for the
+ * provider by way of another process. What is done inside needs no other. False: all are taken, and nothing is to be left.
+ */
+bool outside_enter(struct outside *outside);
+void outside_leave(struct outside *outside);
+#define OUTSIDE_NO_PLACE "too many calls to it are waiting already"
 
 /*
  * web_call() behind the gate, within what is left of the operation's time: WEB_UNREACHABLE at once while the provider is left

@@ -269,6 +269,21 @@ static struct error *ask(struct refreshing *refreshing, struct arena *arena)
     return refreshing->outcome == PROVIDER_OK ? renew(refreshing, arena, subject, &grant) : NULL;
 }
 
+/* ask(), while no other process does so for the session. */
+static struct error *ask_alone(struct refreshing *refreshing, struct arena *arena)
+{
+    struct database *database = refreshing->outside->options.database;
+    struct database_value name = database_id(refreshing->token.session);
+    struct rows *rows;
+    TRY(database_query(database, arena, &take_lock, VALUES(name, database_integer(LOCK_WAIT_SECONDS)), &rows));
+    if (rows->count == 0 || rows_is_null(rows, 0, 0) || rows_integer(rows, 0, 0) != 1)
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "another refresh of the session takes too long");
+    struct error *error = ask(refreshing, arena);
+    /* A lock that could not be given back went with its connection. */
+    (void)database_query(database, arena, &give_lock, VALUES(name), &rows);
+    return error;
+}
+
 /*
  * One refresh of a session at a time: a provider that rotates its own tokens would take the second for a copy. The lock is
  * the connection's, so no transaction is open during the call.
@@ -276,29 +291,25 @@ static struct error *ask(struct refreshing *refreshing, struct arena *arena)
 struct error *outside_refresh(struct provider *provider, struct arena *arena, const char *refresh_token,
                               struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
 {
-    struct refreshing refreshing = {.outside = outside_of(provider), .tokens = tokens_out};
-    struct database *database = refreshing.outside->options.database;
-    struct rows *rows;
+    struct outside *outside = outside_of(provider);
+    struct refreshing refreshing = {.outside = outside, .tokens = tokens_out};
     *outcome_out = PROVIDER_TOKEN_INVALID;
     if (!refresh_hash(refresh_token, refreshing.hash))
         return NULL;
-    TRY(database_transaction(database, arena, look, &refreshing, NULL));
+    TRY(database_transaction(outside->options.database, arena, look, &refreshing, NULL));
     *outcome_out = refreshing.outcome;
     if (refreshing.outcome != PROVIDER_OK)
         return NULL;
-    struct database_value name = database_id(refreshing.token.session);
-    TRY(database_query(database, arena, &take_lock, VALUES(name, database_integer(LOCK_WAIT_SECONDS)), &rows));
-    if (rows->count == 0 || rows_is_null(rows, 0, 0) || rows_integer(rows, 0, 0) != 1)
-        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "another refresh of the session takes too long");
-    struct error *error = ask(&refreshing, arena);
-    struct error *given = database_query(database, arena, &give_lock, VALUES(name), &rows);
+    outside_start(outside, OUTSIDE_LOGIN_MILLISECONDS);
+    if (!outside_enter(outside))
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, OUTSIDE_NO_PLACE);
+    struct error *error = ask_alone(&refreshing, arena);
+    outside_leave(outside);
     *outcome_out = refreshing.outcome;
     if (error != NULL && error->code == ERROR_TOKEN_REVOKED) {
         *outcome_out = PROVIDER_TOKEN_INVALID;
         return NULL;
     }
-    /* A lock that could not be given back went with its connection. */
-    (void)given;
     return error;
 }
 

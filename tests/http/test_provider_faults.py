@@ -28,6 +28,7 @@ DATA = json.loads((pathlib.Path(__file__).parent / "data" / "provider_faults.jso
 PASSWORDS = {"admin": "administrator password 1", "owner": "owner's own password 2", "other": "another password 3"}
 UNAVAILABLE = {"status": 500, "code": "identityProvider.unavailable"}
 CONNECT, LOGIN, ADMINISTRATION = 2, 5, 8
+# As many workers of a pool as may be waiting for the provider: all but one.
 PLACES = 3
 # A loaded machine takes longer for all that is not the provider.
 PATIENCE = 120
@@ -130,8 +131,8 @@ def site(request, stack, document, tmp_path_factory):
         started.callback(front.close)
         host = started.enter_context(outside.host(stack, provider, PASSWORDS["admin"], front.url, front.authority))
         facts = types.SimpleNamespace(worker_program=stack.worker_program, configuration=str(host.configuration))
-        workers = started.enter_context(system.worker(facts, count=4, identity_calls_max=PLACES))
-        logins = started.enter_context(system.worker(facts, count=2, identity_calls_max=PLACES))
+        workers = started.enter_context(system.worker(facts, count=PLACES + 1))
+        logins = started.enter_context(system.worker(facts, count=2, pool="login"))
         moved = started.enter_context(nginx(stack, workers.path, logins.path))
         found = Site(host, provider, front, Api(moved, document))
         found.prepare()

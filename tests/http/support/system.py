@@ -45,9 +45,10 @@ class Worker:
 
 
 @contextlib.contextmanager
-def worker(stack, limits=(), count=1, **settings):
+def worker(stack, limits=(), count=1, pool="worker", **settings):
     """Starts a worker with settings such as files_directory="/tmp/x" (section_name=value); limits are
-    (RLIMIT, value) pairs. With a count so many share the socket, and the first stands for all."""
+    (RLIMIT, value) pairs. With a count so many share the socket, and the first stands for all. The socket is called as the
+    pool."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
     for name, value in settings.items():
         environment[f"GATEHOUSE_{name.upper()}"] = str(value)
@@ -57,7 +58,7 @@ def worker(stack, limits=(), count=1, **settings):
             resource.setrlimit(what, (value, value))
 
     with tempfile.TemporaryDirectory(prefix="gatehouse-worker-") as folder:
-        path = os.path.join(folder, "worker.sock")
+        path = os.path.join(folder, pool + ".sock")
         log = os.path.join(folder, "stderr.log")
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener, open(log, "wb") as errors:
             listener.bind(path)

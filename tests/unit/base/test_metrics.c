@@ -305,6 +305,30 @@ static void a_killed_process_leaves_valid_numbers_and_is_not_counted_as_alive(vo
     metrics_close();
 }
 
+static void a_worker_knows_how_many_its_pool_has(void **state)
+{
+    const char *path = new_path(state);
+    metrics_join(METRICS_WORKER, "victim");
+    assert_int_equal(metrics_pool_workers(), 0);
+    metrics_close();
+    open_good(path);
+    assert_int_equal(metrics_pool_workers(), 0);
+    pid_t victim = start_victim(path);
+    metrics_join(METRICS_WORKER, "victim");
+    assert_true(metrics_in_pool("victim"));
+    assert_false(metrics_in_pool("worker"));
+    assert_int_equal(metrics_pool_workers(), 2);
+    assert_int_equal(kill(victim, SIGKILL), 0);
+    assert_int_equal(waitpid(victim, NULL, 0), victim);
+    assert_int_equal(metrics_pool_workers(), 1);
+    metrics_close();
+    assert_false(metrics_in_pool("victim"));
+    open_good(path);
+    metrics_join(METRICS_JOBS, NULL);
+    assert_int_equal(metrics_pool_workers(), 0);
+    metrics_close();
+}
+
 static void the_slot_of_the_dead_is_taken_by_the_next(void **state)
 {
     const char *path = new_path(state);
@@ -442,6 +466,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(processes_that_start_together_share_one_file),
     HARNESS_TEST(processes_that_start_together_on_garbage_share_one_file),
     HARNESS_TEST(a_killed_process_leaves_valid_numbers_and_is_not_counted_as_alive),
+    HARNESS_TEST(a_worker_knows_how_many_its_pool_has),
     HARNESS_TEST(the_slot_of_the_dead_is_taken_by_the_next),
     HARNESS_TEST(a_process_follows_a_file_that_was_replaced),
     HARNESS_TEST(the_newest_version_never_goes_back),

@@ -9,6 +9,8 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/metrics.h"
+#include "domain/support.h"
 #include "outside_stage.h"
 
 static enum web_outcome knock_by(struct stage *stage, struct provider *provider, const char **reason_out)
@@ -79,18 +81,115 @@ static void a_provider_that_fails_is_left_alone_for_a_while(void **state)
     stage_end(stage);
 }
 
+/* Another process at the first places, of which nothing is known but that; close the result to end it. */
+static int occupied(struct stage *stage, int64_t count)
+{
+    int other = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR | O_CREAT, 0600);
+    struct flock places = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = count};
+    assert_true(other >= 0 && fcntl(other, F_OFD_SETLK, &places) == 0);
+    return other;
+}
+
 static void more_calls_than_places_are_refused_at_once(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     const char *reason = NULL;
-    int other = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR | O_CREAT, 0600);
-    struct flock place = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
-    assert_true(other >= 0 && fcntl(other, F_OFD_SETLK, &place) == 0);
+    int other = occupied(stage, 1);
     assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
     assert_non_null(strstr(reason, "waiting"));
     (void)close(other); /* as when its process dies */
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_end(stage);
+}
+
+/* A worker of the pool in another process, until what is returned is closed. */
+static int start_worker(const char *metrics, const char *pool)
+{
+    int ready[2], over[2];
+    char byte;
+    assert_int_equal(pipe(ready) | pipe(over), 0);
+    if (fork() == 0) {
+        const char *problem;
+        (void)close(over[1]);
+        metrics_close();
+        if (metrics_open(metrics, &problem)) {
+            metrics_join(METRICS_WORKER, pool);
+            (void)!write(ready[1], "x", 1);
+            (void)!read(over[0], &byte, 1);
+        }
+        _exit(0);
+    }
+    (void)close(ready[1]);
+    (void)close(over[0]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    (void)close(ready[0]);
+    return over[1];
+}
+
+static void the_last_worker_of_a_pool_does_not_wait(void **state)
+{
+    struct stage *stage = keycloak_scripted(state);
+    const char *metrics = arena_format(stage->arena, "%s/metrics", stage->directory);
+    const char *reason = NULL;
+    metrics_close();
+    assert_true(metrics_open(metrics, &reason));
+    int worker = start_worker(metrics, "worker");
+    int other = occupied(stage, 1);
+    metrics_join(METRICS_WORKER, "worker");
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_string_equal(reason, OUTSIDE_NO_PLACE);
+    /* Those that only sign people in wait all together, and so may any other process. */
+    metrics_join(METRICS_WORKER, "login");
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    metrics_join(METRICS_JOBS, NULL);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    (void)close(other);
+    metrics_join(METRICS_WORKER, "worker");
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    (void)close(worker);
+    metrics_close();
+    stage_end(stage);
+}
+
+/* As long as a call may take when all is well; the machine may make it longer. */
+static void who_comes_late_waits_for_a_place_that_was_taken_just_now(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct outside_gate gate = {.taken_at = 0};
+    const char *reason = NULL;
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    int other = occupied(stage, 1);
+    int file = gate_file(stage, &gate);
+    int64_t begun = gate.taken_at = clock_monotonic();
+    gate_write(file, &gate);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_string_equal(reason, OUTSIDE_NO_PLACE);
+    assert_true(clock_monotonic() - begun >= 2000000);
+    (void)close(other);
+    stage_end(stage);
+}
+
+/* Who waits for another process's call waits for the provider, too. */
+static void who_holds_or_awaits_a_lock_has_a_place(void **state)
+{
+    struct stage *stage = keycloak_scripted(state);
+    struct outside *holder = outside_of(stage->provider);
+    struct provider *other = keycloak_stage_provider(stage, stage->database);
+    const char *reason = NULL;
+    holder->options.calls_max = outside_of(other)->options.calls_max = 1;
+    outside_start(holder, OUTSIDE_LOGIN_MILLISECONDS);
+    expect_ok(outside_lock(holder, stage->arena, "somebody"));
+    /* The holder's own calls need no other. */
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_forget_failures(stage);
+    assert_int_equal(knock_by(stage, other, &reason), WEB_UNREACHABLE);
+    assert_string_equal(reason, OUTSIDE_NO_PLACE);
+    struct error *error = outside_lock(outside_of(other), stage->arena, "somebody else");
+    assert_string_equal(error->detail, OUTSIDE_NO_PLACE);
+    outside_unlock(holder, stage->arena, "somebody");
+    assert_int_equal(knock_by(stage, other, &reason), WEB_ANSWERED);
+    provider_free(&other);
     stage_end(stage);
 }
 
@@ -187,6 +286,9 @@ static void mostly_failing_is_failing(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_provider_that_fails_is_left_alone_for_a_while),
     HARNESS_TEST(more_calls_than_places_are_refused_at_once),
+    HARNESS_TEST(the_last_worker_of_a_pool_does_not_wait),
+    HARNESS_TEST(who_comes_late_waits_for_a_place_that_was_taken_just_now),
+    HARNESS_TEST(who_holds_or_awaits_a_lock_has_a_place),
     HARNESS_TEST(a_kept_lock_on_the_state_holds_back_no_call),
     HARNESS_TEST(only_one_call_is_the_probe),
     HARNESS_TEST(failures_of_all_processes_count_together),
