@@ -34,7 +34,7 @@ enum provider_outcome {
     PROVIDER_PERMANENT_PASSWORD,    /* login with new_password_sent: right, but permanent; no session made */
     PROVIDER_BAD_CREDENTIALS,       /* unknown account or wrong password: never told apart */
     PROVIDER_TEMPORARY_EXPIRED,     /* right, but its time is over: outside: BAD_CREDENTIALS */
-    PROVIDER_DISABLED,              /* told only after the right password */
+    PROVIDER_DISABLED,              /* told only after the right password; also where the provider asks for more (in the log) */
     PROVIDER_UNCONFIRMED,           /* likewise */
     PROVIDER_SAME_PASSWORD,         /* the new password is the temporary (or current) one */
     PROVIDER_PASSWORD_REFUSED,      /* the new password passes our rules but not the provider's own */

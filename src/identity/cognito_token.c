@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/log.h"
 #include "identity/cognito_int.h"
 
 static void read_grant(const struct document *answer, struct outside_grant *grant_out)
@@ -73,8 +74,12 @@ struct error *cognito_login(struct outside *outside, struct arena *arena, const 
         *outcome_out = PROVIDER_OK;
         return NULL;
     }
-    if (strcmp(challenge, "NEW_PASSWORD_REQUIRED") != 0)
-        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "cognito asks for %s, which is not supported", challenge);
+    if (strcmp(challenge, "NEW_PASSWORD_REQUIRED") != 0) {
+        LOG(WARN, IDENTITY, "cognito asks of an account what cannot be answered here; while it does nobody signs in to it",
+            LOG_TEXT("subject", username), LOG_TEXT("challenge", challenge));
+        *outcome_out = PROVIDER_DISABLED;
+        return NULL;
+    }
     *proof_out = proof_of(arena, call.answer, username);
     *outcome_out = PROVIDER_NEW_PASSWORD_REQUIRED;
     return NULL;
@@ -185,6 +190,9 @@ struct error *cognito_change_password(struct outside *outside, struct arena *are
     struct cognito_call call;
     const char *proof = NULL;
     TRY(cognito_login(outside, arena, &attempt, &grant, &proof, outcome_out));
+    /* The password is right, but without a session there is no change. */
+    if (*outcome_out == PROVIDER_DISABLED)
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "cognito asks for more than the password");
     if (*outcome_out != PROVIDER_OK || grant.access_token == NULL) {
         *outcome_out = PROVIDER_BAD_CREDENTIALS;
         return NULL;

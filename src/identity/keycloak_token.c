@@ -75,20 +75,25 @@ struct error *keycloak_reset(struct keycloak *keycloak, struct arena *arena, con
 
 /* ---- signing in ----------------------------------------------------------------------------------- */
 
-/* What the required actions of an account make of a right password. */
+/*
+ * What the required actions of an account make of a right password. Where there are none it is the realm that lacks
+ * something (a complete profile?), and of everybody.
+ */
 static struct error *judge_pending(struct arena *arena, const struct keycloak_user *user,
                                    enum provider_outcome *outcome_out)
 {
     bool both = keycloak_user_must(user, KEYCLOAK_VERIFY_EMAIL) && keycloak_user_must(user, KEYCLOAK_UPDATE_PASSWORD);
+    if (user->actions.count == 0)
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak: the realm does not let the account in as it is");
     if (keycloak_user_is_temporary(user))
         *outcome_out = PROVIDER_NEW_PASSWORD_REQUIRED;
     else if (keycloak_user_must(user, KEYCLOAK_VERIFY_EMAIL) && user->actions.count == (both ? 2 : 1))
         *outcome_out = PROVIDER_UNCONFIRMED;
-    else
-        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE,
-                         "keycloak: the account requires %s, which is not supported",
-                         user->actions.count != 0 ? text_list_join(arena, &user->actions, ", ")
-                                                  : "what its realm does (a complete profile?)");
+    else {
+        *outcome_out = PROVIDER_DISABLED;
+        LOG(WARN, IDENTITY, "keycloak requires of an account what cannot be done here; until it is done there nobody signs in to it",
+            LOG_TEXT("subject", user->id), LOG_TEXT("actions", text_list_join(arena, &user->actions, ", ")));
+    }
     return NULL;
 }
 
@@ -265,7 +270,8 @@ static struct error *change(struct keycloak *keycloak, struct arena *arena, cons
         return NULL;
     TRY(try_password(keycloak, arena, user.username, changing->password, &grant, &result));
     *changing->outcome = PROVIDER_BAD_CREDENTIALS;
-    if (result != PASSWORD_RIGHT)
+    /* Actions that are pending keep nobody from another password. */
+    if (result == PASSWORD_WRONG)
         return NULL;
     if (grant.refresh_token.bytes != NULL)
         TRY(end_session(keycloak, arena, grant.refresh_token));

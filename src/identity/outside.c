@@ -313,10 +313,8 @@ static struct error *change_password(struct provider *provider, struct arena *ar
     const char *proof = NULL;
     struct provider_login attempt = {.subject = subject, .user_id = user, .password = password};
     TRY(outside->wire->login(outside, arena, &attempt, &grant, &proof, outcome_out));
-    if (*outcome_out != PROVIDER_OK) {
-        *outcome_out = PROVIDER_BAD_CREDENTIALS;
+    if (*outcome_out == PROVIDER_BAD_CREDENTIALS)
         return NULL;
-    }
     outside_give_up(outside, arena, &grant);
     *outcome_out = PROVIDER_SAME_PASSWORD;
     return NULL;

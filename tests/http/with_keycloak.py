@@ -280,8 +280,8 @@ def test_another_required_action_keeps_the_user_out_until_it_is_done(api, stack,
     tokens = member.session()
     realm.change(member, requiredActions=["CONFIGURE_TOTP"])
     login_reply = login(api, member)
-    assert login_reply.status_code == 500 and login_reply.json()["code"] == "identityProvider.unavailable"
-    assert is_told(stack, "the account requires CONFIGURE_TOTP")
+    assert login_reply.status_code == 401 and login_reply.json()["code"] == "auth.userDisabled"
+    assert is_told(stack, "CONFIGURE_TOTP")
     assert login(api, member, "not the password").json()["code"] == "auth.credentials"
     me(api, tokens, 200)
     realm.change(member, requiredActions=[])

@@ -7,7 +7,7 @@ hexadecimal numbers). Every call is noted in DIRECTORY/log, one JSON object a li
 is carried out, and the answer never comes), and the file goes. With DIRECTORY/codes, when there, the pool verifies addresses:
 it mails codes itself, one JSON object a line of DIRECTORY/mails. DIRECTORY/denied names operations that the access key may not
 call, /lacks an attribute that the pool does not have, /skew the seconds that its clock is ahead; with /noflow the app client
-allows no passwords, and with /expired signatures are too old."""
+allows no passwords, with /expired signatures are too old, and with /second-factor a right password is not enough."""
 
 import argparse
 import base64
@@ -313,6 +313,9 @@ class Pool:
             raise Fault("UserNotConfirmedException", "User is not confirmed.")
         if user.password != parameters["PASSWORD"]:
             raise Fault("NotAuthorizedException", "Incorrect username or password.")
+        if os.path.exists(os.path.join(self.directory, "second-factor")):
+            return {"ChallengeName": "SOFTWARE_TOKEN_MFA", "Session": "x" * 20,
+                    "ChallengeParameters": {"USER_ID_FOR_SRP": user.sub}}
         if user.status == "CONFIRMED":
             return self.grant(user)
         session = secrets.token_urlsafe(64)

@@ -215,6 +215,25 @@ static void who_tries_too_often_is_not_told_that_the_password_is_wrong(void **st
     stage_end(stage);
 }
 
+static void a_second_factor_keeps_people_out_and_is_no_wrong_password(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens tokens;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    (void)stage_put(stage, "second-factor", "");
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_DISABLED);
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    expect_error(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+                                          secret_of(PERMANENT), secret_of(OTHER), &outcome),
+                 ERROR_IDENTITY_UNAVAILABLE);
+    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+                                       secret_of(TEMPORARY), secret_of(OTHER), &outcome));
+    assert_int_equal(outcome, PROVIDER_BAD_CREDENTIALS);
+    stage_end(stage);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_member_signs_in_once_confirmed),
     HARNESS_TEST(a_changed_password_is_changed_whatever_becomes_of_its_session),
@@ -227,5 +246,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(addresses_that_are_not_usable_are_refused),
     HARNESS_TEST(an_account_that_cannot_be_marked_is_taken_back),
     HARNESS_TEST(who_tries_too_often_is_not_told_that_the_password_is_wrong),
+    HARNESS_TEST(a_second_factor_keeps_people_out_and_is_no_wrong_password),
 };
 HARNESS_MODULE(cognito, cases)

@@ -133,8 +133,6 @@ static void other_required_actions_are_not_answered(void **state)
     struct person owner = stage_given(stage, PROVIDER_INVITED);
     struct keycloak *keycloak = keycloak_of(outside_of(stage->provider));
     struct keycloak_user user = account_of(stage, &owner);
-    struct provider_login attempt = {
-        .subject = owner.subject, .user_id = owner.id, .email = owner.email, .password = secret_of(TEMPORARY)};
     const char *actions[] = {"UPDATE_PASSWORD", "UPDATE_PROFILE"};
     struct provider_challenge challenge;
     struct provider_tokens tokens;
@@ -146,8 +144,37 @@ static void other_required_actions_are_not_answered(void **state)
     expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(PERMANENT), &tokens,
                                            &outcome));
     assert_int_equal(outcome, PROVIDER_CHALLENGE_SPENT);
-    expect_error(provider_login(stage->provider, stage->arena, &attempt, &tokens, &challenge, &outcome),
-                 ERROR_IDENTITY_UNAVAILABLE);
+    assert_int_equal(stage_login(stage, &owner, TEMPORARY, false, NULL, NULL), PROVIDER_DISABLED);
+    assert_int_equal(stage_login(stage, &owner, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    stage_end(stage);
+}
+
+/* Who is signed in while an administrator asks for more there still changes the password here. */
+static void other_required_actions_keep_nobody_from_another_password(void **state)
+{
+    struct stage *stage = keycloak_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct keycloak *keycloak = keycloak_of(outside_of(stage->provider));
+    struct keycloak_user user = account_of(stage, &member);
+    const char *actions[] = {"CONFIGURE_TOTP"};
+    struct provider_tokens tokens;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    enum provider_outcome outcome;
+    user.actions = (struct text_list){actions, 1};
+    expect_ok(keycloak_user_put(keycloak, stage->arena, &user, NULL, 0, &outcome));
+    static const struct {
+        const char *password, *new_password;
+        enum provider_outcome outcome;
+    } rows[] = {{TEMPORARY, OTHER, PROVIDER_BAD_CREDENTIALS}, {TEMPORARY, TEMPORARY, PROVIDER_BAD_CREDENTIALS},
+                {PERMANENT, PERMANENT, PROVIDER_SAME_PASSWORD}, {PERMANENT, OTHER, PROVIDER_OK}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+                                           secret_of(rows[i].password), secret_of(rows[i].new_password), &outcome));
+        assert_int_equal(outcome, rows[i].outcome);
+    }
+    user = account_of(stage, &member);
+    assert_true(keycloak_user_must(&user, "CONFIGURE_TOTP"));
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_DISABLED);
     stage_end(stage);
 }
 
@@ -177,6 +204,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_change_keeps_everything_else),
     HARNESS_TEST(writes_at_the_same_time_lose_nothing),
     HARNESS_TEST(other_required_actions_are_not_answered),
+    HARNESS_TEST(other_required_actions_keep_nobody_from_another_password),
     HARNESS_TEST(a_renamed_account_signs_in_by_the_address_here),
 };
 HARNESS_MODULE(keycloak, cases)
