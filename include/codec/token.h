@@ -89,6 +89,7 @@ struct token_claims {
     int64_t issued_at;
     int64_t expires_at;
     int64_t not_before; /* issued_at where the token has no nbf */
+    int64_t signed_in_at; /* auth_time: when whoever it is showed the password; 0: the token does not say */
 };
 
 /*

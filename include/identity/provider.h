@@ -295,7 +295,8 @@ void provider_rules(struct provider *provider, struct token_rules *rules_out);
 /*
  * Turns what a verified token says into our ids: on return claims->subject is the user's and claims->session a row of
  * domain/session.h (which may have ended). A session of an outside issuer that was never seen here is made known by it.
- * *known_out is false when the token is nobody's, or was issued before its user ended all sessions. The first token of a
+ * *known_out is false when the token is nobody's, was issued before its user ended all sessions, or its sign-in (auth_time) is
+ * longer ago than a session lives. The first token of a
  * session costs a look-up, the following ones nothing.
  */
 struct error *provider_resolve(struct provider *provider, struct arena *arena, struct token_claims *claims,

@@ -162,6 +162,9 @@ static const char *read_times(const struct document *payload, struct token_claim
     const struct document *not_before = document_member(payload, "nbf");
     if (not_before != NULL && !read_time(not_before, &claims->not_before))
         return "nbf";
+    const struct document *signed_in = document_member(payload, "auth_time");
+    if (signed_in != NULL && !read_time(signed_in, &claims->signed_in_at))
+        return "auth_time";
     return claims->expires_at <= claims->issued_at ? "exp before iat" : NULL;
 }
 

@@ -333,7 +333,8 @@ static const struct statement adopt_session = {
  * A session that began elsewhere (a hosted sign-in page) becomes a row, so that it can be ended here; not when the user
  * has ended all sessions since its token was issued. Seconds are what tokens have: of the very second it is too old.
  * The row stays for as long as sessions live, not as its first token: the next tokens name the session likewise, and without
- * the row that says that it has ended they would begin it anew.
+ * the row that says that it has ended they would begin it anew. What a token says of the sign-in ends it in any case, however
+ * long the provider renews it; with a provider that says nothing it could begin again a day after its end here.
  */
 static struct error *adopt(struct outside *outside, struct arena *arena, const struct token_claims *claims,
                            struct id user, bool *known_out)
@@ -341,9 +342,11 @@ static struct error *adopt(struct outside *outside, struct arena *arena, const s
     struct database *database = outside->options.database;
     struct rows *rows;
     int64_t seconds = outside->options.refresh_token_seconds;
+    if (claims->signed_in_at != 0 && claims->signed_in_at < clock_now() / 1000)
+        seconds -= clock_now() / 1000 - claims->signed_in_at;
     TRY(database_query(database, arena, &may_begin, VALUES(database_id(user), database_integer(claims->issued_at)),
                        &rows));
-    *known_out = rows->count != 0;
+    *known_out = rows->count != 0 && seconds > 0;
     if (!*known_out)
         return NULL;
     return database_change(

@@ -12,7 +12,7 @@
 #define SECONDS_MAX 3600
 
 /* The number tells the layout of the claims: another program's entries are not found. */
-#define LAYOUT "1:"
+#define LAYOUT "2:"
 #define KEY_BYTES (sizeof CACHE_PREFIX_TOKENS LAYOUT + 2 * DIGEST_BYTES)
 
 static void write_key(const uint8_t name[DIGEST_BYTES], char key_out[KEY_BYTES])

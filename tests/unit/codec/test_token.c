@@ -77,6 +77,24 @@ static void an_issued_access_token_is_good(void **state)
     assert_int_equal(claims.expires_at, FORGE_NOW + 900);
 }
 
+static void the_time_of_the_sign_in_is_told_where_it_is_known(void **state)
+{
+    static const struct {
+        const char *value;
+        int64_t signed_in_at;
+    } rows[] = {{NULL, 0}, {"0", 0}, {"1795000000", 1795000000}};
+    struct arena *arena = harness_arena(state);
+    struct token_rules rules = forge_rules(arena);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct token_claims claims;
+        const char *reason = NULL;
+        const char *payload = forge_payload(arena, "auth_time", rows[i].value);
+        const char *token = forge_token(arena, forge_header(arena), payload, FORGE_RS256);
+        assert_int_equal(verify(arena, &rules, token, &claims, &reason), TOKEN_GOOD);
+        assert_int_equal(claims.signed_in_at, rows[i].signed_in_at);
+    }
+}
+
 static void an_issued_token_says_what_it_should_and_no_more(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -327,7 +345,9 @@ static void expired_is_said_of_our_own_tokens_only(void **state)
                                                {"sub", "\"x\""},
                                                {"sid", NULL},
                                                {"iat", "\"1\""},
-                                               {"nbf", "99999999999"}};
+                                               {"nbf", "99999999999"},
+                                               {"auth_time", "\"1\""},
+                                               {"auth_time", "-1"}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         const char *payload = forge_payload(arena, changes[i].name, changes[i].value);
         assert_int_equal(verify(arena, &rules, forge_token(arena, forge_header(arena), payload, FORGE_RS256),
@@ -403,6 +423,7 @@ static void no_byte_of_a_token_is_without_meaning(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(an_issued_access_token_is_good),
+    HARNESS_TEST(the_time_of_the_sign_in_is_told_where_it_is_known),
     HARNESS_TEST(an_issued_token_says_what_it_should_and_no_more),
     HARNESS_TEST(every_token_has_an_id_of_its_own),
     HARNESS_TEST(an_id_token_carries_the_profile_and_does_not_open_the_api),

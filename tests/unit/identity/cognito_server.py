@@ -7,7 +7,8 @@ hexadecimal numbers). Every call is noted in DIRECTORY/log, one JSON object a li
 is carried out, and the answer never comes), and the file goes. With DIRECTORY/codes, when there, the pool verifies addresses:
 it mails codes itself, one JSON object a line of DIRECTORY/mails. DIRECTORY/denied names operations that the access key may not
 call, /lacks an attribute that the pool does not have, /skew the seconds that its clock is ahead; with /noflow the app client
-allows no passwords, with /expired signatures are too old, and with /second-factor a right password is not enough."""
+allows no passwords, with /expired signatures are too old, and with /second-factor a right password is not enough.
+/age holds the seconds that have passed since the sign-in that tokens tell of."""
 
 import argparse
 import base64
@@ -108,6 +109,14 @@ class Pool:
                 return user
         raise Fault(fault, "User does not exist.")
 
+    def age(self):
+        """For how long whoever signs in has been signed in, as the tokens tell it."""
+        path = os.path.join(self.directory, "age")
+        if not os.path.exists(path):
+            return 0
+        with open(path, encoding="utf-8") as file:
+            return int(file.read())
+
     @staticmethod
     def policy(password):
         if len(password) < 12:
@@ -128,7 +137,7 @@ class Pool:
 
     def grant(self, user, origin=None, refresh=None):
         now, origin = int(time.time()), origin or str(uuid.uuid4())
-        common = {"sub": user.sub, "iss": ISSUER, "iat": now, "exp": now + 900, "auth_time": now, "origin_jti": origin}
+        common = {"sub": user.sub, "iss": ISSUER, "iat": now, "exp": now + 900, "auth_time": now - self.age(), "origin_jti": origin}
         access = {**common, "token_use": "access", "client_id": CLIENT, "jti": str(uuid.uuid4()), "username": user.sub,
                   "scope": "aws.cognito.signin.user.admin"}
         identity = {**common, "token_use": "id", "aud": CLIENT, "cognito:username": user.sub,

@@ -9,7 +9,7 @@ out, and the answer never comes), and the file goes. "expire tokens" makes every
 there, makes each answer to a read of a user take a while. DIRECTORY/short, when there, gives admin tokens 20 seconds.
 DIRECTORY/drops holds the names of attributes that the realm's profile does not declare. With /norights the service account may
 not make users, with /noaccount there is none, with /nogrants nobody signs in by password; /skew holds the seconds that the
-clock is ahead."""
+clock is ahead, /age those that have passed since the sign-in that tokens tell of."""
 
 import argparse
 import http.server
@@ -44,6 +44,13 @@ class Realm:
     def has(self, name):
         return os.path.exists(os.path.join(self.directory, name))
 
+    def held(self, name):
+        """What DIRECTORY/name holds; nothing where there is no such file."""
+        if not self.has(name):
+            return ""
+        with open(os.path.join(self.directory, name), encoding="utf-8") as file:
+            return file.read()
+
     # -- tokens
 
     def client(self, form):
@@ -54,7 +61,8 @@ class Realm:
         now = int(time.time())
         entry = self.sessions[session]
         entry["refresh"] = secrets.token_urlsafe(64)
-        common = {"iss": self.issuer, "sub": user["id"], "azp": "gatehouse", "sid": session, "iat": now, "exp": now + 900}
+        common = {"iss": self.issuer, "sub": user["id"], "azp": "gatehouse", "sid": session, "iat": now, "exp": now + 900,
+                  "auth_time": now - int(self.held("age") or 0)}
         access = {**common, "typ": "Bearer", "aud": "account", "jti": str(uuid.uuid4()), "scope": "openid profile email"}
         identity = {**common, "typ": "ID", "aud": "gatehouse", "jti": str(uuid.uuid4()), "email": user["email"]}
         return 200, {"access_token": self.signer.sign(access), "id_token": self.signer.sign(identity), "expires_in": 900,
@@ -120,10 +128,7 @@ class Realm:
 
     def kept(self, attributes):
         """Attributes that the profile declares; the others go without a word."""
-        drops = ""
-        if self.has("drops"):
-            with open(os.path.join(self.directory, "drops"), encoding="utf-8") as file:
-                drops = file.read()
+        drops = self.held("drops")
         return {name: values for name, values in attributes.items() if name not in drops.split() and values != [""]}
 
     @staticmethod
@@ -195,11 +200,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
     def date_time_string(self, timestamp=None):
-        skew = 0
-        if self.realm.has("skew"):
-            with open(os.path.join(self.directory, "skew"), encoding="utf-8") as file:
-                skew = int(file.read())
-        return super().date_time_string((timestamp or time.time()) + skew)
+        return super().date_time_string((timestamp or time.time()) + int(self.realm.held("skew") or 0))
 
     def say(self, status, content, kind="application/json", length=None, location=None):
         self.send_response(status)

@@ -157,6 +157,25 @@ static void a_session_that_began_elsewhere_stays_ended(struct stage *stage)
     stage_end(stage);
 }
 
+/* A provider may renew its sessions for longer than ours live. */
+static void a_session_that_began_elsewhere_ends_when_ours_do(struct stage *stage)
+{
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens old, recent;
+    (void)stage_put(stage, "age", "2592001");
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &old, NULL), PROVIDER_OK);
+    (void)stage_put(stage, "age", "2588400");
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &recent, NULL), PROVIDER_OK);
+    sql(stage->database, stage->arena, "DELETE FROM session WHERE user_id = %s", sql_id(stage->arena, member.id));
+    assert_false(stage_opens(stage, &member, old.access_token));
+    assert_true(stage_opens(stage, &member, recent.access_token));
+    assert_int_equal(sql_integer(stage->database, stage->arena,
+                                 "SELECT COUNT(*) FROM session WHERE user_id = %s AND expires_at <= UTC_TIMESTAMP(3) + INTERVAL 1 HOUR",
+                                 sql_id(stage->arena, member.id)),
+                     1);
+    stage_end(stage);
+}
+
 static void passwords_are_changed_set_and_judged(struct stage *stage)
 {
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
@@ -272,6 +291,7 @@ EACH(refresh_tokens_are_ours_rotate_and_tell_copies, keycloak_stage_new)
 EACH(ended_sessions_open_nothing_though_their_tokens_verify, keycloak_stage_new)
 EACH(a_session_that_began_elsewhere_can_be_ended_here, keycloak_stage_new)
 EACH(a_session_that_began_elsewhere_stays_ended, keycloak_stage_new)
+EACH(a_session_that_began_elsewhere_ends_when_ours_do, keycloak_scripted)
 EACH(passwords_are_changed_set_and_judged, keycloak_stage_new)
 EACH(a_repeated_creation_takes_its_own_account_over, keycloak_stage_new)
 EACH(a_refresh_without_an_answer_can_be_repeated, keycloak_scripted)
@@ -285,6 +305,7 @@ static const struct CMUnitTest cases[] = {
     EACH_TEST(ended_sessions_open_nothing_though_their_tokens_verify),
     EACH_TEST(a_session_that_began_elsewhere_can_be_ended_here),
     EACH_TEST(a_session_that_began_elsewhere_stays_ended),
+    EACH_TEST(a_session_that_began_elsewhere_ends_when_ours_do),
     EACH_TEST(passwords_are_changed_set_and_judged),
     EACH_TEST(a_repeated_creation_takes_its_own_account_over),
     EACH_TEST(a_refresh_without_an_answer_can_be_repeated),
