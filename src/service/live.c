@@ -100,11 +100,11 @@ static bool all_known(const struct change_entries *entries)
 
 /*
  * Brings the host's cache file to the version, whoever of the host is the first to hear of it. `anew`: the counting itself
- * has begun anew, so what the file says of its version means nothing.
+ * has begun anew, so what the file says of its version means nothing. Where the log does not tell all, no evictions do.
  */
 static struct error *follow_file(struct service *service, struct arena *arena, int64_t version, bool anew)
 {
-    struct change_entries entries = {.whole = true};
+    struct change_entries entries = {.count = 0};
     int64_t newest = version;
     int64_t at = cache_version(service->cache);
     /* The file may be ahead of what this request has read; but not of the log, unless a backup was restored. */
@@ -114,10 +114,11 @@ static struct error *follow_file(struct service *service, struct arena *arena, i
         anew = true;
     else if (at != 0 && at < version)
         TRY(change_list(service->database, arena, at, version, &entries));
-    struct cache_eviction *evictions = arena_array(arena, entries.count, sizeof *evictions);
-    for (size_t i = 0; i < entries.count; i++)
+    size_t count = all_known(&entries) ? entries.count : 0;
+    struct cache_eviction *evictions = arena_array(arena, count, sizeof *evictions);
+    for (size_t i = 0; i < count; i++)
         evictions[i] = evict_read(arena, &entries.items[i]);
-    cache_follow(service->cache, evictions, entries.count, version, anew || !all_known(&entries));
+    cache_follow(service->cache, evictions, count, version, anew);
     return NULL;
 }
 

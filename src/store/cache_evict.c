@@ -123,6 +123,15 @@ struct following {
     bool reset;
 };
 
+/*
+ * Whether the evictions tell all that happened after `version`. Whoever listed them saw a version of the file, too, but
+ * maybe of another file, or none because it could not be read just then.
+ */
+static bool tells_all(const struct following *following, int64_t version)
+{
+    return following->count > 0 && following->evictions[0].version <= version + 1;
+}
+
 static int follow_body(struct cache *cache, MDB_txn *txn, void *context)
 {
     struct following *following = context;
@@ -130,8 +139,12 @@ static int follow_body(struct cache *cache, MDB_txn *txn, void *context)
     if (following->reset)
         return cache_empty(cache, txn, &following->version);
     int code = cache_get_version(cache, txn, &version);
-    if (code == 0 && version >= following->version)
+    if (code != 0)
+        return code;
+    if (version >= following->version)
         return CACHE_QUIT;
+    if (!tells_all(following, version))
+        return cache_empty(cache, txn, &following->version);
     for (size_t i = 0; code == 0 && i < following->count; i++)
         if (following->evictions[i].version > version)
             code = evict(cache, txn, &following->evictions[i]);

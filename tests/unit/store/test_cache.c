@@ -251,6 +251,28 @@ static void a_file_that_is_behind_is_not_read_and_a_reset_empties_it(void **stat
     cache_free(&fresh);
 }
 
+/* Of another file than the one that was looked at, or of one that could not be read just then, the list tells too little. */
+static void a_file_of_before_the_evictions_that_are_told_is_emptied(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct cache_eviction next = {.version = 6}, later = {.version = 7};
+    const struct {
+        const struct cache_eviction *evictions;
+        size_t count;
+        bool kept;
+    } told[] = {{&next, 1, true}, {&later, 1, false}, {NULL, 0, false}};
+    for (size_t i = 0; i < 3; i++) {
+        const char *path = cache_path(arena);
+        struct cache *one = given_cache(path, 5);
+        struct cache *other = given_cache(path, 5);
+        cache_store(one, "a:1", "old", 3, 60);
+        cache_follow(other, told[i].evictions, told[i].count, told[i].count == 0 ? 6 : told[i].evictions->version, false);
+        assert_int_equal(found(other, arena, "a:1") != NULL, told[i].kept);
+        cache_free(&one);
+        cache_free(&other);
+    }
+}
+
 static void what_is_evicted_while_it_is_loaded_is_not_stored(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -303,6 +325,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(keys_prefixes_and_everything_are_evicted),
     HARNESS_TEST(an_eviction_is_applied_once_and_never_undone),
     HARNESS_TEST(a_file_that_is_behind_is_not_read_and_a_reset_empties_it),
+    HARNESS_TEST(a_file_of_before_the_evictions_that_are_told_is_emptied),
     HARNESS_TEST(what_is_evicted_while_it_is_loaded_is_not_stored),
     HARNESS_TEST(another_secret_reads_nothing),
 };
