@@ -8,7 +8,7 @@
 #include "codec/digest.h"
 #include "store/cache_int.h"
 
-#define FORMAT "gatehouse cache 1"
+#define FORMAT "gatehouse cache 2"
 #define FORMAT_BYTES (sizeof FORMAT + CACHE_TAG_BYTES)
 
 /* Entries may take so much of the file; the rest is for pages that readers still hold and for writing. */
@@ -72,23 +72,35 @@ static MDB_val meta_name(struct cache_name *name, const char *what)
     return cache_name(name, 'm', what, strlen(what));
 }
 
+/* Twice, once with every bit turned: where one fell over, entries that were evicted since might pass for current. */
+struct version_record {
+    int64_t version;
+    int64_t turned;
+};
+
 int cache_get_version(struct cache *cache, MDB_txn *txn, int64_t *version_out)
 {
     struct cache_name name;
+    struct version_record record;
     MDB_val key = meta_name(&name, "version");
     MDB_val found;
     *version_out = 0;
     int code = mdb_get(txn, cache->dbi, &key, &found);
-    if (code == 0 && found.mv_size == sizeof *version_out)
-        memcpy(version_out, found.mv_data, sizeof *version_out);
-    return code == MDB_NOTFOUND ? 0 : code;
+    if (code != 0 || found.mv_size != sizeof record)
+        return code == 0 || code == MDB_NOTFOUND ? MDB_CORRUPTED : code;
+    memcpy(&record, found.mv_data, sizeof record);
+    if (record.turned != ~record.version)
+        return MDB_CORRUPTED;
+    *version_out = record.version;
+    return 0;
 }
 
 int cache_put_version(struct cache *cache, MDB_txn *txn, int64_t version)
 {
     struct cache_name name;
+    struct version_record record = {version, ~version};
     MDB_val key = meta_name(&name, "version");
-    MDB_val value = {.mv_data = &version, .mv_size = sizeof version};
+    MDB_val value = {.mv_data = &record, .mv_size = sizeof record};
     return mdb_put(txn, cache->dbi, &key, &value, 0);
 }
 

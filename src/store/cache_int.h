@@ -114,6 +114,7 @@ cache_body cache_prepare;
 /* Empties the file but for its format; *context is the int64_t version it gets. */
 cache_body cache_empty;
 
+/* A file that was prepared always has one: without it, or where it is damaged, the file is MDB_CORRUPTED. */
 int cache_get_version(struct cache *cache, MDB_txn *txn, int64_t *version_out);
 int cache_put_version(struct cache *cache, MDB_txn *txn, int64_t version);
 

@@ -483,6 +483,42 @@ static void a_changed_byte_is_never_handed_out(void **state)
     }
 }
 
+/* All that the file says of its version, also in pages that are free by now. */
+static void turn_bit_of_version(struct arena *arena, const char *path, unsigned bit)
+{
+    static const char name[] = "mversion";
+    size_t length;
+    const char *bytes = harness_read(arena, path, &length);
+    int descriptor = open(path, O_WRONLY | O_CLOEXEC);
+    unsigned turned = 0;
+    for (const char *at = bytes; (at = memmem(at, (size_t)(bytes + length - at), name, sizeof name - 1)) != NULL; turned++) {
+        at += sizeof name - 1;
+        unsigned char changed = (unsigned char)((unsigned char)at[bit / 8] ^ (1u << bit % 8));
+        assert_int_equal(pwrite(descriptor, &changed, 1, at + bit / 8 - bytes), 1);
+    }
+    assert_true(turned > 0);
+    (void)close(descriptor);
+}
+
+static void a_version_with_a_bit_that_fell_over_makes_no_entry_current(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    for (unsigned bit = 0; bit < 63; bit++) {
+        const char *path = cache_path(arena);
+        struct cache *cache = given_cache(path, 5);
+        cache_store(cache, "a:old", "old", 3, 60);
+        cache_free(&cache);
+        turn_bit_of_version(arena, path, bit);
+        /* Others have changed things up to where the file now claims to be. */
+        cache = given_cache(path, 5 | (INT64_C(1) << bit));
+        assert_null(found(cache, arena, "a:old"));
+        cache_store(cache, "a:new", "new", 3, 60);
+        assert_string_equal(found(cache, arena, "a:new"), "new");
+        cache_free(&cache);
+        (void)unlink(path);
+    }
+}
+
 /* ---- no room ------------------------------------------------------------------------------------- */
 
 static void without_room_nothing_is_stored_and_nothing_fails(void **state)
@@ -528,6 +564,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(garbage_while_they_are_written_stops_nobody),
     HARNESS_TEST(what_is_no_file_of_ours_is_made_anew),
     HARNESS_TEST(a_changed_byte_is_never_handed_out),
+    HARNESS_TEST(a_version_with_a_bit_that_fell_over_makes_no_entry_current),
     HARNESS_TEST(without_room_nothing_is_stored_and_nothing_fails),
 };
 HARNESS_MODULE(cache_faults, cases)
