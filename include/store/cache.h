@@ -95,7 +95,8 @@ int64_t cache_version(struct cache *cache);
  * Puts a file that is behind at `version`, at once for all readers. The evictions are those of all changes from some version
  * on up to `version`, in order and without a gap, or none: those newer than the file are applied; a file of before the first
  * of them is emptied. `reset` empties the file and puts it at `version` wherever it was. A file to which this cannot be done
- * is thrown away. From now on this process takes nothing from a file that is behind `version`.
+ * is thrown away; where not even that can be done, a process that was told to reset does without any until it follows the
+ * next version. From now on this process takes nothing from a file that is behind `version`.
  */
 void cache_follow(struct cache *cache, const struct cache_eviction *evictions, size_t count, int64_t version, bool reset);
 

@@ -165,6 +165,9 @@ void cache_follow(struct cache *cache, const struct cache_eviction *evictions, s
         done = cache_write(cache, follow_body, &following) || (!reset && cache_version(cache) >= version);
     if (!done && cache->env != NULL)
         cache_discard(cache, "an eviction could not be written");
+    /* What the file says of its version may be of another count. Wherever it is now, nothing is taken from it. */
+    if (!done && reset)
+        cache->version = 0;
 }
 
 /* ---- counting and listing ------------------------------------------------------------------------ */

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "cache_help.h"
-#include "store/cache.h"
+#include "store/cache_int.h"
 
 static void what_was_stored_is_found_by_every_process(void **state)
 {
@@ -251,6 +251,29 @@ static void a_file_that_is_behind_is_not_read_and_a_reset_empties_it(void **stat
     cache_free(&fresh);
 }
 
+/* The file cannot be opened while the reset is told; later it is there again, as it was, and ahead of what is counted now. */
+static void a_file_that_could_not_be_reset_is_not_used(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *path = cache_path(arena);
+    const char *away = arena_format(arena, "%s-away", path);
+    struct cache *one = given_cache(path, 9);
+    cache_store(one, "a:1", "old", 3, 60);
+    cache_free(&one);
+    struct cache *other = cache_new(&(struct cache_options){path, CACHE_BYTES, secret_of(CACHE_MASTER)});
+    assert_int_equal(rename(path, away), 0);
+    assert_int_equal(symlink(away, path), 0);
+    cache_follow(other, NULL, 0, 4, true);
+    assert_int_equal(rename(away, path), 0);
+    other->retry_at = 0;
+    assert_int_equal(cache_version(other), 9);
+    assert_null(found(other, arena, "a:1"));
+    cache_follow(other, NULL, 0, 5, true);
+    cache_store(other, "a:1", "new", 3, 60);
+    assert_string_equal(found(other, arena, "a:1"), "new");
+    cache_free(&other);
+}
+
 /* Of another file than the one that was looked at, or of one that could not be read just then, the list tells too little. */
 static void a_file_of_before_the_evictions_that_are_told_is_emptied(void **state)
 {
@@ -325,6 +348,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(keys_prefixes_and_everything_are_evicted),
     HARNESS_TEST(an_eviction_is_applied_once_and_never_undone),
     HARNESS_TEST(a_file_that_is_behind_is_not_read_and_a_reset_empties_it),
+    HARNESS_TEST(a_file_that_could_not_be_reset_is_not_used),
     HARNESS_TEST(a_file_of_before_the_evictions_that_are_told_is_emptied),
     HARNESS_TEST(what_is_evicted_while_it_is_loaded_is_not_stored),
     HARNESS_TEST(another_secret_reads_nothing),
