@@ -23,6 +23,9 @@ struct entry_head {
     int64_t ttl;                  /* microseconds */
 };
 
+/* What stands in front of the key in an entry's place in the order of ages: 'a' and the time. */
+#define PLACE_BYTES 9
+
 #define SIGNED_OFFSET offsetof(struct entry_head, stored_at)
 
 int64_t cache_clock(void)
@@ -46,8 +49,8 @@ static MDB_val age_name(struct cache_name *name, int64_t stored_at, const char *
     name->bytes[0] = 'a';
     for (unsigned i = 0; i < 8; i++)
         name->bytes[1 + i] = (unsigned char)((uint64_t)stored_at >> (56 - 8 * i));
-    memcpy(name->bytes + 9, key, length);
-    name->length = 9 + length;
+    memcpy(name->bytes + PLACE_BYTES, key, length);
+    name->length = PLACE_BYTES + length;
     return (MDB_val){.mv_data = name->bytes, .mv_size = name->length};
 }
 
@@ -111,19 +114,39 @@ static void make_format(const struct cache *cache, unsigned char format_out[FORM
     make_tag(cache, FORMAT, sizeof FORMAT, &none, "", 0, format_out + sizeof FORMAT);
 }
 
+/* Whether a key is an entry's place in the order of ages. */
+static bool is_place(const MDB_val *key)
+{
+    return key->mv_size >= PLACE_BYTES && key->mv_size <= CACHE_KEY_MAX && *(const char *)key->mv_data == 'a';
+}
+
+/* A cursor at the oldest entry's place; MDB_NOTFOUND when there is none. It is open only where the answer is 0. */
+static int open_oldest(struct cache *cache, MDB_txn *txn, MDB_cursor **cursor_out, MDB_val *place_out)
+{
+    MDB_val value;
+    int code = mdb_cursor_open(txn, cache->dbi, cursor_out);
+    if (code != 0)
+        return code;
+    *place_out = (MDB_val){.mv_data = (void *)"a", .mv_size = 1};
+    code = mdb_cursor_get(*cursor_out, place_out, &value, MDB_SET_RANGE);
+    if (code == 0 && !is_place(place_out))
+        code = MDB_NOTFOUND;
+    if (code != 0)
+        mdb_cursor_close(*cursor_out);
+    return code;
+}
+
 /* Every entry stands there twice, once by its age; whatever else there is are leases and what the file says of itself. */
 static int count_entries(struct cache *cache, MDB_txn *txn, uint64_t *count_out)
 {
     MDB_cursor *cursor;
-    MDB_val key = {.mv_data = (void *)"a", .mv_size = 1};
-    MDB_val value;
-    int code = mdb_cursor_open(txn, cache->dbi, &cursor);
+    MDB_val place, value;
+    int code = open_oldest(cache, txn, &cursor, &place);
     if (code != 0)
-        return code;
-    code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-    while (code == 0 && key.mv_size > 0 && *(const char *)key.mv_data == 'a') {
+        return code == MDB_NOTFOUND ? 0 : code;
+    while (code == 0 && is_place(&place)) {
         ++*count_out;
-        code = mdb_cursor_get(cursor, &key, &value, MDB_NEXT);
+        code = mdb_cursor_get(cursor, &place, &value, MDB_NEXT);
     }
     mdb_cursor_close(cursor);
     return code == MDB_NOTFOUND ? 0 : code;
@@ -299,21 +322,14 @@ static int delete_oldest(struct cache *cache, MDB_txn *txn)
 {
     char name[LIMIT_CACHE_KEY_BYTES];
     MDB_cursor *cursor;
-    MDB_val key = {.mv_data = (void *)"a", .mv_size = 1};
-    MDB_val value;
-    int code = mdb_cursor_open(txn, cache->dbi, &cursor);
+    MDB_val place;
+    int code = open_oldest(cache, txn, &cursor, &place);
     if (code != 0)
         return code;
-    code = mdb_cursor_get(cursor, &key, &value, MDB_SET_RANGE);
-    bool found = code == 0 && key.mv_size > 9 && key.mv_size <= CACHE_KEY_MAX && *(const char *)key.mv_data == 'a';
-    size_t length = found ? key.mv_size - 9 : 0;
-    if (found) {
-        memcpy(name, (const char *)key.mv_data + 9, length);
-        code = mdb_cursor_del(cursor, 0);
-    }
+    size_t length = place.mv_size - PLACE_BYTES;
+    memcpy(name, (const char *)place.mv_data + PLACE_BYTES, length);
+    code = mdb_cursor_del(cursor, 0);
     mdb_cursor_close(cursor);
-    if (!found)
-        return code == 0 ? MDB_NOTFOUND : code;
     return code != 0 ? code : delete_entry(cache, txn, name, length, &cache->removed.room);
 }
 
