@@ -6,14 +6,19 @@
  * stopped while holding one, would hold up all others for ever. The lock here is the kernel's, on the file itself (flock):
  * it has no content that could break, goes with the process that dies, and is another one as soon as the file is replaced.
  * Many may read at once; a writer is alone, which is what LMDB asks of those who do its locking (it needs neither reader
- * table nor old pages then). Waiting for the lock has an end. When nobody has written meanwhile, somebody keeps it, and the
- * file is as good as broken: that one may go on with it, all others make a new one.
+ * table nor old pages then). Readers who come and go without a break would keep a writer out for ever: so it closes a gate
+ * after a while, a lock on the file's first byte that readers look at before they take theirs. Nobody comes in after that but
+ * who had looked already, and each of those for one look.
+ *
+ * Waiting has an end. When nobody has written meanwhile, somebody keeps the lock, and the file is as good as broken: that one
+ * may go on with it, all others make a new one.
  *
  * A broken page may end the process (SIGBUS, SIGSEGV, SIGFPE, an assertion of LMDB's own) or send it round in circles. From the first
  * cache_guarded() comes back at once, from the second after WATCH_SECONDS of the processor's time; a process that is stopped
  * or gets no processor is not taken for one that runs in circles.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdint.h>
@@ -25,6 +30,7 @@
 #include "store/cache_int.h"
 
 #define LOCK_MICROSECONDS 1000000
+#define GATE_MICROSECONDS 100000
 #define PAUSE_MIN_NANOSECONDS 50000L
 #define PAUSE_MAX_NANOSECONDS 2000000L
 #define WATCH_SECONDS 5
@@ -52,25 +58,59 @@ static uint64_t last_transactions(int descriptor)
     return first + second;
 }
 
+/* Any number of writers may close it; it is open when the last of them has opened it or is gone. */
+static struct flock gate(short kind)
+{
+    return (struct flock){.l_type = kind, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+}
+
+static void set_gate(int descriptor, bool closed)
+{
+    struct flock ours = gate(closed ? F_RDLCK : F_UNLCK);
+    (void)fcntl(descriptor, F_OFD_SETLK, &ours);
+}
+
+static bool gate_is_closed(int descriptor)
+{
+    struct flock other = gate(F_WRLCK);
+    return fcntl(descriptor, F_OFD_GETLK, &other) == 0 && other.l_type != F_UNLCK;
+}
+
+static int try_lock(int descriptor, bool alone)
+{
+    if (!alone && gate_is_closed(descriptor))
+        return EWOULDBLOCK;
+    return flock(descriptor, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 ? 0 : errno;
+}
+
 int cache_lock(int descriptor, bool alone)
 {
     struct timespec pause = {.tv_nsec = PAUSE_MIN_NANOSECONDS};
-    int64_t deadline = 0;
+    int64_t begun = 0;
     uint64_t before = 0;
-    while (flock(descriptor, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0) {
-        if (errno != EWOULDBLOCK && errno != EINTR)
-            return errno;
-        if (deadline == 0) {
-            deadline = clock_monotonic() + LOCK_MICROSECONDS;
+    bool closed = false;
+    int code;
+    while ((code = try_lock(descriptor, alone)) == EWOULDBLOCK || code == EINTR) {
+        int64_t now = clock_monotonic();
+        if (begun == 0) {
+            begun = now;
             before = last_transactions(descriptor);
         }
-        if (clock_monotonic() > deadline)
-            return last_transactions(descriptor) == before ? CACHE_STUCK : CACHE_BUSY;
+        if (now - begun > LOCK_MICROSECONDS) {
+            code = last_transactions(descriptor) == before ? CACHE_STUCK : CACHE_BUSY;
+            break;
+        }
+        if (alone && !closed && now - begun > GATE_MICROSECONDS) {
+            closed = true;
+            set_gate(descriptor, true);
+        }
         (void)nanosleep(&pause, NULL);
         if (pause.tv_nsec < PAUSE_MAX_NANOSECONDS)
             pause.tv_nsec *= 2;
     }
-    return 0;
+    if (closed)
+        set_gate(descriptor, false);
+    return code;
 }
 
 void cache_unlock(int descriptor)

@@ -83,7 +83,7 @@ void cache_on_assert(MDB_env *env, const char *message);
 
 /*
  * 0; after a second without the lock CACHE_STUCK when somebody has kept it all the time, CACHE_BUSY when others were faster;
- * or what the system says against it.
+ * or what the system says against it. However many read in turns, one that wants to be alone gets in.
  */
 int cache_lock(int descriptor, bool alone);
 void cache_unlock(int descriptor);

@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -171,6 +172,64 @@ static void a_process_that_goes_round_in_circles_comes_out_and_is_spent(void **s
     cache_free(&cache);
 }
 
+/* ---- many that read ------------------------------------------------------------------------------ */
+
+/* Reads for ever, and lets go only when the other reader has come in, too; or after a while, since that one may have to wait. */
+static void read_in_turns(const char *path, int tell, int told)
+{
+    struct pollfd other = {.fd = told, .events = POLLIN};
+    int descriptor = open(path, O_RDWR | O_CLOEXEC);
+    char byte = 'r';
+    for (;;) {
+        if (cache_lock(descriptor, false) != 0)
+            continue;
+        if (write(tell, &byte, 1) != 1 || (poll(&other, 1, 100) == 1 && read(told, &byte, 1) != 1))
+            _exit(1);
+        cache_unlock(descriptor);
+    }
+}
+
+static pid_t start_reader(const char *path, int tell, int told)
+{
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child != 0)
+        return child;
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
+    read_in_turns(path, tell, told);
+    _exit(1);
+}
+
+/* The file is never free, though nobody keeps it. */
+static void a_writer_gets_in_among_those_who_read_in_turns(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *path = cache_path(arena);
+    struct cache *cache = given_cache(path, 1);
+    int there[2], back[2], code = CACHE_STUCK;
+    int one = open(path, O_RDWR | O_CLOEXEC), other = open(path, O_RDWR | O_CLOEXEC);
+    assert_true(one >= 0 && other >= 0);
+    assert_int_equal(pipe2(there, O_CLOEXEC), 0);
+    assert_int_equal(pipe2(back, O_CLOEXEC), 0);
+    pid_t first = start_reader(path, there[1], back[0]);
+    struct pollfd begun = {.fd = there[0], .events = POLLIN};
+    assert_int_equal(poll(&begun, 1, -1), 1);
+    pid_t second = start_reader(path, back[1], there[0]);
+    for (int tries = 0; tries < 5 && code != 0; tries++)
+        code = cache_lock(one, true);
+    assert_int_equal(code, 0);
+    cache_unlock(one);
+    /* And nobody is kept out for it any longer. */
+    assert_int_equal(cache_lock(other, false), 0);
+    cache_unlock(other);
+    end_process(first);
+    end_process(second);
+    cache_free(&cache);
+    const int descriptors[] = {one, other, there[0], there[1], back[0], back[1]};
+    for (size_t i = 0; i < 6; i++)
+        (void)close(descriptors[i]);
+}
+
 /* ---- garbage under load -------------------------------------------------------------------------- */
 
 static void work(const char *path, unsigned seed, int ready)
@@ -297,6 +356,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(readers_go_on_beside_a_process_that_is_stopped),
     HARNESS_TEST(a_process_that_is_killed_while_it_writes_leaves_the_file_as_it_was),
     HARNESS_TEST(a_process_that_goes_round_in_circles_comes_out_and_is_spent),
+    HARNESS_TEST(a_writer_gets_in_among_those_who_read_in_turns),
     HARNESS_TEST(a_file_full_of_garbage_is_soon_another_one),
     HARNESS_TEST(garbage_under_load_hangs_nobody_and_is_never_handed_out),
 };
