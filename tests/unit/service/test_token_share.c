@@ -92,46 +92,57 @@ static size_t shared(const struct process *process, struct arena *arena)
     return cache_list(process->cache, arena, NULL, 10, &entries);
 }
 
+/* Two processes of a host, and a token. */
+struct host {
+    const char *path;
+    struct process one, other;
+    struct made made;
+};
+
+static struct host a_host(struct arena *arena)
+{
+    const char *path = arena_format(arena, "%s/cache", harness_directory(arena));
+    return (struct host){path, a_process(arena, path), a_process(arena, path), made_token(arena, 900)};
+}
+
+static void end_host(struct host *host)
+{
+    cache_free(&host->one.cache);
+    cache_free(&host->other.cache);
+}
+
 static void a_token_in_use_is_verified_once_for_all_processes(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const char *path = arena_format(arena, "%s/cache", harness_directory(arena));
-    struct process one = a_process(arena, path);
-    struct process other = a_process(arena, path);
-    struct made made = made_token(arena, 900);
+    struct host host = a_host(arena);
     struct cache_entry *entries;
-    assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
-    assert_int_equal(shared(&one, arena), 0);
-    assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
-    assert_int_equal(shared(&one, arena), 1);
-    assert_int_equal(hits(&one), 0);
-    assert_int_equal(judge(&other, arena, &made, made.token), TOKEN_GOOD);
-    assert_int_equal(judge(&other, arena, &made, made.token), TOKEN_GOOD);
-    assert_int_equal(hits(&other), 1);
-    assert_int_equal(token_memo_hits(other.memo), 1);
-    assert_int_equal(cache_list(one.cache, arena, NULL, 10, &entries), 1);
+    assert_int_equal(judge(&host.one, arena, &host.made, host.made.token), TOKEN_GOOD);
+    assert_int_equal(shared(&host.one, arena), 0);
+    assert_int_equal(judge(&host.one, arena, &host.made, host.made.token), TOKEN_GOOD);
+    assert_int_equal(shared(&host.one, arena), 1);
+    assert_int_equal(hits(&host.one), 0);
+    assert_int_equal(judge(&host.other, arena, &host.made, host.made.token), TOKEN_GOOD);
+    assert_int_equal(judge(&host.other, arena, &host.made, host.made.token), TOKEN_GOOD);
+    assert_int_equal(hits(&host.other), 1);
+    assert_int_equal(token_memo_hits(host.other.memo), 1);
+    assert_int_equal(cache_list(host.one.cache, arena, NULL, 10, &entries), 1);
     assert_memory_equal(entries[0].key, "token:", 6);
-    assert_null(strstr(made.token, entries[0].key + 8));
-    cache_free(&one.cache);
-    cache_free(&other.cache);
+    assert_null(strstr(host.made.token, entries[0].key + 8));
+    end_host(&host);
 }
 
 static void what_is_found_is_judged_by_its_times(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const char *path = arena_format(arena, "%s/cache", harness_directory(arena));
-    struct process one = a_process(arena, path);
-    struct process other = a_process(arena, path);
-    struct made made = made_token(arena, 900);
-    judge_twice(&one, arena, &made);
-    made.rules.now += 931;
-    assert_int_equal(judge(&other, arena, &made, made.token), TOKEN_EXPIRED);
-    assert_int_equal(hits(&other), 1);
-    made.rules.now -= 931 + 40;
-    struct process third = a_process(arena, path);
-    assert_int_equal(judge(&third, arena, &made, made.token), TOKEN_INVALID);
-    cache_free(&one.cache);
-    cache_free(&other.cache);
+    struct host host = a_host(arena);
+    judge_twice(&host.one, arena, &host.made);
+    host.made.rules.now += 931;
+    assert_int_equal(judge(&host.other, arena, &host.made, host.made.token), TOKEN_EXPIRED);
+    assert_int_equal(hits(&host.other), 1);
+    host.made.rules.now -= 931 + 40;
+    struct process third = a_process(arena, host.path);
+    assert_int_equal(judge(&third, arena, &host.made, host.made.token), TOKEN_INVALID);
+    end_host(&host);
     cache_free(&third.cache);
 }
 
@@ -192,17 +203,13 @@ static void bad_tokens_are_not_kept(void **state)
 static void a_token_is_stored_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const char *path = arena_format(arena, "%s/cache", harness_directory(arena));
-    struct process one = a_process(arena, path);
-    struct process other = a_process(arena, path);
-    struct made made = made_token(arena, 900);
-    assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
-    judge_twice(&other, arena, &made);
-    judge_twice(&one, arena, &made);
-    assert_int_equal(hits(&one), 1);
-    assert_int_equal(shared(&one, arena), 1);
-    cache_free(&one.cache);
-    cache_free(&other.cache);
+    struct host host = a_host(arena);
+    assert_int_equal(judge(&host.one, arena, &host.made, host.made.token), TOKEN_GOOD);
+    judge_twice(&host.other, arena, &host.made);
+    judge_twice(&host.one, arena, &host.made);
+    assert_int_equal(hits(&host.one), 1);
+    assert_int_equal(shared(&host.one, arena), 1);
+    end_host(&host);
 }
 
 /* What a process knows from before a change is not put back behind it, whoever has heard of the change. */

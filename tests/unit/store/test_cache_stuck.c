@@ -97,13 +97,21 @@ static void expect_others_go_on(struct arena *arena, struct cache *before, const
     cache_free(&newcomer);
 }
 
+/* A file with an entry, and a process that is stopped in a transaction on it. */
+static pid_t given_stopped(const char *path, struct cache **cache_out, cache_body *body, bool writes)
+{
+    *cache_out = given_cache(path, 1);
+    cache_store(*cache_out, "a:old", "old", 3, 60);
+    pid_t stopped = start_in(path, body, writes);
+    wait_until_stopped(stopped);
+    return stopped;
+}
+
 static void stop_and_go_on(struct arena *arena, cache_body *body, bool writes)
 {
     const char *path = cache_path(arena);
-    struct cache *cache = given_cache(path, 1);
-    cache_store(cache, "a:old", "old", 3, 60);
-    pid_t stopped = start_in(path, body, writes);
-    wait_until_stopped(stopped);
+    struct cache *cache;
+    pid_t stopped = given_stopped(path, &cache, body, writes);
     expect_others_go_on(arena, cache, path);
     assert_int_equal(cache_counts(cache).rebuilds, 1);
     /* It wakes, ends what it had begun in a file that nobody reads any more, and is none the worse. */
@@ -129,11 +137,8 @@ static void a_process_that_is_stopped_while_it_reads_holds_nobody_up(void **stat
 static void readers_go_on_beside_a_process_that_is_stopped(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const char *path = cache_path(arena);
-    struct cache *cache = given_cache(path, 1);
-    cache_store(cache, "a:old", "old", 3, 60);
-    pid_t stopped = start_in(path, stop_body, true);
-    wait_until_stopped(stopped);
+    struct cache *cache;
+    pid_t stopped = given_stopped(cache_path(arena), &cache, stop_body, true);
     assert_null(found(cache, arena, "a:old"));
     cache_store(cache, "a:old", "again", 5, 60);
     assert_string_equal(found(cache, arena, "a:old"), "again");
