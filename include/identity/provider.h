@@ -317,15 +317,16 @@ struct error *provider_keys(struct provider *provider, struct arena *arena, bool
 struct error *provider_rotate_keys(struct provider *provider, struct arena *arena, enum provider_outcome *outcome_out);
 
 /*
- * The users whose last change of a password got no answer, the oldest first, at most `limit`; none that may still be under way.
- * Their sessions have ended already.
+ * The users with a change of the password that got no answer and that it is time to ask about, whoever waits longest first, at
+ * most `limit`; a user as often as there are such changes. Their sessions have ended already.
  */
 struct error *provider_unsettled(struct provider *provider, struct arena *arena, unsigned limit, struct id **users_out,
                                  size_t *count_out);
 
 /*
- * Asks the provider whether the change of such a user was made, and makes up for what follows from it here. Once it is known it is
- * not unsettled any more; what the owner is told of it is the caller's.
+ * Asks the provider whether one such change of the user was made, the oldest, and makes up for what follows from it here. Once it is
+ * known it is not unsettled any more; what the owner is told of it is the caller's. After an error it is unsettled again later,
+ * ever less often, and no more a week after the change.
  */
 struct error *provider_settle(struct provider *provider, struct arena *arena, struct id user,
                               enum provider_settlement *settlement_out);

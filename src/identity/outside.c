@@ -150,6 +150,7 @@ static const struct statement remove_tokens = {
 static const struct statement remove_names = {
     "DELETE o FROM outside_session o JOIN session s ON s.id = o.session_id WHERE s.user_id = ?"};
 static const struct statement remove_sessions = {"DELETE FROM session WHERE user_id = ?"};
+static const struct statement remove_intents = {"DELETE FROM outside_intent WHERE user_id = ?"};
 static const struct statement remove_account = {"DELETE FROM outside_account WHERE user_id = ?"};
 
 static struct error *remove_rows(struct database *database, struct arena *arena, void *context)
@@ -158,6 +159,7 @@ static struct error *remove_rows(struct database *database, struct arena *arena,
     TRY(database_change(database, arena, &remove_tokens, VALUES(database_id(*user)), NULL));
     TRY(database_change(database, arena, &remove_names, VALUES(database_id(*user)), NULL));
     TRY(database_change(database, arena, &remove_sessions, VALUES(database_id(*user)), NULL));
+    TRY(database_change(database, arena, &remove_intents, VALUES(database_id(*user)), NULL));
     return database_change(database, arena, &remove_account, VALUES(database_id(*user)), NULL);
 }
 

@@ -253,12 +253,11 @@ struct outside_intent {
     struct id user;
     struct secret password;
     bool temporary;
-    struct id keep; /* the session that goes on; zeros: none */
-    const unsigned char *sealed; /* as it was written down; a later one takes its place and stays */
-    size_t sealed_length;
+    struct id keep; /* the session that goes on; none: none */
+    struct id id;   /* of what was written down */
 };
 
-/* Writes it down, before the call. */
+/* Writes it down, before the call, and sets its id. */
 struct error *outside_intend(struct outside *outside, struct arena *arena, struct outside_intent *intent);
 
 /*
