@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "password_memory_int.h"
 
 /*
  * Starting the library picks the processor's fast code; without it hashing is right but slow. Later calls are
@@ -21,14 +22,32 @@ static size_t memory_bytes(struct password_cost cost)
     return (size_t)cost.memory_kib * 1024;
 }
 
+static bool make(char *hash_out, struct secret password, struct password_cost cost)
+{
+    password_memory_begin();
+    int status = crypto_pwhash_argon2id_str(hash_out, (const char *)password.bytes, password.length, cost.passes,
+                                            memory_bytes(cost));
+    password_memory_end();
+    return status == 0;
+}
+
+/* Tells by errno whether it was compared, as the library does. */
+static bool compare(const char *hash, const char *bytes, size_t length)
+{
+    password_memory_begin();
+    errno = 0;
+    int status = crypto_pwhash_argon2id_str_verify(hash, bytes, length);
+    password_memory_end();
+    return status == 0;
+}
+
 struct error *password_hash(struct arena *arena, struct secret password, struct password_cost cost,
                             char **hash_out)
 {
     if (password.bytes == NULL)
         return error_new(arena, ERROR_INTERNAL, "there is no password to hash");
     char *hash = arena_alloc(arena, crypto_pwhash_argon2id_STRBYTES);
-    if (!ready() || crypto_pwhash_argon2id_str(hash, (const char *)password.bytes, password.length,
-                                               cost.passes, memory_bytes(cost)) != 0)
+    if (!ready() || !make(hash, password, cost))
         return error_new(arena, ERROR_INTERNAL, "Argon2id fails with %u KiB and %u passes", cost.memory_kib,
                          cost.passes);
     *hash_out = hash;
@@ -41,8 +60,7 @@ enum password_match password_verify(const char *hash, struct secret password, st
         return PASSWORD_UNDECIDED;
     /* No password is checked like a wrong one, and as slowly. */
     const char *bytes = password.bytes != NULL ? (const char *)password.bytes : "";
-    errno = 0;
-    if (crypto_pwhash_argon2id_str_verify(hash, bytes, password.length) != 0)
+    if (!compare(hash, bytes, password.length))
         return errno == EINVAL ? PASSWORD_WRONG : PASSWORD_UNDECIDED;
     if (password.bytes == NULL)
         return PASSWORD_WRONG;

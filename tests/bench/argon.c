@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The bare Argon2id calls that logins cannot do without: one verification after the other, with the cost that the service
- * is configured for, on so many processes, for so many seconds. argon CONFIGURATION PROCESSES SECONDS prints one line of
- * JSON for each process: {"times": [microseconds of each call], "microseconds": all of them together}. With 0 processes
- * it prints a hash of the password instead.
+ * is configured for, on so many processes, for so many seconds. argon CONFIGURATION PROCESSES SECONDS [service] prints one
+ * line of JSON for each process: {"times": [microseconds of each call], "microseconds": all of them together}. With 0
+ * processes it prints a hash of the password instead. "service" calls the library as the service does, which brings the
+ * memory along.
  */
 #include <inttypes.h>
 #include <sodium.h>
@@ -18,18 +19,31 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "codec/password_hash.h"
 #include "service/setup.h"
 
 #define PASSWORD "a password for tools/bench"
 #define TIMES_MAX 100000
 
-static _Noreturn void verify_for(const char *hash, int64_t seconds)
+static bool verify_bare(const char *hash)
+{
+    return crypto_pwhash_argon2id_str_verify(hash, PASSWORD, sizeof PASSWORD - 1) == 0;
+}
+
+/* Of whatever cost: the hash is right. */
+static bool verify_as_service(const char *hash)
+{
+    enum password_match match = password_verify(hash, secret_of(PASSWORD), (struct password_cost){.memory_kib = 8, .passes = 1});
+    return match == PASSWORD_RIGHT || match == PASSWORD_RIGHT_BUT_WEAK;
+}
+
+static _Noreturn void verify_for(bool (*verify)(const char *hash), const char *hash, int64_t seconds)
 {
     static int64_t times[TIMES_MAX];
     size_t count = 0;
     int64_t started = clock_monotonic(), now = started;
     while (count < TIMES_MAX && now - started < seconds * 1000000) {
-        if (crypto_pwhash_argon2id_str_verify(hash, PASSWORD, sizeof PASSWORD - 1) != 0)
+        if (!verify(hash))
             _exit(EXIT_FAILURE);
         int64_t ended = clock_monotonic();
         times[count++] = ended - now;
@@ -42,7 +56,7 @@ static _Noreturn void verify_for(const char *hash, int64_t seconds)
     _exit(fflush(stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-static bool run(const char *hash, int64_t processes, int64_t seconds)
+static bool run(bool (*verify)(const char *hash), const char *hash, int64_t processes, int64_t seconds)
 {
     bool good = true;
     int status;
@@ -52,7 +66,7 @@ static bool run(const char *hash, int64_t processes, int64_t seconds)
     for (int64_t i = 0; i < processes; i++) {
         pid_t child = fork();
         if (child == 0)
-            verify_for(hash, seconds);
+            verify_for(verify, hash, seconds);
         good = good && child > 0;
     }
     while (wait(&status) > 0)
@@ -63,8 +77,9 @@ static bool run(const char *hash, int64_t processes, int64_t seconds)
 int main(int argc, char **argv)
 {
     int64_t processes, seconds;
-    if (argc != 4 || !text_to_integer(argv[2], 0, 1024, &processes) || !text_to_integer(argv[3], 0, 3600, &seconds)) {
-        (void)fprintf(stderr, "usage: argon CONFIGURATION PROCESSES SECONDS\n");
+    bool as_service = argc == 5 && strcmp(argv[4], "service") == 0;
+    if ((argc != 4 && !as_service) || !text_to_integer(argv[2], 0, 1024, &processes) || !text_to_integer(argv[3], 0, 3600, &seconds)) {
+        (void)fprintf(stderr, "usage: argon CONFIGURATION PROCESSES SECONDS [service]\n");
         return 2;
     }
     struct arena *arena = arena_new();
@@ -81,7 +96,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     if (processes == 0)
         (void)puts(hash);
-    bool good = run(hash, processes, seconds);
+    bool good = run(as_service ? verify_as_service : verify_bare, hash, processes, seconds);
     arena_free(&arena);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

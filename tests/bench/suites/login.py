@@ -15,7 +15,11 @@ from suites.reads import READ
 
 LOGIN = "login"
 BARE = "bare Argon2id, as many processes as cores"
+KEPT = "Argon2id as the service calls it, as many processes as cores"
 MEANWHILE = "authorised file information, logins going on at full speed"
+NOTES = """The bare calls are those of the library as it comes: it maps the memory of each hash anew, and by default the
+kernel's work on its small pages takes near half of the time. The service gives the library memory in large pages; what
+that alone makes of the calls is the row "as the service calls it"."""
 # As in argon.c. Right passwords are never throttled, however many and from wherever.
 PASSWORD = "a password for tools/bench"
 
@@ -30,11 +34,12 @@ class Bare:
     """The probe."""
 
     name: str = BARE
+    how: tuple = ()
 
     def drive(self, stack, connections, seconds):
         """One round."""
         before = own_children()
-        said = argon(stack, stack.cores(), seconds)
+        said = argon(stack, stack.cores(), seconds, *self.how)
         runs = [json.loads(line) for line in said.splitlines()]
         times = [time / 1e6 for run in runs for time in run["times"]]
         return measure.entry(times, own_children() - before, taken=max(run["microseconds"] for run in runs) / 1e6)
@@ -62,10 +67,10 @@ class Meanwhile:
         return found | {key: found[key] + aside[key] for key in ("refused", "broken")}
 
 
-def argon(stack, processes, seconds):
+def argon(stack, processes, seconds, *how):
     """What the probe said."""
     return subprocess.run([stack.build / "tests" / "bench" / "argon", stack.facts["configuration"], str(processes),
-                           str(seconds)], stdout=subprocess.PIPE, text=True, check=True).stdout
+                           str(seconds), *how], stdout=subprocess.PIPE, text=True, check=True).stdout
 
 
 def accounts(stack):
@@ -96,8 +101,9 @@ def run(stack, options):
                    stack.tokens("seen.txt", len(stack.readers)))
     for target in (logins, reads):
         target.look()
-    driven = [logins, Bare(), reads, Meanwhile(MEANWHILE, reads, logins, 2 * stack.cores())]
+    driven = [logins, Bare(), Bare(KEPT, ("service", )), reads, Meanwhile(MEANWHILE, reads, logins, 2 * stack.cores())]
     rounds, seconds = options.rounds or ROUNDS, options.seconds or SECONDS
     measured = measure.interleave(stack, driven, (8, ), rounds, seconds)
     return {"title": "Logins", "rounds": rounds, "seconds": seconds, "measured": measured,
-            "comparisons": measure.describe(measured, COMPARISONS), "faults": measure.faults(measured)}
+            "comparisons": measure.describe(measured, COMPARISONS), "faults": measure.faults(measured),
+            "notes": [NOTES]}

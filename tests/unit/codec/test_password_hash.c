@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "codec/password_hash.h"
 
+#include <errno.h>
+#include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "codec/password_memory_int.h"
 #include "harness.h"
 
 /* The least that the library takes: these tests are about meaning, not about cost. */
@@ -122,6 +126,83 @@ static void an_impossible_cost_is_an_error(void **state)
     }
 }
 
+static unsigned char *map(size_t length)
+{
+    void *memory = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    assert_true(memory != MAP_FAILED);
+    return memory;
+}
+
+static unsigned char *map_lent(size_t length)
+{
+    password_memory_begin();
+    unsigned char *memory = map(length);
+    password_memory_end();
+    return memory;
+}
+
+static void assert_clear(const unsigned char *memory, size_t length)
+{
+    for (size_t i = 0; i < length; i++)
+        if (memory[i] != 0)
+            fail_msg("byte %zu is %u", i, memory[i]);
+}
+
+/* The library maps its memory through us, and a hash needs no more than before. */
+static void a_hash_of_many_pages_takes_the_memory_that_is_kept(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const struct password_cost dear = {.memory_kib = 3 * PASSWORD_MEMORY_LEAST / 1024, .passes = 1};
+    const char *hash = hash_of(arena, "password", 8, dear);
+    size_t kept = password_memory_kept();
+    assert_true(kept >= (size_t)dear.memory_kib * 1024);
+    assert_int_equal(password_verify(hash, secret_of("password"), dear), PASSWORD_RIGHT);
+    assert_int_equal(password_verify(hash, secret_of("passwore"), dear), PASSWORD_WRONG);
+    assert_int_equal(password_memory_kept(), kept);
+    const struct password_cost dearer = {.memory_kib = 2 * dear.memory_kib, .passes = 1};
+    hash = hash_of(arena, "password", 8, dearer);
+    assert_true(password_memory_kept() >= (size_t)dearer.memory_kib * 1024);
+    assert_int_equal(password_verify(hash, secret_of("password"), dearer), PASSWORD_RIGHT);
+}
+
+static void what_was_lent_comes_back_empty(void **state)
+{
+    (void)state;
+    const size_t length = PASSWORD_MEMORY_LEAST + 4096;
+    unsigned char *memory = map_lent(length);
+    for (int round = 0; round < 3; round++) {
+        assert_clear(memory, length);
+        memset(memory, 's', length);
+        errno = EINVAL;
+        assert_int_equal(munmap(memory, length), 0);
+        assert_int_equal(errno, EINVAL);
+        assert_ptr_equal(map_lent(length), memory);
+    }
+    assert_clear(memory, length);
+    assert_int_equal(munmap(memory, length), 0);
+}
+
+static void other_mappings_are_no_business_of_it(void **state)
+{
+    (void)state;
+    const size_t length = PASSWORD_MEMORY_LEAST;
+    unsigned char *lent = map_lent(length);
+    unsigned char *second = map_lent(length);
+    unsigned char *other = map(length);
+    unsigned char *small = map_lent(4096);
+    assert_ptr_not_equal(second, lent);
+    assert_ptr_not_equal(other, lent);
+    memset(other, 'o', length);
+    small[0] = second[length - 1] = lent[length - 1] = 'x';
+    assert_int_equal(munmap(lent, length), 0);
+    assert_int_equal(munmap(second, length), 0);
+    assert_int_equal(munmap(small, 4096), 0);
+    assert_int_equal(other[length - 1], 'o');
+    assert_int_equal(munmap(other, length), 0);
+    assert_ptr_equal(map_lent(length), lent);
+    assert_int_equal(munmap(lent, length), 0);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(the_right_password_matches_and_no_other),
     HARNESS_TEST(no_password_matches_nothing),
@@ -130,5 +211,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(other_costs_ask_for_a_new_hash),
     HARNESS_TEST(a_damaged_hash_decides_nothing),
     HARNESS_TEST(an_impossible_cost_is_an_error),
+    HARNESS_TEST(a_hash_of_many_pages_takes_the_memory_that_is_kept),
+    HARNESS_TEST(what_was_lent_comes_back_empty),
+    HARNESS_TEST(other_mappings_are_no_business_of_it),
 };
 HARNESS_MODULE(password_hash, cases)
