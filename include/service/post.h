@@ -28,9 +28,10 @@ struct error *post_queue(struct service *service, struct arena *arena, const cha
 
 /*
  * Sends one claimed item and reports it to the outbox: done, to be tried again, or dead. Errors are those of the
- * database only.
+ * database only. *sent_out: the mail server has taken it, so whoever gets an error as well makes the report again
+ * (outbox_finish()), lest it be sent twice.
  */
 struct error *post_send(struct service *service, struct arena *arena, const struct mail_transport *transport,
-                        const struct outbox_item *item);
+                        const struct outbox_item *item, bool *sent_out);
 
 #endif

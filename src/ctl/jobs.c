@@ -65,23 +65,13 @@ static void pause_for(long milliseconds)
     (void)nanosleep(&wait, NULL);
 }
 
-static struct error *do_item(struct service *service, struct arena *arena, const struct mail_transport *transport,
-                             const struct outbox_item *item)
-{
-    if (strcmp(item->kind, POST_KIND) == 0)
-        return post_send(service, arena, transport, item);
-    if (strcmp(item->kind, SYNC_KIND) == 0)
-        return sync_run(service, arena, item);
-    if (strcmp(item->kind, RECOVERY_FORGOTTEN) == 0 || strcmp(item->kind, RECOVERY_RESEND) == 0)
-        return recovery_run(service, arena, item);
-    return outbox_bury(service->database, arena, item, "there is no job of this kind");
-}
-
-/* What the mail server is told, read again when secrets were changed. */
+/* What the mail server is told, read again when secrets were changed; and what it has taken. */
 struct post_office {
     struct arena *arena;
     struct mail_transport *transport;
     unsigned secrets; /* of service->live when it was read */
+    struct outbox_item sent[CLAIM_ITEMS]; /* of which the outbox could not be told yet: their numbers and attempts */
+    size_t sent_count;
 };
 
 /* What cannot be read leaves the transport as it was: it would send nothing anyway. */
@@ -98,20 +88,62 @@ static void open_office(struct service *service, struct post_office *office)
         return;
     }
     arena_free(&office->arena);
-    *office = (struct post_office){arena, transport, service->live.secrets};
+    office->arena = arena;
+    office->transport = transport;
+    office->secrets = service->live.secrets;
 }
 
-/* One round: *count_out is how many items were claimed. What is kept from the round before is brought up to date first. */
+/* A mail that was sent must not be sent again because the database was away for a moment. */
+static struct error *send_letter(struct service *service, struct arena *arena, struct post_office *office,
+                                 const struct outbox_item *item)
+{
+    bool sent;
+    struct error *error = post_send(service, arena, office->transport, item, &sent);
+    if (error != NULL && sent) {
+        LOG(WARN, JOBS, "a mail was sent, and the outbox will be told later", LOG_INTEGER("number", item->number));
+        office->sent[office->sent_count++] = (struct outbox_item){.number = item->number, .attempts = item->attempts};
+    }
+    return error;
+}
+
+/* Where the lease has passed to another runner meanwhile this changes nothing. */
+static struct error *report_sent(struct service *service, struct arena *arena, struct post_office *office)
+{
+    while (office->sent_count > 0) {
+        TRY(outbox_finish(service->database, arena, &office->sent[office->sent_count - 1], NULL));
+        office->sent_count--;
+    }
+    return NULL;
+}
+
+static struct error *do_item(struct service *service, struct arena *arena, struct post_office *office,
+                             const struct outbox_item *item)
+{
+    if (strcmp(item->kind, POST_KIND) == 0)
+        return send_letter(service, arena, office, item);
+    if (strcmp(item->kind, SYNC_KIND) == 0)
+        return sync_run(service, arena, item);
+    if (strcmp(item->kind, RECOVERY_FORGOTTEN) == 0 || strcmp(item->kind, RECOVERY_RESEND) == 0)
+        return recovery_run(service, arena, item);
+    return outbox_bury(service->database, arena, item, "there is no job of this kind");
+}
+
+/*
+ * One round: *count_out is how many items were claimed, none before the outbox knows of all that was sent. What is kept from
+ * the round before is brought up to date first.
+ */
 static struct error *do_round(struct service *service, struct arena *arena, struct post_office *office, size_t *count_out)
 {
     struct outbox_items items = {0};
+    *count_out = 0;
+    TRY(report_sent(service, arena, office));
     TRY(live_check(service, arena));
     open_office(service, office);
     TRY(outbox_claim(service->database, arena, CLAIM_ITEMS, LEASE_SECONDS, &items));
     *count_out = items.count;
     struct error *first = NULL;
     for (size_t i = 0; i < items.count; i++) {
-        struct error *error = do_item(service, arena, office->transport, &items.items[i]);
+        struct error *error = do_item(service, arena, office, &items.items[i]);
         first = first != NULL ? first : error;
     }
     return first;
@@ -324,6 +356,9 @@ int ctl_jobs(struct run *run)
         status = list(&service);
     else
         status = mode == 'o' ? run_once(&service, &office) : run_until_told(&service, &office);
+    error = report_sent(&service, run->arena, &office);
+    if (error != NULL)
+        status = ctl_fail(error);
     service_close(&service);
     arena_free(&office.arena);
     metrics_close();

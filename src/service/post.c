@@ -91,11 +91,12 @@ static struct error *compose(struct service *service, struct arena *arena, const
 }
 
 struct error *post_send(struct service *service, struct arena *arena, const struct mail_transport *transport,
-                        const struct outbox_item *item)
+                        const struct outbox_item *item, bool *sent_out)
 {
     struct mail_message message;
     const char *reason = NULL;
     bool dead = false;
+    *sent_out = false;
     struct error *error = compose(service, arena, item, &message);
     if (error != NULL) {
         /* A template that an operator broke can be mended, so this is tried again, too. */
@@ -106,6 +107,7 @@ struct error *post_send(struct service *service, struct arena *arena, const stru
     }
     enum mail_outcome outcome = mail_send(transport, arena, &message, &reason);
     if (outcome == MAIL_SENT) {
+        *sent_out = true;
         LOG(INFO, MAIL, "mail sent", LOG_INTEGER("number", item->number), LOG_INTEGER("attempts", item->attempts));
         return outbox_finish(service->database, arena, item, NULL);
     }

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The mail server's password is changed while the job runner is in use: no restart, no mail lost, none given up."""
 
-import contextlib
-import os
-import subprocess
 import uuid
 
 import pytest
 
 from support import crash
-from support.mailserver import Server
+from support.mailserver import Server, runner_of
 from support.stack import wait_until
 
 USER = "gatehouse@example.org"
@@ -18,26 +15,6 @@ ROUNDS = 3
 
 def secret():
     return f"mail-{uuid.uuid4().hex}"
-
-
-@contextlib.contextmanager
-def runner_of(stack, server, folder):
-    """A job runner that sends through the server; the file that its password is read from."""
-    file = folder / "password"
-    file.write_text(server.password + "\n")
-    more = {
-        "mail_transport": "smtp", "mail_smtp_url": f"smtp://127.0.0.1:{server.port}", "mail_smtp_user": USER,
-        "mail_smtp_tls": "none", "mail_smtp_password_file": file, "log_file": folder / "log",
-        "metrics_file": folder / "metrics", "cache_file": folder / "cache"
-    }
-    environment = {**os.environ, **{f"GATEHOUSE_{name.upper()}": str(value) for name, value in more.items()}}
-    with open(folder / "jobs.err", "wb") as errors:
-        runner = subprocess.Popen([stack.ctl, "--config", stack.configuration, "jobs"], env=environment, stderr=errors)
-    try:
-        yield runner, file
-    finally:
-        runner.terminate()
-        runner.wait(60)
 
 
 def rotate(server, file):

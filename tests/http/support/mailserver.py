@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""A real mail server (aiosmtpd) that takes mail only from whoever signs in, and whose password can be changed."""
+"""A real mail server (aiosmtpd) that takes mail only from whoever signs in, and whose password can be changed; and a job
+runner that sends through it."""
 
+import contextlib
 import email
 import email.policy
+import os
+import subprocess
 import threading
 
 from aiosmtpd.controller import Controller
@@ -21,10 +25,11 @@ class AnyPort(Controller):
 
 
 class Server:
-    """On a port of its own on the loopback address. `tried` are the passwords that were sent, in order."""
+    """On a port of its own on the loopback address. `tried` are the passwords that were sent, in order; `taken` is called
+    when a message was taken, before its sender hears of it."""
 
-    def __init__(self, user, password):
-        self.user, self.password = user, password
+    def __init__(self, user, password, taken=lambda: None):
+        self.user, self.password, self.taken = user, password, taken
         self.tried, self.received = [], []
         self.lock = threading.Lock()
         self.controller = AnyPort(self, hostname="127.0.0.1", port=0, authenticator=self._judge, auth_required=True,
@@ -60,4 +65,25 @@ class Server:
         message = email.message_from_bytes(envelope.content, policy=email.policy.default)
         with self.lock:
             self.received.append((list(envelope.rcpt_tos), message))
+        self.taken()
         return "250 taken"
+
+
+@contextlib.contextmanager
+def runner_of(stack, server, folder):
+    """A job runner that sends through the server; the file that its password is read from."""
+    file = folder / "password"
+    file.write_text(server.password + "\n")
+    more = {
+        "mail_transport": "smtp", "mail_smtp_url": f"smtp://127.0.0.1:{server.port}", "mail_smtp_user": server.user,
+        "mail_smtp_tls": "none", "mail_smtp_password_file": file, "log_file": folder / "log",
+        "metrics_file": folder / "metrics", "cache_file": folder / "cache"
+    }
+    environment = {**os.environ, **{f"GATEHOUSE_{name.upper()}": str(value) for name, value in more.items()}}
+    with open(folder / "jobs.err", "wb") as errors:
+        runner = subprocess.Popen([stack.ctl, "--config", stack.configuration, "jobs"], env=environment, stderr=errors)
+    try:
+        yield runner, file
+    finally:
+        runner.terminate()
+        runner.wait(60)
