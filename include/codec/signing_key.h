@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * RSA keys that sign tokens (RS256, RFC 7518, section 3.3), and the set of those that verify them. A key is
- * parsed once and kept: parsing its PEM text costs twenty times a verification, three times a signature. Keys under 2048 bits, over
+ * parsed once and kept: parsing its PEM text costs twenty times a verification. Keys under 2048 bits, over
  * 8192 bits, with an even exponent or one under 3, and keys of any other kind are refused when loaded.
  */
 #ifndef GATEHOUSE_CODEC_SIGNING_KEY_H
@@ -59,13 +59,6 @@ bool signing_key_is_private(const struct signing_key *key);
  */
 bool signing_key_verify(const struct signing_key *key, const void *bytes, size_t length,
                         const unsigned char *signature, size_t signature_length);
-
-/*
- * The RSASSA-PKCS1-v1_5 signature with SHA-256 over the bytes, as long as the modulus. INTERNAL when the handle cannot sign
- * or the library fails.
- */
-struct error *signing_key_sign(struct arena *arena, const struct signing_key *key, const void *bytes, size_t length,
-                               unsigned char **signature_out, size_t *length_out);
 
 /* An empty set; it and its keys live as long as the arenas they were made in. */
 struct key_set *key_set_new(struct arena *arena);

@@ -2,12 +2,12 @@
 /*
  * JSON Web Tokens (RFC 7519) in the one form the house takes: compact, RS256, header {alg, typ, kid}.
  *
- * No library for such tokens is in between. The common one parses the key's PEM text for every signature, which costs
- * three times the signature itself, and verifies with the algorithm that the token names, reads claims of the wrong type
- * as 0, and accepts many spellings of one token. Here a text is judged in this order, and the first fault ends it:
- * length; two dots; canonical base64url; header members, algorithm and kid; the signature (the only costly step, one RSA
- * verification at most); the claims by the strict reader of codec/document.h; last of all the expiry, so that "expired"
- * is said only of a token that was ours in every other respect.
+ * Issuing goes through the JWT library. Verifying does not: that library takes the algorithm from the token
+ * (one signed with our *public* PEM as an HMAC secret passes), reads claims of the wrong type as 0, and
+ * accepts many spellings of one token. Here a text is judged in this order, and the first fault ends it:
+ * length; two dots; canonical base64url; header members, algorithm and kid; the signature (the only costly
+ * step, one RSA verification at most); the claims by the strict reader of codec/document.h; last of all the
+ * expiry, so that "expired" is said only of a token that was ours in every other respect.
  *
  * Whether the token's user and session still stand is not decided here but with the user's row.
  */

@@ -10,7 +10,7 @@ libghcodec_a_SOURCES = \
 	include/codec/signing_key.h src/codec/signing_key.c src/codec/signing_key_int.h \
 	src/codec/key_set.c src/codec/key_set_read.c \
 	include/codec/token.h src/codec/token_int.h src/codec/token_issue.c src/codec/token_verify.c src/codec/token_memo.c
-libghcodec_a_CFLAGS = $(AM_CFLAGS) $(CJSON_CFLAGS) $(OPENSSL_CFLAGS) $(SODIUM_CFLAGS)
+libghcodec_a_CFLAGS = $(AM_CFLAGS) $(CJSON_CFLAGS) $(JWT_CFLAGS) $(OPENSSL_CFLAGS) $(SODIUM_CFLAGS)
 
 # What a program that uses this floor links.
-codec_libs = libghcodec.a $(base_libs) $(CJSON_LIBS) $(OPENSSL_LIBS) $(SODIUM_LIBS)
+codec_libs = libghcodec.a $(base_libs) $(CJSON_LIBS) $(JWT_LIBS) $(OPENSSL_LIBS) $(SODIUM_LIBS)

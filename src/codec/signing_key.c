@@ -21,8 +21,8 @@ struct signing_key {
     const char *kid;
     EVP_PKEY *key;
     EVP_PKEY_CTX *verifier; /* set up once for RS256, good for any number of verifications */
-    EVP_PKEY_CTX *signer;   /* likewise; NULL where the key is public only */
     size_t signature_bytes;
+    struct secret private_pem;
 };
 
 /* The library's own words go with its error queue; what matters is which step failed. */
@@ -37,9 +37,9 @@ static void release_key(void *key)
     EVP_PKEY_free(key);
 }
 
-static void release_context(void *context)
+static void release_verifier(void *verifier)
 {
-    EVP_PKEY_CTX_free(context);
+    EVP_PKEY_CTX_free(verifier);
 }
 
 static void release_bio(void *bio)
@@ -180,16 +180,19 @@ static bool kid_is_fit(const char *kid)
     return true;
 }
 
-/* Sets verification or signing up once: RS256 is the only algorithm this key ever serves. NULL where that cannot be. */
-static EVP_PKEY_CTX *prepare(struct arena *arena, EVP_PKEY *key, int (*begin)(EVP_PKEY_CTX *context))
+/* Sets the verification up once: RS256 is the only algorithm this key ever serves. */
+static struct error *prepare(struct arena *arena, struct signing_key *key)
 {
-    EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, key, NULL);
-    if (context == NULL)
-        return NULL;
-    arena_defer(arena, release_context, context);
-    bool prepared = begin(context) == 1 && EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1 &&
-                    EVP_PKEY_CTX_set_signature_md(context, EVP_sha256()) == 1;
-    return prepared ? context : NULL;
+    key->verifier = EVP_PKEY_CTX_new_from_pkey(NULL, key->key, NULL);
+    if (key->verifier == NULL)
+        return refuse(arena, "no memory");
+    arena_defer(arena, release_verifier, key->verifier);
+    if (EVP_PKEY_verify_init(key->verifier) != 1 ||
+        EVP_PKEY_CTX_set_rsa_padding(key->verifier, RSA_PKCS1_PADDING) != 1 ||
+        EVP_PKEY_CTX_set_signature_md(key->verifier, EVP_sha256()) != 1)
+        return refuse(arena, "it cannot verify RS256");
+    key->signature_bytes = (size_t)EVP_PKEY_get_size(key->key);
+    return NULL;
 }
 
 /* Judges a parsed key and makes the handle of it. */
@@ -201,10 +204,7 @@ static struct error *adopt(struct arena *arena, const char *kid, EVP_PKEY *parse
     key->kid = kid != NULL ? arena_text(arena, kid) : thumbprint(arena, key->key);
     if (key->kid == NULL || !kid_is_fit(key->kid))
         return refuse(arena, "its kid is empty, too long or has odd characters");
-    key->signature_bytes = (size_t)EVP_PKEY_get_size(key->key);
-    key->verifier = prepare(arena, key->key, EVP_PKEY_verify_init);
-    if (key->verifier == NULL)
-        return refuse(arena, "it cannot verify RS256");
+    TRY(prepare(arena, key));
     *key_out = key;
     return NULL;
 }
@@ -214,14 +214,9 @@ static struct error *load(struct arena *arena, const char *kid, struct secret pe
 {
     EVP_PKEY *parsed = NULL;
     TRY(parse(arena, pem, is_private, &parsed));
-    struct signing_key *key;
-    TRY(adopt(arena, kid, parsed, &key));
-    if (is_private) {
-        key->signer = prepare(arena, key->key, EVP_PKEY_sign_init);
-        if (key->signer == NULL)
-            return refuse(arena, "it cannot sign RS256");
-    }
-    *key_out = key;
+    TRY(adopt(arena, kid, parsed, key_out));
+    if (is_private)
+        (*key_out)->private_pem = secret_copy(arena, pem.bytes, pem.length);
     return NULL;
 }
 
@@ -280,22 +275,12 @@ const char *signing_key_kid(const struct signing_key *key)
 
 bool signing_key_is_private(const struct signing_key *key)
 {
-    return key->signer != NULL;
+    return key->private_pem.bytes != NULL;
 }
 
-struct error *signing_key_sign(struct arena *arena, const struct signing_key *key, const void *bytes, size_t length,
-                               unsigned char **signature_out, size_t *length_out)
+struct secret signing_key_private_pem(const struct signing_key *key)
 {
-    uint8_t digest[DIGEST_BYTES];
-    if (key->signer == NULL)
-        return error_new(arena, ERROR_INTERNAL, "the key %s cannot sign", key->kid);
-    unsigned char *signature = arena_alloc(arena, key->signature_bytes);
-    *length_out = key->signature_bytes;
-    digest_sha256(bytes, length, digest);
-    if (EVP_PKEY_sign(key->signer, signature, length_out, digest, sizeof digest) != 1)
-        return refuse(arena, "it does not sign");
-    *signature_out = signature;
-    return NULL;
+    return key->private_pem;
 }
 
 bool signing_key_verify(const struct signing_key *key, const void *bytes, size_t length,

@@ -2,11 +2,13 @@
 #ifndef GATEHOUSE_CODEC_SIGNING_KEY_INT_H
 #define GATEHOUSE_CODEC_SIGNING_KEY_INT_H
 
-#include <stddef.h>
+#include "base/secret.h"
 
 struct arena;
-struct error;
 struct signing_key;
+
+/* The private PEM text, for the library that signs; no secret where the key is public only. */
+struct secret signing_key_private_pem(const struct signing_key *key);
 
 /*
  * Modulus and exponent as JWK members hold them: base64url of the big-endian bytes (RFC 7518, section 6.3.1).

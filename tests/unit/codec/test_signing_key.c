@@ -99,27 +99,6 @@ static void a_signature_holds_for_its_key_and_text_only(void **state)
     assert_true(signing_key_verify(key, token, text_length, signature, length));
 }
 
-static void what_a_private_half_signs_holds_for_the_public_one(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct signing_key *key = NULL;
-    assert_null(signing_key_load_public(arena, NULL, forge_pair()->public_pem, &key));
-    unsigned char *signature = NULL, *again = NULL;
-    size_t length = 0, again_length = 0;
-    assert_null(signing_key_sign(arena, forge_private_key(), "text", 4, &signature, &length));
-    assert_int_equal(length, 256);
-    assert_true(signing_key_verify(key, "text", 4, signature, length));
-    assert_false(signing_key_verify(key, "texu", 4, signature, length));
-    assert_null(signing_key_sign(arena, forge_private_key(), "text", 4, &again, &again_length));
-    assert_int_equal(again_length, length);
-    assert_memory_equal(again, signature, length);
-    again = NULL;
-    struct error *error = signing_key_sign(arena, key, "text", 4, &again, &again_length);
-    assert_non_null(error);
-    assert_int_equal(error->code, ERROR_INTERNAL);
-    assert_null(again);
-}
-
 /* RFC 7638, section 3.1. */
 static const char rfc_modulus[] = "0vx7agoebGcQSuuPiLJXZptN9nndrQmbXEps2aiAFbWhM78LhWx4cbbfAAtVT86zwu1RK7aPFF"
                                   "xuhDR1L6tSoc_BJECPebWKRXjBZCiFV4n3oknjhMs"
@@ -362,7 +341,6 @@ static void the_published_set_is_the_public_half(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_pair_loads_and_both_halves_have_one_kid),
     HARNESS_TEST(a_signature_holds_for_its_key_and_text_only),
-    HARNESS_TEST(what_a_private_half_signs_holds_for_the_public_one),
     HARNESS_TEST(the_kid_is_the_rfcs_thumbprint),
     HARNESS_TEST(weak_exponents_are_refused),
     HARNESS_TEST(short_and_giant_keys_are_refused),
