@@ -63,7 +63,7 @@ struct call {
 enum offline {
     OFFLINE_NOT,  /* uses it: fails where the newest change cannot be learned */
     OFFLINE_ALSO, /* answers without; but where the database can be asked, it knows of the newest change like any other */
-    OFFLINE_ONLY  /* never asks by itself */
+    OFFLINE_ONLY  /* asks nothing by itself, and waits for a database that is away once, not time and again */
 };
 
 struct route {

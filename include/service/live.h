@@ -11,6 +11,7 @@
 #ifndef GATEHOUSE_SERVICE_LIVE_H
 #define GATEHOUSE_SERVICE_LIVE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct arena;
@@ -29,9 +30,10 @@ struct error *live_follow(struct service *service, struct arena *arena, int64_t 
  * Follows the newest version that any process of this host has followed, without a question to the database where that is
  * this process's own: for requests that may not need the database at all. What cannot be followed now is left for a later
  * request, after a pause, since an unreachable database must not hold up those that do without it; a try takes a second at
- * the most.
+ * the most. Without `again` nothing is tried after a failure until some other request has had an answer: for those that tell
+ * whether the worker lives, which one wait must not turn into a row of them.
  */
-void live_glance(struct service *service, struct arena *arena);
+void live_glance(struct service *service, struct arena *arena, bool again);
 
 /*
  * As live_check(), for requests that are answered all the same when the database cannot be asked: with the bound and the pause

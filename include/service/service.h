@@ -28,7 +28,7 @@ struct token_memo;
 struct live {
     bool known;       /* whether `version` says anything */
     int64_t version;  /* of the last change that was followed */
-    int64_t retry_at; /* clock_monotonic() before which live_glance() does not try again what failed */
+    int64_t retry_at; /* clock_monotonic() before which live_glance() does not try again what failed; 0: nothing did */
     unsigned keys;    /* how often the provider's keys were dropped since the start */
     unsigned secrets; /* how often the secrets were to be read again since the start */
 };

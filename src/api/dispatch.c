@@ -202,7 +202,10 @@ static void write_result(struct call *call)
 static struct error *serve(struct call *call)
 {
     struct route_match match;
-    TRY(find_route(call, &match));
+    struct error *unknown = find_route(call, &match);
+    live_glance(call->service, call->arena, match.route == NULL || match.route->offline != OFFLINE_ONLY);
+    if (unknown != NULL)
+        return unknown;
     if (match.route == NULL) {
         if (answer_preflight(call, match.allow))
             return NULL;
@@ -299,7 +302,6 @@ void dispatch(struct service *service, struct request *request, struct reply *re
     log_context(request->request_id, NULL, NULL, NULL);
     reply_init(reply, request->arena);
     reply->no_body = request->method == METHOD_HEAD;
-    live_glance(service, request->arena);
     struct error *error = serve(&call);
     if (error != NULL)
         fail(&call, error);

@@ -138,16 +138,23 @@ static struct error *follow_process(struct service *service, struct arena *arena
     return apply_everything(service, arena);
 }
 
-struct error *live_follow(struct service *service, struct arena *arena, int64_t version)
+static struct error *follow(struct service *service, struct arena *arena, int64_t version)
 {
     struct live *live = &service->live;
-    if (live->known && live->version == version)
-        return NULL;
     TRY(follow_file(service, arena, version, live->known && version < live->version));
     TRY(follow_process(service, arena, version));
     live->version = version;
     live->known = true;
     metrics_publish_change_version((uint64_t)version);
+    return NULL;
+}
+
+struct error *live_follow(struct service *service, struct arena *arena, int64_t version)
+{
+    struct live *live = &service->live;
+    if (!live->known || live->version != version)
+        TRY(follow(service, arena, version));
+    live->retry_at = 0;
     return NULL;
 }
 
@@ -163,14 +170,14 @@ static void check_for_now(struct service *service, struct arena *arena, int64_t 
     LOG(WARN, SYSTEM, "a change could not be followed yet", LOG_TEXT("detail", error->detail));
 }
 
-void live_glance(struct service *service, struct arena *arena)
+void live_glance(struct service *service, struct arena *arena, bool again)
 {
     const struct live *live = &service->live;
     uint64_t newest = metrics_change_version();
     if (newest == 0 || (live->known && newest <= (uint64_t)live->version))
         return;
     int64_t now = clock_monotonic();
-    if (now >= live->retry_at)
+    if (live->retry_at == 0 || (again && now >= live->retry_at))
         check_for_now(service, arena, now);
 }
 

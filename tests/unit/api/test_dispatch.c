@@ -8,10 +8,12 @@
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/metrics.h"
 #include "codec/document.h"
 #include "http/fake_source.h"
 #include "http/reply.h"
 #include "service/service.h"
+#include "store/database.h"
 
 struct exchange {
     struct arena *arena;
@@ -20,12 +22,14 @@ struct exchange {
     struct request request;
     struct reply reply;
     struct document *body;
+    struct database *database;
+    struct live live;
 };
 
 static void exchange_run(struct exchange *exchange, struct arena *arena, const struct fake_parameter *parameters,
                          const char *body)
 {
-    struct service service = {.arena = arena};
+    struct service service = {.arena = arena, .database = exchange->database, .live = exchange->live};
     exchange->arena = arena;
     harness_environment(arena, "GATEHOUSE_SERVICE_BASE_URL", "http://example.org");
     harness_environment(arena, "GATEHOUSE_SERVICE_CORS_ORIGINS", "https://app.example.org");
@@ -36,6 +40,7 @@ static void exchange_run(struct exchange *exchange, struct arena *arena, const s
     struct request_source functions = fake_request_source(&exchange->source);
     request_init(&exchange->request, arena, &functions, "");
     dispatch(&service, &exchange->request, &exchange->reply);
+    exchange->live = service.live;
     if (exchange->reply.body.length > 0)
         assert_null(document_parse(arena, exchange->reply.body.bytes, exchange->reply.body.length, &exchange->body));
 }
@@ -57,6 +62,31 @@ static void health_answers_with_the_common_headers(void **state)
     assert_string_equal(reply_find_header(&exchange.reply, "X-Api-Version"), "1.0.0");
     assert_string_equal(reply_find_header(&exchange.reply, "Cache-Control"), "no-store");
     assert_string_equal(reply_find_header(&exchange.reply, "X-Content-Type-Options"), "nosniff");
+}
+
+/* A change that this worker has not followed, and a database that was not there at the last try. */
+static bool tries_again(struct arena *arena, struct database *database, const char *path, int status)
+{
+    struct exchange exchange = {.database = database, .live = {.retry_at = 1}};
+    const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "GET"}, {"REQUEST_URI", path}, {NULL, NULL}};
+    exchange_run(&exchange, arena, parameters, "");
+    assert_int_equal(exchange.reply.status, status);
+    return exchange.live.retry_at != 1;
+}
+
+static void liveness_does_not_wait_for_a_database_that_is_away(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *directory = harness_directory(arena), *problem = NULL;
+    struct database *database = database_new(&(struct database_options){
+        .socket = arena_format(arena, "%s/nobody", directory), .user = "nobody", .query_timeout_seconds = 1});
+    assert_true(metrics_open(arena_format(arena, "%s/metrics", directory), &problem));
+    metrics_publish_change_version(2);
+    assert_false(tries_again(arena, database, "/system/health/live", 200));
+    assert_true(tries_again(arena, database, "/system/version", 200));
+    assert_true(tries_again(arena, database, "/nowhere", 404));
+    metrics_close();
+    database_free(&database);
 }
 
 static void failures_have_all_six_members(void **state)
@@ -142,6 +172,7 @@ static void preflight_is_for_configured_origins_only(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(health_answers_with_the_common_headers),
+    HARNESS_TEST(liveness_does_not_wait_for_a_database_that_is_away),
     HARNESS_TEST(failures_have_all_six_members),
     HARNESS_TEST(wrong_method_comes_before_the_token),
     HARNESS_TEST(token_comes_before_body_and_parameters),

@@ -71,7 +71,7 @@ static void a_process_that_starts_follows_what_was_set_before(void **state)
     (void)change(stage, "fatal", NULL, NULL);
     struct stage *late = stage_join(stage->arena);
     log_set_level(LOG_LEVEL_INFO);
-    live_glance(&late->service, stage->arena);
+    live_glance(&late->service, stage->arena, true);
     assert_false(log_wants(LOG_LEVEL_ERROR, LOG_MODULE_HTTP));
 }
 
@@ -81,12 +81,32 @@ static void a_glance_asks_nothing_while_nothing_is_new(void **state)
     (void)change(stage, "warn", NULL, NULL);
     database_close(stage->database);
     database_fixture_kill();
-    live_glance(&stage->service, stage->arena);
+    live_glance(&stage->service, stage->arena, true);
     assert_int_equal(stage->service.live.retry_at, 0);
     metrics_publish_change_version((uint64_t)stage->service.live.version + 1);
-    live_glance(&stage->service, stage->arena);
+    live_glance(&stage->service, stage->arena, true);
     assert_true(stage->service.live.retry_at > 0);
     database_fixture_restart(NULL);
+}
+
+static void after_a_failure_only_those_who_insist_try_again(void **state)
+{
+    struct stage *stage = stage_of(state);
+    struct live *live = &stage->service.live;
+    (void)change(stage, "warn", NULL, NULL);
+    database_close(stage->database);
+    database_fixture_kill();
+    metrics_publish_change_version((uint64_t)live->version + 1);
+    live_glance(&stage->service, stage->arena, false);
+    assert_true(live->retry_at > 0);
+    live->retry_at = 1; /* the pause is over */
+    live_glance(&stage->service, stage->arena, false);
+    assert_int_equal(live->retry_at, 1);
+    live_glance(&stage->service, stage->arena, true);
+    assert_true(live->retry_at > 1);
+    database_fixture_restart(NULL);
+    expect_ok(live_check(&stage->service, stage->arena));
+    assert_int_equal(live->retry_at, 0);
 }
 
 static void only_the_version_that_holds_may_be_changed(void **state)
@@ -229,6 +249,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(what_is_set_holds_here_at_once_and_elsewhere_with_the_change_log),
     HARNESS_TEST(a_process_that_starts_follows_what_was_set_before),
     HARNESS_TEST(a_glance_asks_nothing_while_nothing_is_new),
+    HARNESS_TEST(after_a_failure_only_those_who_insist_try_again),
     HARNESS_TEST(only_the_version_that_holds_may_be_changed),
     HARNESS_TEST(going_back_writes_the_old_document_as_a_new_version),
     HARNESS_TEST(a_damaged_version_is_told_once_a_host_and_the_last_good_one_holds),
