@@ -92,6 +92,9 @@ struct token_claims {
     int64_t signed_in_at; /* auth_time: when whoever it is showed the password; 0: the token does not say */
 };
 
+/* The id of a session that an outside issuer calls by that name: see session of struct token_claims. */
+struct id token_session(struct arena *arena, const char *issuer, const char *name);
+
 /*
  * Judges a text. Only TOKEN_GOOD fills *claims_out. *reason_out (may be NULL) becomes a literal fit for the
  * log that says what was wrong, or NULL with TOKEN_GOOD; it never holds anything of the token.

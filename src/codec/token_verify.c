@@ -174,7 +174,7 @@ static bool read_id(const struct document *value, struct id *id_out)
     return text != NULL && id_parse(text, id_out) && !id_is_none(*id_out);
 }
 
-static struct id session_of(struct arena *arena, const char *issuer, const char *name)
+struct id token_session(struct arena *arena, const char *issuer, const char *name)
 {
     uint8_t digest[DIGEST_BYTES];
     struct id session;
@@ -196,7 +196,7 @@ static bool read_session(struct arena *arena, const struct document *payload, co
     const char *text = document_text(name);
     if (text == NULL || *text == '\0')
         return false;
-    *session_out = session_of(arena, rules->issuer, text);
+    *session_out = token_session(arena, rules->issuer, text);
     return true;
 }
 

@@ -63,6 +63,7 @@ static const struct outside_wire wire = {
     .refresh = keycloak_refresh,
     .revoke = keycloak_revoke,
     .sign_out = keycloak_sign_out,
+    .end_others = keycloak_end_others,
     .change_password = keycloak_change_password,
     .set_password = keycloak_set_password,
     .confirm = keycloak_confirm,
@@ -79,6 +80,7 @@ static void set_addresses(struct keycloak *keycloak, struct arena *own)
 {
     const char *realm = percent_encode(own, keycloak->options.realm, strlen(keycloak->options.realm));
     keycloak->oidc = arena_format(own, "%s/realms/%s/protocol/openid-connect", keycloak->options.url, realm);
+    keycloak->sessions = arena_format(own, "%s/admin/realms/%s/sessions", keycloak->options.url, realm);
     keycloak->users = arena_format(own, "%s/admin/realms/%s/users", keycloak->options.url, realm);
 }
 

@@ -16,6 +16,7 @@ struct keycloak {
     struct keycloak_options options;
     const char *oidc;      /* {url}/realms/{realm}/protocol/openid-connect */
     const char *users;     /* {url}/admin/realms/{realm}/users */
+    const char *sessions;  /* {url}/admin/realms/{realm}/sessions */
     struct secret client_secret;
     struct secret admin_secret;
     struct arena *token_arena; /* of the next; NULL: there is none */
@@ -57,7 +58,7 @@ void keycloak_admin(struct keycloak *keycloak, struct arena *arena, const char *
 /* Makes it as the service account, whose token is fetched when there is none, and once more when it is not taken (401). */
 struct error *keycloak_admin_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call);
 
-/* Begins a call of somebody else's, to any address; and makes one with that access token, whatever is answered below 500. */
+/* Begins a call to any address; and makes one with that access token, whatever is answered below 500. */
 void keycloak_operator(struct arena *arena, const char *method, const char *url, struct keycloak_call *call_out);
 struct error *keycloak_token_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call,
                                   const char *token);
@@ -160,6 +161,7 @@ struct error *keycloak_refresh(struct outside *outside, struct arena *arena, con
                                struct secret refresh_token, struct outside_grant *grant_out,
                                enum provider_outcome *outcome_out);
 struct error *keycloak_revoke(struct outside *outside, struct arena *arena, struct secret refresh_token);
+struct error *keycloak_end_others(struct outside *outside, struct arena *arena, const char *subject, struct id keep);
 struct error *keycloak_sign_out(struct outside *outside, struct arena *arena, const char *subject);
 struct error *keycloak_change_password(struct outside *outside, struct arena *arena, const char *subject,
                                        struct secret password, struct secret new_password,

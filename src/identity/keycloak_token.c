@@ -243,6 +243,37 @@ struct error *keycloak_end_sessions(struct keycloak *keycloak, struct arena *are
     return call.status == 204 || keycloak_is_absent(&call) ? NULL : keycloak_unexpected(arena, &call);
 }
 
+static struct error *end_one(struct keycloak *keycloak, struct arena *arena, const char *name)
+{
+    struct keycloak_call call;
+    const char *url = arena_format(arena, "%s/%s", keycloak->sessions, percent_encode(arena, name, strlen(name)));
+    keycloak_operator(arena, "DELETE", url, &call);
+    call.name = "DELETE sessions";
+    TRY(keycloak_admin_call(keycloak, arena, &call));
+    /* Ended meanwhile is ended. */
+    return call.status == 204 || call.status == 404 ? NULL : keycloak_unexpected(arena, &call);
+}
+
+struct error *keycloak_end_others(struct outside *outside, struct arena *arena, const char *subject, struct id keep)
+{
+    struct keycloak *keycloak = keycloak_of(outside);
+    struct keycloak_call call;
+    if (id_is_none(keep))
+        return keycloak_end_sessions(keycloak, arena, subject);
+    keycloak_admin(keycloak, arena, "GET", keycloak_path(arena, subject, "/sessions"), &call);
+    TRY(keycloak_admin_call(keycloak, arena, &call));
+    if (keycloak_is_absent(&call))
+        return NULL;
+    if (call.status != 200 || document_kind(call.answer) != DOCUMENT_ARRAY)
+        return keycloak_unexpected(arena, &call);
+    for (const struct document *one = document_first(call.answer); one != NULL; one = document_next(one)) {
+        const char *name = document_text(document_member(one, "id"));
+        if (name != NULL && !id_equal(token_session(arena, keycloak->options.issuer, name), keep))
+            TRY(end_one(keycloak, arena, name));
+    }
+    return NULL;
+}
+
 struct error *keycloak_sign_out(struct outside *outside, struct arena *arena, const char *subject)
 {
     return keycloak_end_sessions(keycloak_of(outside), arena, subject);
@@ -297,12 +328,5 @@ struct error *keycloak_set_password(struct outside *outside, struct arena *arena
 {
     struct keycloak *keycloak = keycloak_of(outside);
     struct changing changing = {.new_password = password, .temporary = temporary, .outcome = outcome_out};
-    TRY(keycloak_locked(keycloak, arena, subject, set, &changing));
-    if (*outcome_out != PROVIDER_OK)
-        return NULL;
-    /* The password holds already, and ours are ended by outside.c: what is left would be sessions of other applications. */
-    struct error *error = keycloak_end_sessions(keycloak, arena, subject);
-    if (error != NULL)
-        LOG(WARN, IDENTITY, "keycloak did not end the sessions of an account", LOG_TEXT("detail", error->detail));
-    return NULL;
+    return keycloak_locked(keycloak, arena, subject, set, &changing);
 }

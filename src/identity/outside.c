@@ -305,7 +305,7 @@ static struct error *change_password(struct provider *provider, struct arena *ar
     if (!found)
         return NULL;
     if (!secret_equal(password, new_password)) {
-        struct outside_intent intent = {.user = user, .password = new_password, .keep = session};
+        struct outside_intent intent = {.user = user, .subject = subject, .password = new_password, .keep = session};
         TRY(outside_intend(outside, arena, &intent));
         struct error *error = replace_password(outside, arena, subject, password, new_password, outcome_out);
         return outside_answered(outside, arena, &intent, error, *outcome_out);
@@ -332,7 +332,7 @@ static struct error *set_password(struct provider *provider, struct arena *arena
     TRY(find_owner(outside, arena, subject, &user, &found, outcome_out));
     if (!found)
         return NULL;
-    struct outside_intent intent = {.user = user, .password = password, .temporary = temporary};
+    struct outside_intent intent = {.user = user, .subject = subject, .password = password, .temporary = temporary};
     TRY(outside_intend(outside, arena, &intent));
     struct error *error = outside->wire->set_password(outside, arena, subject, password, temporary, outcome_out);
     return outside_answered(outside, arena, &intent, error, *outcome_out);
@@ -428,7 +428,7 @@ static struct error *reset_by_code(struct provider *provider, struct arena *aren
     outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
     if (subject != NULL)
         TRY(outside_user(outside, arena, subject, &user, &found));
-    struct outside_intent intent = {.user = user, .password = new_password};
+    struct outside_intent intent = {.user = user, .subject = subject, .password = new_password};
     if (!found) {
         TRY(outside->wire->reset_by_code(outside, arena, NULL, code, new_password, outcome_out));
         *outcome_out = PROVIDER_CODE_WRONG;

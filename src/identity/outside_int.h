@@ -70,6 +70,11 @@ struct outside_wire {
                              struct outside_grant *grant_out, enum provider_outcome *);
     struct error *(*revoke)(struct outside *, struct arena *, struct secret refresh_token);
     struct error *(*sign_out)(struct outside *, struct arena *, const char *subject);
+    /*
+     * After the password was set: ends all sessions but `keep` (none: all), those of other applications, too. NULL: it cannot
+     * end some of them alone.
+     */
+    struct error *(*end_others)(struct outside *, struct arena *, const char *subject, struct id keep);
     /* OK, BAD_CREDENTIALS, PASSWORD_REFUSED, ABSENT. */
     struct error *(*change_password)(struct outside *, struct arena *, const char *subject, struct secret password,
                                      struct secret new_password, enum provider_outcome *);
@@ -251,6 +256,7 @@ struct error *outside_check_get(struct outside *outside, struct arena *arena, co
 /* A password that is about to be set. */
 struct outside_intent {
     struct id user;
+    const char *subject;
     struct secret password;
     bool temporary;
     struct id keep; /* the session that goes on; none: none */
@@ -261,13 +267,13 @@ struct outside_intent {
 struct error *outside_intend(struct outside *outside, struct arena *arena, struct outside_intent *intent);
 
 /*
- * After the call, with what came of it: `error` is passed on. Carried out: sessions end and the intent goes. Refused or never
+ * After the call, with what came of it: `error` is passed on. Carried out: sessions end, at the provider as well, and the intent goes. Refused or never
  * sent: it goes. An answer that was lost: sessions end, and it stays for outside_settle().
  */
 struct error *outside_answered(struct outside *outside, struct arena *arena, const struct outside_intent *intent,
                                struct error *error, enum provider_outcome outcome);
 
-/* What follows from a password that was set. */
+/* What follows from a password that was set. That sessions at the provider did not end is for the log. */
 struct error *outside_carried_out(struct outside *outside, struct arena *arena, const struct outside_intent *intent);
 
 struct error *outside_unsettled(struct provider *provider, struct arena *arena, unsigned limit, struct id **users_out,

@@ -54,6 +54,13 @@ struct error *outside_carried_out(struct outside *outside, struct arena *arena, 
 {
     TRY(outside_note_password(outside, arena, intent->user, intent->temporary));
     TRY(outside_end_all(outside, arena, intent->user, intent->keep));
+    /* The password holds already, and ours are ended: what is left would be sessions of other applications. */
+    struct error *error = outside->wire->end_others != NULL
+                              ? outside->wire->end_others(outside, arena, intent->subject, intent->keep)
+                              : NULL;
+    if (error != NULL)
+        LOG(WARN, IDENTITY, "the provider did not end the other sessions of an account",
+            LOG_TEXT("provider", outside->wire->name), LOG_TEXT("detail", error->detail));
     return drop(outside, arena, intent);
 }
 
@@ -125,7 +132,7 @@ static struct error *claim(struct outside *outside, struct arena *arena, struct 
     if (!rows_is_null(rows, 0, 3))
         due_out->intent.keep = rows_id(rows, 0, 3);
     if (!rows_is_null(rows, 0, 5)) {
-        due_out->attempt.subject = rows_text(rows, 0, 5);
+        due_out->intent.subject = due_out->attempt.subject = rows_text(rows, 0, 5);
         due_out->attempt.email = rows_text(rows, 0, 6);
     }
     TRY(database_change(database, arena, &claim_due,

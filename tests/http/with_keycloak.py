@@ -201,6 +201,17 @@ def test_a_session_that_ends_here_ends_there(api, boss, realm, administrator, me
     assert realm.sessions(member) == 0
 
 
+def test_a_changed_password_ends_the_other_sessions_there(api, realm, member):
+    kept, other = member.session(), member.session()
+    assert realm.grant(member.email, member.password).status_code == 200
+    assert realm.sessions(member) == 3
+    api.post("/customers/change-password", token=kept["accessToken"], status=200,
+             json={"password": member.password, "newPassword": fresh_password()})
+    assert realm.sessions(member) == 1
+    api.post("/customers/refresh", json={"refreshToken": other["refreshToken"]}, status=401)
+    api.post("/customers/refresh", json={"refreshToken": kept["refreshToken"]}, status=200)
+
+
 def test_no_session_is_left_of_a_login_that_was_not_carried_out(api, realm, member):
     reply = login(api, member, newPassword=fresh_password())
     assert reply.status_code == 400 and failing(reply) == {"newPassword": {"unexpected"}}

@@ -27,6 +27,7 @@ from signer import Signer
 REALM = "gatehouse"
 CLIENTS = {"gatehouse": "login-client-secret", "gatehouse-admin": "admin-client-secret"}
 USERS = f"/admin/realms/{REALM}/users"
+SESSIONS = f"/admin/realms/{REALM}/sessions/"
 OIDC = f"/realms/{REALM}/protocol/openid-connect/"
 LOCK = threading.RLock()
 WRONG = (401, {"error": "invalid_grant", "error_description": "Invalid user credentials"})
@@ -182,6 +183,15 @@ class Realm:
         user["requiredActions"] = actions + (["UPDATE_PASSWORD"] if body["temporary"] else [])
         return 204, None
 
+    def sessions_of(self, user):
+        return 200, [{"id": name, "username": user["username"], "userId": user["id"], "ipAddress": "127.0.0.1",
+                      "rememberMe": False, "clients": {}} for name, entry in self.sessions.items() if entry["user"] is user]
+
+    def end_session(self, name):
+        if self.sessions.pop(name, None) is None:
+            return 404, {"error": "Sesssion not found"}
+        return 204, None
+
     def end_sessions(self, user):
         self.sessions = {name: entry for name, entry in self.sessions.items() if entry["user"] is not user}
         return 204, None
@@ -249,7 +259,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         user, rest, realm = self.realm.users.get(match.group(1)), match.group(2), self.realm
         known = {("GET", ""): lambda: (200, user), ("PUT", ""): lambda: realm.replace(user, body),
                  ("DELETE", ""): lambda: realm.remove(user), ("PUT", "/reset-password"): lambda: realm.reset(user, body),
-                 ("POST", "/logout"): lambda: realm.end_sessions(user)}
+                 ("POST", "/logout"): lambda: realm.end_sessions(user),
+                 ("GET", "/sessions"): lambda: realm.sessions_of(user)}
         found = known[(self.command, rest)]
         return f"{self.command} user{rest}", (found if user is not None else lambda: ABSENT)
 
@@ -259,9 +270,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         return 200, [user for user in self.realm.users.values() if user["email"] == wanted["email"][0]]
 
     def admin_call(self, path, query, body):
-        match = re.fullmatch(USERS + r"/([0-9a-f-]{36})(|/reset-password|/logout)", path)
+        match = re.fullmatch(USERS + r"/([0-9a-f-]{36})(|/reset-password|/logout|/sessions)", path)
         if match is not None:
             return self.user_call(match, body)
+        if path.startswith(SESSIONS) and self.command == "DELETE":
+            return "DELETE session", lambda: self.realm.end_session(path[len(SESSIONS):])
         if path == USERS and self.command == "GET":
             return "GET users", lambda: self.find(query)
         if path == USERS + "/profile":

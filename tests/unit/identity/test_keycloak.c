@@ -178,6 +178,63 @@ static void other_required_actions_keep_nobody_from_another_password(void **stat
     stage_end(stage);
 }
 
+/* What is open at Keycloak, by whichever application. */
+static size_t sessions_of(struct stage *stage, const struct person *person)
+{
+    struct keycloak *keycloak = keycloak_of(outside_of(stage->provider));
+    struct keycloak_call call;
+    keycloak_admin(keycloak, stage->arena, "GET", keycloak_path(stage->arena, person->subject, "/sessions"), &call);
+    expect_ok(keycloak_admin_call(keycloak, stage->arena, &call));
+    assert_int_equal(call.status, 200);
+    return document_count(call.answer);
+}
+
+static void another_password_ends_sessions_at_keycloak(void **state)
+{
+    struct stage *stage = keycloak_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens one, other, next;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &other, NULL), PROVIDER_OK);
+    /* Of another application: nothing here knows of it. */
+    sql(stage->database, stage->arena, "DELETE FROM session WHERE user_id = %s AND id <> %s", sql_id(stage->arena, member.id),
+        sql_id(stage->arena, one.session_id));
+    assert_int_equal(sessions_of(stage, &member), 2);
+    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, one.session_id, secret_of(PERMANENT),
+                                       secret_of(OTHER), &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_int_equal(sessions_of(stage, &member), 1);
+    expect_ok(provider_refresh(stage->provider, stage->arena, one.refresh_token, &next, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_true(stage_opens(stage, &member, next.access_token));
+    expect_ok(provider_set_password(stage->provider, stage->arena, member.subject, secret_of(PERMANENT), false, &outcome));
+    assert_int_equal(sessions_of(stage, &member), 0);
+    stage_end(stage);
+}
+
+/* The password holds then; that they did not end is in the log. */
+static void sessions_that_do_not_end_keep_no_password_from_holding(void **state)
+{
+    static const char *const faults[] = {"GET user/sessions", "DELETE session"};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct stage *stage = keycloak_scripted(state);
+        struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+        struct provider_tokens one;
+        enum provider_outcome outcome;
+        assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
+        assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+        stage_fault(stage, faults[i], "status-500");
+        expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, one.session_id, secret_of(PERMANENT),
+                                           secret_of(OTHER), &outcome));
+        assert_int_equal(outcome, PROVIDER_OK);
+        assert_int_equal(sessions_of(stage, &member), 2);
+        assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM outside_intent"), 0);
+        assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
+        stage_end(stage);
+    }
+}
+
 /* In a realm whose user names are addresses an account is renamed with its address; that nobody has it takes as long. */
 static void a_renamed_account_signs_in_by_the_address_here(void **state)
 {
@@ -205,6 +262,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(writes_at_the_same_time_lose_nothing),
     HARNESS_TEST(other_required_actions_are_not_answered),
     HARNESS_TEST(other_required_actions_keep_nobody_from_another_password),
+    HARNESS_TEST(another_password_ends_sessions_at_keycloak),
+    HARNESS_TEST(sessions_that_do_not_end_keep_no_password_from_holding),
     HARNESS_TEST(a_renamed_account_signs_in_by_the_address_here),
 };
 HARNESS_MODULE(keycloak, cases)
