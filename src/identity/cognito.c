@@ -35,17 +35,17 @@ static void add_attributes(struct arena *arena, struct cognito_call *call, const
     buffer_add_char(&call->body, ']');
 }
 
-static enum provider_outcome outcome_of_creation(enum cognito_fault fault, bool *decided)
+static enum provider_outcome outcome_of_creation(const struct cognito_call *call, bool *decided)
 {
     *decided = true;
-    switch (fault) {
+    if (cognito_is_refused(call))
+        return PROVIDER_PASSWORD_REFUSED;
+    switch (call->fault) {
     case COGNITO_FINE:
         return PROVIDER_OK;
     case COGNITO_USERNAME_EXISTS:
     case COGNITO_ALIAS_EXISTS:
         return PROVIDER_EXISTS;
-    case COGNITO_INVALID_PASSWORD:
-        return PROVIDER_PASSWORD_REFUSED;
     default:
         *decided = false;
         return PROVIDER_STATE;
@@ -90,7 +90,7 @@ static struct error *invite(struct cognito *cognito, struct arena *arena, const 
     cognito_add(&call, "MessageAction", "SUPPRESS");
     add_attributes(arena, &call, account);
     TRY(cognito_call(cognito, arena, &call));
-    *outcome_out = outcome_of_creation(call.fault, &decided);
+    *outcome_out = outcome_of_creation(&call, &decided);
     if (!decided)
         return cognito_unexpected(arena, &call);
     if (*outcome_out != PROVIDER_OK)
@@ -147,7 +147,7 @@ static struct error *sign_up(struct cognito *cognito, struct arena *arena, const
         cognito_add_attribute(&call, "phone_number", account->phone, false);
     buffer_add_char(&call.body, ']');
     TRY(cognito_call(cognito, arena, &call));
-    *outcome_out = outcome_of_creation(call.fault, &decided);
+    *outcome_out = outcome_of_creation(&call, &decided);
     if (!decided)
         return cognito_unexpected(arena, &call);
     if (*outcome_out != PROVIDER_OK)

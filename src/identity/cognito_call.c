@@ -122,6 +122,13 @@ bool cognito_is_our_fault(const struct cognito_call *call)
     return false;
 }
 
+bool cognito_is_refused(const struct cognito_call *call)
+{
+    /* "Value at 'password' failed to satisfy constraint": one that begins or ends with a blank does not come to the policy. */
+    return call->fault == COGNITO_INVALID_PASSWORD ||
+           (call->fault == COGNITO_INVALID_PARAMETER && strstr(call->message, "assword' failed to satisfy") != NULL);
+}
+
 struct error *cognito_unexpected(struct arena *arena, const struct cognito_call *call)
 {
     return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "cognito %s: %s", call->operation,

@@ -51,14 +51,14 @@ struct error *cognito_send_code(struct outside *outside, struct arena *arena, co
 /* What a code that was tried came to; errors are what an operator has to mend. */
 static struct error *judge(struct arena *arena, const struct cognito_call *call, enum provider_outcome *outcome_out)
 {
+    *outcome_out = PROVIDER_PASSWORD_REFUSED;
+    if (cognito_is_refused(call))
+        return NULL;
     if (cognito_is_our_fault(call))
         return cognito_unexpected(arena, call);
     switch (call->fault) {
     case COGNITO_FINE:
         *outcome_out = PROVIDER_OK;
-        return NULL;
-    case COGNITO_INVALID_PASSWORD:
-        *outcome_out = PROVIDER_PASSWORD_REFUSED;
         return NULL;
     case COGNITO_CODE_MISMATCH:
     case COGNITO_EXPIRED_CODE:

@@ -75,6 +75,9 @@ const char *cognito_secret_hash(struct cognito *cognito, struct arena *arena, co
  */
 struct error *cognito_call(struct cognito *cognito, struct arena *arena, struct cognito_call *call);
 
+/* Whether the new password is what it does not take, by the pool's policy or by Cognito's own form of one. */
+bool cognito_is_refused(const struct cognito_call *call);
+
 /* The error of a fault that the operation should not meet. */
 struct error *cognito_unexpected(struct arena *arena, const struct cognito_call *call);
 

@@ -104,11 +104,13 @@ static struct error *respond(struct cognito *cognito, struct arena *arena, const
         add_parameter(&call, "SECRET_HASH", hash, false);
     buffer_add_char(&call.body, '}');
     TRY(cognito_call(cognito, arena, &call));
-    if (cognito_is_our_fault(&call) || call.fault == COGNITO_LIMIT_EXCEEDED)
+    *outcome_out = PROVIDER_PASSWORD_REFUSED;
+    if (cognito_is_refused(&call))
+        return NULL;
+    /* An attribute that the pool wants of everybody would be such a parameter. */
+    if (cognito_is_our_fault(&call) || call.fault == COGNITO_LIMIT_EXCEEDED || call.fault == COGNITO_INVALID_PARAMETER)
         return cognito_unexpected(arena, &call);
     *outcome_out = PROVIDER_CHALLENGE_SPENT;
-    if (call.fault == COGNITO_INVALID_PASSWORD)
-        *outcome_out = PROVIDER_PASSWORD_REFUSED;
     if (call.fault != COGNITO_FINE)
         return NULL;
     read_grant(call.answer, grant_out);

@@ -119,6 +119,9 @@ class Pool:
 
     @staticmethod
     def policy(password):
+        if password != password.strip():
+            raise Fault("InvalidParameterException", "1 validation error detected: Value at 'password' failed to satisfy "
+                        r"constraint: Member must satisfy regular expression pattern: ^[\S]+.*[\S]+$")
         if len(password) < 12:
             raise Fault("InvalidPasswordException", "Password did not conform with policy: Password not long enough")
 

@@ -102,6 +102,7 @@ static void a_reset_takes_the_code_and_ends_sessions(void **state)
     assert_int_equal(reset(stage, member.subject, wrong_code(stage), OTHER), PROVIDER_CODE_WRONG);
     assert_int_equal(reset(stage, NULL, last_code(stage), OTHER), PROVIDER_CODE_WRONG);
     assert_int_equal(reset(stage, member.subject, last_code(stage), "short"), PROVIDER_PASSWORD_REFUSED);
+    assert_int_equal(reset(stage, member.subject, last_code(stage), " begins with a blank"), PROVIDER_PASSWORD_REFUSED);
     assert_true(stage_opens(stage, &member, tokens.access_token));
     assert_int_equal(reset(stage, member.subject, last_code(stage), OTHER), PROVIDER_OK);
     assert_false(stage_opens(stage, &member, tokens.access_token));

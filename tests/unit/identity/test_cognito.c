@@ -215,6 +215,32 @@ static void who_tries_too_often_is_not_told_that_the_password_is_wrong(void **st
     stage_end(stage);
 }
 
+/* Not the policy says so, but what any password has to look like at Cognito. */
+static void a_password_with_blanks_at_its_ends_is_refused_as_a_password(void **state)
+{
+    static const char blank[] = " begins with a blank";
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct person owner = stage_given(stage, PROVIDER_INVITED);
+    struct provider_challenge challenge;
+    struct provider_tokens tokens;
+    const char *subject;
+    enum provider_outcome outcome;
+    for (int kind = PROVIDER_INVITED; kind <= PROVIDER_CONFIRMED_ALREADY; kind++)
+        assert_int_equal(stage_create(stage, (enum provider_account_kind)kind, id_new(), "blank@example.com", blank, &subject),
+                         PROVIDER_PASSWORD_REFUSED);
+    assert_int_equal(stage_login(stage, &owner, TEMPORARY, true, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
+    expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(blank), &tokens, &outcome));
+    assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id, secret_of(PERMANENT),
+                                       secret_of(blank), &outcome));
+    assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
+    expect_ok(provider_set_password(stage->provider, stage->arena, member.subject, secret_of(blank), false, &outcome));
+    assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
+    stage_end(stage);
+}
+
 static void a_second_factor_keeps_people_out_and_is_no_wrong_password(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
@@ -246,6 +272,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(addresses_that_are_not_usable_are_refused),
     HARNESS_TEST(an_account_that_cannot_be_marked_is_taken_back),
     HARNESS_TEST(who_tries_too_often_is_not_told_that_the_password_is_wrong),
+    HARNESS_TEST(a_password_with_blanks_at_its_ends_is_refused_as_a_password),
     HARNESS_TEST(a_second_factor_keeps_people_out_and_is_no_wrong_password),
 };
 HARNESS_MODULE(cognito, cases)
