@@ -241,6 +241,22 @@ static void a_password_with_blanks_at_its_ends_is_refused_as_a_password(void **s
     stage_end(stage);
 }
 
+/* What changed nothing is not looked into: a sign-in more would be a guess that nobody counts. */
+static void a_change_that_was_not_sent_is_not_asked_about(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens tokens;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    stage_fault(stage, "InitiateAuth", "status-500");
+    expect_error(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+                                          secret_of(OTHER), secret_of(PERMANENT), &outcome),
+                 ERROR_IDENTITY_UNAVAILABLE);
+    stage_expect_calls(stage, "InitiateAuth", 2);
+    stage_end(stage);
+}
+
 static void a_second_factor_keeps_people_out_and_is_no_wrong_password(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
@@ -273,6 +289,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(an_account_that_cannot_be_marked_is_taken_back),
     HARNESS_TEST(who_tries_too_often_is_not_told_that_the_password_is_wrong),
     HARNESS_TEST(a_password_with_blanks_at_its_ends_is_refused_as_a_password),
+    HARNESS_TEST(a_change_that_was_not_sent_is_not_asked_about),
     HARNESS_TEST(a_second_factor_keeps_people_out_and_is_no_wrong_password),
 };
 HARNESS_MODULE(cognito, cases)
