@@ -14,9 +14,12 @@ from support import members as team
 from support.accounts import Account, fresh_password, invitation
 from support.database import key
 from support.members import USERS, works
+from support.stack import wait_until
 
 HEADERS = {"from", "to", "subject", "date", "message-id", "mime-version", "content-type", "auto-submitted"}
 MAILS_A_DAY = 5
+# What counts the mails of a day begins no later than this before the next one.
+END_OF_DAY_SECONDS = 120
 HOSTILE = [
     "Bob\r\nBcc: spy@example.com", "Bob\nX-Evil: 1", "Bob\rX-Evil: 1", "Bob\r\n\r\n<h1>body</h1>",
     "Bob\u0000", "Bob\u2028Bcc: spy@example.com", "Bob\u2029X-Evil: 1", "Bob\u0085Bcc: spy@example.com",
@@ -177,12 +180,21 @@ def test_a_refused_change_tells_nobody(api, members, member):
 # ---- how many -------------------------------------------------------------------------------------------
 
 
+@pytest.fixture()
+def one_day(database):
+    """The day, by the database's clock, does not end meanwhile."""
+    wait_until(
+        lambda: database.run("SELECT TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(), UTC_DATE() + INTERVAL 1 DAY) > %s",
+                             END_OF_DAY_SECONDS)[0][0], 2 * END_OF_DAY_SECONDS, "the next day", 1)
+
+
 def ask(members, path, account, times):
     for _ in range(times):
         members.api.post(f"/customers/{path}", json={"username": account.email}, status=200)
         members.settle()
 
 
+@pytest.mark.usefixtures("one_day")
 def test_a_member_gets_five_confirmation_mails_a_day_and_the_last_code_works(members, team_owner):
     member = members.waiting(team_owner)
     member.code()
@@ -192,6 +204,7 @@ def test_a_member_gets_five_confirmation_mails_a_day_and_the_last_code_works(mem
     member.confirm(mail.code(letters[-1]), status=200)
 
 
+@pytest.mark.usefixtures("one_day")
 def test_an_owner_gets_five_invitations_a_day_and_the_last_password_works(api, accounts, members):
     invited = accounts.invited()
     ask(members, "resend-confirmation", invited, 6)
@@ -203,6 +216,7 @@ def test_an_owner_gets_five_invitations_a_day_and_the_last_password_works(api, a
     api.post("/customers/login", json=body, status=200)
 
 
+@pytest.mark.usefixtures("one_day")
 def test_a_user_gets_five_reset_mails_a_day_and_the_last_code_works(members, member):
     ask(members, "forgotten-password", member, 7)
     letters = members.letters(member.email, "reset")
@@ -213,6 +227,7 @@ def test_a_user_gets_five_reset_mails_a_day_and_the_last_code_works(members, mem
     members.api.post("/customers/reset-password", json=sent, status=200)
 
 
+@pytest.mark.usefixtures("one_day")
 @pytest.mark.parametrize("path, page", [("resend-confirmation", "confirm"), ("forgotten-password", "reset")])
 def test_asking_in_parallel_does_not_go_round_the_five(members, team_owner, path, page):
     member = members.waiting(team_owner) if page == "confirm" else members.active(team_owner)
@@ -224,6 +239,7 @@ def test_asking_in_parallel_does_not_go_round_the_five(members, team_owner, path
     assert len(members.letters(member.email, page)) == MAILS_A_DAY
 
 
+@pytest.mark.usefixtures("one_day")
 def test_each_purpose_each_account_and_each_day_counts_for_itself(members, team_owner, database):
     member, bystander = members.waiting(team_owner), members.waiting(team_owner)
     member.code()

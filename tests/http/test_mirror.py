@@ -146,7 +146,7 @@ def test_a_wrong_use_of_the_command_is_refused(stack):
     done = subprocess.run([stack.ctl, "--config", stack.configuration, "mirror", "everyone"],
                           capture_output=True,
                           text=True,
-                          timeout=20)
+                          timeout=120)
     assert done.returncode != 0 and done.stderr
 
 

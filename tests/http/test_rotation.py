@@ -7,6 +7,7 @@ import pathlib
 import secrets
 import threading
 
+import pymysql
 import pytest
 
 from support import files, operator, samples, system
@@ -157,10 +158,26 @@ class Password:
             self.database.run("ALTER USER %s@%s IDENTIFIED BY %s", self.user, host, text)
 
     def set_in_file(self, text):
+        self.file_with(text).rename(self.file)
+
+    def file_with(self, text):
+        """A new file, to be put in the place of the one that holds."""
         new = self.file.with_name("database-password.new")
         new.touch(mode=0o600)
         new.write_text(text + "\n")
+        return new
+
+    def set(self, text):
+        """Both, one right after the other: whoever comes in between has no password that opens."""
+        new = self.file_with(text)
+        self.set_in_database(text)
         new.rename(self.file)
+
+    def end_connections(self):
+        """Ends every connection there is; one that has gone by itself meanwhile is no fault."""
+        for number in self.connections():
+            with contextlib.suppress(pymysql.err.MySQLError):
+                self.database.run("KILL %s", number)
 
     def connections(self):
         return {row[0] for row in self.database.run(
@@ -171,8 +188,7 @@ class Password:
 def password(stack, database, administrator):
     made = Password(stack, database)
     yield made
-    made.set_in_database(made.first)
-    made.set_in_file(made.first)
+    made.set(made.first)
     administrator.post(PATH, json={"secrets": True}, status=200)
 
 
@@ -181,9 +197,7 @@ def test_the_database_password_is_changed_under_load_without_a_failed_request(ad
     with load_of(customer) as load:
         for _ in range(3):
             before = password.connections()
-            text = secrets.token_urlsafe(24)
-            password.set_in_database(text)
-            password.set_in_file(text)
+            password.set(secrets.token_urlsafe(24))
             administrator.post(PATH, json={"secrets": True}, status=200)
             load.more(60)
             # Whoever served a request since then speaks with the new password.
@@ -191,17 +205,14 @@ def test_the_database_password_is_changed_under_load_without_a_failed_request(ad
 
 
 @pytest.mark.fault
-def test_a_connection_that_is_refused_reads_the_password_again(stack, database, api, customer, password, tmp_path):
+def test_a_connection_that_is_refused_reads_the_password_again(stack, api, customer, password, tmp_path):
     settings = {"cache_file": tmp_path / "cache", "metrics_file": tmp_path / "metrics"}
     with system.worker(stack, **settings) as worker:
         token = customer.token
         assert worker.call("GET", "/customers/me", token=token).status == 200
-        text = secrets.token_urlsafe(24)
-        password.set_in_database(text)
-        password.set_in_file(text)
+        password.set(secrets.token_urlsafe(24))
         # Nobody tells the workers; their connections end.
-        for number in password.connections():
-            database.run("KILL %s", number)
+        password.end_connections()
         assert worker.call("GET", "/customers/me", token=token).status == 200
         for _ in range(20):
             api.get("/customers/me", token=token, status=200)

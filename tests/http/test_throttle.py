@@ -144,8 +144,8 @@ def test_tries_within_the_wait_neither_count_nor_lengthen_it(api, members, membe
     let_waits_end()
     guess(api, member.email, status=401)
     began, waits = time.monotonic(), []
-    # As many as fit into the wait, 25 unless the machine is very slow.
-    while len(waits) < 25 and time.monotonic() - began < 1.5:
+    # As many as fit into half of the wait, 25 unless the machine is very slow.
+    while len(waits) < 25 and time.monotonic() - began < 1:
         waits.append(retry_after(guess(api, member.email, status=429)))
     assert waits == sorted(waits, reverse=True) and waits[0] <= 2
     time.sleep(max(0.0, 2.1 - (time.monotonic() - began)))
@@ -304,7 +304,7 @@ def test_the_operator_lifts_it(api, stack, members, member, spell):
                            spell(member)],
                           capture_output=True,
                           text=True,
-                          timeout=20)
+                          timeout=120)
     assert done.returncode == 0, done.stderr
     guess(api, member.email, member.password, status=200)
     members.database.run("DELETE FROM throttle WHERE scope = 'address'")
@@ -316,7 +316,7 @@ def test_the_operator_is_told_when_there_is_no_such_user(stack):
                            fresh_email("nobody")],
                           capture_output=True,
                           text=True,
-                          timeout=20)
+                          timeout=120)
     assert done.returncode != 0 and done.stderr.strip()
 
 

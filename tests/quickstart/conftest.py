@@ -30,8 +30,8 @@ class Quickstart:
         return [str(PROGRAM), "--state", str(self.state), "--port", str(self.port), "--no-install",
                 "--build-directory", os.environ["GATEHOUSE_BUILD_DIRECTORY"], *options]
 
-    def run(self, *options, environment=None, timeout=240):
-        """Runs it to its end without a terminal; the result has returncode, stdout and stderr."""
+    def run(self, *options, environment=None, timeout=1800):
+        """Runs it to its end without a terminal; the result has returncode, stdout and stderr. The first to start builds all."""
         return subprocess.run(self.command(*options), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, env=environment or ENVIRONMENT, text=True, timeout=timeout,
                               check=False)
@@ -55,6 +55,18 @@ class Quickstart:
     def pid(self, name):
         """The recorded process of that name."""
         return self.facts()["pids"][name]
+
+    def kill(self, name):
+        """SIGKILL to it; waits until another one is recorded in its place."""
+        old = self.pid(name)
+        os.kill(old, signal.SIGKILL)
+        wait_until(lambda: self.facts()["pids"].get(name, old) != old, 60, f"another {name}")
+
+    def kill_supervisor(self):
+        """SIGKILL to the one process that ends the others; waits until it has gone."""
+        pid = self.pid("quickstart")
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: pid not in self.processes(), 60, "the supervisor's end")
 
     def processes(self):
         """Every process whose command line or environment names the state folder: {pid: command}."""

@@ -25,7 +25,8 @@ def children(pid):
 
 def every_worker_answers(stack, account):
     """Afterwards the service is whole again: null requests and uploads work, and no worker hangs."""
-    wait_until(lambda: account.get("/customers/me", status={200, 500, 502}).status_code == 200, 30, "the service")
+    wait_until(lambda: account.get("/customers/me", edge=True, status={200, 500, 502}).status_code == 200, 60,
+               "the service")
     for _ in range(3 * max(1, len(stack.workers_of("workers")))):
         account.get("/customers/me", status=200)
 

@@ -71,7 +71,7 @@ class Crash:
         done = subprocess.run([self.stack.ctl, "--config", self.stack.configuration, "jobs", "--once"],
                               env={**os.environ, **self.environment},
                               capture_output=True,
-                              timeout=60)
+                              timeout=300)
         self.disarm()
         assert number is not None or done.returncode == 0, done.stderr
         return done.returncode

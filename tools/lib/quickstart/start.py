@@ -37,6 +37,8 @@ def prepare(chosen):
     layout.check()
     if not layout.is_free():
         raise Problem(layouts.TAKEN.format(layout.state))
+    # Of a supervisor that was killed; among them the web server that has the port.
+    stop.end_leftovers(layout)
     check_port(chosen.port)
     packages.require(chosen)
     layout.prepare()
@@ -63,7 +65,6 @@ def serve(chosen, layout, lock, on_ready):
     processes = Processes(layout)
     supervisor = Supervisor(layout, processes)
     try:
-        stop.end_leftovers(layout)
         layout.clear()
         allow_open_files()
         provider = providers.select(chosen, layout, processes)

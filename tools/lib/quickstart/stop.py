@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """--stop: ends what was started with the same state folder, by the recorded processes and nothing else."""
 
+import contextlib
 import json
 import os
 import signal
@@ -9,7 +10,7 @@ import time
 import layout as layouts
 from output import say
 from problem import Problem
-from processes import start_time
+from processes import group_lives, start_time
 
 SECONDS = 150
 
@@ -30,31 +31,41 @@ def run(chosen):
 
 
 def end_supervisor(layout):
-    """Asks the process that holds the folder to end everything, and waits until it has."""
+    """Asks the process that holds the folder to end everything, and waits until it has, and has gone itself."""
     deadline = time.monotonic() + SECONDS
     asked = None
-    while not layout.is_free():
+    while not layout.is_free() or asked and lives(asked):
         holder = layout.lock.read_text(encoding="ascii").split()
-        if len(holder) == 2 and asked != holder and start_time(int(holder[0])) == int(holder[1]):
-            os.kill(int(holder[0]), signal.SIGTERM)
+        if len(holder) == 2 and asked != holder and lives(holder):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(holder[0]), signal.SIGTERM)
             asked = holder
         if time.monotonic() > deadline:
             raise Problem(f"Process {' '.join(holder[:1])} still holds {layout.state} after {SECONDS} seconds.")
         time.sleep(0.05)
 
 
+def lives(holder):
+    """Whether the process is there that has written down its pid and its start."""
+    pid, started = map(int, holder)
+    return start_time(pid) == started
+
+
 def end_leftovers(layout):
-    """Ends recorded processes that outlived their supervisor (it was killed). Returns whether there were any."""
+    """Ends recorded processes that outlived their supervisor (it was killed), with all that they have started. Returns
+    whether there were any."""
     try:
         recorded = json.loads(layout.pids.read_text(encoding="utf-8"))
     except (FileNotFoundError, ValueError):
         return False
-    living = {pid: started for pid, started in recorded.values() if started and start_time(pid) == started}
+    living = [pid for pid, started in recorded.values() if started and start_time(pid) == started]
+    left = living
     for number, seconds in ((signal.SIGTERM, 60), (signal.SIGKILL, 10)):
-        for pid in (pid for pid, started in living.items() if start_time(pid) == started):
-            os.killpg(pid, number)
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(pid, number)
         deadline = time.monotonic() + seconds
-        while any(start_time(pid) == started for pid, started in living.items()) and time.monotonic() < deadline:
+        while (left := list(filter(group_lives, left))) and time.monotonic() < deadline:
             time.sleep(0.05)
     layout.pids.unlink(missing_ok=True)
     return bool(living)
