@@ -40,6 +40,10 @@ struct throttle_key throttle_of_address(const char *address);
 struct error *throttle_check(struct database *database, struct arena *arena, const struct throttle_key *key,
                              unsigned *wait_out);
 
+/* The same of two at once. */
+struct error *throttle_check_both(struct database *database, struct arena *arena, const struct throttle_key keys[2],
+                                  unsigned waits_out[2]);
+
 /*
  * Records a failure. *wait_out is 0 when it counted, else the seconds to wait: the try was made within a wait (that of
  * parallel tries), did not count, and is to be refused as such.

@@ -75,12 +75,15 @@ static int64_t longest_wait(const struct throttle_key *key)
     return is_account(key) ? THROTTLE_ACCOUNT_WAIT_MAX : THROTTLE_ADDRESS_SECONDS;
 }
 
-/* Columns: failures, milliseconds until the lock ends (NULL: none), seconds since the window began. */
+/* Milliseconds until the lock ends (NULL: none), failures, seconds since the window began. */
 #define STATE_COLUMNS                                                                                                  \
-    "failures, TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), locked_until) DIV 1000, "                                   \
+    "TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), locked_until) DIV 1000, failures, "                                   \
     "TIMESTAMPDIFF(SECOND, since, UTC_TIMESTAMP(3))"
 
 static const struct statement read_state = {"SELECT " STATE_COLUMNS " FROM throttle WHERE scope = ? AND subject = ?"};
+/* Which of the two a row is about comes last, so that the columns stand where they do in the others. */
+static const struct statement read_both = {"SELECT " STATE_COLUMNS ", 0 FROM throttle WHERE scope = ? AND subject = ?"
+                                           " UNION ALL SELECT " STATE_COLUMNS ", 1 FROM throttle WHERE scope = ? AND subject = ?"};
 static const struct statement lock_state = {"SELECT " STATE_COLUMNS
                                             " FROM throttle WHERE scope = ? AND subject = ? FOR UPDATE"};
 /* Not INSERT IGNORE, which leaves a shared lock on a row that is there: parallel tries would deadlock on the next read. */
@@ -103,13 +106,13 @@ static const struct statement purge_states = {
  * clock was stepped back: its end is moved to where it can be at the latest, else it would start anew with every try.
  */
 static struct error *seconds_left(struct database *database, struct arena *arena, const struct throttle_key *key,
-                                  const struct rows *rows, unsigned *wait_out)
+                                  const struct rows *rows, size_t row, unsigned *wait_out)
 {
     *wait_out = 0;
-    if (rows->count == 0 || rows_is_null(rows, 0, 1) || rows_integer(rows, 0, 1) <= 0)
+    if (row >= rows->count || rows_is_null(rows, row, 0) || rows_integer(rows, row, 0) <= 0)
         return NULL;
     int64_t most = longest_wait(key);
-    int64_t seconds = (rows_integer(rows, 0, 1) + 999) / 1000;
+    int64_t seconds = (rows_integer(rows, row, 0) + 999) / 1000;
     *wait_out = (unsigned)(seconds < most ? seconds : most);
     if (seconds <= most)
         return NULL;
@@ -122,7 +125,20 @@ struct error *throttle_check(struct database *database, struct arena *arena, con
 {
     struct rows *rows;
     TRY(database_query(database, arena, &read_state, VALUES(KEY_VALUES(key)), &rows));
-    return seconds_left(database, arena, key, rows, wait_out);
+    return seconds_left(database, arena, key, rows, 0, wait_out);
+}
+
+struct error *throttle_check_both(struct database *database, struct arena *arena, const struct throttle_key keys[2],
+                                  unsigned waits_out[2])
+{
+    struct rows *rows;
+    waits_out[0] = waits_out[1] = 0;
+    TRY(database_query(database, arena, &read_both, VALUES(KEY_VALUES(&keys[0]), KEY_VALUES(&keys[1])), &rows));
+    for (size_t i = 0; i < rows->count; i++) {
+        size_t which = (size_t)rows_integer(rows, i, 3);
+        TRY(seconds_left(database, arena, &keys[which], rows, i, &waits_out[which]));
+    }
+    return NULL;
 }
 
 static struct error *write_failure(struct database *database, struct arena *arena, const struct throttle_key *key,
@@ -150,12 +166,12 @@ static struct error *take_step(struct database *database, struct arena *arena, v
     if (!step->success)
         TRY(database_change(database, arena, &make_state, VALUES(KEY_VALUES(step->key)), NULL));
     TRY(database_query(database, arena, &lock_state, VALUES(KEY_VALUES(step->key)), &rows));
-    TRY(seconds_left(database, arena, step->key, rows, &step->wait));
+    TRY(seconds_left(database, arena, step->key, rows, 0, &step->wait));
     if (rows->count == 0 || step->wait > 0)
         return NULL;
     if (step->success)
         return database_change(database, arena, &remove_state, VALUES(KEY_VALUES(step->key)), NULL);
-    return write_failure(database, arena, step->key, rows_integer(rows, 0, 0), rows_integer(rows, 0, 2));
+    return write_failure(database, arena, step->key, rows_integer(rows, 0, 1), rows_integer(rows, 0, 2));
 }
 
 struct error *throttle_fail(struct database *database, struct arena *arena, const struct throttle_key *key,

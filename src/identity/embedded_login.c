@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "identity/embedded_int.h"
+#include "identity/refresh_int.h"
 
 /*
  * A well-formed hash of today's cost that no password has: checking one against it takes as long as against a
@@ -70,23 +71,27 @@ struct opening {
     bool done;
 };
 
-/* Shared locks, so that honest logins at the same time do not wait for one another. */
-static const struct statement hold_account = {
-    "SELECT 1 FROM identity_account WHERE id = ? AND password_version = ? AND enabled LOCK IN SHARE MODE"};
+/*
+ * The session, if the account is still as it was judged. Its row is locked, but shared, so that honest logins at the same
+ * time do not wait for one another.
+ */
+static const struct statement open_session = {
+    "INSERT INTO session (id, user_id, expires_at)"
+    " SELECT ?, id, UTC_TIMESTAMP(3) + INTERVAL ? SECOND FROM identity_account"
+    " WHERE id = ? AND password_version = ? AND enabled LOCK IN SHARE MODE"};
 
 static struct error *open_rows(struct database *database, struct arena *arena, void *context)
 {
     struct opening *opening = context;
-    struct rows *rows;
-    opening->done = false;
-    TRY(database_query(
-        database, arena, &hold_account,
-        VALUES(database_id(opening->account->id), database_integer(opening->account->password_version)),
-        &rows));
-    if (rows->count == 0)
-        return NULL;
-    opening->done = true;
-    return embedded_open_insert(opening->embedded, arena, opening->rows);
+    const struct embedded_account *account = opening->account;
+    struct change change;
+    TRY(database_change(database, arena, &open_session,
+                        VALUES(database_id(opening->rows->session),
+                               database_integer(opening->embedded->options.refresh_token_seconds),
+                               database_id(account->id), database_integer(account->password_version)),
+                        &change));
+    opening->done = change.affected == 1;
+    return opening->done ? refresh_insert(database, arena, opening->rows->refresh_hash, opening->rows->session) : NULL;
 }
 
 /* What the right password of this account is good for; OK is decided elsewhere. */

@@ -179,7 +179,10 @@ struct error *account_login(struct service *service, struct arena *arena, const 
         return error;
     caller_known(arena, user);
     TRY(audit_login(service, arena, caller, user, "user.login", "success"));
-    /* Read again: the login may have changed status and marks. */
+    *user_out = user;
+    if (user->status == USER_ACTIVE)
+        return NULL;
+    /* Read again: the first login has changed status and marks. */
     TRY(user_find(service->database, arena, user->organisation_id, user->id, user_out));
     return *user_out != NULL ? NULL : error_new(arena, ERROR_CREDENTIALS, "the user vanished during the login");
 }

@@ -34,13 +34,17 @@ static struct error *refuse(struct arena *arena, unsigned wait, bool by_address)
 
 struct error *guard_enter(struct service *service, struct arena *arena, const struct guard *guard)
 {
-    unsigned wait = 0;
-    if (guard->has_address)
-        TRY(throttle_check(service->database, arena, &guard->address, &wait));
-    bool by_address = wait != 0;
-    if (wait == 0 && guard->has_account)
-        TRY(throttle_check(service->database, arena, &guard->account, &wait));
-    return wait == 0 ? NULL : refuse(arena, wait, by_address);
+    const struct throttle_key keys[] = {guard->address, guard->account};
+    unsigned waits[] = {0, 0};
+    if (guard->has_address && guard->has_account)
+        TRY(throttle_check_both(service->database, arena, keys, waits));
+    else if (guard->has_address)
+        TRY(throttle_check(service->database, arena, &guard->address, &waits[0]));
+    else if (guard->has_account)
+        TRY(throttle_check(service->database, arena, &guard->account, &waits[1]));
+    if (waits[0] == 0 && waits[1] == 0)
+        return NULL;
+    return refuse(arena, waits[0] != 0 ? waits[0] : waits[1], waits[0] != 0);
 }
 
 struct error *guard_failed(struct service *service, struct arena *arena, const struct guard *guard,

@@ -353,6 +353,43 @@ static void stepped_clock_is_seen_by_every_step(void **state)
     database_free(&database);
 }
 
+/* Two at once are answered as each alone. */
+static void two_are_asked_about_at_once(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    const struct throttle_key keys[] = {throttle_of_address("192.0.2.4"), throttle_of_user(id_new())};
+    const struct throttle_key turned[] = {keys[1], keys[0]};
+    unsigned waits[2] = {77, 77};
+    expect_ok(throttle_check_both(database, arena, keys, waits));
+    assert_int_equal(waits[0], 0);
+    assert_int_equal(waits[1], 0);
+    given_failures(database, arena, &keys[0], 3);
+    given_failures(database, arena, &keys[1], 14);
+    fail_times(database, arena, &keys[1], 1);
+    expect_ok(throttle_check_both(database, arena, keys, waits));
+    assert_int_equal(waits[0], 0);
+    assert_in_range(waits[1], 850, 900);
+    expect_ok(throttle_check_both(database, arena, turned, waits));
+    assert_in_range(waits[0], 850, 900);
+    assert_int_equal(waits[1], 0);
+    given_failures(database, arena, &keys[0], 29);
+    fail_times(database, arena, &keys[0], 1);
+    pass(database, arena, &keys[0], -31536000);
+    pass(database, arena, &keys[1], -31536000);
+    for (int round = 0; round < 2; round++) {
+        expect_ok(throttle_check_both(database, arena, keys, waits));
+        assert_in_range(waits[0], 250, 300);
+        assert_in_range(waits[1], 850, 900);
+    }
+    pass(database, arena, &keys[0], 301);
+    pass(database, arena, &keys[1], 901);
+    expect_ok(throttle_check_both(database, arena, keys, waits));
+    assert_int_equal(waits[0], 0);
+    assert_int_equal(waits[1], 0);
+    database_free(&database);
+}
+
 static void keys_are_kept_apart(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -415,6 +452,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(address_window_slips_by_without_a_wait),
     HARNESS_TEST(stepped_clock_cannot_lock_out_for_longer),
     HARNESS_TEST(stepped_clock_is_seen_by_every_step),
+    HARNESS_TEST(two_are_asked_about_at_once),
     HARNESS_TEST(keys_are_kept_apart),
     HARNESS_TEST(lifting_and_purging),
 };
