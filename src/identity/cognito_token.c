@@ -120,7 +120,7 @@ static struct error *respond(struct cognito *cognito, struct arena *arena, const
 
 /*
  * Cognito opens a session for each that knows the temporary password, and nothing says that it closes the others with the
- * first answer. So answers come one after the other, and each asks anew whether the password is still the temporary one.
+ * first answer. So each asks anew whether the password is still the temporary one.
  */
 struct error *cognito_answer(struct outside *outside, struct arena *arena, const struct provider_challenge *challenge,
                             struct secret new_password, struct outside_grant *grant_out,
@@ -128,14 +128,11 @@ struct error *cognito_answer(struct outside *outside, struct arena *arena, const
 {
     struct provider_login attempt = {.subject = challenge->subject, .password = challenge->password};
     const char *proof = NULL;
-    TRY(outside_lock(outside, arena, challenge->subject));
-    struct error *error = cognito_login(outside, arena, &attempt, grant_out, &proof, outcome_out);
-    if (error == NULL && *outcome_out == PROVIDER_NEW_PASSWORD_REQUIRED)
-        error = respond(cognito_of(outside), arena, proof, new_password, grant_out, outcome_out);
-    else
-        *outcome_out = PROVIDER_CHALLENGE_SPENT;
-    outside_unlock(outside, arena, challenge->subject);
-    return error;
+    TRY(cognito_login(outside, arena, &attempt, grant_out, &proof, outcome_out));
+    if (*outcome_out == PROVIDER_NEW_PASSWORD_REQUIRED)
+        return respond(cognito_of(outside), arena, proof, new_password, grant_out, outcome_out);
+    *outcome_out = PROVIDER_CHALLENGE_SPENT;
+    return NULL;
 }
 
 struct error *cognito_refresh(struct outside *outside, struct arena *arena, const char *subject,

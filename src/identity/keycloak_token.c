@@ -158,42 +158,28 @@ struct error *keycloak_login(struct outside *outside, struct arena *arena, const
 
 /* ---- the first login's second step ---------------------------------------------------------------- */
 
-struct answering {
-    const struct provider_challenge *challenge;
-    struct secret new_password;
-    struct outside_grant *grant;
-    enum provider_outcome *outcome;
-};
-
 /* Of several answers the second finds the password replaced. */
-static struct error *answer(struct keycloak *keycloak, struct arena *arena, const char *subject, void *context)
-{
-    struct answering *answering = context;
-    const char *name = answering->challenge->proof;
-    struct keycloak_user user;
-    enum password result;
-    *answering->outcome = PROVIDER_CHALLENGE_SPENT;
-    TRY(try_password(keycloak, arena, name, answering->challenge->password, answering->grant, &result));
-    if (result != PASSWORD_PENDING)
-        return NULL;
-    TRY(keycloak_user_get(keycloak, arena, subject, &user));
-    if (user.id == NULL || !keycloak_user_is_temporary(&user))
-        return NULL;
-    TRY(keycloak_reset(keycloak, arena, subject, answering->new_password, false, answering->outcome));
-    if (*answering->outcome != PROVIDER_OK)
-        return NULL;
-    TRY(try_password(keycloak, arena, name, answering->new_password, answering->grant, &result));
-    if (result == PASSWORD_RIGHT)
-        return NULL;
-    return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak does not take the password that was just set");
-}
-
 struct error *keycloak_answer(struct outside *outside, struct arena *arena, const struct provider_challenge *challenge,
                               struct secret new_password, struct outside_grant *grant_out,
                               enum provider_outcome *outcome_out)
 {
-    struct answering answering = {challenge, new_password, grant_out, outcome_out};
-    return keycloak_locked(keycloak_of(outside), arena, challenge->subject, answer, &answering);
+    struct keycloak *keycloak = keycloak_of(outside);
+    struct keycloak_user user;
+    enum password result;
+    *outcome_out = PROVIDER_CHALLENGE_SPENT;
+    TRY(try_password(keycloak, arena, challenge->proof, challenge->password, grant_out, &result));
+    if (result != PASSWORD_PENDING)
+        return NULL;
+    TRY(keycloak_user_get(keycloak, arena, challenge->subject, &user));
+    if (user.id == NULL || !keycloak_user_is_temporary(&user))
+        return NULL;
+    TRY(keycloak_reset(keycloak, arena, challenge->subject, new_password, false, outcome_out));
+    if (*outcome_out != PROVIDER_OK)
+        return NULL;
+    TRY(try_password(keycloak, arena, challenge->proof, new_password, grant_out, &result));
+    if (result == PASSWORD_RIGHT)
+        return NULL;
+    return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak does not take the password that was just set");
 }
 
 /* ---- sessions ------------------------------------------------------------------------------------- */

@@ -240,9 +240,23 @@ static bool holds(struct outside *outside, struct arena *arena, const char *subj
     return outside->wire->login(outside, arena, &attempt, grant_out, &proof, &outcome) == NULL && outcome == PROVIDER_OK;
 }
 
+static struct error *answer_locked(struct outside *outside, struct arena *arena, const struct provider_challenge *challenge,
+                                   struct secret new_password, struct outside_grant *grant_out,
+                                   enum provider_outcome *outcome_out)
+{
+    struct error *error = outside->wire->answer(outside, arena, challenge, new_password, grant_out, outcome_out);
+    if (error != NULL && !holds(outside, arena, challenge->subject, new_password, grant_out))
+        return error;
+    if (error != NULL)
+        *outcome_out = PROVIDER_OK;
+    return *outcome_out == PROVIDER_OK ? outside_note_password(outside, arena, challenge->user_id, false) : NULL;
+}
+
+/* One answer after the other, and none while an invitation is sent again: see there. */
 static struct error *answer_new_password(struct provider *provider, struct arena *arena,
-                                         const struct provider_challenge *challenge, struct secret new_password,
-                                         struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
+                                         const struct provider_challenge *challenge,
+                                         struct secret new_password, struct provider_tokens *tokens_out,
+                                         enum provider_outcome *outcome_out)
 {
     struct outside *outside = outside_of(provider);
     struct outside_grant grant = {0};
@@ -250,14 +264,11 @@ static struct error *answer_new_password(struct provider *provider, struct arena
     *outcome_out = PROVIDER_SAME_PASSWORD;
     if (secret_equal(challenge->password, new_password))
         return NULL;
-    struct error *error = outside->wire->answer(outside, arena, challenge, new_password, &grant, outcome_out);
-    if (error != NULL && !holds(outside, arena, challenge->subject, new_password, &grant))
+    TRY(outside_lock(outside, arena, challenge->subject));
+    struct error *error = answer_locked(outside, arena, challenge, new_password, &grant, outcome_out);
+    outside_unlock(outside, arena, challenge->subject);
+    if (error != NULL || *outcome_out != PROVIDER_OK)
         return error;
-    if (error != NULL)
-        *outcome_out = PROVIDER_OK;
-    if (*outcome_out != PROVIDER_OK)
-        return NULL;
-    TRY(outside_note_password(outside, arena, challenge->user_id, false));
     return outside_begin(outside, arena, challenge->subject, challenge->user_id, &grant, tokens_out);
 }
 
@@ -340,8 +351,25 @@ static struct error *set_password(struct provider *provider, struct arena *arena
 }
 
 static const struct statement awaits_first = {
-    "SELECT COALESCE(a.temporary_until IS NOT NULL, FALSE) FROM user u"
+    "SELECT COALESCE(a.temporary_until IS NOT NULL, FALSE), u.email FROM user u"
     " LEFT JOIN outside_account a ON a.user_id = u.id WHERE u.id = ? AND u.status = 'awaiting-first-login'"};
+
+/* Our rows may not have heard of a first login, so that the provider is asked as well. */
+static struct error *invite_locked(struct outside *outside, struct arena *arena, const char *subject, struct id user,
+                                   struct secret password, enum provider_outcome *outcome_out)
+{
+    struct outside_found account = {0};
+    struct rows *rows;
+    *outcome_out = PROVIDER_STATE;
+    TRY(database_query(outside->options.database, arena, &awaits_first, VALUES(database_id(user)), &rows));
+    if (rows->count == 0 || !rows_boolean(rows, 0, 0))
+        return NULL;
+    TRY(outside->wire->find(outside, arena, user, rows_text(rows, 0, 1), &account));
+    if (account.subject != NULL && account.used && strcmp(account.subject, subject) == 0)
+        return NULL;
+    TRY(outside->wire->set_password(outside, arena, subject, password, true, outcome_out));
+    return *outcome_out == PROVIDER_OK ? outside_note_password(outside, arena, user, true) : NULL;
+}
 
 static struct error *invite_again(struct provider *provider, struct arena *arena, const char *subject,
                                   struct secret password, enum provider_outcome *outcome_out)
@@ -349,17 +377,14 @@ static struct error *invite_again(struct provider *provider, struct arena *arena
     struct outside *outside = outside_of(provider);
     struct id user;
     bool found;
-    struct rows *rows;
     outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
     TRY(find_owner(outside, arena, subject, &user, &found, outcome_out));
     if (!found)
         return NULL;
-    TRY(database_query(outside->options.database, arena, &awaits_first, VALUES(database_id(user)), &rows));
-    *outcome_out = PROVIDER_STATE;
-    if (rows->count == 0 || !rows_boolean(rows, 0, 0))
-        return NULL;
-    TRY(outside->wire->set_password(outside, arena, subject, password, true, outcome_out));
-    return *outcome_out == PROVIDER_OK ? outside_note_password(outside, arena, user, true) : NULL;
+    TRY(outside_lock(outside, arena, subject));
+    struct error *error = invite_locked(outside, arena, subject, user, password, outcome_out);
+    outside_unlock(outside, arena, subject);
+    return error;
 }
 
 /* ---- the account's state -------------------------------------------------------------------------- */

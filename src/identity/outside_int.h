@@ -62,7 +62,7 @@ struct outside_wire {
     /* OK, NEW_PASSWORD_REQUIRED (*proof_out is filled), BAD_CREDENTIALS, DISABLED, UNCONFIRMED. */
     struct error *(*login)(struct outside *, struct arena *, const struct provider_login *,
                            struct outside_grant *grant_out, const char **proof_out, enum provider_outcome *);
-    /* OK, CHALLENGE_SPENT, PASSWORD_REFUSED. */
+    /* OK, CHALLENGE_SPENT, PASSWORD_REFUSED. Called with the account locked: each asks anew whether another was first. */
     struct error *(*answer)(struct outside *, struct arena *, const struct provider_challenge *,
                             struct secret new_password, struct outside_grant *grant_out, enum provider_outcome *);
     /* OK or TOKEN_INVALID. */
@@ -207,7 +207,7 @@ struct error *outside_read_secrets(struct outside *outside, struct arena *arena,
 /*
  * Keeps all other processes from this account until outside_unlock(), by a lock of the database connection's: for what takes
  * several calls and knows no condition that it could be made under. IDENTITY_UNAVAILABLE when another holds it too long or too
- * many are waiting. Holder and who waits have a place (outside_enter()).
+ * many are waiting. Holder and who waits have a place (outside_enter()). Who holds it may take it once more.
  */
 struct error *outside_lock(struct outside *outside, struct arena *arena, const char *subject);
 void outside_unlock(struct outside *outside, struct arena *arena, const char *subject);

@@ -193,6 +193,26 @@ static void who_holds_or_awaits_a_lock_has_a_place(void **state)
     stage_end(stage);
 }
 
+static bool is_free(struct stage *stage, const char *subject)
+{
+    return sql_integer(stage->database, stage->arena, "SELECT IS_FREE_LOCK(SHA2(CONCAT(DATABASE(), '/account/', '%s'), 256))",
+                       subject) == 1;
+}
+
+static void a_lock_that_was_taken_twice_is_given_back_twice(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct outside *outside = outside_of(stage->provider);
+    outside_start(outside, OUTSIDE_LOGIN_MILLISECONDS);
+    expect_ok(outside_lock(outside, stage->arena, "somebody"));
+    expect_ok(outside_lock(outside, stage->arena, "somebody"));
+    outside_unlock(outside, stage->arena, "somebody");
+    assert_false(is_free(stage, "somebody"));
+    outside_unlock(outside, stage->arena, "somebody");
+    assert_true(is_free(stage, "somebody"));
+    stage_end(stage);
+}
+
 /* A process that was stopped with the lock on the state: the others judge by what they see themselves. */
 static void a_kept_lock_on_the_state_holds_back_no_call(void **state)
 {
@@ -289,6 +309,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(the_last_worker_of_a_pool_does_not_wait),
     HARNESS_TEST(who_comes_late_waits_for_a_place_that_was_taken_just_now),
     HARNESS_TEST(who_holds_or_awaits_a_lock_has_a_place),
+    HARNESS_TEST(a_lock_that_was_taken_twice_is_given_back_twice),
     HARNESS_TEST(a_kept_lock_on_the_state_holds_back_no_call),
     HARNESS_TEST(only_one_call_is_the_probe),
     HARNESS_TEST(failures_of_all_processes_count_together),

@@ -56,6 +56,26 @@ static void a_temporary_password_holds_as_long_as_we_say(struct stage *stage)
     stage_end(stage);
 }
 
+/* The process that signed somebody in died before it could write that down. */
+static void an_invitation_never_replaces_a_password_that_was_chosen(struct stage *stage)
+{
+    struct person owner = stage_given(stage, PROVIDER_INVITED);
+    struct provider_challenge challenge;
+    struct provider_tokens tokens;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &owner, TEMPORARY, true, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
+    expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(PERMANENT), &tokens,
+                                           &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    sql(stage->database, stage->arena,
+        "UPDATE outside_account SET temporary_until = UTC_TIMESTAMP(3) + INTERVAL 1 DAY WHERE user_id = %s",
+        sql_id(stage->arena, owner.id));
+    expect_ok(provider_invite_again(stage->provider, stage->arena, owner.subject, secret_of(OTHER), &outcome));
+    assert_int_equal(outcome, PROVIDER_STATE);
+    assert_int_equal(stage_login(stage, &owner, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+    stage_end(stage);
+}
+
 static void nobody_and_a_wrong_password_are_told_alike(struct stage *stage)
 {
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
@@ -286,6 +306,7 @@ static void failures_of_the_provider_let_nobody_in(struct stage *stage)
 
 EACH(a_first_login_takes_two_steps, keycloak_stage_new)
 EACH(a_temporary_password_holds_as_long_as_we_say, keycloak_stage_new)
+EACH(an_invitation_never_replaces_a_password_that_was_chosen, keycloak_stage_new)
 EACH(nobody_and_a_wrong_password_are_told_alike, keycloak_scripted)
 EACH(refresh_tokens_are_ours_rotate_and_tell_copies, keycloak_stage_new)
 EACH(ended_sessions_open_nothing_though_their_tokens_verify, keycloak_stage_new)
@@ -300,6 +321,7 @@ EACH(failures_of_the_provider_let_nobody_in, keycloak_scripted)
 static const struct CMUnitTest cases[] = {
     EACH_TEST(a_first_login_takes_two_steps),
     EACH_TEST(a_temporary_password_holds_as_long_as_we_say),
+    EACH_TEST(an_invitation_never_replaces_a_password_that_was_chosen),
     EACH_TEST(nobody_and_a_wrong_password_are_told_alike),
     EACH_TEST(refresh_tokens_are_ours_rotate_and_tell_copies),
     EACH_TEST(ended_sessions_open_nothing_though_their_tokens_verify),
