@@ -334,7 +334,7 @@ struct error *provider_settle(struct provider *provider, struct arena *arena, st
 /*
  * Looks for what is wrong with the settings of a provider outside, by calls that change nothing: an address, a certificate, a
  * clock, a secret, a right, what an account needs. IDENTITY_UNAVAILABLE with a sentence that says what to mend. For the operator's
- * command: it may take half a minute.
+ * command: it may take half a minute, and afterwards the provider does not know any more what other processes see of it.
  */
 struct error *provider_check(struct provider *provider, struct arena *arena);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is wrong with a provider's configuration, in a sentence; for `gatehousectl check`. It goes past the gate. */
+/* What is wrong with a provider's configuration, in a sentence; for `gatehousectl check`. It goes past the gate and leaves no trace there. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,6 +69,10 @@ static struct error *check_keys(struct outside *outside, struct arena *arena)
 struct error *outside_check(struct provider *provider, struct arena *arena)
 {
     struct outside *outside = outside_of(provider);
+    /* What the others have seen of the provider would only say that it fails, not why. */
+    outside_gate_free(outside);
+    outside->options.places_file = NULL;
+    outside->gate = (struct outside_gate){0};
     outside_start(outside, CHECK_MILLISECONDS);
     TRY(outside->wire->check(outside, arena));
     return check_keys(outside, arena);

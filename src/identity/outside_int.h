@@ -238,6 +238,8 @@ void outside_leave(struct outside *outside);
  */
 enum web_outcome outside_call(struct outside *outside, struct arena *arena, const struct web_call *call,
                               struct outside_answer *answer_out, const char **reason_out);
+
+/* Lets go of the file; without places_file the process judges by what it sees itself from then on. */
 void outside_gate_free(struct outside *outside);
 
 /* ---- outside_check.c ----------------------------------------------------------------------------- */

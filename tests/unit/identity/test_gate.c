@@ -193,6 +193,26 @@ static void who_holds_or_awaits_a_lock_has_a_place(void **state)
     stage_end(stage);
 }
 
+/* An operator asks what is wrong just when calls are refused. */
+static void a_check_goes_past_a_closed_gate(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct outside_gate gate, after;
+    const char *reason = NULL;
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    int file = gate_file(stage, &gate);
+    outside_of(stage->provider)->options.rest_seconds = 3600;
+    gate.closed_until = clock_monotonic() + INT64_C(3000000000);
+    gate_write(file, &gate);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    int other = occupied(stage, 1);
+    expect_ok(provider_check(stage->provider, stage->arena));
+    (void)close(other);
+    (void)close(gate_file(stage, &after));
+    assert_int_equal(after.closed_until, gate.closed_until);
+    stage_end(stage);
+}
+
 static bool is_free(struct stage *stage, const char *subject)
 {
     return sql_integer(stage->database, stage->arena, "SELECT IS_FREE_LOCK(SHA2(CONCAT(DATABASE(), '/account/', '%s'), 256))",
@@ -308,6 +328,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(more_calls_than_places_are_refused_at_once),
     HARNESS_TEST(the_last_worker_of_a_pool_does_not_wait),
     HARNESS_TEST(who_comes_late_waits_for_a_place_that_was_taken_just_now),
+    HARNESS_TEST(a_check_goes_past_a_closed_gate),
     HARNESS_TEST(who_holds_or_awaits_a_lock_has_a_place),
     HARNESS_TEST(a_lock_that_was_taken_twice_is_given_back_twice),
     HARNESS_TEST(a_kept_lock_on_the_state_holds_back_no_call),
