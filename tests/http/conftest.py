@@ -147,6 +147,18 @@ def subject(accounts):
 
 
 @pytest.fixture(scope="module")
+def boss(accounts):
+    """The owner of a customer of the module's own."""
+    return accounts.customer()
+
+
+@pytest.fixture()
+def member(members, boss):
+    """An active member of that customer, of the test's own."""
+    return members.active(boss)
+
+
+@pytest.fixture(scope="module")
 def keeper(accounts):
     """A customer of the module's own, for files that other modules shall not see in their lists."""
     return accounts.customer()

@@ -70,16 +70,6 @@ def check_form(message, address):
         assert len(line) <= 998
 
 
-@pytest.fixture(scope="module")
-def team_owner(accounts):
-    return accounts.customer()
-
-
-@pytest.fixture()
-def member(members, team_owner):
-    return members.active(team_owner)
-
-
 def changes(members, address):
     """The mails that tell of a changed password: they link to no page of ours."""
     web = members.accounts.stack.web_url
@@ -102,8 +92,8 @@ def test_a_first_login_mail_has_both_parts_with_link_and_password(accounts, stac
     assert invited.organisation["name"] in text
 
 
-def test_a_confirmation_mail_has_both_parts_with_link_and_code(members, team_owner, stack):
-    member = members.waiting(team_owner)
+def test_a_confirmation_mail_has_both_parts_with_link_and_code(members, boss, stack):
+    member = members.waiting(boss)
     message = member.message()
     check_form(message, member.email)
     text, page = parts(message)
@@ -195,8 +185,8 @@ def ask(members, path, account, times):
 
 
 @pytest.mark.usefixtures("one_day")
-def test_a_member_gets_five_confirmation_mails_a_day_and_the_last_code_works(members, team_owner):
-    member = members.waiting(team_owner)
+def test_a_member_gets_five_confirmation_mails_a_day_and_the_last_code_works(members, boss):
+    member = members.waiting(boss)
     member.code()
     ask(members, "resend-confirmation", member, 7)
     letters = members.letters(member.email, "confirm")
@@ -229,8 +219,8 @@ def test_a_user_gets_five_reset_mails_a_day_and_the_last_code_works(members, mem
 
 @pytest.mark.usefixtures("one_day")
 @pytest.mark.parametrize("path, page", [("resend-confirmation", "confirm"), ("forgotten-password", "reset")])
-def test_asking_in_parallel_does_not_go_round_the_five(members, team_owner, path, page):
-    member = members.waiting(team_owner) if page == "confirm" else members.active(team_owner)
+def test_asking_in_parallel_does_not_go_round_the_five(members, boss, path, page):
+    member = members.waiting(boss) if page == "confirm" else members.active(boss)
     members.settle()
     body = {"username": member.email}
     with concurrent.futures.ThreadPoolExecutor(12) as pool:
@@ -240,8 +230,8 @@ def test_asking_in_parallel_does_not_go_round_the_five(members, team_owner, path
 
 
 @pytest.mark.usefixtures("one_day")
-def test_each_purpose_each_account_and_each_day_counts_for_itself(members, team_owner, database):
-    member, bystander = members.waiting(team_owner), members.waiting(team_owner)
+def test_each_purpose_each_account_and_each_day_counts_for_itself(members, boss, database):
+    member, bystander = members.waiting(boss), members.waiting(boss)
     member.code()
     ask(members, "resend-confirmation", member, 6)
     ask(members, "resend-confirmation", bystander, 1)
@@ -277,10 +267,10 @@ def test_asking_again_never_undoes_a_first_login(api, accounts, members):
 
 
 @pytest.fixture(scope="module")
-def plain(accounts, members, team_owner):
+def plain(accounts, members, boss):
     """The tags of each kind of mail when the names are harmless."""
     invited = accounts.invited()
-    member = members.waiting(team_owner)
+    member = members.waiting(boss)
     kinds = {"first-login": invited.message, "confirm": member.message()}
     member.confirm(status=200)
     members.reset_code(member)
@@ -295,11 +285,11 @@ def test_the_list_of_hostile_names_is_as_long_as_promised():
 
 
 @pytest.mark.parametrize("name", HOSTILE, ids=range(len(HOSTILE)))
-def test_a_hostile_name_adds_no_header_and_no_markup_to_any_mail(accounts, members, team_owner, plain, name):
+def test_a_hostile_name_adds_no_header_and_no_markup_to_any_mail(accounts, members, boss, plain, name):
     body = invitation(firstName=name, lastName=name, organisation={"name": name})
     reply = members.administrator.post("/customers/signup", json=body, status={200, 400})
     sent = team.body(firstName=name, lastName=name)
-    created = team_owner.post(USERS, json=sent, status={200, 400})
+    created = boss.post(USERS, json=sent, status={200, 400})
     assert created.status_code == reply.status_code
     if created.status_code == 400:
         assert created.json()["code"] in ("request.invalid", "request.malformed")
@@ -334,7 +324,7 @@ def test_hostile_names_reached_the_mails_at_all():
     assert len(HOSTILE) - len(controls) >= 18
 
 
-def test_a_member_who_was_mailed_can_sign_in(members, team_owner):
-    member = members.waiting(team_owner, firstName="<b>Bob</b>", lastName="O'Neill & Söhne")
+def test_a_member_who_was_mailed_can_sign_in(members, boss):
+    member = members.waiting(boss, firstName="<b>Bob</b>", lastName="O'Neill & Söhne")
     member.confirm(status=200)
     assert works(member)

@@ -36,18 +36,6 @@ def held(stack, database):
     return Held(stack, database)
 
 
-@pytest.fixture(scope="module")
-def boss(accounts):
-    """The owner of the customer whose members the cases are about."""
-    return accounts.customer()
-
-
-@pytest.fixture()
-def member(members, boss):
-    """An active member of the case's own."""
-    return members.active(boss)
-
-
 @pytest.fixture()
 def waiting(members, boss):
     return members.waiting(boss)

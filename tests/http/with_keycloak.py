@@ -27,16 +27,6 @@ def realm(stack, database):
     return Realm(stack, database)
 
 
-@pytest.fixture(scope="module")
-def boss(accounts):
-    return accounts.customer()
-
-
-@pytest.fixture()
-def member(members, boss):
-    return members.active(boss)
-
-
 def at_once(function, values):
     """The results of calls at the same time."""
     with concurrent.futures.ThreadPoolExecutor(AT_ONCE) as pool:

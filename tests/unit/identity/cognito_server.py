@@ -201,17 +201,16 @@ class Pool:
             raise Fault("CodeMismatchException", "Invalid verification code provided, please try again.")
         return known
 
-    def named(self, body):
+    def named(self, body, otherwise=None):
+        """The user; of a name that nobody has the pool says `otherwise`, if anything."""
         self.client(body, body.get("SecretHash"), body["Username"])
-        return self.find(body["Username"], "UserNotFoundException")
+        try:
+            return self.find(body["Username"])
+        except Fault as fault:
+            raise otherwise or fault
 
     def ConfirmSignUp(self, body):
-        try:
-            user = self.named(body)
-        except Fault as fault:
-            if fault.name != "UserNotFoundException":
-                raise
-            raise Fault("ExpiredCodeException", "Invalid code provided, please request a code again.") from fault
+        user = self.named(body, Fault("ExpiredCodeException", "Invalid code provided, please request a code again."))
         if user.status != "UNCONFIRMED":
             raise Fault("NotAuthorizedException", "User cannot be confirmed. Current status is " + user.status)
         self.spend(user, "confirm", body["ConfirmationCode"])
@@ -234,12 +233,7 @@ class Pool:
         return self.mail(user, "reset")
 
     def ConfirmForgotPassword(self, body):
-        try:
-            user = self.named(body)
-        except Fault as fault:
-            if fault.name != "UserNotFoundException":
-                raise
-            raise Fault("CodeMismatchException", "Invalid verification code provided, please try again.") from fault
+        user = self.named(body, Fault("CodeMismatchException", "Invalid verification code provided, please try again."))
         self.spend(user, "reset", body["ConfirmationCode"])
         self.policy(body["Password"])
         del self.codes[user.sub, "reset"]

@@ -19,8 +19,6 @@
 #include "database_fixture.h"
 #include "domain/session.h"
 #include "domain/support.h"
-#include "identity/cognito.h"
-#include "identity/keycloak.h"
 #include "store/script_server.h"
 
 static const struct stage_calls cognito_calls = {"InitiateAuth", "InitiateAuth", "RevokeToken", "AdminUserGlobalSignOut",
@@ -87,6 +85,21 @@ static struct outside_options outside_options_of(struct stage *stage, struct dat
     };
 }
 
+struct cognito_options cognito_stage_options(const struct stage *stage)
+{
+    return (struct cognito_options){
+        .region = "eu-central-1",
+        .endpoint = stage->url,
+        .issuer = "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Tests",
+        .keys_url = arena_format(stage->arena, "%s" POOL_KEYS_PATH, stage->url),
+        .user_pool_id = "eu-central-1_Tests",
+        .client_id = "testclient",
+        .client_secret_file = arena_format(stage->arena, "%s/client-secret", stage->directory),
+        .access_key_id = "AKIDEXAMPLE",
+        .secret_access_key_file = arena_format(stage->arena, "%s/access-key", stage->directory),
+    };
+}
+
 static struct stage *cognito_stage(void **state, bool codes)
 {
     struct stage *stage = stage_new(state, "tests/unit/identity/cognito_server.py", NULL, &cognito_calls);
@@ -94,17 +107,9 @@ static struct stage *cognito_stage(void **state, bool codes)
     outside.codes = codes;
     if (codes)
         (void)stage_put(stage, "codes", "");
-    struct cognito_options options = {
-        .region = "eu-central-1",
-        .endpoint = stage->url,
-        .issuer = "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Tests",
-        .keys_url = arena_format(stage->arena, "%s" POOL_KEYS_PATH, stage->url),
-        .user_pool_id = "eu-central-1_Tests",
-        .client_id = "testclient",
-        .client_secret_file = stage_put(stage, "client-secret", "client secret\n"),
-        .access_key_id = "AKIDEXAMPLE",
-        .secret_access_key_file = stage_put(stage, "access-key", POOL_ACCESS_KEY),
-    };
+    struct cognito_options options = cognito_stage_options(stage);
+    (void)stage_put(stage, "client-secret", "client secret\n");
+    (void)stage_put(stage, "access-key", POOL_ACCESS_KEY);
     expect_ok(cognito_new(stage->arena, &outside, &options, &stage->provider));
     return stage;
 }
@@ -119,12 +124,10 @@ struct stage *cognito_codes_stage_new(void **state)
     return cognito_stage(state, true);
 }
 
-struct provider *keycloak_stage_provider(struct stage *stage, struct database *database)
+struct keycloak_options keycloak_stage_options(const struct stage *stage)
 {
     struct arena *arena = stage->arena;
-    struct provider *provider;
-    struct outside_options outside = outside_options_of(stage, database, 8);
-    struct keycloak_options options = {
+    return (struct keycloak_options){
         .url = stage->url,
         .realm = "gatehouse",
         .issuer = arena_format(arena, "%s/realms/gatehouse", stage->url),
@@ -134,7 +137,14 @@ struct provider *keycloak_stage_provider(struct stage *stage, struct database *d
         .admin_client_id = "gatehouse-admin",
         .admin_client_secret_file = arena_format(arena, "%s/admin-secret", stage->directory),
     };
-    expect_ok(keycloak_new(arena, &outside, &options, &provider));
+}
+
+struct provider *keycloak_stage_provider(struct stage *stage, struct database *database)
+{
+    struct provider *provider;
+    struct outside_options outside = outside_options_of(stage, database, 8);
+    struct keycloak_options options = keycloak_stage_options(stage);
+    expect_ok(keycloak_new(stage->arena, &outside, &options, &provider));
     return provider;
 }
 

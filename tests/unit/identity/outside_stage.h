@@ -10,6 +10,8 @@
 #include <stddef.h>
 
 #include "base/id.h"
+#include "identity/cognito.h"
+#include "identity/keycloak.h"
 #include "identity/outside_int.h"
 #include "identity/provider.h"
 
@@ -57,6 +59,10 @@ void stage_end(struct stage *stage);
 
 /* Another provider over the same realm. */
 struct provider *keycloak_stage_provider(struct stage *stage, struct database *database);
+
+/* What those of the stage are made with. */
+struct cognito_options cognito_stage_options(const struct stage *stage);
+struct keycloak_options keycloak_stage_options(const struct stage *stage);
 
 /* Writes a file of the server's directory; its path. */
 const char *stage_put(struct stage *stage, const char *name, const char *text);

@@ -8,38 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/support.h"
-#include "identity/cognito.h"
-#include "identity/keycloak.h"
 #include "outside_stage.h"
-
-static struct cognito_options pool_options(struct stage *stage)
-{
-    return (struct cognito_options){
-        .region = "eu-central-1",
-        .endpoint = stage->url,
-        .issuer = "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Tests",
-        .keys_url = arena_format(stage->arena, "%s" POOL_KEYS_PATH, stage->url),
-        .user_pool_id = "eu-central-1_Tests",
-        .client_id = "testclient",
-        .client_secret_file = arena_format(stage->arena, "%s/client-secret", stage->directory),
-        .access_key_id = "AKIDEXAMPLE",
-        .secret_access_key_file = arena_format(stage->arena, "%s/access-key", stage->directory),
-    };
-}
-
-static struct keycloak_options realm_options(struct stage *stage)
-{
-    return (struct keycloak_options){
-        .url = stage->url,
-        .realm = "gatehouse",
-        .issuer = arena_format(stage->arena, "%s/realms/gatehouse", stage->url),
-        .keys_url = arena_format(stage->arena, "%s/realms/gatehouse/protocol/openid-connect/certs", stage->url),
-        .client_id = "gatehouse",
-        .client_secret_file = arena_format(stage->arena, "%s/client-secret", stage->directory),
-        .admin_client_id = "gatehouse-admin",
-        .admin_client_secret_file = arena_format(stage->arena, "%s/admin-secret", stage->directory),
-    };
-}
 
 static struct outside_options outside_of_test(struct stage *stage)
 {
@@ -110,7 +79,7 @@ static const struct fault {
 static void a_pool_that_is_right_is_said_to_be_so(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    struct cognito_options options = pool_options(stage);
+    struct cognito_options options = cognito_stage_options(stage);
     assert_string_equal(pool_said(stage, &options), "");
     /* Who may not look at the pool is not told of it. */
     (void)stage_put(stage, "denied", "DescribeUserPool");
@@ -122,7 +91,7 @@ static void a_pool_that_is_right_is_said_to_be_so(void **state)
 static void faults_of_a_pool_are_named(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    struct cognito_options options = pool_options(stage);
+    struct cognito_options options = cognito_stage_options(stage);
     for (size_t i = 0; i < sizeof pool_faults / sizeof *pool_faults; i++) {
         (void)stage_put(stage, pool_faults[i].name, pool_faults[i].text);
         expect(pool_said(stage, &options), pool_faults[i].wanted);
@@ -134,7 +103,7 @@ static void faults_of_a_pool_are_named(void **state)
 static void wrong_settings_of_a_pool_are_named(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    const struct cognito_options right = pool_options(stage);
+    const struct cognito_options right = cognito_stage_options(stage);
     struct cognito_options options = right;
     options.access_key_id = "AKIDOTHER";
     expect(pool_said(stage, &options), "does not know the access key AKIDOTHER");
@@ -160,7 +129,7 @@ static void wrong_settings_of_a_pool_are_named(void **state)
 static void wrong_addresses_are_named(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    const struct cognito_options right = pool_options(stage);
+    const struct cognito_options right = cognito_stage_options(stage);
     struct cognito_options options = right;
     options.endpoint = "http://127.0.0.1:1";
     expect(pool_said(stage, &options), "Nothing answers at http://127.0.0.1:1 (endpoint in [cognito])");
@@ -176,7 +145,7 @@ static void wrong_addresses_are_named(void **state)
 static void faults_of_a_realm_are_named(void **state)
 {
     struct stage *stage = keycloak_scripted(state);
-    struct keycloak_options options = realm_options(stage);
+    struct keycloak_options options = keycloak_stage_options(stage);
     assert_string_equal(realm_said(stage, &options), "");
     for (size_t i = 0; i < sizeof realm_faults / sizeof *realm_faults; i++) {
         (void)stage_put(stage, realm_faults[i].name, realm_faults[i].text);
@@ -189,7 +158,7 @@ static void faults_of_a_realm_are_named(void **state)
 static void wrong_settings_of_a_realm_are_named(void **state)
 {
     struct stage *stage = keycloak_scripted(state);
-    const struct keycloak_options right = realm_options(stage);
+    const struct keycloak_options right = keycloak_stage_options(stage);
     struct keycloak_options options = right;
     options.realm = "other";
     expect(realm_said(stage, &options), "no realm other");
