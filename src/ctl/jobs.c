@@ -4,6 +4,7 @@
  * then. Any number may run on any host; a runner that dies leaves its claims to run out.
  */
 #include <getopt.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -65,13 +66,19 @@ static void pause_for(long milliseconds)
     (void)nanosleep(&wait, NULL);
 }
 
-/* What the mail server is told, read again when secrets were changed; and what it has taken. */
+/* What became of an item whose report the database did not take: its number and attempts alone, and whether it was sent. */
+struct unreported {
+    struct outbox_item item;
+    bool sent;
+};
+
+/* What the mail server is told, read again when secrets were changed; and what is still to be reported of the last claim. */
 struct post_office {
     struct arena *arena;
     struct mail_transport *transport;
     unsigned secrets; /* of service->live when it was read */
-    struct outbox_item sent[CLAIM_ITEMS]; /* of which the outbox could not be told yet: their numbers and attempts */
-    size_t sent_count;
+    struct unreported unreported[CLAIM_ITEMS];
+    size_t unreported_count;
 };
 
 /* What cannot be read leaves the transport as it was: it would send nothing anyway. */
@@ -93,34 +100,36 @@ static void open_office(struct service *service, struct post_office *office)
     office->secrets = service->live.secrets;
 }
 
-/* A mail that was sent must not be sent again because the database was away for a moment. */
-static struct error *send_letter(struct service *service, struct arena *arena, struct post_office *office,
-                                 const struct outbox_item *item)
+/* A mail that was sent must not be sent again, and no item wait for its lease's end, because of a moment's outage. */
+static void remember(struct post_office *office, const struct outbox_item *item, bool sent)
 {
-    bool sent;
-    struct error *error = post_send(service, arena, office->transport, item, &sent);
-    if (error != NULL && sent) {
-        LOG(WARN, JOBS, "a mail was sent, and the outbox will be told later", LOG_INTEGER("number", item->number));
-        office->sent[office->sent_count++] = (struct outbox_item){.number = item->number, .attempts = item->attempts};
-    }
-    return error;
+    LOG(WARN, JOBS, "the outbox could not be told of a job and will be later", LOG_INTEGER("number", item->number),
+        LOG_BOOLEAN("sent", sent));
+    office->unreported[office->unreported_count++] =
+        (struct unreported){{.number = item->number, .attempts = item->attempts}, sent};
 }
 
 /* Where the lease has passed to another runner meanwhile this changes nothing. */
-static struct error *report_sent(struct service *service, struct arena *arena, struct post_office *office)
+static struct error *report(struct service *service, struct arena *arena, struct post_office *office)
 {
-    while (office->sent_count > 0) {
-        TRY(outbox_finish(service->database, arena, &office->sent[office->sent_count - 1], NULL));
-        office->sent_count--;
+    for (; office->unreported_count > 0; office->unreported_count--) {
+        const struct unreported *one = &office->unreported[office->unreported_count - 1];
+        bool dead;
+        if (one->sent)
+            TRY(outbox_finish(service->database, arena, &one->item, NULL));
+        else
+            TRY(outbox_retry(service->database, arena, &one->item, UINT_MAX, "the database did not take what became of it",
+                             &dead));
     }
     return NULL;
 }
 
-static struct error *do_item(struct service *service, struct arena *arena, struct post_office *office,
-                             const struct outbox_item *item)
+static struct error *do_item(struct service *service, struct arena *arena, const struct mail_transport *transport,
+                             const struct outbox_item *item, bool *sent_out)
 {
+    *sent_out = false;
     if (strcmp(item->kind, POST_KIND) == 0)
-        return send_letter(service, arena, office, item);
+        return post_send(service, arena, transport, item, sent_out);
     if (strcmp(item->kind, SYNC_KIND) == 0)
         return sync_run(service, arena, item);
     if (strcmp(item->kind, RECOVERY_FORGOTTEN) == 0 || strcmp(item->kind, RECOVERY_RESEND) == 0)
@@ -129,21 +138,24 @@ static struct error *do_item(struct service *service, struct arena *arena, struc
 }
 
 /*
- * One round: *count_out is how many items were claimed, none before the outbox knows of all that was sent. What is kept from
- * the round before is brought up to date first.
+ * One round: *count_out is how many items were claimed, none before the outbox knows what became of the last ones. What is
+ * kept from the round before is brought up to date first.
  */
 static struct error *do_round(struct service *service, struct arena *arena, struct post_office *office, size_t *count_out)
 {
     struct outbox_items items = {0};
     *count_out = 0;
-    TRY(report_sent(service, arena, office));
+    TRY(report(service, arena, office));
     TRY(live_check(service, arena));
     open_office(service, office);
     TRY(outbox_claim(service->database, arena, CLAIM_ITEMS, LEASE_SECONDS, &items));
     *count_out = items.count;
     struct error *first = NULL;
     for (size_t i = 0; i < items.count; i++) {
-        struct error *error = do_item(service, arena, office, &items.items[i]);
+        bool sent;
+        struct error *error = do_item(service, arena, office->transport, &items.items[i], &sent);
+        if (error != NULL)
+            remember(office, &items.items[i], sent);
         first = first != NULL ? first : error;
     }
     return first;
@@ -356,7 +368,7 @@ int ctl_jobs(struct run *run)
         status = list(&service);
     else
         status = mode == 'o' ? run_once(&service, &office) : run_until_told(&service, &office);
-    error = report_sent(&service, run->arena, &office);
+    error = report(&service, run->arena, &office);
     if (error != NULL)
         status = ctl_fail(error);
     service_close(&service);
