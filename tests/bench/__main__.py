@@ -9,6 +9,8 @@ writes docs/benchmarks.md, plot draws.
 import argparse
 import importlib
 import pathlib
+import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -20,6 +22,7 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 SUITES = sorted(path.stem for path in (pathlib.Path(__file__).parent / "suites").glob("*.py"))
 # What `all` stands for, in order: not the zeros that `quick` counts again, nor the peers that have to be fetched first.
 ALL = ("reads", "glewlwyd", "login", "files", "scale", "pool", "worker", "soak")
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def read_options():
@@ -46,16 +49,36 @@ def read_options():
                         help="peers: keep rounds in which other programs were busy too; no result comes of it")
     parser.add_argument("--no-install", action="store_true", help="say which packages are missing, install none")
     options = parser.parse_args()
-    options.command = " ".join(["tools/bench", *options.suites, *[
-        f"--{name} {value:g}" for name, value in (("rounds", options.rounds), ("seconds", options.seconds)) if value],
-        *["--write"] * options.write])
+    options.command = " ".join(["tools/bench", *options.suites, *said(parser, options)])
     options.suites = list(dict.fromkeys(name for one in options.suites for name in (ALL if one == "all" else [one])))
     return options
+
+
+# What the result depends on; the rest is about this machine.
+TOLD = ("rounds", "seconds", "soak_minutes", "rows", "only", "any_load", "write")
+
+
+def said(parser, options):
+    """The options as they were given, those that are not what they are by themselves."""
+    for name in TOLD:
+        value = getattr(options, name)
+        if value != parser.get_default(name):
+            told = shlex.quote(str(value).removesuffix(".0"))
+            yield f"--{name.replace('_', '-')}" + ("" if value is True else f" {told}")
+
+
+def on_signal(number, _frame):
+    """Whoever ends us has ended all that we have started, too: it would go on by itself."""
+    for one in ENDING:
+        signal.signal(one, signal.SIG_IGN)
+    sys.exit(128 + number)
 
 
 def main():
     """Runs the suites one after the other; the exit status tells of errors, never of times."""
     options = read_options()
+    for number in ENDING:
+        signal.signal(number, on_signal)
     wholes, troubles = [], []
     with Stack(TOP, options) as stack:
         for name in options.suites:
@@ -79,5 +102,3 @@ try:
 except Trouble as trouble:
     print(f"bench: {trouble}", file=sys.stderr)
     sys.exit(2)
-except KeyboardInterrupt:
-    sys.exit(130)

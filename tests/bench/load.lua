@@ -1,14 +1,8 @@
 -- SPDX-License-Identifier: MIT
 -- wrk's script: load.lua REQUESTS TOKENS FIRST. REQUESTS holds one request a line, gone through in order: a path
 -- to GET, or "POST path body". TOKENS is "-" or a file of access tokens, one a line, gone through from line FIRST on.
--- The result is one line of JSON, with the percentiles of measure.py.
 
-local threads = 0
-
-function setup(thread)
-    thread:set("number", threads)
-    threads = threads + 1
-end
+dofile(debug.getinfo(1, "S").source:match("^@(.*/)") .. "result.lua")
 
 local function lines(name)
     local list = {}
@@ -46,15 +40,4 @@ function request()
     end
     token_at = token_at + 1
     return heads[i] .. "Authorization: Bearer " .. tokens[token_at % #tokens + 1] .. "\r\n" .. tails[i]
-end
-
-function done(summary, latency, requests)
-    local points = {}
-    for _, percent in ipairs({1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99}) do
-        points[#points + 1] = string.format('"%g":%d', percent, latency:percentile(percent))
-    end
-    local errors = summary.errors
-    io.write(string.format('\n{"requests":%d,"microseconds":%d,"refused":%d,"broken":%d,"latency":{%s}}\n',
-        summary.requests, summary.duration, errors.status,
-        errors.connect + errors.read + errors.write + errors.timeout, table.concat(points, ",")))
 end

@@ -11,6 +11,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -44,8 +45,31 @@ def dashed(text):
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-class Stack:
-    """A context: everything is up inside, and gone afterwards."""
+class Started:
+    """A context: what start() starts is up inside, all of it, and end() leaves nothing."""
+
+    def __enter__(self):
+        try:
+            self.start()
+        except BaseException:
+            self.end()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.end()
+
+    def start(self):
+        """All or an exception."""
+        raise NotImplementedError
+
+    def end(self):
+        """Also of what start() has only begun."""
+        raise NotImplementedError
+
+
+class Stack(Started):
+    """The service, and what is measured beside it."""
 
     def __init__(self, top, options):
         self.top = top
@@ -59,17 +83,6 @@ class Stack:
         self.children = []
         self.servers = {}
         self.facts = {}
-
-    def __enter__(self):
-        try:
-            self.start()
-        except BaseException:
-            self.end()
-            raise
-        return self
-
-    def __exit__(self, *_):
-        self.end()
 
     # ---- starting and ending ---------------------------------------------------------------------------------------
 
@@ -99,9 +112,11 @@ class Stack:
     def end(self):
         """Ends the probes, then the quick start."""
         self.finish(list(self.children))
-        subprocess.run([self.top / "tools" / "quickstart", "--state", self.state, "--stop"], stdout=subprocess.DEVNULL,
-                       stderr=subprocess.DEVNULL, check=False, stdin=subprocess.DEVNULL)
-        if not self.kept:
+        stopped = subprocess.run([self.top / "tools" / "quickstart", "--state", self.state, "--stop"], text=True, check=False,
+                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+        if stopped.returncode != 0:
+            print(f"bench: {self.state} stays: {stopped.stderr.strip()}", file=sys.stderr, flush=True)
+        elif not self.kept:
             shutil.rmtree(self.state, ignore_errors=True)
 
     def finish(self, children, number=signal.SIGTERM):

@@ -9,15 +9,15 @@ import secrets
 import shutil
 
 from peers.client import ask, multipart, need
-from stack import Trouble, free_port
+from stack import Started, Trouble, free_port
 
 USERS, FILES = 16, 200
 MAIL = "admin@example.com"
 RULES = (("directus_files", "read"), ("directus_files", "create"), ("directus_users", "read"))
 
 
-class Directus:
-    """A context: the processes run inside, database, account and files are gone afterwards."""
+class Directus(Started):
+    """The processes run inside; database, account and files are gone afterwards."""
 
     name, key, guards = "Directus", "directus", True
 
@@ -32,22 +32,13 @@ class Directus:
         self.password = secrets.token_hex(16)
         self.children = []
 
-    def __enter__(self):
-        try:
-            self.prepare()
-            self.children.append(self.stack.run(self.command("start"), "directus.log"))
-            self.stack.await_answer("directus", self.port, "/server/ping", 180)
-            self.set_up()
-        except BaseException:
-            self.drop()
-            raise
-        return self
+    def start(self):
+        self.prepare()
+        self.children.append(self.stack.run(self.command("start"), "directus.log"))
+        self.stack.await_answer("directus", self.port, "/server/ping", 180)
+        self.set_up()
 
-    def __exit__(self, *_):
-        self.drop()
-
-    def drop(self):
-        """Nothing of it stays."""
+    def end(self):
         self.stack.finish(self.children)
         self.stack.sql("DROP DATABASE IF EXISTS directus; DROP USER IF EXISTS 'directus'@'localhost';")
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -58,7 +49,7 @@ class Directus:
 
     def prepare(self):
         """Settings, and the database with its tables."""
-        self.drop()
+        self.end()
         self.files.mkdir(parents=True)
         (self.folder / "extensions").mkdir()
         (self.folder / "package.json").write_text("{}\n", encoding="ascii")

@@ -15,7 +15,7 @@ import subprocess
 import urllib.parse
 
 from peers.client import ask, need
-from stack import Trouble, free_port
+from stack import Started, Trouble, free_port
 
 PROGRAM = pathlib.Path("/usr/bin/glewlwyd")
 CONFIGURATION = pathlib.Path("/etc/glewlwyd/glewlwyd.conf")
@@ -27,8 +27,8 @@ ANY = "/config/"  # what every process answers to anyone
 SCOPE, OFFICER = "bench", "introspect"
 
 
-class Glewlwyd:
-    """A context: the processes run inside, database and account are gone afterwards."""
+class Glewlwyd(Started):
+    """The processes run inside; database and account are gone afterwards."""
 
     def __init__(self, stack):
         if not (PROGRAM.exists() and CONFIGURATION.exists() and TABLES.exists()):
@@ -42,37 +42,28 @@ class Glewlwyd:
         self.children = []
         self.forms = []
 
-    def __enter__(self):
+    def start(self):
         self.folder.mkdir(exist_ok=True)
-        try:
-            self.fill_database()
-            self.start(self.ports[:1])
-            self.sign_in()
-            self.set_up()
-            self.start(self.ports[1:])
-            self.address = self.stack.proxy("glewlwyd", self.ports, ANY)
-        except BaseException:
-            self.drop()
-            raise
-        return self
+        self.fill_database()
+        self.serve(self.ports[:1])
+        self.sign_in()
+        self.set_up()
+        self.serve(self.ports[1:])
+        self.address = self.stack.proxy("glewlwyd", self.ports, ANY)
 
-    def __exit__(self, *_):
-        self.drop()
-
-    def drop(self):
-        """Nothing of it stays in the database."""
+    def end(self):
         self.stack.finish(self.children)
         self.stack.sql("DROP DATABASE IF EXISTS glewlwyd; DROP USER IF EXISTS 'glewlwyd'@'localhost';")
 
     def fill_database(self):
         """The package's tables, in a database of their own."""
-        self.drop()
+        self.end()
         self.stack.sql("CREATE DATABASE glewlwyd CHARACTER SET utf8mb4; "
                        f"CREATE USER 'glewlwyd'@'localhost' IDENTIFIED BY '{self.password}'; "
                        "GRANT ALL ON glewlwyd.* TO 'glewlwyd'@'localhost'; USE glewlwyd;\n"
                        + TABLES.read_text(encoding="utf-8"))
 
-    def start(self, ports):
+    def serve(self, ports):
         """A process for each port."""
         packaged = CONFIGURATION.read_text(encoding="utf-8")
         for port in ports:

@@ -4,16 +4,11 @@
 import pathlib
 
 from peers.client import ask, multipart, need
-from stack import Trouble
+from stack import Started, Trouble, dashed
 
 
-def dashed(text):
-    """An id as clients write it."""
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
-
-
-class Ours:
-    """A context: files that were uploaded are gone afterwards."""
+class Ours(Started):
+    """Files that were uploaded are gone afterwards."""
 
     name, key, guards = "Gatehouse", "gatehouse", True
 
@@ -23,11 +18,10 @@ class Ours:
         tokens = stack.tokens("readers.txt", len(stack.readers)).read_text(encoding="ascii").split()
         self.people = [{"Authorization": f"Bearer {token}"} for token in tokens]
 
-    def __enter__(self):
+    def start(self):
         self.forget("")
-        return self
 
-    def __exit__(self, *_):
+    def end(self):
         self.forget("")
 
     def reads(self):

@@ -17,7 +17,7 @@ import subprocess
 import tempfile
 
 from peers.client import ask, need
-from stack import Trouble, free_port
+from stack import Started, Trouble, free_port
 
 USERS, FILES = 16, 200
 SERVERS = "/usr/lib/postgresql/*/bin"
@@ -67,8 +67,8 @@ class Postgres:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class Parse:
-    """A context: everything runs inside and is gone afterwards."""
+class Parse(Started):
+    """Everything runs inside and is gone afterwards."""
 
     name, key, guards = "Parse Server", "parse", False
 
@@ -84,29 +84,20 @@ class Parse:
         self.children = []
         self.database = None
 
-    def __enter__(self):
-        try:
-            self.drop()
-            self.database = Postgres(self.stack)
-            self.database.start()
-            self.start()
-            self.set_up()
-        except BaseException:
-            self.drop()
-            raise
-        return self
+    def start(self):
+        self.end()
+        self.database = Postgres(self.stack)
+        self.database.start()
+        self.serve()
+        self.set_up()
 
-    def __exit__(self, *_):
-        self.drop()
-
-    def drop(self):
-        """Nothing of it stays."""
+    def end(self):
         self.stack.finish(self.children)
         if self.database:
             self.database.end()
         shutil.rmtree(self.folder, ignore_errors=True)
 
-    def start(self):
+    def serve(self):
         """The server, once its database answers (it waits for it by itself no longer than a moment)."""
         self.folder.mkdir()
         self.stack.await_port("postgres", self.database.port)
