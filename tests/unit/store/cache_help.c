@@ -3,6 +3,7 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,6 +77,16 @@ const char *fetched(struct cache *cache, struct arena *arena, const char *key, s
     struct error *error = cache_fetch(cache, arena, key, &loader, &bytes, &length);
     assert_null(error);
     return bytes;
+}
+
+pid_t start_process(void)
+{
+    pid_t parent = getpid();
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0 && (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != parent))
+        _exit(1);
+    return child;
 }
 
 void end_process(pid_t child)

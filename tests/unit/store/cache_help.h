@@ -46,6 +46,9 @@ struct cache_loader counting_loader(struct counter *counter);
 /* The value by cache_fetch(), for 60 s; fails the test on an error. */
 const char *fetched(struct cache *cache, struct arena *arena, const char *key, struct counter *counter);
 
+/* fork() for the processes of a test: whatever becomes of it, they do not outlive it. */
+pid_t start_process(void);
+
 /* Kills a child and waits for its end. */
 void end_process(pid_t child);
 

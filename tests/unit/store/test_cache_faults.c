@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -26,11 +25,9 @@
 
 static pid_t start_loader(const char *path, const char *key, int log, unsigned milliseconds, unsigned times)
 {
-    pid_t child = fork();
-    assert_true(child >= 0);
+    pid_t child = start_process();
     if (child != 0)
         return child;
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     struct arena *arena = arena_new();
     struct cache *cache = given_cache(path, 1);
     struct counter counter = {.text = "loaded", .log = log, .milliseconds = milliseconds};
@@ -97,10 +94,8 @@ static void a_loader_that_hangs_is_waited_for_until_its_lease_ends(void **state)
     const char *path = cache_path(arena);
     const char *log = harness_write(arena, harness_directory(arena), "loads", "", 0);
     int descriptor = open(log, O_WRONLY | O_APPEND | O_CLOEXEC);
-    pid_t first = fork();
-    assert_true(first >= 0);
+    pid_t first = start_process();
     if (first == 0) {
-        (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
         struct cache *cache = given_cache(path, 1);
         struct counter counter = {.text = "late", .log = descriptor, .milliseconds = 3600000};
         struct cache_loader loader = counting_loader(&counter);
@@ -139,14 +134,10 @@ static void write_for_ever(const char *path, unsigned seed)
 
 static pid_t start_writer(const char *path, unsigned seed)
 {
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child != 0)
-        return child;
-    /* Whatever becomes of the test, its writers do not outlive it. */
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() != 1)
+    pid_t child = start_process();
+    if (child == 0)
         write_for_ever(path, seed);
-    _exit(1);
+    return child;
 }
 
 /* A file without a free page for the moment stores nothing, so it is tried again. */
@@ -361,9 +352,8 @@ static void work_until_spent(const char *path, unsigned seed)
 
 static pid_t start_worker(const char *path, unsigned seed)
 {
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0 && prctl(PR_SET_PDEATHSIG, SIGKILL) == 0)
+    pid_t child = start_process();
+    if (child == 0)
         work_until_spent(path, seed);
     return child;
 }

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,11 +50,9 @@ static int circle_body(struct cache *cache, MDB_txn *txn, void *context)
 static pid_t start_in(const char *path, cache_body *body, bool writes)
 {
     static unsigned never;
-    pid_t child = fork();
-    assert_true(child >= 0);
+    pid_t child = start_process();
     if (child != 0)
         return child;
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     log_set_level(LOG_LEVEL_FATAL);
     struct cache *cache = given_cache(path, 1);
     bool done = writes ? cache_write(cache, body, &never) : cache_read(cache, body, &never);
@@ -196,11 +193,9 @@ static void read_in_turns(const char *path, int tell, int told)
 
 static pid_t start_reader(const char *path, int tell, int told)
 {
-    pid_t child = fork();
-    assert_true(child >= 0);
+    pid_t child = start_process();
     if (child != 0)
         return child;
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     read_in_turns(path, tell, told);
     _exit(1);
 }
@@ -268,11 +263,9 @@ static void work(const char *path, unsigned seed, int ready)
 
 static pid_t start_work(const char *path, unsigned seed, int ready)
 {
-    pid_t child = fork();
-    assert_true(child >= 0);
+    pid_t child = start_process();
     if (child != 0)
         return child;
-    (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
     log_set_level(LOG_LEVEL_FATAL);
     work(path, seed, ready);
     _exit(1);
