@@ -294,7 +294,7 @@ struct error *outside_judge(struct outside *outside, struct arena *arena, const 
 
 /*
  * Makes a session of what the provider gave; its access token must hold and be the subject's.
- * IDENTITY_UNAVAILABLE when it does not.
+ * IDENTITY_UNAVAILABLE when it does not. After an error what was opened there is closed again.
  */
 struct error *outside_begin(struct outside *outside, struct arena *arena, const char *subject, struct id user,
                             const struct outside_grant *grant, struct provider_tokens *tokens_out);

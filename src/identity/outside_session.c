@@ -84,8 +84,8 @@ static void describe(const struct outside_grant *grant, const struct token_claim
     };
 }
 
-struct error *outside_begin(struct outside *outside, struct arena *arena, const char *subject, struct id user,
-                            const struct outside_grant *grant, struct provider_tokens *tokens_out)
+static struct error *begin(struct outside *outside, struct arena *arena, const char *subject, struct id user,
+                           const struct outside_grant *grant, struct provider_tokens *tokens_out)
 {
     struct token_claims claims;
     unsigned char hash[DIGEST_BYTES];
@@ -103,6 +103,15 @@ struct error *outside_begin(struct outside *outside, struct arena *arena, const 
     describe(grant, &claims, claims.session, user, tokens_out);
     tokens_out->refresh_token = refresh_new(arena, hash);
     return database_transaction(outside->options.database, arena, begin_rows, &beginning, NULL);
+}
+
+struct error *outside_begin(struct outside *outside, struct arena *arena, const char *subject, struct id user,
+                            const struct outside_grant *grant, struct provider_tokens *tokens_out)
+{
+    struct error *error = begin(outside, arena, subject, user, grant, tokens_out);
+    if (error != NULL)
+        outside_give_up(outside, arena, grant);
+    return error;
 }
 
 /* ---- ending --------------------------------------------------------------------------------------- */

@@ -159,6 +159,25 @@ static void a_session_that_began_elsewhere_can_be_ended_here(struct stage *stage
     stage_end(stage);
 }
 
+/* The database fails between the provider's answer and our rows. */
+static void what_does_not_become_a_session_is_closed_at_the_provider(struct stage *stage)
+{
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_login attempt = {
+        .subject = member.subject, .user_id = member.id, .email = member.email, .password = secret_of(PERMANENT)};
+    struct provider_tokens tokens;
+    struct provider_challenge challenge;
+    enum provider_outcome outcome;
+    sql(stage->database, stage->arena, "RENAME TABLE outside_session TO away");
+    struct error *error = provider_login(stage->provider, stage->arena, &attempt, &tokens, &challenge, &outcome);
+    sql(stage->database, stage->arena, "RENAME TABLE away TO outside_session");
+    assert_non_null(error);
+    stage_expect_calls(stage, stage->calls->revoke, 1);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+    stage_expect_calls(stage, stage->calls->revoke, 1);
+    stage_end(stage);
+}
+
 /* Later tokens of such a session name it likewise, for as long as the provider renews them. */
 static void a_session_that_began_elsewhere_stays_ended(struct stage *stage)
 {
@@ -311,6 +330,7 @@ EACH(nobody_and_a_wrong_password_are_told_alike, keycloak_scripted)
 EACH(refresh_tokens_are_ours_rotate_and_tell_copies, keycloak_stage_new)
 EACH(ended_sessions_open_nothing_though_their_tokens_verify, keycloak_stage_new)
 EACH(a_session_that_began_elsewhere_can_be_ended_here, keycloak_stage_new)
+EACH(what_does_not_become_a_session_is_closed_at_the_provider, keycloak_stage_new)
 EACH(a_session_that_began_elsewhere_stays_ended, keycloak_stage_new)
 EACH(a_session_that_began_elsewhere_ends_when_ours_do, keycloak_scripted)
 EACH(passwords_are_changed_set_and_judged, keycloak_stage_new)
@@ -326,6 +346,7 @@ static const struct CMUnitTest cases[] = {
     EACH_TEST(refresh_tokens_are_ours_rotate_and_tell_copies),
     EACH_TEST(ended_sessions_open_nothing_though_their_tokens_verify),
     EACH_TEST(a_session_that_began_elsewhere_can_be_ended_here),
+    EACH_TEST(what_does_not_become_a_session_is_closed_at_the_provider),
     EACH_TEST(a_session_that_began_elsewhere_stays_ended),
     EACH_TEST(a_session_that_began_elsewhere_ends_when_ours_do),
     EACH_TEST(passwords_are_changed_set_and_judged),
