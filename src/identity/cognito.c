@@ -191,7 +191,6 @@ static struct error *find(struct outside *outside, struct arena *arena, struct i
     *found_out = (struct outside_found){0};
     begin_user(cognito, arena, "AdminGetUser", email, &call);
     TRY(cognito_call(cognito, arena, &call));
-    /* cognito-local says NotAuthorized of some that it does not have. */
     if (call.fault == COGNITO_USER_NOT_FOUND)
         return NULL;
     if (call.fault != COGNITO_FINE)
@@ -209,15 +208,20 @@ static struct error *find(struct outside *outside, struct arena *arena, struct i
     return NULL;
 }
 
-/* A call about one account whose only outcomes are that it is done and that there is none. */
-static struct error *plain(struct cognito *cognito, struct arena *arena, struct cognito_call *call,
-                           enum provider_outcome *outcome_out)
+/* What came of a call about one account whose only outcomes are that it is done and that there is none. */
+static struct error *judge_plain(struct arena *arena, const struct cognito_call *call, enum provider_outcome *outcome_out)
 {
-    TRY(cognito_call(cognito, arena, call));
     if (call->fault != COGNITO_FINE && call->fault != COGNITO_USER_NOT_FOUND)
         return cognito_unexpected(arena, call);
     *outcome_out = call->fault == COGNITO_FINE ? PROVIDER_OK : PROVIDER_ABSENT;
     return NULL;
+}
+
+static struct error *plain(struct cognito *cognito, struct arena *arena, struct cognito_call *call,
+                           enum provider_outcome *outcome_out)
+{
+    TRY(cognito_call(cognito, arena, call));
+    return judge_plain(arena, call, outcome_out);
 }
 
 static struct error *remove_one(struct outside *outside, struct arena *arena, const char *subject)
@@ -307,10 +311,7 @@ static struct error *set_attributes(struct outside *outside, struct arena *arena
     TRY(send_attributes(cognito, arena, subject, attributes, with_email, &call));
     if (with_email && call.fault == COGNITO_ALIAS_EXISTS)
         TRY(send_attributes(cognito, arena, subject, attributes, false, &call));
-    if (call.fault != COGNITO_FINE && call.fault != COGNITO_USER_NOT_FOUND)
-        return cognito_unexpected(arena, &call);
-    *outcome_out = call.fault == COGNITO_FINE ? PROVIDER_OK : PROVIDER_ABSENT;
-    return NULL;
+    return judge_plain(arena, &call, outcome_out);
 }
 
 /* ---- the wire ------------------------------------------------------------------------------------- */
