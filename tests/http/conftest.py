@@ -5,6 +5,7 @@ test sees it."""
 
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 
@@ -27,6 +28,8 @@ TOP = pathlib.Path(__file__).resolve().parents[2]
 
 
 def pytest_sessionstart(session):
+    # Whoever ends us by a signal has the fixtures end what they have started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     if session.config.option.collectonly:
         return
     path = os.environ.get("GATEHOUSE_QUICKSTART")

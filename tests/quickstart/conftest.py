@@ -18,6 +18,11 @@ PORTS = TOP / "tools" / "lib" / "quickstart" / "ports.py"
 ENVIRONMENT = {"HOME": "/nonexistent", "PATH": "/usr/bin:/bin"}
 
 
+def pytest_sessionstart():
+    # Whoever ends us by a signal has the fixtures end what they have started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+
 class Quickstart:
     """One state folder and the program that runs it."""
 

@@ -6,6 +6,7 @@ They use the client, the FastCGI client and the accounts of tests/http.
 
 import os
 import pathlib
+import signal
 import sys
 
 import pytest
@@ -21,6 +22,11 @@ from support.mail import Mailbox  # noqa: E402
 from support.openapi import Document  # noqa: E402
 from support.stack import Stack  # noqa: E402
 from ledger import Ledger  # noqa: E402
+
+
+def pytest_sessionstart():
+    # Whoever ends us by a signal has the fixtures end what they have started.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

@@ -20,9 +20,16 @@ clean_up() {
 }
 trap clean_up EXIT
 
-# The step of the moment runs in a process group of its own, so that it can be ended whole.
+# The step of the moment runs in a process group of its own, so that it can be ended whole. It has a minute to end what it
+# has started itself.
 end_step() {
-    [ -z "$running" ] || kill -TERM -- "-$running" 2>/dev/null || true
+    local tries=0
+    trap '' INT TERM HUP
+    if [ -n "$running" ]; then
+        kill -TERM -- "-$running" 2>/dev/null || true
+        while kill -0 -- "-$running" 2>/dev/null && [ "$((tries += 1))" -le 600 ]; do sleep 0.1; done
+        kill -KILL -- "-$running" 2>/dev/null || true
+    fi
     exit "$1"
 }
 trap 'end_step 130' INT
@@ -40,7 +47,8 @@ step() {
     log=$out/log/${name// /-}.log
     say "$name"
     set -m
-    ("$@" </dev/null 2>&1 | tee "$log") &
+    # What is said while the step is ended is written, too; without a reader its end would be cut short.
+    ("$@" </dev/null 2>&1 | (trap '' INT TERM HUP && exec tee "$log")) &
     running=$!
     set +m
     wait "$running" || status=$?
