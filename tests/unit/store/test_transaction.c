@@ -276,8 +276,22 @@ static void collide(const struct pipes *pipes)
 
 struct collision {
     struct pipes pipes;
+    struct database *watcher;
     int runs;
 };
+
+static const struct statement waiting = {"SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"};
+
+/* Until the child waits for its second row: who comes last to the circle is who is thrown out. */
+static void wait_for_the_child(struct collision *collision, struct arena *arena)
+{
+    struct rows *rows = NULL;
+    for (int tries = 0; tries < 1000 && (rows == NULL || rows->count == 0); tries++) {
+        help_none(database_query(collision->watcher, arena, &waiting, NO_VALUES, &rows));
+        (void)usleep(20000);
+    }
+    assert_int_equal(rows->count, 1);
+}
 
 static struct error *meet(struct database *database, struct arena *arena, void *context)
 {
@@ -286,7 +300,7 @@ static struct error *meet(struct database *database, struct arena *arena, void *
     TRY(add(database, arena, "a"));
     if (first) {
         hear(&collision->pipes);
-        (void)usleep(100000);
+        wait_for_the_child(collision, arena);
     }
     TRY(add(database, arena, "b"));
     return NULL;
@@ -301,7 +315,8 @@ static void a_deadlock_is_tried_again_as_a_whole(void **state)
     help_none(insert(database, arena, "a", NULL));
     help_none(insert(database, arena, "b", NULL));
     assert_int_equal(pipe(ends), 0);
-    struct collision collision = {.pipes = {.in = ends[0], .out = ends[1]}};
+    struct database_options options = help_options();
+    struct collision collision = {.pipes = {.in = ends[0], .out = ends[1]}, .watcher = help_open(arena, &options)};
     pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0)

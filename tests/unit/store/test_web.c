@@ -195,23 +195,26 @@ static void an_answer_over_its_bound_is_none(void **state)
     assert_int_equal(stage->answer.length, 5000);
 }
 
-/* A port that nobody listens on: it is bound and let go again. */
-static const char *free_port(struct arena *arena)
+/* A socket with a port of its own that does not listen: as long as it is open nobody else can. */
+static int deaf_socket(unsigned *port_out)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t length = sizeof address;
-    int probe = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(bind(probe, (struct sockaddr *)&address, length), 0);
-    assert_int_equal(getsockname(probe, (struct sockaddr *)&address, &length), 0);
-    (void)close(probe);
-    return arena_format(arena, "%u", ntohs(address.sin_port));
+    int deaf = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(deaf, (struct sockaddr *)&address, length), 0);
+    assert_int_equal(getsockname(deaf, (struct sockaddr *)&address, &length), 0);
+    *port_out = ntohs(address.sin_port);
+    return deaf;
 }
 
 static void where_nobody_listens_nothing_was_carried_out(void **state)
 {
     struct stage *stage = stage_of(state);
-    stage->base = arena_format(stage->arena, "http://127.0.0.1:%s", free_port(stage->arena));
+    unsigned port;
+    int deaf = deaf_socket(&port);
+    stage->base = arena_format(stage->arena, "http://127.0.0.1:%u", port);
     assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), WEB_UNREACHABLE);
+    (void)close(deaf);
     stage->base = "http://no-such-host.invalid";
     assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), WEB_UNREACHABLE);
     stage->base = "file:///etc/hostname?";
