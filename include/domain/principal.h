@@ -47,7 +47,6 @@ struct principal_source {
 /*
  * One statement: the user, the organisation, the session's state, roles and permissions. *principal_out is
  * NULL when there is no such user. A user that may not call is loaded all the same: ask principal_stands().
- * Where the session does not hold, is not the user's, or there is no such user, it takes a second round trip.
  */
 struct error *principal_load(struct database *database, struct arena *arena, struct id user,
                              struct id session, struct principal **principal_out);
@@ -55,7 +54,7 @@ struct error *principal_load(struct database *database, struct arena *arena, str
 /*
  * The same statement with the file `file` joined to it, where the file is of the user's organisation;
  * *file_out is NULL when it is not (or does not exist: the two cannot be told apart). It has no times: no caller needs
- * them, and each column takes time on both sides. Without the file it takes a second round trip, in both cases.
+ * them, and each column takes time on both sides.
  */
 struct error *principal_load_with_file(struct database *database, struct arena *arena, struct id user,
                                        struct id session, struct id file, struct principal **principal_out,
@@ -81,8 +80,8 @@ struct error *principal_probe(struct database *database, struct arena *arena, co
 struct error *principal_rebuild(struct database *database, struct arena *arena, int64_t *changed_out);
 
 /*
- * The statement itself, as it is run for a caller who may call (and a file that is there), for tools/bench, which measures
- * what its bare round trip costs. Its parameters are the session, the file where `with_file`, and the user.
+ * The statement itself, for tools/bench, which measures what its bare round trip costs. Its parameters are the session,
+ * the file where `with_file`, and the user.
  */
 const struct statement *principal_statement(bool with_file);
 

@@ -41,7 +41,6 @@
 
 #define FILE_BODY_COLUMNS \
     "f.user_id, f.bucket, f.type, f.name, f.hash, f.size, f.content_type, f.status, f.tags"
-#define FILE_BODY_COLUMN_COUNT 9
 #define FILE_COLUMNS "f.id, f.organisation_id, " FILE_BODY_COLUMNS ", f.created_at, f.updated_at, f.archived_at"
 #define FILE_COLUMN_COUNT 14
 

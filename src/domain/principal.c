@@ -18,12 +18,6 @@
  *
  * Each table costs about 8 us, each column up to 1. One row a session would save one table, but then every change of a
  * user, an organisation or a role must find all its sessions; so roles stand beside the version and users by themselves.
- *
- * Most requests are asked in a cheaper way: with tables that all have their row, which needs no outer joins, and with two
- * pairs of ids compared here, not by the server, which plans each time anew. Where a row is missing, or one is not what it
- * has to be, nothing is concluded from that: the statement with outer joins says what there is. Measured later, as the
- * smallest of 250 rounds: 46 us with outer joins (36.5, 9.0), 42 without (33.5, 8.4). Tried there and of no use: all columns
- * of a file in a virtual one, narrower columns, other switches of the optimiser, joins of one table by another's column.
  */
 #include "domain/principal.h"
 
@@ -35,36 +29,23 @@
 #include "domain/columns_int.h"
 #include "domain/permission.h"
 
-#define SESSION_COLUMN 7
 #define FILE_COLUMN 8
 
 #define PRINCIPAL_COLUMNS \
-    "p.organisation_id, p.user_status, p.organisation_status, p.permissions, p.roles, v.version, v.roles"
-#define SESSION_LASTS "s.ended_at IS NULL AND s.expires_at > UTC_TIMESTAMP(3)"
+    "p.organisation_id, p.user_status, p.organisation_status, p.permissions, p.roles, v.version, v.roles," \
+    " s.user_id = p.user_id AND s.ended_at IS NULL AND s.expires_at > UTC_TIMESTAMP(3)"
+#define PRINCIPAL_TABLES \
+    " FROM principal p LEFT JOIN session s ON s.id = ? LEFT JOIN change_version v ON v.id = 1"
 
-/* The everyday way: all rows are there. Behind what the other way tells stands what is_sure() compares. */
-static const struct statement load_sure = {
-    "SELECT " PRINCIPAL_COLUMNS ", " SESSION_LASTS ", s.user_id"
-    " FROM principal p, session s, change_version v WHERE s.id = ? AND p.user_id = ? AND v.id = 1"};
-
-static const struct statement load_sure_with_file = {
-    "SELECT " PRINCIPAL_COLUMNS ", " SESSION_LASTS ", " FILE_BODY_COLUMNS ", s.user_id, f.organisation_id"
-    " FROM principal p, session s, change_version v, file f"
-    " WHERE s.id = ? AND f.id = ? AND p.user_id = ? AND v.id = 1"};
-
-/* The way that finds a user whatever else there is. */
-#define ANYHOW_COLUMNS PRINCIPAL_COLUMNS ", s.user_id = p.user_id AND " SESSION_LASTS
-#define ANYHOW_TABLES " FROM principal p LEFT JOIN session s ON s.id = ? LEFT JOIN change_version v ON v.id = 1"
-
-static const struct statement load = {"SELECT " ANYHOW_COLUMNS ANYHOW_TABLES " WHERE p.user_id = ?"};
+static const struct statement load = {"SELECT " PRINCIPAL_COLUMNS PRINCIPAL_TABLES " WHERE p.user_id = ?"};
 
 static const struct statement load_with_file = {
-    "SELECT " ANYHOW_COLUMNS ", " FILE_BODY_COLUMNS ANYHOW_TABLES
+    "SELECT " PRINCIPAL_COLUMNS ", " FILE_BODY_COLUMNS PRINCIPAL_TABLES
     " LEFT JOIN file f ON f.id = ? AND f.organisation_id = p.organisation_id WHERE p.user_id = ?"};
 
 const struct statement *principal_statement(bool with_file)
 {
-    return with_file ? &load_sure_with_file : &load_sure;
+    return with_file ? &load_with_file : &load;
 }
 
 /* ---- roles and what they grant ------------------------------------------------------------------- */
@@ -190,36 +171,10 @@ static struct error *read_principal(struct database *database, struct arena *are
     principal->user.permissions = permission_words(arena, column_permission(arena, rows, 0, 3));
     principal->change_version = rows_integer(rows, 0, 5);
     principal->session_id = session;
-    principal->session_good = rows_boolean(rows, 0, SESSION_COLUMN);
+    principal->session_good = rows_boolean(rows, 0, 7);
     TRY(read_book(database, arena, rows, &book));
     read_grants(arena, items_of(rows, 4), book, principal);
     *principal_out = principal;
-    return NULL;
-}
-
-/* Whether the everyday statement found it all: a session that lasts and is the user's, and a file of their organisation. */
-static bool is_sure(const struct rows *rows, struct id user, bool with_file)
-{
-    size_t owner = with_file ? FILE_COLUMN + FILE_BODY_COLUMN_COUNT : FILE_COLUMN;
-    if (rows->count != 1 || !rows_boolean(rows, 0, SESSION_COLUMN) || !id_equal(rows_id(rows, 0, owner), user))
-        return false;
-    return !with_file || id_equal(rows_id(rows, 0, owner + 1), rows_id(rows, 0, 0));
-}
-
-/*
- * Asks in the everyday way, and where that does not tell all, in the other. Both take `values`, of which the first is the
- * session; without any (another user is looked at) there is no everyday way.
- */
-static struct error *ask(struct database *database, struct arena *arena, bool with_file, struct id user,
-                         const struct database_value *values, size_t count, struct rows **rows_out)
-{
-    bool sure = !id_is_none(values[0].id);
-    if (sure) {
-        TRY(database_query(database, arena, with_file ? &load_sure_with_file : &load_sure, values, count, rows_out));
-        sure = is_sure(*rows_out, user, with_file);
-    }
-    if (!sure)
-        TRY(database_query(database, arena, with_file ? &load_with_file : &load, values, count, rows_out));
     return NULL;
 }
 
@@ -227,7 +182,7 @@ struct error *principal_load(struct database *database, struct arena *arena, str
                              struct id session, struct principal **principal_out)
 {
     struct rows *rows;
-    TRY(ask(database, arena, false, user, VALUES(database_id(session), database_id(user)), &rows));
+    TRY(database_query(database, arena, &load, VALUES(database_id(session), database_id(user)), &rows));
     return read_principal(database, arena, rows, user, session, principal_out);
 }
 
@@ -237,7 +192,8 @@ struct error *principal_load_with_file(struct database *database, struct arena *
 {
     struct rows *rows;
     *file_out = NULL;
-    TRY(ask(database, arena, true, user, VALUES(database_id(session), database_id(file), database_id(user)), &rows));
+    TRY(database_query(database, arena, &load_with_file,
+                       VALUES(database_id(session), database_id(file), database_id(user)), &rows));
     TRY(read_principal(database, arena, rows, user, session, principal_out));
     if (*principal_out != NULL && !rows_is_null(rows, 0, FILE_COLUMN)) {
         *file_out = arena_alloc(arena, sizeof **file_out);

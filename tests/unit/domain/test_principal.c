@@ -123,48 +123,12 @@ static void it_takes_one_round_trip(void **state)
     database_free(&caller.database);
 }
 
-/* How many statements a load with this file takes; the counting itself is one. */
-static int64_t trips_for(const struct caller *caller, struct id file, bool found)
-{
-    static const char asked[] = "SELECT variable_value FROM information_schema.session_status"
-                                " WHERE variable_name = 'QUESTIONS'";
-    struct principal *principal;
-    struct file_record *record;
-    int64_t before = sql_integer(caller->database, caller->arena, asked);
-    expect_ok(principal_load_with_file(caller->database, caller->arena, caller->user->id, caller->session, file, &principal,
-                                       &record));
-    assert_true(principal_stands(principal));
-    assert_int_equal(record != NULL, found);
-    int64_t trips = sql_integer(caller->database, caller->arena, asked) - before;
-    before = sql_integer(caller->database, caller->arena, asked);
-    return trips - (sql_integer(caller->database, caller->arena, asked) - before);
-}
-
-/* Else the time would tell whose ids are files elsewhere. */
-static void a_foreign_file_takes_the_steps_of_one_that_is_nowhere(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct caller caller = given_caller(arena, "owner", NULL);
-    struct file_record own = given_file(caller.database, arena, caller.organisation, caller.user->id);
-    struct file_record foreign = given_file(caller.database, arena, given_organisation(caller.database, arena), id_new());
-    for (unsigned round = 0; round < 2; round++) { /* the first prepares the statements */
-        (void)trips_for(&caller, own.id, true);
-        (void)trips_for(&caller, id_new(), false);
-    }
-    assert_int_equal(trips_for(&caller, own.id, true), 1);
-    assert_int_equal(trips_for(&caller, foreign.id, false), 2);
-    assert_int_equal(trips_for(&caller, id_new(), false), 2);
-    database_free(&caller.database);
-}
-
 static void only_a_session_of_ones_own_that_lasts_is_good(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct caller caller = given_caller(arena, "owner", NULL);
     struct user *other = given_user(caller.database, arena, caller.organisation, "owner", NULL);
-    struct file_record own = given_file(caller.database, arena, caller.organisation, caller.user->id);
     struct principal *principal;
-    struct file_record *file;
     struct id sessions[] = {
         id_new(),
         given_session(caller.database, arena, other->id),
@@ -180,9 +144,6 @@ static void only_a_session_of_ones_own_that_lasts_is_good(void **state)
         expect_ok(principal_load(caller.database, arena, caller.user->id, sessions[i], &principal));
         assert_non_null(principal);
         assert_false(principal->session_good);
-        assert_false(principal_stands(principal));
-        expect_ok(principal_load_with_file(caller.database, arena, caller.user->id, sessions[i], own.id, &principal, &file));
-        assert_non_null(principal);
         assert_false(principal_stands(principal));
     }
     assert_true(principal_stands(load(&caller)));
@@ -378,7 +339,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(everything_about_the_caller_is_loaded),
     HARNESS_TEST(a_caller_without_roles_is_loaded),
     HARNESS_TEST(it_takes_one_round_trip),
-    HARNESS_TEST(a_foreign_file_takes_the_steps_of_one_that_is_nowhere),
     HARNESS_TEST(only_a_session_of_ones_own_that_lasts_is_good),
     HARNESS_TEST(a_change_by_plain_sql_holds_from_the_next_load_on),
     HARNESS_TEST(only_active_users_may_call),

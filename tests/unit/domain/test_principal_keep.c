@@ -188,19 +188,16 @@ static const char *grants_of(struct arena *arena, const struct principal *princi
     return text.bytes == NULL ? "" : text.bytes;
 }
 
-/* principal_load() says of everyone what the join says, in both its ways: with a session that holds, and without. */
+/* principal_load() says of everyone what the join says. */
 static void expect_the_same_as_the_join(struct world *world)
 {
     for (size_t i = 0; i < PEOPLE; i++) {
         struct principal *principal;
-        bool holds = any(world, 2) == 0;
-        struct id session = holds ? given_session(world->database, world->arena, world->ids[i]) : id_new();
-        expect_ok(principal_load(world->database, world->arena, world->ids[i], session, &principal));
+        expect_ok(principal_load(world->database, world->arena, world->ids[i], id_new(), &principal));
         int64_t there = sql_integer(world->database, world->arena, "SELECT COUNT(*) FROM user WHERE id = %s", world->people[i]);
         assert_int_equal(principal != NULL, there);
         if (principal == NULL)
             continue;
-        assert_int_equal(principal->session_good, holds);
         assert_string_equal(grants_of(world->arena, principal), grants_by_join(world, world->people[i]));
         const char *states = sql_text(world->database, world->arena, "SELECT CONCAT(u.status = 'active', o.status = 'active')"
                                       " FROM user u JOIN organisation o ON o.id = u.organisation_id WHERE u.id = %s",
