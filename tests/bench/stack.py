@@ -18,6 +18,9 @@ import time
 READERS = 64
 PROBES = ("null", "roundtrip", "mint", "durable", "argon", "start")
 
+# As the quick start runs workers and MariaDB: see CPUSchedulingPolicy in systemd/gatehouse.service.in.
+TURNS = ("chrt", "--batch", "0")
+
 
 class Trouble(Exception):
     """Why nothing can be measured, in a sentence."""
@@ -201,16 +204,17 @@ class Stack(Started):
         return child, self.serve(name, upstream, change)
 
     def spawn(self, name, count, command, environment=()):
-        """So many processes of a FastCGI program on a socket. Returns (the child, the upstream for nginx)."""
+        """So many processes of a FastCGI program on a socket, scheduled as the service's own workers are. Returns (the child,
+        the upstream for nginx)."""
         path = self.folder / f"{name}.sock"
         path.unlink(missing_ok=True)
-        child = self.run(["env", *environment, "spawn-fcgi", "-n", "-s", path, "-M", "0600", "-b", "1024", "--",
+        child = self.run([*TURNS, "env", *environment, "spawn-fcgi", "-n", "-s", path, "-M", "0600", "-b", "1024", "--",
                           "/usr/bin/multiwatch", "-s", "TERM", "-t", "1000", "-r", "1000000", "-f", count, "--", *command],
                          f"{name}.log")
         return child, f"unix:{path}"
 
     def php(self, name, script):
-        """A PHP script on as many FPM children. Returns its address; None where there is no PHP-FPM."""
+        """A PHP script on as many FPM children, scheduled as the workers are. Returns its address; None where there is no PHP-FPM."""
         programs = sorted(glob.glob("/usr/sbin/php-fpm*"))
         if not programs:
             return None
@@ -219,7 +223,7 @@ class Stack(Started):
         settings.write_text(
             f"[global]\nerror_log = {self.folder}/{name}.log\ndaemonize = no\n[bench]\nlisten = {path}\nlisten.backlog = 1024\n"
             f"listen.mode = 0600\npm = static\npm.max_children = {self.workers}\n", encoding="ascii")
-        self.run([programs[-1], "-n", "-R", "-F", "-y", settings, "-d", "zend_extension=opcache", "-d", "opcache.enable=1",
+        self.run([*TURNS, programs[-1], "-n", "-R", "-F", "-y", settings, "-d", "zend_extension=opcache", "-d", "opcache.enable=1",
                   "-d", "extension=mysqlnd", "-d", "extension=mysqli"], f"{name}.log")
         database = self.facts["database"]
         return self.serve(name, f"unix:{path}", SCRIPT_FILENAME=self.top / "tests" / "bench" / script,

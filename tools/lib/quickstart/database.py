@@ -48,8 +48,9 @@ def service(chosen, layout):
          f"--pid-file={layout.run}/mariadb.pid", f"--tmpdir={layout.temporary}", f"--user={owner()}",
          "--skip-networking", "--skip-name-resolve", "--skip-log-bin", f"--max-connections={connections}",
          "--innodb-flush-log-at-trx-commit=1", "--innodb-buffer-pool-size=64M", "--innodb-log-file-size=32M",
-         "--character-set-server=utf8mb4", "--default-time-zone=+00:00", "--performance-schema=OFF"],
-        ending=((signal.SIGTERM, 60),))
+         "--character-set-server=utf8mb4", "--default-time-zone=+00:00", "--performance-schema=OFF",
+         "--innodb-adaptive-hash-index=ON"],
+        ending=((signal.SIGTERM, 60),), batch=True)
 
 
 def answers(layout, processes):

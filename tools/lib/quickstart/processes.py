@@ -30,6 +30,14 @@ def clean_environment(layout):
     return {"HOME": "/", **kept, "LC_ALL": "C.UTF-8", "TMPDIR": str(layout.temporary), **dict([SANITIZER_OPTIONS])}
 
 
+def take_turns():
+    """What wakes up waits for who is running to pause: see CPUSchedulingPolicy in systemd/gatehouse.service.in."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+    except OSError:
+        pass  # a container may forbid it; it is only slower
+
+
 class Processes:
     """All children of this process."""
 
@@ -77,13 +85,14 @@ class Processes:
                 self.known.remove(pid)
                 self.ended[pid] = os.waitstatus_to_exitcode(status)
 
-    def start(self, arguments, log, prefix=(), folder=None, environment=None):
-        """Starts a program with its output appended to the log file. Returns its pid."""
+    def start(self, arguments, log, prefix=(), folder=None, environment=None, batch=False):
+        """Starts a program with its output appended to the log file; `batch`: see take_turns(). Returns its pid."""
         watched = ["/usr/bin/setpriv", "--pdeathsig", "TERM", *prefix, "--", *map(str, arguments)]
         with open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as output:
             child = subprocess.Popen(watched, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                                      cwd=folder or self.layout.state, env=environment or self.environment,
-                                     start_new_session=True, restore_signals=True)
+                                     start_new_session=True, restore_signals=True,
+                                     preexec_fn=take_turns if batch else None)
         child.returncode = 0  # collect() waits for it, not this object
         self.known.add(child.pid)
         self.ended.pop(child.pid, None)

@@ -140,7 +140,7 @@ def pool(name, layout, path, workers):
                    ["spawn-fcgi", "-n", "-s", path, "-M", "0600", "-b", "1024", "--",
                     "/usr/bin/multiwatch", "-s", "TERM", "-t", "1000", "-r", "1000000", "-f", workers, "--",
                     layout.worker, "--config", layout.configuration],
-                   ending=((signal.SIGTERM, 20),))
+                   ending=((signal.SIGTERM, 20),), batch=True)
 
 
 def gatehousectl(layout, processes, *arguments):

@@ -28,6 +28,7 @@ class Service:
     ending: tuple = ((signal.SIGTERM, 10),)
     prefix: tuple = ()  # options for setpriv
     environment: dict = None
+    batch: bool = False
     folder: pathlib.Path = None  # the state folder unless given
     pid: int = None
     started: float = 0.0
@@ -52,7 +53,7 @@ class Supervisor:
 
     def start(self, service):
         service.pid = self.processes.start(service.arguments, service.log, prefix=service.prefix,
-                                           folder=service.folder, environment=service.environment)
+                                           folder=service.folder, environment=service.environment, batch=service.batch)
         service.started = time.monotonic()
         self.record()
 
