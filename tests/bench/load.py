@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
-"""Drives one target for a while with wrk and reads what came of it."""
+"""Drives one target for a while with wrk, or with send.c where it uploads, and reads what came of it."""
 
 import dataclasses
 import json
 import pathlib
 import resource
 import subprocess
+import urllib.parse
 import urllib.request
 
 from stack import Trouble
@@ -42,26 +43,43 @@ class Target:
         except (OSError, ValueError) as error:
             raise Trouble(f"{self.name} does not answer as it should: {error}") from None
 
+    def command(self, stack, connections, seconds):
+        """The load generator, with its arguments."""
+        return ["wrk", "-t", "2" if connections > 32 else "1", "-c", str(connections), "-d", f"{seconds}s", "--timeout", "10s",
+                "-s", str(self.script), self.url, "--", str(self.paths), str(self.tokens or "-"), str(self.next_token)]
+
     def drive(self, stack, connections, seconds):
         """One round. Returns requests a second, processor microseconds a request (of the servers and the load generator
-        together), latencies in microseconds by percentile, and what went wrong."""
-        before = stack.busy() + own_children()
-        arguments = ["wrk", "-t", "2" if connections > 32 else "1", "-c", str(connections), "-d", f"{seconds}s",
-                     "--timeout", "10s", "-s", str(self.script), self.url, "--", str(self.paths), str(self.tokens or "-"),
-                     str(self.next_token)]
+        together), the load generator's share of them, latencies in microseconds by percentile, and what went wrong."""
+        before, driven = stack.busy(), own_children()
+        arguments = self.command(stack, connections, seconds)
         said = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
                               stdin=subprocess.DEVNULL).stdout
         lines = [line for line in said.splitlines() if line.startswith("{")]
         if not lines:
-            raise Trouble(f"wrk said nothing about {self.name}: {said[-500:]}")
+            raise Trouble(f"{pathlib.Path(arguments[0]).name} said nothing about {self.name}: {said[-500:]}")
         found = json.loads(lines[-1])
-        busy = stack.busy() + own_children() - before
+        generator = own_children() - driven
+        busy = stack.busy() - before + generator
         if self.fresh:
             self.next_token += found["requests"] + 2 * connections
         return {"rate": found["requests"] / (found["microseconds"] / 1e6),
-                "processor": busy * 1e6 / max(1, found["requests"]), "latency": found["latency"],
-                "requests": found["requests"],
+                "processor": busy * 1e6 / max(1, found["requests"]), "generator": generator / busy,
+                "latency": found["latency"], "requests": found["requests"],
                 "refused": found["refused"], "broken": found["broken"]}
+
+
+@dataclasses.dataclass
+class Sender(Target):
+    """Something that takes uploads. `paths`: a file with one request as client.raw() makes it; `payload`: the file whose
+    bytes it carries, but for the first 32."""
+
+    payload: pathlib.Path = None
+
+    def command(self, stack, connections, seconds):
+        place = urllib.parse.urlsplit(self.url)
+        return [str(stack.build / "tests" / "bench" / "send"), place.hostname, str(place.port), str(connections), str(seconds),
+                str(self.paths), str(self.payload)]
 
 
 def own_children():

@@ -16,7 +16,7 @@ import tempfile
 import time
 
 READERS = 64
-PROBES = ("null", "roundtrip", "mint", "durable", "argon", "start")
+PROBES = ("null", "roundtrip", "mint", "durable", "argon", "start", "send")
 
 # As the quick start runs workers and MariaDB: see CPUSchedulingPolicy in systemd/gatehouse.service.in.
 TURNS = ("chrt", "--batch", "0")

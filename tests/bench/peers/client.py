@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Requests to a peer while it is being set up, and the raw requests that wrk sends it afterwards."""
+"""Requests to a peer while it is being set up, and the raw requests that it is sent afterwards."""
 
 import json
 import urllib.error
+import urllib.parse
 import urllib.request
 
 from stack import Trouble
@@ -59,3 +60,12 @@ def multipart(name, fields=()):
     before += (f'--{boundary}\r\nContent-Disposition: form-data; name="file"; filename="{name}"\r\n'
                "Content-Type: application/octet-stream\r\n\r\n")
     return f"multipart/form-data; boundary={boundary}", before, f"\r\n--{boundary}--\r\n"
+
+
+def raw(address, method, path, headers, before="", after="", size=0):
+    """A request as requests.lua and send.c send it, so many bytes of a payload between the texts."""
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {urllib.parse.urlsplit(address).netloc}",
+             *(f"{key}: {value}" for key, value in headers.items())]
+    if size:
+        lines.append(f"Content-Length: {len(before) + size + len(after)}")
+    return ("\r\n".join(lines) + "\r\n\r\n" + (before + r"\P" + after if size else "")).replace("\r\n", r"\r\n")

@@ -14,13 +14,17 @@ import time
 import urllib.request
 
 import measure
-from load import Target, own_children
+from load import Sender, Target, own_children
 from measure import Comparison
+from peers.client import multipart, raw
 from stack import Trouble, dashed, free_port, private_kib
 
 MIB, GIB = 1 << 20, 1 << 30
 PRIVATE_KIB, FLAT_KIB = 16 * 1024, 1024
 WAYS = ("buffered", "file", "unbuffered")
+DEFAULT = "file"  # the quick start's own way, and what makes it of the other one that spools
+OF_DEFAULT = re.compile(r"(?m)^.*(GATEHOUSE_BODY_FILE|client_body_temp_path|client_body_in_file_only|"
+                        r"fastcgi_pass_request_body off).*\n")
 DIGEST = "SHA-256 alone, one core"
 # The same without the processor's SHA instructions, which not every machine has: they make hashing three to five times as
 # fast, and so everything beside it count for more.
@@ -28,6 +32,14 @@ PLAIN = ", no SHA instructions"
 PLAIN_DIGEST = DIGEST + PLAIN
 NO_SHA = "OPENSSL_ia32cap=:~0x20000000"
 ROUNDS, SECONDS = 5, 2
+SENDERS = 4
+SENT = "bench.bin"  # the name of what is removed after a round
+WORDS = re.compile(r"[^a-zA-Z]+")
+NOTES = """\
+Uploads are sent from the page cache by a program of the benchmark's own (`tests/bench/send.c`), over connections that are
+kept; its share of the processor time is part of what is told, and was {least:.0%} to {most:.0%}. What was sent is removed
+between the rounds, which is not part of it.
+"""
 
 
 def upload(way, size):
@@ -55,6 +67,8 @@ COMPARISONS = [
     Comparison(upload("file", GIB), upload("buffered", GIB), 1.0, 1),
     Comparison(upload("file", 10 * MIB), upload("buffered", 10 * MIB), 1.0, 1),
     Comparison(upload("unbuffered", 10 * MIB), upload("buffered", 10 * MIB), 1.0, 1),
+    Comparison(upload("file", 10 * MIB), upload("buffered", 10 * MIB), 1.0, SENDERS),
+    Comparison(upload("unbuffered", 10 * MIB), upload("buffered", 10 * MIB), 1.0, SENDERS),
     # Times of 1.3 and 1.5, told as rates.
     Comparison("durable file of 64 KiB, blob store", "durable file of 64 KiB, bare steps", 1 / 1.3, 1),
 ]
@@ -84,57 +98,70 @@ def own_self():
 
 
 class Uploads:
-    """Files that are never the same twice, sent by curl, removed again at once."""
+    """Files that are never the same twice: what is sent, where to, and how to be rid of it."""
 
     def __init__(self, stack, addresses, token):
         self.stack = stack
         self.addresses = addresses
-        self.token = token
-        self.paths = {}
+        self.headers = {"Authorization": f"Bearer {token}"}
+        self.payloads = {}
 
-    def file(self, size):
-        """A file of that size whose first bytes are new."""
-        if size not in self.paths:
-            path = self.paths[size] = self.stack.folder / f"{size}.bin"
+    def payload(self, size):
+        """A file of that size."""
+        if size not in self.payloads:
+            path = self.payloads[size] = self.stack.folder / f"{size}.bin"
             block = os.urandom(MIB)
             with open(path, "wb") as output:
                 for _ in range(size // MIB):
                     output.write(block)
-        with open(self.paths[size], "r+b") as output:
-            output.write(b"\x93bench\0" + os.urandom(64))
-        return self.paths[size]
+        return self.payloads[size]
 
-    def send(self, way, size):
-        """Uploads; returns (seconds, record)."""
-        path = self.file(size)
-        started = time.perf_counter()
-        said = subprocess.run(
-            ["curl", "-sS", "-H", f"Authorization: Bearer {self.token}", "-H", "Expect:", "-F", "bucket=files", "-F",
-             "type=misc", "-F", f"file=@{path};filename={time.time_ns()}.bin", self.addresses[way] + "/system/files"],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False).stdout
-        seconds = time.perf_counter() - started
-        try:
-            return seconds, json.loads(said)["id"]
-        except (ValueError, KeyError):
-            raise Trouble(f"An upload ({way}) was answered {said[:300]!r}.") from None
+    def sender(self, way, size, name=SENT):
+        """What sends files of that size and name."""
+        kind, before, after = multipart(name, [("bucket", "files"), ("type", "misc")])
+        request = raw(self.addresses[way], "POST", "/system/files", {**self.headers, "Content-Type": kind}, before, after, size)
+        path = self.stack.note(f"upload-{WORDS.sub('-', way)}-{size}-{name}.txt", [request])
+        return Sending(upload(way, size), self.addresses[way], path, payload=self.payload(size), uploads=self, size=size)
 
-    def timed(self, way, size):
-        """Uploads and removes; returns the seconds of the upload."""
-        seconds, record = self.send(way, size)
-        self.remove(record)
-        return seconds
+    def send(self, way, size, name):
+        """Uploads one file of that name and keeps it; returns its id."""
+        self.sender(way, size, name).send(self.stack, 1, 0)
+        return dashed(self.stack.sql(f"SELECT LOWER(HEX(id)) FROM file WHERE name = '{name}'").strip())
 
-    def remove(self, record):
-        """Row and bytes, as if they had never been."""
-        plain = record.replace("-", "")
-        self.stack.sql(f"DELETE FROM file_tag WHERE file_id = UNHEX('{plain}'); DELETE FROM file WHERE id = UNHEX('{plain}')")
-        os.unlink(blob(self.stack, record))
+    def remove(self, name):
+        """Rows and bytes of what has that name, as if they had never been."""
+        of_name = f"name = '{name}'"
+        records = self.stack.sql(f"SELECT LOWER(HEX(id)) FROM file WHERE {of_name}").split()
+        self.stack.sql(f"DELETE FROM file_tag WHERE file_id IN (SELECT id FROM file WHERE {of_name});"
+                       f" DELETE FROM file WHERE {of_name}")
+        for record in records:
+            os.unlink(blob(self.stack, record))
+
+
+@dataclasses.dataclass
+class Sending(Sender):
+    """Uploads told in mebibytes, removed after the round. Of a gibibyte each connection sends one."""
+
+    uploads: Uploads = None
+    size: int = 0
+
+    def send(self, stack, connections, seconds):
+        """One round whose files stay."""
+        found = super().drive(stack, connections, seconds)
+        if found["refused"] or found["broken"]:
+            raise Trouble(f"{self.name}: {found['refused']} uploads were refused, {found['broken']} connections broke.")
+        return found
+
+    def drive(self, stack, connections, seconds):
+        """One round."""
+        found = self.send(stack, connections, 0 if self.size >= GIB else seconds)
+        self.uploads.remove(SENT)
+        return found | {"rate": found["rate"] * self.size / MIB, "processor": found["processor"] * MIB / self.size}
 
 
 def blob(stack, record):
     """Where the bytes of a file lie."""
-    plain = record.replace("-", "")
-    return os.path.join(stack.facts["blobDirectory"], plain[-2:], plain)
+    return os.path.join(stack.facts["blobDirectory"], record[-2:], record)
 
 
 def sign_in(stack):
@@ -148,19 +175,17 @@ def sign_in(stack):
 def way_of(stack, way, name=None, environment=()):
     """The site of the quick start with its uploads handed on in this way, on workers of its own, which get more of an
     environment. Returns its address."""
-    if way == "buffered" and not environment:
+    if way == DEFAULT and not environment:
         return stack.facts["baseUrl"]
-    bodies = stack.folder / "bodies"
-    bodies.mkdir(mode=0o700, exist_ok=True)
 
     def change(block):
-        block = block.replace(f"#[{way}] ", "").replace("@BODY_DIRECTORY@", str(bodies)).replace("@BASE_PATH@", "")
+        if way != DEFAULT:
+            block = OF_DEFAULT.sub("", block)
+        block = block.replace(f"#[{way}] ", "").replace("@BASE_PATH@", "")
         size = re.search(r"client_max_body_size (\d{6,});", block)[1]
-        # The maps of the way stand outside the block; no upload of ours is without a length.
-        block = block.replace("@MAX_BODY@", size).replace("$gatehouse_unmeasured", "$http_transfer_encoding")
-        return block.replace("$gatehouse_body_file", "$request_body_file")
+        # The map of the way stands outside the block; no upload of ours is without a length.
+        return block.replace("@MAX_BODY@", size).replace("$gatehouse_unmeasured", "$http_transfer_encoding")
 
-    environment = [f"GATEHOUSE_FILES_BODY_DIRECTORY={bodies}", *environment]
     return stack.more_workers(name or way, stack.workers, change, environment=environment)[1]
 
 
@@ -201,12 +226,12 @@ def memory(stack, uploads):
     """{way: [peak at 10 MiB, peak at 1 GiB]} and what is wrong with it."""
     found, faults = {}, []
     for way in WAYS:
-        uploads.timed(way, MIB)
+        uploads.sender(way, MIB).drive(stack, 1, 0)
         peaks = []
         for size in (10 * MIB, GIB):
             watch = Watch(stack)
             watch.start()
-            uploads.timed(way, size)
+            uploads.sender(way, size).drive(stack, 1, 0)
             peaks.append(watch.end())
         found[f"peak private KiB of a worker, {way}, at 10 MiB and 1 GiB"] = peaks
         if max(peaks) > PRIVATE_KIB or not min(peaks):
@@ -286,7 +311,7 @@ def run(stack, options):
     token_file = stack.note("administrator.txt", [token])
     served, records = static(stack), {}
     for size in (MIB, GIB):
-        records[size] = uploads.send("buffered", size)[1]
+        records[size] = uploads.send("buffered", size, f"kept-{size}.bin")
     many, single = [], []
     for how, address, path, tokens in (
             ("through the service", stack.facts["baseUrl"], lambda record: f"/system/files/{record}", token_file),
@@ -297,19 +322,22 @@ def run(stack, options):
                             fetch(address, path, secret, GIB), 2, GIB))
     single += [Timed(DIGEST, digest_once, 1, GIB), Timed(PLAIN_DIGEST, lambda: digest_once([NO_SHA]), 1, GIB)]
     for way in uploads.addresses:
-        single.append(Timed(upload(way, GIB), lambda way=way: uploads.timed(way, GIB), 1, GIB))
-        single.append(Timed(upload(way, 10 * MIB), lambda way=way: uploads.timed(way, 10 * MIB), 5, 10 * MIB))
+        single += [uploads.sender(way, size) for size in (GIB, 10 * MIB)]
     runs = {}
     for key, what in (("bare", "bare steps"), ("digested", "bare steps and SHA-256"), ("store", "blob store")):
         single.append(Durable(f"durable file of 64 KiB, {what}", key, runs))
         names |= {single[-1].name} if "durable file of 64 KiB, blob store" in names else set()
     measured = {}
-    for count, targets in ((8, many), (1, single)):
+    abreast = [target for target in single if isinstance(target, Sending) and target.size < GIB]
+    for count, targets in ((8, many), (1, single), (SENDERS, abreast)):
         chosen = [target for target in targets if target.name in names]
         if chosen:
             measured |= measure.interleave(stack, chosen, (count, ), rounds, seconds)
+    shares = [entry["generator"] for rows in measured.values() for name, entries in rows.items() for entry in entries
+              if name.startswith("upload ")]
     found, faults = memory(stack, uploads) if options.only in (None, "memory") else ({}, [])
-    for record in records.values():
-        uploads.remove(record)
+    for size in records:
+        uploads.remove(f"kept-{size}.bin")
     return {"title": "Files", "rounds": rounds, "seconds": seconds, "measured": measured,
-            "comparisons": measure.describe(measured, wanted), "memory": found, "faults": measure.faults(measured) + faults}
+            "comparisons": measure.describe(measured, wanted), "memory": found, "faults": measure.faults(measured) + faults,
+            "notes": [NOTES.format(least=min(shares), most=max(shares))] if shares else []}

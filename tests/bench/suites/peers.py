@@ -5,13 +5,12 @@ import dataclasses
 import hashlib
 import os
 import pathlib
-import urllib.parse
 
 import measure
 import report
-from load import Target
+from load import Sender, Target
 from measure import Comparison
-from peers.client import need
+from peers.client import need, raw
 from peers.directus import Directus
 from peers.npm import Npm, version
 from peers.ours import Ours
@@ -20,7 +19,7 @@ from peers.rounds import quiet
 from stack import Trouble
 
 SIZE = 10 << 20
-VARYING = 32  # bytes at the head of each upload that no other has
+VARYING = 32  # bytes at the head of each upload that no other has (send.c)
 SCRIPT = pathlib.Path(__file__).parents[1] / "peers" / "requests.lua"
 READERS, SENDERS = 8, 4
 READ, UPLOAD, DOWNLOAD = "authorised read", "upload of 10 MiB", "download of 10 MiB"
@@ -48,18 +47,9 @@ def one(peer, what):
     return f"{peer.name}: {what}"
 
 
-def raw(peer, method, path, headers, before="", after="", size=0):
-    """A request as requests.lua sends it."""
-    lines = [f"{method} {path} HTTP/1.1", f"Host: {urllib.parse.urlsplit(peer.address).netloc}",
-             *(f"{key}: {value}" for key, value in headers.items())]
-    if size:
-        lines.append(f"Content-Length: {len(before) + size + len(after)}")
-    return ("\r\n".join(lines) + "\r\n\r\n" + (before + r"\P" + after if size else "")).replace("\r\n", r"\r\n")
-
-
 @dataclasses.dataclass
-class Uploads(Target):
-    """A Target whose requests leave files behind: they are looked at and removed after each round."""
+class Uploads(Sender):
+    """The files that are sent are looked at and removed after each round."""
 
     peer: object = None
     kept: str = ""
@@ -84,7 +74,7 @@ def tail_digest(data):
 
 def targets(stack, peer, payload, data):
     """What is driven of a peer, after a look at its answers: {connections: [targets]}."""
-    reads = stack.note(f"read-{peer.key}.txt", [raw(peer, "GET", path, headers) for path, headers in peer.reads()])
+    reads = stack.note(f"read-{peer.key}.txt", [raw(peer.address, "GET", path, headers) for path, headers in peer.reads()])
     method, path, headers, before, after = peer.upload()
     answer = need(method, peer.address + path, before.encode("ascii") + data + after.encode("ascii"), headers)
     place, rights = peer.uploaded(answer)
@@ -92,10 +82,10 @@ def targets(stack, peer, payload, data):
         raise Trouble(f"{peer.name} does not give back what it was given.")
     if peer.guards and not peer.guarded(place):
         raise Trouble(f"{peer.name} gives files to anyone.")
-    uploads = stack.note(f"upload-{peer.key}.txt", [raw(peer, method, path, headers, before, after, len(data))])
-    download = stack.note(f"download-{peer.key}.txt", [raw(peer, "GET", place, rights)])
+    uploads = stack.note(f"upload-{peer.key}.txt", [raw(peer.address, method, path, headers, before, after, len(data))])
+    download = stack.note(f"download-{peer.key}.txt", [raw(peer.address, "GET", place, rights)])
     return {READERS: [Target(one(peer, READ), peer.address, reads, script=SCRIPT)],
-            SENDERS: [Uploads(one(peer, UPLOAD), peer.address, uploads, payload, script=SCRIPT, peer=peer, kept=place,
+            SENDERS: [Uploads(one(peer, UPLOAD), peer.address, uploads, payload=payload, peer=peer, kept=place,
                               digest=tail_digest(data)),
                       Target(one(peer, DOWNLOAD), peer.address, download, script=SCRIPT)]}
 
