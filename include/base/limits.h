@@ -38,6 +38,12 @@
 /* Block in which bodies are read and bytes are written. */
 #define LIMIT_BLOCK_BYTES 65536
 
+/*
+ * The same for what is stored: a call of write() costs the page cache less per byte the larger it is, until the block no
+ * longer stays in a core's own cache between being received, digested and written.
+ */
+#define LIMIT_BLOB_BLOCK_BYTES (256 * 1024)
+
 /* What libmagic sees of a file. */
 #define LIMIT_SNIFF_BYTES 16384
 

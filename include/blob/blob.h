@@ -102,10 +102,16 @@ struct blob_store {
 struct error *blob_begin(struct blob_store *store, struct arena *arena, struct blob_writer **writer_out);
 
 /*
- * Adds bytes; they reach the storage in blocks of LIMIT_BLOCK_BYTES. After an error the blob is aborted and
+ * Adds bytes; they reach the storage in blocks of LIMIT_BLOB_BLOCK_BYTES. After an error the blob is aborted and
  * each further call on the writer returns that same error. Not after blob_writer_digest().
  */
 struct error *blob_write(struct blob_writer *writer, const void *bytes, size_t length);
+
+/*
+ * How many bytes make the next block whole, LIMIT_BLOB_BLOCK_BYTES at most. Who hands over just so many each time spares
+ * the copying: a whole block goes to the storage from where it lies.
+ */
+size_t blob_writer_room(const struct blob_writer *writer);
 
 /* Bytes written so far. */
 uint64_t blob_writer_size(const struct blob_writer *writer);

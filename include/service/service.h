@@ -51,6 +51,7 @@ struct service {
     struct cache *cache; /* the host's service cache */
     struct provider *provider;
     struct blob_store *blobs;
+    unsigned char *block; /* LIMIT_BLOB_BLOCK_BYTES in which uploads are received */
     struct sniffer *sniffer;
     struct scanner *scanner; /* NULL: files are not checked for viruses */
     const struct password_policy *passwords;

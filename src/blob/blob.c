@@ -70,7 +70,7 @@ struct error *blob_begin(struct blob_store *store, struct arena *arena, struct b
     writer->digest = digest_open(arena);
     TRY(store->functions->begin(store, arena, &writer->state));
     writer->block_lent = store->block != NULL;
-    writer->block = writer->block_lent ? store->block : arena_alloc(arena, LIMIT_BLOCK_BYTES);
+    writer->block = writer->block_lent ? store->block : arena_alloc(arena, LIMIT_BLOB_BLOCK_BYTES);
     store->block = NULL;
     arena_defer(arena, abort_deferred, writer);
     *writer_out = writer;
@@ -94,24 +94,29 @@ struct error *blob_write(struct blob_writer *writer, const void *bytes, size_t l
     const unsigned char *from = bytes;
     writer->size += length;
     while (length > 0) {
-        if (writer->gathered == 0 && length >= LIMIT_BLOCK_BYTES) {
-            TRY(put(writer, from, LIMIT_BLOCK_BYTES));
-            from += LIMIT_BLOCK_BYTES;
-            length -= LIMIT_BLOCK_BYTES;
+        if (writer->gathered == 0 && length >= LIMIT_BLOB_BLOCK_BYTES) {
+            TRY(put(writer, from, LIMIT_BLOB_BLOCK_BYTES));
+            from += LIMIT_BLOB_BLOCK_BYTES;
+            length -= LIMIT_BLOB_BLOCK_BYTES;
             continue;
         }
-        size_t room = LIMIT_BLOCK_BYTES - writer->gathered;
+        size_t room = LIMIT_BLOB_BLOCK_BYTES - writer->gathered;
         size_t step = length < room ? length : room;
         memcpy(writer->block + writer->gathered, from, step);
         writer->gathered += step;
         from += step;
         length -= step;
-        if (writer->gathered == LIMIT_BLOCK_BYTES) {
+        if (writer->gathered == LIMIT_BLOB_BLOCK_BYTES) {
             writer->gathered = 0;
-            TRY(put(writer, writer->block, LIMIT_BLOCK_BYTES));
+            TRY(put(writer, writer->block, LIMIT_BLOB_BLOCK_BYTES));
         }
     }
     return NULL;
+}
+
+size_t blob_writer_room(const struct blob_writer *writer)
+{
+    return LIMIT_BLOB_BLOCK_BYTES - writer->gathered;
 }
 
 uint64_t blob_writer_size(const struct blob_writer *writer)

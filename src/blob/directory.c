@@ -28,7 +28,7 @@
 #include "blob/io.h"
 
 #define FILE_MODE 0640
-#define WRITE_OUT_BYTES (8 * 1024 * 1024)
+#define WRITE_OUT_BYTES (2 * 1024 * 1024)
 
 /* A blob on its way. */
 struct pending {
@@ -501,7 +501,7 @@ struct error *blob_directory_open(struct arena *arena, const char *root, const s
     store->functions = &functions;
     store->root = directory->path;
     store->context = directory;
-    store->block = arena_alloc(arena, LIMIT_BLOCK_BYTES);
+    store->block = arena_alloc(arena, LIMIT_BLOB_BLOCK_BYTES);
     *store_out = store;
     return NULL;
 }

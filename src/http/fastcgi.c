@@ -218,8 +218,8 @@ static long source_read(void *context, void *bytes, size_t size)
     const char *path = parameter(BODY_FILE_PARAMETER);
     if (path != NULL && *path != '\0')
         return read_body_file(path, bytes, size);
-    if (size > LIMIT_BLOCK_BYTES)
-        size = LIMIT_BLOCK_BYTES;
+    if (size > LIMIT_BLOB_BLOCK_BYTES)
+        size = LIMIT_BLOB_BLOCK_BYTES;
     int got = FCGX_GetStr(bytes, (int)size, state.request.in);
     /* GetStr is short at the end of the stream and on failure alike. */
     if (got <= 0 || FCGX_GetError(state.request.in) != 0)

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "blob/directory.h"
 #include "blob/scanner.h"
 #include "blob/sniff.h"
@@ -80,6 +81,7 @@ struct error *service_open(struct arena *arena, const struct configuration *conf
                                            configuration->files.clamd_timeout_seconds);
     TRY(password_policy_open(arena, configuration->password.common_list, configuration->password.minimum_length,
                              &service_out->passwords));
+    service_out->block = arena_alloc(arena, LIMIT_BLOB_BLOCK_BYTES);
     service_out->memo = token_memo_new(arena);
     token_memo_set_level(service_out->memo, token_share_new(arena, service_out->cache));
     /* Only health asks for them: a worker without the files serves all the same. */

@@ -110,6 +110,12 @@ static struct error *on_end(void *context)
     return NULL;
 }
 
+/* How much to read next: within a file what makes its next block whole. */
+static size_t appetite(const struct upload *upload)
+{
+    return upload->open_file == NULL ? LIMIT_BLOB_BLOCK_BYTES : blob_writer_room(upload->open_file->writer);
+}
+
 struct error *upload_read(struct upload *upload, struct request *request)
 {
     static const struct multipart_handler handler = {on_begin, on_data, on_end};
@@ -117,9 +123,9 @@ struct error *upload_read(struct upload *upload, struct request *request)
     size_t got;
     TRY(multipart_boundary(upload->arena, request_content_type(request), &boundary));
     struct multipart *multipart = multipart_new(upload->arena, boundary, &handler, upload);
-    unsigned char *block = arena_alloc(upload->arena, LIMIT_BLOCK_BYTES);
+    unsigned char *block = upload->service->block;
     do {
-        TRY(request_read(request, block, LIMIT_BLOCK_BYTES, &got));
+        TRY(request_read(request, block, appetite(upload), &got));
         if (got > 0)
             TRY(multipart_feed(multipart, block, got));
     } while (got > 0);

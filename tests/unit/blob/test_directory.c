@@ -33,10 +33,12 @@ static const char *full_path(struct blob_store *store, struct arena *arena, stru
     return arena_format(arena, "%s/%s", blob_root(store), blob_path(arena, id));
 }
 
+#define BLOCK LIMIT_BLOB_BLOCK_BYTES
+
 static void bytes_come_back_whatever_the_pieces(void **state)
 {
-    static const size_t sizes[] = {0, 1, 2, 300, 65535, 65536, 65537, 131072, 200001};
-    static const size_t pieces[] = {1, 7, 4096, 65535, 65536, 65537, 1 << 20};
+    static const size_t sizes[] = {0, 1, 2, 300, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3 * BLOCK + 1};
+    static const size_t pieces[] = {1, 7, 4096, BLOCK - 1, BLOCK, BLOCK + 1, 1 << 20};
     struct arena *arena = harness_arena(state);
     struct blob_store *store = new_store(arena, NULL);
     size_t stored = 0;
@@ -58,15 +60,15 @@ static void the_digest_is_of_all_bytes(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct blob_store *store = new_store(arena, NULL);
-    unsigned char *bytes = fixture_bytes(arena, 150000, 3);
+    unsigned char *bytes = fixture_bytes(arena, 700000, 3);
     uint8_t wanted[DIGEST_BYTES];
     uint8_t got[DIGEST_BYTES];
     struct blob_writer *writer;
     assert_null(blob_begin(store, arena, &writer));
     assert_null(blob_write(writer, bytes, 100));
-    assert_null(blob_write(writer, bytes + 100, 149900));
-    assert_int_equal(blob_writer_size(writer), 150000);
-    digest_sha256(bytes, 150000, wanted);
+    assert_null(blob_write(writer, bytes + 100, 699900));
+    assert_int_equal(blob_writer_size(writer), 700000);
+    digest_sha256(bytes, 700000, wanted);
     for (int again = 0; again < 2; again++) {
         blob_writer_digest(writer, got);
         assert_memory_equal(got, wanted, DIGEST_BYTES);
@@ -76,7 +78,7 @@ static void the_digest_is_of_all_bytes(void **state)
     assert_null(blob_commit(writer, id));
     blob_writer_digest(writer, got);
     assert_memory_equal(got, wanted, DIGEST_BYTES);
-    fixture_assert_stored(store, arena, id, bytes, 150000);
+    fixture_assert_stored(store, arena, id, bytes, 700000);
 }
 
 static void bytes_are_read_back_before_they_are_committed(void **state)
@@ -85,22 +87,22 @@ static void bytes_are_read_back_before_they_are_committed(void **state)
     for (int kind = 0; kind < 2; kind++) {
         struct blob_store *store = new_store(arena, &fixture_io);
         fixture_faults.no_tmpfile = kind == 1;
-        unsigned char *bytes = fixture_bytes(arena, 200001, 4);
-        unsigned char *read_back = arena_alloc(arena, 200002);
+        unsigned char *bytes = fixture_bytes(arena, 800001, 4);
+        unsigned char *read_back = arena_alloc(arena, 800002);
         uint8_t digest[DIGEST_BYTES];
         struct blob_writer *writer;
         size_t got;
         assert_null(blob_begin(store, arena, &writer));
-        assert_null(blob_write(writer, bytes, 200001));
+        assert_null(blob_write(writer, bytes, 800001));
         assert_non_null(blob_writer_read(writer, 0, read_back, 1, &got)); /* it is still open */
         blob_writer_digest(writer, digest);
-        assert_null(blob_writer_read(writer, 0, read_back, 200002, &got));
-        assert_int_equal(got, 200001);
+        assert_null(blob_writer_read(writer, 0, read_back, 800002, &got));
+        assert_int_equal(got, 800001);
         assert_memory_equal(read_back, bytes, got);
-        assert_null(blob_writer_read(writer, 65530, read_back, 100, &got));
+        assert_null(blob_writer_read(writer, 262140, read_back, 100, &got));
         assert_int_equal(got, 100);
-        assert_memory_equal(read_back, bytes + 65530, got);
-        assert_null(blob_writer_read(writer, 200001, read_back, 100, &got));
+        assert_memory_equal(read_back, bytes + 262140, got);
+        assert_null(blob_writer_read(writer, 800001, read_back, 100, &got));
         assert_int_equal(got, 0);
         fixture_faults.fail_at = fixture_faults.calls + 1;
         fixture_faults.number = EIO;
@@ -109,7 +111,7 @@ static void bytes_are_read_back_before_they_are_committed(void **state)
         assert_int_equal(error->code, ERROR_STORAGE_UNAVAILABLE);
         struct id id = id_new();
         assert_null(blob_commit(writer, id));
-        fixture_assert_stored(store, arena, id, bytes, 200001);
+        fixture_assert_stored(store, arena, id, bytes, 800001);
         assert_non_null(blob_writer_read(writer, 0, read_back, 1, &got));
         assert_int_equal(got, 0);
     }
@@ -177,7 +179,7 @@ static void what_is_not_committed_leaves_nothing(void **state)
         struct arena *request = arena_new();
         struct blob_writer *writer;
         assert_null(blob_begin(store, request, &writer));
-        assert_null(blob_write(writer, fixture_bytes(request, 100000, 1), 100000));
+        assert_null(blob_write(writer, fixture_bytes(request, 400000, 1), 400000));
         assert_int_equal(fixture_files(blob_root(store)), named);
         arena_reset(request); /* the request ended early */
         assert_int_equal(fixture_files(blob_root(store)), 0);
@@ -232,16 +234,37 @@ static void writers_side_by_side_keep_apart(void **state)
     unsigned char *bytes[3];
     for (unsigned i = 0; i < 3; i++) {
         ids[i] = id_new();
-        bytes[i] = fixture_bytes(arena, 100000, i);
+        bytes[i] = fixture_bytes(arena, 600000, i);
         assert_null(blob_begin(store, arena, &writers[i]));
     }
-    for (size_t at = 0; at < 100000; at += 1000)
+    for (size_t at = 0; at < 600000; at += 1000)
         for (unsigned i = 0; i < 3; i++)
             assert_null(blob_write(writers[i], bytes[i] + at, 1000));
     for (unsigned i = 0; i < 3; i++) {
         assert_null(blob_commit(writers[i], ids[i]));
-        fixture_assert_stored(store, arena, ids[i], bytes[i], 100000);
+        fixture_assert_stored(store, arena, ids[i], bytes[i], 600000);
     }
+}
+
+/* Whoever fills a writer as it asks for hands over whole blocks from then on. */
+static void a_writer_says_what_makes_its_block_whole(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct blob_store *store = new_store(arena, NULL);
+    unsigned char *bytes = fixture_bytes(arena, 3 * BLOCK + 300, 5);
+    struct blob_writer *writer;
+    assert_null(blob_begin(store, arena, &writer));
+    assert_int_equal(blob_writer_room(writer), BLOCK);
+    assert_null(blob_write(writer, bytes, 300));
+    assert_int_equal(blob_writer_room(writer), BLOCK - 300);
+    assert_null(blob_write(writer, bytes + 300, BLOCK - 300));
+    assert_int_equal(blob_writer_room(writer), BLOCK);
+    assert_null(blob_write(writer, bytes + BLOCK, 2 * BLOCK));
+    assert_int_equal(blob_writer_room(writer), BLOCK);
+    assert_null(blob_write(writer, bytes + 3 * BLOCK, 300));
+    struct id id = id_new();
+    assert_null(blob_commit(writer, id));
+    fixture_assert_stored(store, arena, id, bytes, 3 * BLOCK + 300);
 }
 
 static void one_block_serves_writers_in_turn(void **state)
@@ -255,7 +278,7 @@ static void one_block_serves_writers_in_turn(void **state)
         assert_null(blob_write(writer, "x", 1));
         blob_writer_digest(writer, digest); /* not committed yet: all files of a request are first received */
     }
-    assert_true(arena_used(arena) < 3 * LIMIT_BLOCK_BYTES);
+    assert_true(arena_used(arena) < 2 * LIMIT_BLOB_BLOCK_BYTES);
 }
 
 static void age(const char *path, int64_t seconds)
@@ -525,6 +548,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_commit_never_replaces),
     HARNESS_TEST(a_commit_is_done_once),
     HARNESS_TEST(writers_side_by_side_keep_apart),
+    HARNESS_TEST(a_writer_says_what_makes_its_block_whole),
     HARNESS_TEST(one_block_serves_writers_in_turn),
     HARNESS_TEST(a_second_name_is_for_the_same_bytes_and_stands_alone),
     HARNESS_TEST(a_second_name_is_not_given_to_what_is_not_there_or_is_another),

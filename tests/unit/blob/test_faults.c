@@ -17,7 +17,7 @@
 #include "fixture.h"
 #include "harness.h"
 
-#define BYTES 150000
+#define BYTES 700000
 
 static const int numbers[] = {EIO, ENOSPC, EDQUOT, EACCES, EROFS, EINTR};
 
