@@ -4,6 +4,7 @@
 import http.client
 import json
 import os
+import re
 import socket
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import fastcgi_client
 from support import files, multipart, samples, system
 from support.client import check_error
+from support.stack import wait_until
 
 PARAMETER = "GATEHOUSE_BODY_FILE"
 
@@ -116,6 +118,43 @@ def test_no_header_of_a_client_names_a_file(stack, keeper, name):
     assert json.loads(text)["info"]["hash"] == files.sha256(data)
 
 
+@pytest.fixture(name="spool")
+def spool_folder(stack):
+    """The names in the folder where nginx keeps bodies that it hands over as files."""
+    with open(stack.configuration, encoding="utf-8") as file:
+        found = re.search(r"^body_directory = (.+)$", file.read(), re.MULTILINE)
+    if not found:
+        pytest.skip("uploads are handed on in another way here")
+    return lambda: os.listdir(found[1])
+
+
+def start_of_upload(stack, account, body, content_type, length):
+    """A connection on which so much of an upload has been sent."""
+    connection = socket.create_connection((stack.host, stack.port), 30)
+    connection.sendall((f"POST {stack.prefix}/system/files HTTP/1.1\r\nHost: {stack.host}\r\n"
+                        f"Authorization: Bearer {account.token}\r\nContent-Type: {content_type}\r\n"
+                        f"Content-Length: {len(body)}\r\n\r\n").encode() + body[:length])
+    return connection
+
+
+def test_an_upload_that_is_broken_off_leaves_nothing_in_the_spool(stack, keeper, spool, nothing_kept):
+    body, content_type = form(samples.noise(1_500_000), "broken.bin")
+    for length in (1_000_000, len(body) - 1):
+        with start_of_upload(stack, keeper, body, content_type, length):
+            wait_until(spool, 30, "nginx to spool the body")
+        wait_until(lambda: not spool(), 60, "nginx to remove what was broken off")
+
+
+def test_an_upload_that_was_answered_leaves_nothing_in_the_spool(stack, keeper, spool):
+    data = samples.noise(1_500_000)
+    body, content_type = form(data, "spooled.bin")
+    record = files.send_bytes(keeper, body, content_type, status=200).json()
+    assert record["info"]["hash"] == files.sha256(data)
+    files.send_bytes(keeper, body, content_type, status=409)
+    files.send_bytes(keeper, body[:-10], content_type, status=400)
+    wait_until(lambda: not spool(), 60, "nginx to remove what the worker has read")
+
+
 def test_a_chunked_upload_is_stored_whichever_way_it_comes(stack, keeper):
     data = samples.noise(700_000)
     body, content_type = form(data, "chunked.bin")
@@ -134,15 +173,10 @@ def test_more_slow_uploads_than_workers_do_not_hold_up_anybody(stack, api, keepe
     """Each has sent half of a body and goes on sending nothing; null requests and reads are answered meanwhile."""
     body, content_type = form(samples.noise(600_000), "slow.bin")
     count = max(8, len(stack.workers())) + 1
-    head = (f"POST {stack.prefix}/system/files HTTP/1.1\r\nHost: {stack.host}\r\n"
-            f"Authorization: Bearer {keeper.token}\r\nContent-Type: {content_type}\r\n"
-            f"Content-Length: {len(body)}\r\n\r\n").encode()
     slow = []
     try:
         for _ in range(count):
-            connection = socket.create_connection((stack.host, stack.port), 30)
-            slow.append(connection)
-            connection.sendall(head + body[:len(body) // 2])
+            slow.append(start_of_upload(stack, keeper, body, content_type, len(body) // 2))
         for _ in range(5):
             api.get("/system/version", status=200, timeout=20)
             keeper.get("/customers/me", status=200, timeout=20)

@@ -52,9 +52,9 @@ def test_background_returns_when_it_is_ready_and_stop_leaves_nothing(quickstart,
     assert ask(quickstart, "GET", "/system/health/ready")[0] == 0
 
 
-@pytest.mark.parametrize("way", ["file", "unbuffered"])
+@pytest.mark.parametrize("way", ["buffered", "file", "unbuffered"])
 def test_uploads_are_handed_on_as_asked_and_unbuffered_ones_have_workers_of_their_own(quickstart, way):
-    quickstart.start("--uploads", way)
+    quickstart.start(*([] if way == "file" else ["--uploads", way]))  # that is the default
     assert signs_in(quickstart)
     expected = SERVERS["nginx"] | ({"uploads"} if way == "unbuffered" else set())
     assert set(quickstart.facts()["pids"]) == expected

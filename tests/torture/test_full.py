@@ -10,6 +10,7 @@ import disk as disks
 import ledger as ledgers
 from clients import Clients
 from pool import Pool
+from support.stack import wait_until
 
 SIZE = 150_000
 
@@ -117,7 +118,7 @@ def test_inodes_that_run_out_refuse_the_upload_and_keep_nothing_of_it(stack, dat
 
 def test_a_full_disk_under_the_web_servers_spool_is_said_so_and_passes(stack, database, account, ledger):
     """The body does not reach the worker at all: the web server has no room for it."""
-    spool = stack.configuration.rsplit("/etc/", 1)[0] + "/tmp/nginx-body"
+    spool = stack.configuration.rsplit("/etc/", 1)[0] + "/tmp/bodies"
     if os.geteuid() != 0 or not os.path.isdir(spool):
         pytest.skip(f"no small disk can be mounted on {spool}")
     clients = Clients(stack, ledger, account.token, 0, 1)
@@ -129,6 +130,7 @@ def test_a_full_disk_under_the_web_servers_spool_is_said_so_and_passes(stack, da
     try:
         clients.upload(4_000_000)
         assert list(ledger.refused.values()) == ["500 storage.full"], ledger
+        wait_until(lambda: not os.listdir(spool), 30, "nginx to remove what it could not spool")
         account.get("/customers/me", status=200)
     finally:
         disks.run("umount", "-l", spool)

@@ -26,11 +26,11 @@ quickstart_tests() {
 run_http() {
     local server
     for server in "${servers[@]}"; do
-        http_behind "$server" buffered "$top/tests/http"
+        http_behind "$server" "" "$top/tests/http"
     done
     case " ${servers[*]} " in *" nginx "*) ;; *) return 0 ;; esac
     # The two other ways of uploads: what uploads is tested with each.
-    http_behind nginx file "$top"/tests/http/test_{uploads,upload_attacks,handoff,large}.py
+    http_behind nginx buffered "$top"/tests/http/test_{uploads,upload_attacks,handoff,large}.py
     http_behind nginx unbuffered "$top"/tests/http/test_{uploads,upload_attacks,handoff,large}.py
 }
 
@@ -71,12 +71,13 @@ unit_with_keycloak() {
     count_one
 }
 
-# http_behind SERVER UPLOADS TESTS...: one stack behind a web server, and these tests against it.
+# http_behind SERVER UPLOADS TESTS...: one stack behind a web server, and these tests against it. UPLOADS: a way of handing
+# them on other than the quick start's own, or nothing.
 http_behind() {
     local server=$1 uploads=$2 name=$1
     shift 2
-    [ "$uploads" = buffered ] || name=$server-$uploads
-    options=(--web-server "$server" --uploads "$uploads")
+    options=(--web-server "$server")
+    [ -z "$uploads" ] || name=$server-$uploads options+=(--uploads "$uploads")
     stack "behind $name" "http behind $name" "$@"
 }
 

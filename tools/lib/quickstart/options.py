@@ -55,9 +55,9 @@ def read(arguments):
     parser.add_argument("--workers", metavar="N", type=number(1, 256), default=max(4, 2 * cores()),
                         help="number of workers (default: twice the cores, at least 4); those that hash passwords "
                              "come on top, one a core")
-    parser.add_argument("--uploads", choices=("buffered", "file", "unbuffered"), default="buffered",
-                        help="how nginx hands the bodies of uploads on: spooled, then sent; spooled, as a file; as they "
-                             "come, to workers of their own (default: buffered)")
+    parser.add_argument("--uploads", choices=("buffered", "file", "unbuffered"),
+                        help="how nginx hands the bodies of uploads on: spooled, then sent (all that Apache does); spooled, "
+                             "as a file; as they come, to workers of their own (default: file)")
     parser.add_argument("--background", action="store_true", help="return when the service is ready")
     parser.add_argument("--stop", action="store_true", help="end what was started with the same --state")
     parser.add_argument("--no-install", action="store_true", help="say which packages are missing, install none")
@@ -70,6 +70,7 @@ def read(arguments):
     chosen = parser.parse_args(arguments)
     if not chosen.state:
         parser.error("argument --state: the folder has no name")
+    chosen.uploads = chosen.uploads or ("file" if chosen.web_server == "nginx" else "buffered")
     if chosen.uploads != "buffered" and chosen.web_server != "nginx":
         parser.error("argument --uploads: only nginx hands uploads on in another way than buffered")
     chosen.state = pathlib.Path(os.path.realpath(chosen.state))
