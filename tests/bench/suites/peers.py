@@ -5,6 +5,7 @@ import dataclasses
 import hashlib
 import os
 import pathlib
+import statistics
 
 import measure
 import report
@@ -90,6 +91,15 @@ def targets(stack, peer, payload, data):
                       Target(one(peer, DOWNLOAD), peer.address, download, script=SCRIPT)]}
 
 
+def told_of_generator(measured):
+    """A sentence about what the uploads' load generator took."""
+    shares = {name: statistics.median(entry["generator"] for entry in entries) for rows in measured.values()
+              for name, entries in rows.items() if name.endswith(UPLOAD)}
+    return ("All uploads are sent from the page cache by the same program (`tests/bench/send.c`), over connections that are "
+            "kept; its share of the processor time, which is part of what is told: "
+            + (", ".join(f"{name.split(':')[0]} {share:.0%}" for name, share in shares.items()) or "not measured") + ".")
+
+
 def run(stack, options):
     """The suite."""
     rounds, seconds = options.rounds or ROUNDS, options.seconds or SECONDS
@@ -117,4 +127,4 @@ def run(stack, options):
     return {"title": "Peers", "rounds": rounds, "seconds": seconds, "measured": measured,
             "comparisons": measure.describe(measured, wanted), "faults": measure.faults(measured),
             "versions": report.versions() + [f"{key} {value}" for key, value in names.items()],
-            "notes": [NOTES.format(**names), "Load of others: " + "; ".join(said) + "."]}
+            "notes": [NOTES.format(**names), told_of_generator(measured), "Load of others: " + "; ".join(said) + "."]}
