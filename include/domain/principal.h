@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The principal: who is calling and what they may do, read afresh for every request in one round trip, so that a change by
- * anyone holds from the next request on. What all roles grant is remembered with the database's handle, by a stamp that
- * every request reads and that changes with it; a request that finds another stamp takes one more round trip.
+ * The principal: who is calling and what they may do, read afresh for every request in one round trip.
+ * Nothing of it is kept for the next request, so that a change by anyone holds from the next request on.
  */
 #ifndef GATEHOUSE_DOMAIN_PRINCIPAL_H
 #define GATEHOUSE_DOMAIN_PRINCIPAL_H
@@ -46,10 +45,8 @@ struct principal_source {
 };
 
 /*
- * One statement: the user, the organisation, the session's state, roles and permissions, all of one moment.
- * *principal_out is NULL when there is no such session of that user. A user that may not call is loaded all the same: ask
- * principal_stands(). Where `session` is none the user is looked up without one, and never stands; *principal_out is NULL
- * when there is no such user.
+ * One statement: the user, the organisation, the session's state, roles and permissions. *principal_out is
+ * NULL when there is no such user. A user that may not call is loaded all the same: ask principal_stands().
  */
 struct error *principal_load(struct database *database, struct arena *arena, struct id user,
                              struct id session, struct principal **principal_out);
@@ -68,8 +65,8 @@ struct error *principal_details(struct database *database, struct arena *arena, 
                                 struct user **user_out, struct organisation **organisation_out);
 
 /*
- * What principal_load() reads, compared with what it stands for: how many users' rows, sessions and roles' permissions
- * differ. Nobody but who goes round the triggers (sql/011-principal.sql, sql/016-session-state.sql) can make it other than 0.
+ * What principal_load() reads, compared with what it stands for: how many users' rows and roles' permissions differ. Nobody
+ * but who goes round the triggers (sql/011-principal.sql) can make it other than 0.
  */
 struct error *principal_compare(struct database *database, struct arena *arena, int64_t *different_out);
 
@@ -83,8 +80,8 @@ struct error *principal_probe(struct database *database, struct arena *arena, co
 struct error *principal_rebuild(struct database *database, struct arena *arena, int64_t *changed_out);
 
 /*
- * The statement itself, for tools/bench, which measures what its bare round trip costs. Its parameters are the file where
- * `with_file`, the session and the user.
+ * The statement itself, for tools/bench, which measures what its bare round trip costs. Its parameters are the session,
+ * the file where `with_file`, and the user.
  */
 const struct statement *principal_statement(bool with_file);
 

@@ -77,14 +77,6 @@ void database_close(struct database *database);
  */
 void database_renew(struct database *database);
 
-/*
- * One thing that is remembered with the handle: what somebody has made of what is in the database, such as the permissions
- * of all roles (domain/principal.c). database_remember() takes `memory` over, in which `thing` lies, and releases what was
- * remembered before; database_free() releases the last. NULL: nothing is remembered.
- */
-void database_remember(struct database *database, struct arena **memory, const void *thing);
-const void *database_remembered(const struct database *database);
-
 /* One round trip; connects when there is no connection. */
 struct error *database_ping(struct database *database, struct arena *arena);
 

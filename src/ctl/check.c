@@ -59,7 +59,7 @@ static struct error *check_principals(struct checks *checks)
     TRY(principal_compare(checks->service.database, checks->arena, &different));
     if (different == 0)
         return NULL;
-    return error_message(error_plain(checks->arena, ERROR_INTERNAL), "What is kept of %lld users, sessions or roles is not what they are.",
+    return error_message(error_plain(checks->arena, ERROR_INTERNAL), "What is kept of %lld users or roles is not what they are.",
                          (long long)different);
 }
 

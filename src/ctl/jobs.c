@@ -208,7 +208,7 @@ static struct error *mend_principals(struct service *service, struct arena *aren
     *count = 0;
     TRY(principal_rebuild(service->database, arena, &changed));
     if (changed != 0)
-        LOG(ERROR, JOBS, "what is kept of users, sessions or roles was not what they are, and is made anew",
+        LOG(ERROR, JOBS, "what is kept of users or roles was not what they are, and is made anew",
             LOG_INTEGER("count", changed));
     return NULL;
 }

@@ -89,7 +89,7 @@ static struct error *keep_principals(struct database *database, struct arena *ar
     int64_t changed = 0;
     TRY(principal_rebuild(database, arena, &changed));
     if (changed != 0)
-        (void)printf("mended what is kept of %lld users, sessions or roles\n", (long long)changed);
+        (void)printf("mended what is kept of %lld users or roles\n", (long long)changed);
     return NULL;
 }
 

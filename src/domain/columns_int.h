@@ -39,12 +39,6 @@
     "COALESCE((SELECT GROUP_CONCAT(CONCAT(LENGTH(p.role_id), ':', p.role_id, LENGTH(p.permission)," \
     " ':', p.permission) ORDER BY p.role_id, p.permission SEPARATOR '') FROM role_permission p), '')"
 
-/* Whether the session s holds something other than what the principal q of its user does; who is nobody, nothing. */
-#define PRINCIPAL_COPY_DIFFERS                                                                                     \
-    "NOT (s.organisation_id = COALESCE(q.organisation_id, UNHEX(REPEAT('0', 32)))"                                \
-    " AND s.user_status = COALESCE(q.user_status, '') AND s.organisation_status = COALESCE(q.organisation_status, '')" \
-    " AND s.permissions = COALESCE(q.permissions, '') AND s.roles = COALESCE(q.roles, ''))"
-
 #define FILE_BODY_COLUMNS \
     "f.user_id, f.bucket, f.type, f.name, f.hash, f.size, f.content_type, f.status, f.tags"
 #define FILE_COLUMNS "f.id, f.organisation_id, " FILE_BODY_COLUMNS ", f.created_at, f.updated_at, f.archived_at"

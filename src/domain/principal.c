@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The statement that every authorised request waits for: three rows by their primary keys (two without a file), which the
- * server reads while it plans, so that no join is left to execute. The session's row holds what its user may do besides its
- * own state; triggers keep that up to date (sql/011-principal.sql, sql/016-session-state.sql).
+ * The statement that every authorised request waits for: four rows by their primary keys (three without a file), which
+ * the server reads while it plans, so that no join is left to execute. What it reads, triggers keep up to date
+ * (sql/011-principal.sql); beside a row of its own there is only the session, which is the truth itself.
  *
  * Measured with 10,000 users of two roles and 50,000 files, one connection over the unix socket, as the smallest of 40
  * interleaved rounds, in microseconds until the result is there (of the server's processor, of the client's):
  *
- *     SELECT 1                                                               14 (8, 7)
- *     one row by its primary key                                             30 (20, 8)
+ *     ping                                                                   11 (7, 5)
+ *     one row by its primary key                                             24 (17, 7)
  *     the join over user, organisation, session, user_role, role_permission,
- *     version and file                                                       123 (102, 16)
- *     principal, session, version with the permissions of all roles, file    70 (58, 11)
- *     session, version with the permissions of all roles, file               57 (46, 11)
- *     session, version with their stamp, file                                60 (47, 11)
- *     session, version with their stamp                                      39 (30, 9)
+ *     version and file that stood here before, 40 columns                    124 (90, 22)
+ *     the same with 16 columns                                               86 (73, 13)
+ *     principal, session, version, file                                      53 (42, 11)
+ *     the session's state in the row as well, that is one table less         47 (31, 9)
+ *     user and organisation by their own rows, that is two tables more       82
  *
- * Each table costs about 10 us. The stamp saves the server nothing to speak of while the roles are few; it spares the
- * worker reading and parsing the permissions of all roles, and keeps the request the same however many there are.
+ * Each table costs about 8 us, each column up to 1. One row a session would save one table, but then every change of a
+ * user, an organisation or a role must find all its sessions; so roles stand beside the version and users by themselves.
  */
 #include "domain/principal.h"
 
@@ -28,77 +28,138 @@
 #include "base/text.h"
 #include "domain/columns_int.h"
 #include "domain/permission.h"
-#include "domain/principal_book_int.h"
 
-/* The columns of a row that says what its user may do: a session's, or the principal's own. */
-#define STATES(row) \
-    row ".organisation_id, " row ".user_status, " row ".organisation_status, " row ".permissions, " row ".roles"
-#define VERSIONS "v.version, v.roles_stamp"
-#define STAMP_COLUMN 6
 #define FILE_COLUMN 8
 
-#define PRINCIPAL_COLUMNS STATES("s") ", " VERSIONS ", s.ended_at IS NULL AND s.expires_at > UTC_TIMESTAMP(3)"
-#define PRINCIPAL_TABLES " FROM session s LEFT JOIN change_version v ON v.id = 1"
-#define PRINCIPAL_ROW " WHERE s.id = ? AND s.user_id = ?"
-#define USER_ROW " LEFT JOIN change_version v ON v.id = 1 WHERE p.user_id = ?"
+#define PRINCIPAL_COLUMNS \
+    "p.organisation_id, p.user_status, p.organisation_status, p.permissions, p.roles, v.version, v.roles," \
+    " s.user_id = p.user_id AND s.ended_at IS NULL AND s.expires_at > UTC_TIMESTAMP(3)"
+#define PRINCIPAL_TABLES \
+    " FROM principal p LEFT JOIN session s ON s.id = ? LEFT JOIN change_version v ON v.id = 1"
 
-/* A statement and what is asked instead where the roles are not known by their stamp: the same, and the roles behind it. */
-struct question {
-    const struct statement *by_stamp;
-    const struct statement *whole;
-};
-
-static const struct statement load = {"SELECT " PRINCIPAL_COLUMNS PRINCIPAL_TABLES PRINCIPAL_ROW};
-static const struct statement load_whole = {"SELECT " PRINCIPAL_COLUMNS ", v.roles" PRINCIPAL_TABLES PRINCIPAL_ROW};
+static const struct statement load = {"SELECT " PRINCIPAL_COLUMNS PRINCIPAL_TABLES " WHERE p.user_id = ?"};
 
 static const struct statement load_with_file = {
     "SELECT " PRINCIPAL_COLUMNS ", " FILE_BODY_COLUMNS PRINCIPAL_TABLES
-    " LEFT JOIN file f ON f.id = ? AND f.organisation_id = s.organisation_id" PRINCIPAL_ROW};
-static const struct statement load_with_file_whole = {
-    "SELECT " PRINCIPAL_COLUMNS ", " FILE_BODY_COLUMNS ", v.roles" PRINCIPAL_TABLES
-    " LEFT JOIN file f ON f.id = ? AND f.organisation_id = s.organisation_id" PRINCIPAL_ROW};
-
-static const struct statement load_user = {"SELECT " STATES("p") ", " VERSIONS ", FALSE FROM principal p" USER_ROW};
-static const struct statement load_user_whole = {"SELECT " STATES("p") ", " VERSIONS ", FALSE, v.roles FROM principal p" USER_ROW};
+    " LEFT JOIN file f ON f.id = ? AND f.organisation_id = p.organisation_id WHERE p.user_id = ?"};
 
 const struct statement *principal_statement(bool with_file)
 {
     return with_file ? &load_with_file : &load;
 }
 
+/* ---- roles and what they grant ------------------------------------------------------------------- */
+
+/* The rest of a text of LENGTH:TEXT LENGTH:TEXT ... */
+struct items {
+    const char *at;
+    const char *end;
+};
+
+/* A length of more digits than any column's is no length. */
+#define ITEM_BYTES_MAX 1000000
+
+struct item {
+    const char *bytes;
+    size_t length;
+};
+
+/* False at the end, and where the text breaks off: then what follows grants nothing. */
+static bool next_item(struct items *items, struct item *item_out)
+{
+    size_t length = 0;
+    const char *at = items->at;
+    while (at < items->end && *at >= '0' && *at <= '9' && length < ITEM_BYTES_MAX)
+        length = length * 10 + (size_t)(*at++ - '0');
+    if (at == items->at || at == items->end || *at != ':' || (size_t)(items->end - at) - 1 < length)
+        return false;
+    *item_out = (struct item){at + 1, length};
+    items->at = at + 1 + length;
+    return true;
+}
+
+static size_t count_items(struct items items)
+{
+    size_t count = 0;
+    struct item item;
+    while (next_item(&items, &item))
+        count++;
+    return count;
+}
+
+static struct items items_of(const struct rows *rows, size_t column)
+{
+    size_t length = 0;
+    const char *bytes = rows_bytes(rows, 0, column, &length);
+    return bytes == NULL ? (struct items){"", ""} : (struct items){bytes, bytes + length};
+}
+
+static bool same_item(struct item one, struct item other)
+{
+    return one.length == other.length && memcmp(one.bytes, other.bytes, one.length) == 0;
+}
+
+/* In the arena. A NUL would cut the text, and what is left might read as a permission: see column_permission(). */
+static const char *item_text(struct arena *arena, struct item item)
+{
+    char *text = arena_copy(arena, item.bytes, item.length);
+    for (size_t i = 0; i < item.length; i++)
+        if (text[i] == '\0')
+            text[i] = '\x01';
+    return text;
+}
+
+/* What `book`, the permissions of all roles, says of one role. */
+static struct text_list permissions_of(struct arena *arena, struct items book, struct item role, const char **room)
+{
+    struct text_list list = {room, 0};
+    struct item name, permission;
+    while (next_item(&book, &name) && next_item(&book, &permission))
+        if (same_item(name, role))
+            list.items[list.count++] = item_text(arena, permission);
+    return list;
+}
+
+static void read_grants(struct arena *arena, struct items roles, struct items book, struct principal *principal)
+{
+    size_t count = count_items(roles);
+    struct item role;
+    /* A role is held once, so that all of them together have no more permissions than the book. */
+    const char **room = arena_array(arena, count_items(book) / 2 + 1, sizeof *room);
+    principal->grants = arena_array(arena, count, sizeof *principal->grants);
+    principal->user.roles.items = arena_array(arena, count, sizeof *principal->user.roles.items);
+    while (next_item(&roles, &role)) {
+        struct role_grant *grant = &principal->grants[principal->grant_count++];
+        grant->role = item_text(arena, role);
+        grant->permissions = permissions_of(arena, book, role, room);
+        room += grant->permissions.count;
+        principal->user.roles.items[principal->user.roles.count++] = grant->role;
+    }
+}
+
+/* ---- loading ------------------------------------------------------------------------------------- */
+
 static const struct statement find_book = {"SELECT " PRINCIPAL_BOOK};
 
-/*
- * The user's rows, all of one moment, and the permissions of all roles at that moment. Somebody may have emptied
- * change_version; until it is filled again this costs more.
- */
-static struct error *ask(struct database *database, struct arena *arena, struct question question,
-                         const struct database_value *values, size_t count, struct rows **rows_out,
-                         const struct principal_book **book_out)
+/* The permissions of all roles. Somebody may have emptied change_version; until it is filled again this costs more. */
+static struct error *read_book(struct database *database, struct arena *arena, const struct rows *rows,
+                               struct items *book_out)
 {
-    struct rows *rows, *found;
-    *book_out = NULL;
-    TRY(database_query(database, arena, question.by_stamp, values, count, &rows));
-    if (rows->count != 0 && !rows_is_null(rows, 0, STAMP_COLUMN))
-        *book_out = principal_book_recall(database, rows_integer(rows, 0, STAMP_COLUMN));
-    if (rows->count != 0 && *book_out == NULL)
-        TRY(database_query(database, arena, question.whole, values, count, &rows));
-    *rows_out = rows;
-    if (rows->count == 0 || *book_out != NULL)
+    struct rows *found;
+    *book_out = items_of(rows, 6);
+    if (!rows_is_null(rows, 0, 6))
         return NULL;
-    if (!rows_is_null(rows, 0, STAMP_COLUMN)) {
-        *book_out = principal_book_learn(database, arena, rows, rows->columns - 1, rows_integer(rows, 0, STAMP_COLUMN));
-        return NULL;
-    }
     TRY(database_query(database, arena, &find_book, NO_VALUES, &found));
-    *book_out = principal_book_read(arena, found, 0);
+    *book_out = items_of(found, 0);
     return NULL;
 }
 
-/* NULL when the result is empty: there is no such user, or no such session of that user. */
-static struct principal *read_principal(struct arena *arena, const struct rows *rows, const struct principal_book *book,
-                                        struct id user, struct id session)
+/* NULL when the result is empty: there is no such user. */
+static struct error *read_principal(struct database *database, struct arena *arena, const struct rows *rows,
+                                    struct id user, struct id session, struct principal **principal_out)
 {
+    struct items book;
+    *principal_out = NULL;
     if (rows->count == 0)
         return NULL;
     struct principal *principal = arena_alloc(arena, sizeof *principal);
@@ -111,34 +172,29 @@ static struct principal *read_principal(struct arena *arena, const struct rows *
     principal->change_version = rows_integer(rows, 0, 5);
     principal->session_id = session;
     principal->session_good = rows_boolean(rows, 0, 7);
-    principal_book_grants(arena, book, rows, 4, principal);
-    return principal;
+    TRY(read_book(database, arena, rows, &book));
+    read_grants(arena, items_of(rows, 4), book, principal);
+    *principal_out = principal;
+    return NULL;
 }
 
 struct error *principal_load(struct database *database, struct arena *arena, struct id user,
                              struct id session, struct principal **principal_out)
 {
-    const struct question question =
-        id_is_none(session) ? (struct question){&load_user, &load_user_whole} : (struct question){&load, &load_whole};
-    const struct database_value values[] = {database_id(session), database_id(user)};
-    size_t skipped = id_is_none(session) ? 1 : 0;
-    const struct principal_book *book;
     struct rows *rows;
-    TRY(ask(database, arena, question, values + skipped, 2 - skipped, &rows, &book));
-    *principal_out = read_principal(arena, rows, book, user, session);
-    return NULL;
+    TRY(database_query(database, arena, &load, VALUES(database_id(session), database_id(user)), &rows));
+    return read_principal(database, arena, rows, user, session, principal_out);
 }
 
 struct error *principal_load_with_file(struct database *database, struct arena *arena, struct id user,
                                        struct id session, struct id file, struct principal **principal_out,
                                        struct file_record **file_out)
 {
-    const struct question question = {&load_with_file, &load_with_file_whole};
-    const struct principal_book *book;
     struct rows *rows;
     *file_out = NULL;
-    TRY(ask(database, arena, question, VALUES(database_id(file), database_id(session), database_id(user)), &rows, &book));
-    *principal_out = read_principal(arena, rows, book, user, session);
+    TRY(database_query(database, arena, &load_with_file,
+                       VALUES(database_id(session), database_id(file), database_id(user)), &rows));
+    TRY(read_principal(database, arena, rows, user, session, principal_out));
     if (*principal_out != NULL && !rows_is_null(rows, 0, FILE_COLUMN)) {
         *file_out = arena_alloc(arena, sizeof **file_out);
         file_read_body(arena, rows, 0, FILE_COLUMN, file, (*principal_out)->user.organisation_id, *file_out);

@@ -214,6 +214,8 @@ static struct error *apply_status(const struct update *update, struct arena *are
     if (user->status != USER_ACTIVE && user->status != USER_DISABLED)
         return error_plain(arena, ERROR_USER_STATE);
     user->status = update->patch->status;
+    if (user->status == USER_DISABLED)
+        return session_end_all(update->service->database, arena, user->id, (struct id){{0}}, NULL);
     return NULL;
 }
 
@@ -276,9 +278,6 @@ static struct error *update_rows(struct database *database, struct arena *arena,
         .target_id = id_text(arena, user->id),
     };
     TRY(user_update(database, arena, user));
-    /* After the user's row: see the order of locks in sql/016-session-state.sql. */
-    if (update->patch->has_status && user->status == USER_DISABLED)
-        TRY(session_end_all(database, arena, user->id, (struct id){{0}}, NULL));
     TRY(sync_queue(update->service, arena, user->id));
     update->user = user;
     return caller_audit(update->service, arena, update->caller, &entry);

@@ -13,7 +13,6 @@
 #include "base/error.h"
 #include "blob/blob.h"
 #include "blob/directory.h"
-#include "domain/principal.h"
 #include "domain/session.h"
 #include "service/restore_int.h"
 #include "store/database.h"
@@ -172,7 +171,6 @@ static struct error *drop_tables(struct restore *restore)
 static struct error *load_rows(struct restore *restore)
 {
     uint64_t rows = 0;
-    int64_t mended;
     const char *path = arena_format(restore->arena, "%s/" BACKUP_ROWS, restore->result->path);
     TRY(drop_tables(restore));
     FILE *text = fopen(path, "re");
@@ -183,9 +181,7 @@ static struct error *load_rows(struct restore *restore)
     TRY(error);
     restore->result->rows = (int64_t)rows;
     TRY(session_end_everyones(restore->database, restore->arena));
-    TRY(migrate(restore->database, restore->arena, restore->options->sql, NULL, NULL));
-    /* What was wrong when it was copied, past the triggers, does not come back. */
-    return principal_rebuild(restore->database, restore->arena, &mended);
+    return migrate(restore->database, restore->arena, restore->options->sql, NULL, NULL);
 }
 
 /* ---- the frame ----------------------------------------------------------------------------------- */

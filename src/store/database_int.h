@@ -73,8 +73,6 @@ struct database {
     struct fault doom; /* what doomed the transaction */
     struct prepared *prepared[PREPARED_SLOTS];
     size_t prepared_count;
-    struct arena *remembered_memory; /* NULL: nothing is remembered */
-    const void *remembered;
 };
 
 /*

@@ -92,7 +92,7 @@ static void open_database(char **arguments)
 static void run(const struct ids *one)
 {
     MYSQL_BIND bound[3];
-    const unsigned char *values[3] = {one->file, one->session, one->user};
+    const unsigned char *values[3] = {one->session, one->file, one->user};
     for (size_t i = 0; i < 3; i++)
         bound[i] = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_BLOB, .buffer = (void *)values[i], .buffer_length = ID_SIZE};
     if (mysql_stmt_bind_param(statement, bound) != 0 || mysql_stmt_execute(statement) != 0 ||

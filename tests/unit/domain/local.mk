@@ -14,7 +14,6 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/test_permission.c \
 	tests/unit/domain/test_principal.c \
 	tests/unit/domain/test_principal_keep.c \
-	tests/unit/domain/test_principal_session.c \
 	tests/unit/domain/test_provisioning.c \
 	tests/unit/domain/test_role.c \
 	tests/unit/domain/test_session.c \

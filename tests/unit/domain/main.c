@@ -9,7 +9,6 @@
     X(provisioning) \
     X(principal)    \
     X(principal_keep) \
-    X(principal_session) \
     X(session)      \
     X(outbox)       \
     X(file)         \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the triggers keep (sql/011-principal.sql, sql/016-session-state.sql) is at every moment what the tables say, whoever changes them and how. */
+/* What the triggers keep (sql/011-principal.sql) is at every moment what the tables say, whoever changes them and how. */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -21,7 +21,6 @@ struct world {
     const char *organisations[ORGANISATIONS]; /* as SQL literals */
     const char *people[PEOPLE];
     struct id ids[PEOPLE];
-    struct id sessions[PEOPLE];
     unsigned seed;
 };
 
@@ -43,7 +42,6 @@ static struct world given_world(struct arena *arena)
     for (size_t i = 0; i < PEOPLE; i++) {
         world.ids[i] = given_user(world.database, arena, organisations[i % ORGANISATIONS], "owner", NULL)->id;
         world.people[i] = sql_id(arena, world.ids[i]);
-        world.sessions[i] = given_session(world.database, arena, world.ids[i]);
     }
     return world;
 }
@@ -120,19 +118,6 @@ static const char *const typed[] = {
     "INSERT INTO user (id, organisation_id, email, first_name, last_name, status) VALUES (@v, @n, HEX(@v), 'A', 'B',"
     " 'active') ON DUPLICATE KEY UPDATE status = VALUES(status), organisation_id = VALUES(organisation_id)",
     "UPDATE user SET id = REVERSE(id) WHERE id = @u",
-    "INSERT INTO session (id, user_id, expires_at) VALUES (UNHEX(MD5(RAND())), @u, '2100-01-01')",
-    "INSERT INTO session (id, user_id, expires_at, user_status, roles, organisation_id)"
-    " VALUES (UNHEX(MD5(RAND())), @u, '2100-01-01', 'active', '5:admin', @o)",
-    "INSERT INTO session (id, user_id, expires_at) SELECT UNHEX(MD5(CONCAT(RAND(), HEX(id)))), id, '2100-01-01' FROM user"
-    " WHERE organisation_id = @o",
-    "INSERT IGNORE INTO session (id, user_id, expires_at) VALUES (@u, @v, '2100-01-01'), (@v, @u, '2100-01-01')",
-    "REPLACE INTO session (id, user_id, expires_at) VALUES (@u, @v, '2100-01-01')",
-    "UPDATE session SET user_id = @v WHERE user_id = @u LIMIT 2",
-    "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE user_id = @u",
-    "UPDATE session SET user_id = REVERSE(user_id), ended_at = NULL WHERE user_id IN (@u, @v) LIMIT 1",
-    "DELETE FROM session WHERE user_id = @u AND id <> @u LIMIT 2",
-    "TRUNCATE principal",
-    "UPDATE change_version SET roles_stamp = 9",
 };
 #define TYPED (sizeof typed / sizeof *typed)
 
@@ -203,33 +188,22 @@ static const char *grants_of(struct arena *arena, const struct principal *princi
     return text.bytes == NULL ? "" : text.bytes;
 }
 
-static void expect_the_same(struct world *world, const struct principal *principal, const char *user)
-{
-    assert_string_equal(grants_of(world->arena, principal), grants_by_join(world, user));
-    const char *states = sql_text(world->database, world->arena, "SELECT CONCAT(u.status = 'active', o.status = 'active')"
-                                  " FROM user u JOIN organisation o ON o.id = u.organisation_id WHERE u.id = %s", user);
-    assert_int_equal(principal->user.status == USER_ACTIVE, states[0] == '1');
-    assert_int_equal(principal->organisation.status == ORGANISATION_ACTIVE, states[1] == '1');
-}
-
-/* principal_load() says of everyone what the join says, with the user's session and without one. */
+/* principal_load() says of everyone what the join says. */
 static void expect_the_same_as_the_join(struct world *world)
 {
     for (size_t i = 0; i < PEOPLE; i++) {
         struct principal *principal;
-        const char *session = sql_id(world->arena, world->sessions[i]);
-        expect_ok(principal_load(world->database, world->arena, world->ids[i], (struct id){{0}}, &principal));
+        expect_ok(principal_load(world->database, world->arena, world->ids[i], id_new(), &principal));
         int64_t there = sql_integer(world->database, world->arena, "SELECT COUNT(*) FROM user WHERE id = %s", world->people[i]);
         assert_int_equal(principal != NULL, there);
-        if (principal != NULL)
-            expect_the_same(world, principal, world->people[i]);
-        expect_ok(principal_load(world->database, world->arena, world->ids[i], world->sessions[i], &principal));
-        assert_int_equal(principal != NULL, sql_integer(world->database, world->arena, "SELECT COUNT(*) FROM session"
-                         " WHERE id = %s AND user_id = %s", session, world->people[i]));
-        if (principal != NULL && there != 0)
-            expect_the_same(world, principal, world->people[i]);
-        else
-            assert_true(principal == NULL || (!principal_stands(principal) && principal->grant_count == 0));
+        if (principal == NULL)
+            continue;
+        assert_string_equal(grants_of(world->arena, principal), grants_by_join(world, world->people[i]));
+        const char *states = sql_text(world->database, world->arena, "SELECT CONCAT(u.status = 'active', o.status = 'active')"
+                                      " FROM user u JOIN organisation o ON o.id = u.organisation_id WHERE u.id = %s",
+                                      world->people[i]);
+        assert_int_equal(principal->user.status == USER_ACTIVE, states[0] == '1');
+        assert_int_equal(principal->organisation.status == ORGANISATION_ACTIVE, states[1] == '1');
     }
 }
 
@@ -304,16 +278,8 @@ static void what_went_round_the_triggers_is_found_and_mended(void **state)
     sql(world.database, arena, "INSERT INTO principal SELECT REVERSE(user_id), organisation_id, 'active', 'active', '', ''"
                                " FROM principal LIMIT 1");
     sql(world.database, arena, "SET SESSION foreign_key_checks = 1");
-    sql(world.database, arena, "UPDATE session SET roles = '5:admin' WHERE user_id = %s", world.people[2]);
-    sql(world.database, arena, "UPDATE session SET user_status = 'active' WHERE user_id = %s", world.people[0]);
     expect_ok(principal_rebuild(world.database, arena, &changed));
     assert_true(changed >= PEOPLE);
-    assert_int_equal(different(&world), 0);
-    /* The copies alone. */
-    sql(world.database, arena, "UPDATE session SET permissions = 'rwx:*' WHERE user_id = %s", world.people[3]);
-    assert_true(different(&world) > 0);
-    expect_ok(principal_rebuild(world.database, arena, &changed));
-    assert_true(changed > 0);
     assert_int_equal(different(&world), 0);
     end(&world);
 }
@@ -335,9 +301,7 @@ static void a_trigger_that_is_missing_is_found_without_the_right_to_see_it(void 
         "principal_user_insert",       "principal_user_update",       "principal_user_move",   "principal_user_delete",
         "principal_organisation_update", "principal_role_insert",     "principal_role_update", "principal_role_delete",
         "principal_permission_insert", "principal_permission_update", "principal_permission_delete",
-        "principal_permission_restore", "principal_session_insert",   "principal_session_update",
-        "session_principal_insert",    "session_principal_update",    "session_principal_rename",
-        "session_principal_delete",    "principal_stamp_renew",       "principal_stamp_begin"};
+        "principal_permission_restore"};
     struct arena *arena = harness_arena(state);
     struct world world = given_world(arena);
     int64_t users = sql_integer(world.database, arena, "SELECT COUNT(*) FROM user");

@@ -27,23 +27,18 @@ static const struct {
     {"file_keep.c:look_at_file", "the operator's commands look again before they act"},
     {"file_keep.c:known_files", "the operator's commands ask which bytes have a row"},
     {"principal.c:load", "finds out which organisation the caller is of"},
-    {"principal.c:load_whole", "finds out which organisation the caller is of"},
-    {"principal.c:load_user", "the user whose row was found before, with the organisation bound"},
-    {"principal.c:load_user_whole", "the user whose row was found before, with the organisation bound"},
     {"principal.c:load_details", "the caller's own rows"},
     {"principal_keep.c:compare", "the operator's commands go over everyone"},
     {"principal_keep.c:hold_users", "the operator's commands go over everyone"},
     {"principal_keep.c:hold_roles", "the operator's commands go over everyone"},
     {"principal_keep.c:empty", "the operator's commands go over everyone"},
-    {"principal_keep.c:compare_portion", "the operator's commands go over everyone"},
-    {"principal_keep.c:mend_portion", "the operator's commands go over everyone"},
     {"principal_probe.c:compare", "rows that the probe itself has made, and all roles"},
     {"provisioning.c:find_address", "an address belongs to one user of all organisations"},
 };
 #define EXCEPTIONS (sizeof exceptions / sizeof *exceptions)
 
 /* Tables whose rows belong to an organisation. */
-static const char *const tables[] = {"user", "user_role", "principal", "file", "file_tag", "file_usage"};
+static const char *const tables[] = {"user", "user_role", "file", "file_tag", "file_usage"};
 
 struct statement_text {
     const char *place;
@@ -140,7 +135,7 @@ static bool names_organisation(const char *sql)
     if (strncmp(sql, "INSERT INTO", 11) == 0 && strstr(sql, "VALUES") != NULL)
         return strstr(sql, "organisation_id") != NULL;
     return strstr(sql, "organisation_id = ?") != NULL ||
-           strstr(sql, "f.organisation_id = s.organisation_id") != NULL;
+           strstr(sql, "f.organisation_id = p.organisation_id") != NULL;
 }
 
 static const char *exception_for(const char *place)
