@@ -25,6 +25,10 @@
 #define LIMIT_TOKEN_LEEWAY_SECONDS 30
 #define LIMIT_TOKEN_MEMO_SLOTS 4096
 
+/* Sessions of which a process remembers that they were good, and for how long (milliseconds). */
+#define LIMIT_SESSION_MEMO_SLOTS 1024
+#define LIMIT_SESSION_MEMO_AGE 60000
+
 /* Multipart uploads (contract, section 3, Files). */
 #define LIMIT_PARTS 32
 #define LIMIT_FILES 10

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The principal: who is calling and what they may do, read afresh for every request in one round trip.
- * Nothing of it is kept for the next request, so that a change by anyone holds from the next request on.
+ * The principal: who is calling and what they may do, read afresh for every request in one round trip, so that a change by
+ * anyone holds from the next request on. Of the next requests' answers nothing is kept but that a session was good, and with
+ * which mark: while that mark stands in the row that is read anyway, the session's own row need not be read.
  */
 #ifndef GATEHOUSE_DOMAIN_PRINCIPAL_H
 #define GATEHOUSE_DOMAIN_PRINCIPAL_H
@@ -45,8 +46,8 @@ struct principal_source {
 };
 
 /*
- * One statement: the user, the organisation, the session's state, roles and permissions. *principal_out is
- * NULL when there is no such user. A user that may not call is loaded all the same: ask principal_stands().
+ * One statement, or two where something was taken from a session of the user since the last: the user, the organisation,
+ * the session's state, roles and permissions. *principal_out is NULL when there is no such user. A user that may not call is loaded all the same: ask principal_stands().
  */
 struct error *principal_load(struct database *database, struct arena *arena, struct id user,
                              struct id session, struct principal **principal_out);
@@ -80,8 +81,8 @@ struct error *principal_probe(struct database *database, struct arena *arena, co
 struct error *principal_rebuild(struct database *database, struct arena *arena, int64_t *changed_out);
 
 /*
- * The statement itself, for tools/bench, which measures what its bare round trip costs. Its parameters are the session,
- * the file where `with_file`, and the user.
+ * The statement itself, as it is for a session that is known to be good, for tools/bench, which measures what its bare round
+ * trip costs. Its parameters are the file, where `with_file`, and the user.
  */
 const struct statement *principal_statement(bool with_file);
 

@@ -77,6 +77,14 @@ void database_close(struct database *database);
  */
 void database_renew(struct database *database);
 
+/*
+ * One thing that is remembered with the handle: what somebody keeps from one request to the next, such as which sessions
+ * were good (domain/session_memo_int.h). database_remember() takes `memory` over, in which `thing` lies, and releases what
+ * was remembered before; database_free() releases the last. NULL: nothing is remembered.
+ */
+void database_remember(struct database *database, struct arena **memory, void *thing);
+void *database_remembered(const struct database *database);
+
 /* One round trip; connects when there is no connection. */
 struct error *database_ping(struct database *database, struct arena *arena);
 

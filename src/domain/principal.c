@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The statement that every authorised request waits for: four rows by their primary keys (three without a file), which
+ * The statement that every authorised request waits for: three rows by their primary keys (two without a file), which
  * the server reads while it plans, so that no join is left to execute. What it reads, triggers keep up to date
- * (sql/011-principal.sql); beside a row of its own there is only the session, which is the truth itself.
+ * (sql/011-principal.sql). The session's own row, the truth itself, is read as well unless this process has found it good
+ * and the mark beside the user says that nothing was taken from any session of the user since (sql/016-session-mark.sql).
  *
  * Measured with 10,000 users of two roles and 50,000 files, one connection over the unix socket, as the smallest of 40
  * interleaved rounds, in microseconds until the result is there (of the server's processor, of the client's):
@@ -13,39 +14,53 @@
  *     version and file that stood here before, 40 columns                    124 (90, 22)
  *     the same with 16 columns                                               86 (73, 13)
  *     principal, session, version, file                                      53 (42, 11)
- *     the session's state in the row as well, that is one table less         47 (31, 9)
+ *     principal, version, file                                               47 (31, 9)
  *     user and organisation by their own rows, that is two tables more       82
  *
- * Each table costs about 8 us, each column up to 1. One row a session would save one table, but then every change of a
- * user, an organisation or a role must find all its sessions; so roles stand beside the version and users by themselves.
+ * Each table costs about 8 us, each column up to 1. One row a session that holds all would save the same table, but then every
+ * change of a user, an organisation or a role must find all its sessions, of which a user may have many thousands.
  */
 #include "domain/principal.h"
 
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "domain/columns_int.h"
 #include "domain/permission.h"
+#include "domain/session_memo_int.h"
 
+#define MARK_COLUMN 7
 #define FILE_COLUMN 8
 
 #define PRINCIPAL_COLUMNS \
-    "p.organisation_id, p.user_status, p.organisation_status, p.permissions, p.roles, v.version, v.roles," \
-    " s.user_id = p.user_id AND s.ended_at IS NULL AND s.expires_at > UTC_TIMESTAMP(3)"
-#define PRINCIPAL_TABLES \
-    " FROM principal p LEFT JOIN session s ON s.id = ? LEFT JOIN change_version v ON v.id = 1"
+    "p.organisation_id, p.user_status, p.organisation_status, p.permissions, p.roles, v.version, v.roles, p.session_mark"
+#define PRINCIPAL_TABLES " FROM principal p LEFT JOIN change_version v ON v.id = 1"
+#define PRINCIPAL_ROW " WHERE p.user_id = ?"
 
-static const struct statement load = {"SELECT " PRINCIPAL_COLUMNS PRINCIPAL_TABLES " WHERE p.user_id = ?"};
+/* How many milliseconds the session lasts, the last column; 0 or NULL: it is not good. */
+#define LASTING_COLUMN \
+    "IF(s.user_id = p.user_id AND s.ended_at IS NULL AND s.expires_at > UTC_TIMESTAMP(3)," \
+    " CEILING(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), s.expires_at) / 1000), 0)"
+#define SESSION_TABLE " LEFT JOIN session s ON s.id = ?"
 
-static const struct statement load_with_file = {
+/* For a session of which it is known with which mark it was good, and for any. */
+static const struct statement load_known = {"SELECT " PRINCIPAL_COLUMNS PRINCIPAL_TABLES PRINCIPAL_ROW};
+static const struct statement load_any = {
+    "SELECT " PRINCIPAL_COLUMNS ", " LASTING_COLUMN PRINCIPAL_TABLES SESSION_TABLE PRINCIPAL_ROW};
+
+static const struct statement load_known_with_file = {
     "SELECT " PRINCIPAL_COLUMNS ", " FILE_BODY_COLUMNS PRINCIPAL_TABLES
-    " LEFT JOIN file f ON f.id = ? AND f.organisation_id = p.organisation_id WHERE p.user_id = ?"};
+    " LEFT JOIN file f ON f.id = ? AND f.organisation_id = p.organisation_id" PRINCIPAL_ROW};
+static const struct statement load_any_with_file = {
+    "SELECT " PRINCIPAL_COLUMNS ", " FILE_BODY_COLUMNS ", " LASTING_COLUMN PRINCIPAL_TABLES
+    " LEFT JOIN file f ON f.id = ? AND f.organisation_id = p.organisation_id" SESSION_TABLE PRINCIPAL_ROW};
 
 const struct statement *principal_statement(bool with_file)
 {
-    return with_file ? &load_with_file : &load;
+    return with_file ? &load_known_with_file : &load_known;
 }
 
 /* ---- roles and what they grant ------------------------------------------------------------------- */
@@ -154,24 +169,72 @@ static struct error *read_book(struct database *database, struct arena *arena, c
     return NULL;
 }
 
-/* NULL when the result is empty: there is no such user. */
-static struct error *read_principal(struct database *database, struct arena *arena, const struct rows *rows,
-                                    struct id user, struct id session, struct principal **principal_out)
+/* Who asks, and for which of the organisation's files; `file` is NULL for none. */
+struct question {
+    struct id user;
+    struct id session;
+    const struct id *file;
+};
+
+/* The parameters in the order of the statements: the file, the session where it is read, the user. */
+static struct error *ask(struct database *database, struct arena *arena, const struct question *question, bool known,
+                         struct rows **rows_out)
+{
+    struct database_value values[3];
+    size_t count = 0;
+    if (question->file != NULL)
+        values[count++] = database_id(*question->file);
+    if (!known)
+        values[count++] = database_id(question->session);
+    values[count++] = database_id(question->user);
+    const struct statement *statement = question->file != NULL ? known ? &load_known_with_file : &load_any_with_file
+                                        : known                ? &load_known
+                                                               : &load_any;
+    return database_query(database, arena, statement, values, count, rows_out);
+}
+
+/* The user's rows, none where there is no such user, and whether the session is good at the moment of which they tell. */
+static struct error *look(struct database *database, struct arena *arena, const struct question *question,
+                          struct rows **rows_out, bool *good_out)
+{
+    int64_t now = clock_monotonic();
+    const struct id *mark = session_memo_mark(database, question->user, question->session, now);
+    *good_out = true;
+    if (mark != NULL) {
+        TRY(ask(database, arena, question, true, rows_out));
+        if ((*rows_out)->count == 0 || id_equal(rows_id(*rows_out, 0, MARK_COLUMN), *mark))
+            return NULL;
+    }
+    TRY(ask(database, arena, question, false, rows_out));
+    if ((*rows_out)->count == 0)
+        return NULL;
+    int64_t lasting = rows_integer(*rows_out, 0, (*rows_out)->columns - 1);
+    *good_out = lasting > 0;
+    session_memo_learn(database, question->user, question->session, rows_id(*rows_out, 0, MARK_COLUMN), now, lasting);
+    return NULL;
+}
+
+/* NULL when there is no such user. */
+static struct error *load(struct database *database, struct arena *arena, const struct question *question,
+                          struct rows **rows_out, struct principal **principal_out)
 {
     struct items book;
+    bool good;
     *principal_out = NULL;
+    TRY(look(database, arena, question, rows_out, &good));
+    const struct rows *rows = *rows_out;
     if (rows->count == 0)
         return NULL;
     struct principal *principal = arena_alloc(arena, sizeof *principal);
-    principal->user.id = user;
+    principal->user.id = question->user;
     principal->user.organisation_id = rows_id(rows, 0, 0);
     principal->user.status = user_status_read(rows_text(rows, 0, 1));
     principal->organisation.id = principal->user.organisation_id;
     principal->organisation.status = organisation_status_read(rows_text(rows, 0, 2));
     principal->user.permissions = permission_words(arena, column_permission(arena, rows, 0, 3));
     principal->change_version = rows_integer(rows, 0, 5);
-    principal->session_id = session;
-    principal->session_good = rows_boolean(rows, 0, 7);
+    principal->session_id = question->session;
+    principal->session_good = good;
     TRY(read_book(database, arena, rows, &book));
     read_grants(arena, items_of(rows, 4), book, principal);
     *principal_out = principal;
@@ -182,8 +245,8 @@ struct error *principal_load(struct database *database, struct arena *arena, str
                              struct id session, struct principal **principal_out)
 {
     struct rows *rows;
-    TRY(database_query(database, arena, &load, VALUES(database_id(session), database_id(user)), &rows));
-    return read_principal(database, arena, rows, user, session, principal_out);
+    struct question question = {user, session, NULL};
+    return load(database, arena, &question, &rows, principal_out);
 }
 
 struct error *principal_load_with_file(struct database *database, struct arena *arena, struct id user,
@@ -191,10 +254,9 @@ struct error *principal_load_with_file(struct database *database, struct arena *
                                        struct file_record **file_out)
 {
     struct rows *rows;
+    struct question question = {user, session, &file};
     *file_out = NULL;
-    TRY(database_query(database, arena, &load_with_file,
-                       VALUES(database_id(session), database_id(file), database_id(user)), &rows));
-    TRY(read_principal(database, arena, rows, user, session, principal_out));
+    TRY(load(database, arena, &question, &rows, principal_out));
     if (*principal_out != NULL && !rows_is_null(rows, 0, FILE_COLUMN)) {
         *file_out = arena_alloc(arena, sizeof **file_out);
         file_read_body(arena, rows, 0, FILE_COLUMN, file, (*principal_out)->user.organisation_id, *file_out);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether the triggers of sql/011-principal.sql are there and do their work, for an account that may not see them: users,
- * organisations and roles of our own are made and changed, what the triggers should have done is looked at after each step,
- * and all of it is rolled back. Nobody else ever sees it; for its few milliseconds, whoever changes a role or appends to the
- * change log waits.
+ * Whether the triggers of sql/011-principal.sql and sql/016-session-mark.sql are there and do their work, for an account that
+ * may not see them: users, organisations, sessions and roles of our own are made and changed, what the triggers should have
+ * done is looked at after each step, and all of it is rolled back. Nobody else ever sees it; for its few milliseconds,
+ * whoever changes a role or appends to the change log waits.
  */
 #include <string.h>
 
@@ -13,12 +13,16 @@
 #include "domain/columns_int.h"
 #include "domain/principal.h"
 
-/* The values of a step, one letter each: u the user, a and b its organisations, n a name unlike any other. */
+/* The values of a step, one letter each: u the user, a and b its organisations, s its session, n a name unlike any other. */
 struct step {
     const char *trigger; /* what it is about; NULL: only a step on the way */
     struct statement statement;
     const char *values;
 };
+
+/* The mark that the steps wait to be renewed. */
+#define UNMARK "UPDATE principal SET session_mark = '' WHERE user_id = ?"
+#define RENAME "UPDATE principal SET user_id = ? WHERE user_id = ?"
 
 static const struct step steps[] = {
     {NULL, {"INSERT INTO organisation (id, name, status) VALUES (?, ?, 'provisioning')"}, "an"},
@@ -26,6 +30,15 @@ static const struct step steps[] = {
     {"principal_user_insert",
      {"INSERT INTO user (id, organisation_id, email, first_name, last_name, status) VALUES (?, ?, ?, '', '', 'provisioning')"},
      "uan"},
+    {"session_mark_begin", {"DELETE FROM session WHERE id = ?"}, "s"},
+    {NULL, {UNMARK}, "u"},
+    {NULL, {"INSERT INTO session (id, user_id, expires_at) VALUES (?, ?, UTC_TIMESTAMP(3) + INTERVAL 1 HOUR)"}, "su"},
+    {"session_mark_update", {"UPDATE session SET expires_at = expires_at - INTERVAL 1 SECOND WHERE id = ?"}, "s"},
+    {NULL, {UNMARK}, "u"},
+    {"session_mark_delete", {"DELETE FROM session WHERE id = ?"}, "s"},
+    {NULL, {UNMARK}, "u"},
+    {NULL, {RENAME}, "au"},
+    {"session_mark_move", {RENAME}, "ua"},
     {"principal_user_update", {"UPDATE user SET permissions = 'a:b:r', status = 'disabled' WHERE id = ?"}, "u"},
     {"principal_user_move", {"UPDATE user SET organisation_id = ? WHERE id = ?"}, "bu"},
     {"principal_organisation_update", {"UPDATE organisation SET status = 'disabled' WHERE id = ?"}, "b"},
@@ -48,10 +61,11 @@ static const struct statement compare = {
     " AND q.organisation_status = o.status AND q.permissions = u.permissions AND q.roles = " PRINCIPAL_ROLES
     " WHERE u.id = ? AND q.user_id IS NULL)"
     " + (SELECT COUNT(*) FROM principal q LEFT JOIN user u ON u.id = q.user_id WHERE q.user_id = ? AND u.id IS NULL)"
-    " + (SELECT COUNT(*) FROM change_version v WHERE v.id = 1 AND v.roles <> " PRINCIPAL_BOOK ")"};
+    " + (SELECT COUNT(*) FROM change_version v WHERE v.id = 1 AND v.roles <> " PRINCIPAL_BOOK "),"
+    " (SELECT COUNT(*) FROM principal WHERE user_id = ? AND session_mark <> REPEAT(CHAR(0), 16))"};
 
 struct probe {
-    struct id user, first, second;
+    struct id user, first, second, session;
     const char *name;
     const char *trigger; /* that does not do its work */
     bool done;
@@ -62,10 +76,20 @@ static struct error *take(struct database *database, struct arena *arena, const 
     struct database_value values[4];
     size_t count = strlen(step->values);
     for (size_t i = 0; i < count; i++) {
-        const struct id *id = step->values[i] == 'u' ? &probe->user : step->values[i] == 'a' ? &probe->first : &probe->second;
-        values[i] = step->values[i] == 'n' ? database_text(probe->name) : database_id(*id);
+        char letter = step->values[i];
+        const struct id *id = letter == 'u'   ? &probe->user
+                              : letter == 's' ? &probe->session
+                              : letter == 'a' ? &probe->first
+                                              : &probe->second;
+        values[i] = letter == 'n' ? database_text(probe->name) : database_id(*id);
     }
     return database_change(database, arena, &step->statement, values, count, NULL);
+}
+
+/* Whether the user must have a mark after the step. */
+static bool is_of_marks(const struct step *step)
+{
+    return strncmp(step->trigger, "session_mark", strlen("session_mark")) == 0;
 }
 
 /* Always an error, so that everything is rolled back. */
@@ -78,8 +102,9 @@ static struct error *try_all(struct database *database, struct arena *arena, voi
         TRY(take(database, arena, probe, &steps[i]));
         if (steps[i].trigger == NULL)
             continue;
-        TRY(database_query(database, arena, &compare, VALUES(database_id(probe->user), database_id(probe->user)), &rows));
-        if (rows_integer(rows, 0, 0) != 0) {
+        struct database_value user = database_id(probe->user);
+        TRY(database_query(database, arena, &compare, VALUES(user, user, user), &rows));
+        if (rows_integer(rows, 0, 0) != 0 || (is_of_marks(&steps[i]) && rows_integer(rows, 0, 1) != 1)) {
             probe->trigger = steps[i].trigger;
             break;
         }
@@ -90,7 +115,7 @@ static struct error *try_all(struct database *database, struct arena *arena, voi
 
 struct error *principal_probe(struct database *database, struct arena *arena, const char **trigger_out)
 {
-    struct probe probe = {.user = id_new(), .first = id_new(), .second = id_new()};
+    struct probe probe = {.user = id_new(), .first = id_new(), .second = id_new(), .session = id_new()};
     probe.name = arena_format(arena, "gatehousectl-check-%s", id_text(arena, probe.user));
     struct error *error = database_transaction(database, arena, try_all, &probe, NULL);
     *trigger_out = probe.trigger;

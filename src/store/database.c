@@ -81,8 +81,22 @@ void database_free(struct database **database)
         return;
     connection_close(*database);
     struct arena *memory = (*database)->memory;
+    arena_free(&(*database)->remembered_memory);
     *database = NULL;
     arena_free(&memory);
+}
+
+void database_remember(struct database *database, struct arena **memory, void *thing)
+{
+    arena_free(&database->remembered_memory);
+    database->remembered_memory = *memory;
+    database->remembered = thing;
+    *memory = NULL;
+}
+
+void *database_remembered(const struct database *database)
+{
+    return database->remembered;
 }
 
 void database_close(struct database *database)

@@ -73,6 +73,8 @@ struct database {
     struct fault doom; /* what doomed the transaction */
     struct prepared *prepared[PREPARED_SLOTS];
     size_t prepared_count;
+    struct arena *remembered_memory; /* NULL: nothing is remembered */
+    void *remembered;
 };
 
 /*

@@ -82,7 +82,7 @@ static void open_database(char **arguments)
     statement = mysql_stmt_init(mysql);
     if (mysql_stmt_prepare(statement, sql, strlen(sql)) != 0)
         die(mysql_stmt_error(statement));
-    if (mysql_stmt_param_count(statement) != 3 || mysql_stmt_field_count(statement) > COLUMNS_MAX)
+    if (mysql_stmt_param_count(statement) != 2 || mysql_stmt_field_count(statement) > COLUMNS_MAX)
         die("the statement has changed: see principal_statement()");
     for (size_t i = 0; i < COLUMNS_MAX; i++)
         columns[i] = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_STRING, .buffer = cells[i], .buffer_length = CELL_BYTES,
@@ -91,9 +91,9 @@ static void open_database(char **arguments)
 
 static void run(const struct ids *one)
 {
-    MYSQL_BIND bound[3];
-    const unsigned char *values[3] = {one->session, one->file, one->user};
-    for (size_t i = 0; i < 3; i++)
+    MYSQL_BIND bound[2];
+    const unsigned char *values[2] = {one->file, one->user};
+    for (size_t i = 0; i < 2; i++)
         bound[i] = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_BLOB, .buffer = (void *)values[i], .buffer_length = ID_SIZE};
     if (mysql_stmt_bind_param(statement, bound) != 0 || mysql_stmt_execute(statement) != 0 ||
         mysql_stmt_store_result(statement) != 0 || mysql_stmt_bind_result(statement, columns) != 0)

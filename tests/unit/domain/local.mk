@@ -17,6 +17,7 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/test_provisioning.c \
 	tests/unit/domain/test_role.c \
 	tests/unit/domain/test_session.c \
+	tests/unit/domain/test_session_mark.c \
 	tests/unit/domain/test_settings.c \
 	tests/unit/domain/test_statements.c \
 	tests/unit/domain/test_throttle.c \

@@ -9,6 +9,7 @@
     X(provisioning) \
     X(principal)    \
     X(principal_keep) \
+    X(session_mark) \
     X(session)      \
     X(outbox)       \
     X(file)         \

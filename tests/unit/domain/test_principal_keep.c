@@ -275,7 +275,8 @@ static void what_went_round_the_triggers_is_found_and_mended(void **state)
     sql(world.database, arena, "UPDATE change_version SET roles = '' WHERE id = 1");
     sql(world.database, arena, "DELETE FROM principal WHERE user_id = %s", world.people[0]);
     sql(world.database, arena, "UPDATE principal SET user_status = 'active' WHERE user_id = %s", world.people[1]);
-    sql(world.database, arena, "INSERT INTO principal SELECT REVERSE(user_id), organisation_id, 'active', 'active', '', ''"
+    sql(world.database, arena, "INSERT INTO principal (user_id, organisation_id, user_status, organisation_status, permissions, roles)"
+                               " SELECT REVERSE(user_id), organisation_id, 'active', 'active', '', ''"
                                " FROM principal LIMIT 1");
     sql(world.database, arena, "SET SESSION foreign_key_checks = 1");
     expect_ok(principal_rebuild(world.database, arena, &changed));
@@ -301,7 +302,8 @@ static void a_trigger_that_is_missing_is_found_without_the_right_to_see_it(void 
         "principal_user_insert",       "principal_user_update",       "principal_user_move",   "principal_user_delete",
         "principal_organisation_update", "principal_role_insert",     "principal_role_update", "principal_role_delete",
         "principal_permission_insert", "principal_permission_update", "principal_permission_delete",
-        "principal_permission_restore"};
+        "principal_permission_restore", "session_mark_begin",         "session_mark_move",     "session_mark_update",
+        "session_mark_delete"};
     struct arena *arena = harness_arena(state);
     struct world world = given_world(arena);
     int64_t users = sql_integer(world.database, arena, "SELECT COUNT(*) FROM user");
