@@ -38,6 +38,12 @@ struct error *session_end_all(struct database *database, struct arena *arena, st
 struct error *session_purge(struct database *database, struct arena *arena, unsigned limit,
                             uint64_t *count_out);
 
+/*
+ * Every user's mark anew (sql/016-session-mark.sql), after which no process takes a session for good without reading it: for
+ * data that may be a copy put back.
+ */
+struct error *session_mark_everyone(struct database *database, struct arena *arena);
+
 /* Ends every session of everyone: after a restore, what was ended since the backup must not live again. */
 struct error *session_end_everyones(struct database *database, struct arena *arena);
 

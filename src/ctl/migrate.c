@@ -20,6 +20,7 @@
 #include "codec/seal.h"
 #include "ctl/ctl_int.h"
 #include "domain/principal.h"
+#include "domain/session.h"
 #include "service/setup.h"
 #include "store/database.h"
 #include "store/migrate.h"
@@ -88,6 +89,7 @@ static struct error *keep_principals(struct database *database, struct arena *ar
 {
     int64_t changed = 0;
     TRY(principal_rebuild(database, arena, &changed));
+    TRY(session_mark_everyone(database, arena));
     if (changed != 0)
         (void)printf("mended what is kept of %lld users or roles\n", (long long)changed);
     return NULL;

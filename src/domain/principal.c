@@ -197,7 +197,7 @@ static struct error *ask(struct database *database, struct arena *arena, const s
 static struct error *look(struct database *database, struct arena *arena, const struct question *question,
                           struct rows **rows_out, bool *good_out)
 {
-    int64_t now = clock_monotonic();
+    int64_t now = clock_monotonic() / 1000;
     const struct id *mark = session_memo_mark(database, question->user, question->session, now);
     *good_out = true;
     if (mark != NULL) {

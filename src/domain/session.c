@@ -67,6 +67,13 @@ struct error *session_purge(struct database *database, struct arena *arena, unsi
     return NULL;
 }
 
+static const struct statement mark_everyone = {"UPDATE principal SET session_mark = UNHEX(REPLACE(UUID(), '-', ''))"};
+
+struct error *session_mark_everyone(struct database *database, struct arena *arena)
+{
+    return database_change(database, arena, &mark_everyone, NO_VALUES, NULL);
+}
+
 static const struct statement end_everyones = {
     "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE ended_at IS NULL"};
 

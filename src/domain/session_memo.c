@@ -55,7 +55,7 @@ void session_memo_learn(struct database *database, struct id user, struct id ses
         return;
     struct slot *slot = &memo_of(database)->slots[place_of(session)];
     int64_t age = lasting < LIMIT_SESSION_MEMO_AGE ? lasting : LIMIT_SESSION_MEMO_AGE;
-    if (age > 0)
+    if (age > 0 && !id_is_none(mark))
         *slot = (struct slot){user, session, mark, now + age};
     else if (id_equal(slot->session, session))
         slot->until = 0;

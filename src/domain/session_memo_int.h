@@ -15,13 +15,14 @@ struct database;
 
 /*
  * The mark with which this session of this user was good; NULL where nothing is known, or its time may be over at `now`
- * (milliseconds of clock_monotonic()). The pointer is good until the next session_memo_learn().
+ * (milliseconds of the monotonic clock). The pointer is good until the next session_memo_learn().
  */
 const struct id *session_memo_mark(const struct database *database, struct id user, struct id session, int64_t now);
 
 /*
  * The session was good with that mark at `now` and will be for `lasting` milliseconds; 0: it was not. Nothing is remembered in
- * a transaction, which may have made the session and be rolled back.
+ * a transaction, which may have made the session and be rolled back, nor with the mark of zeros, which a user has until
+ * there are triggers.
  */
 void session_memo_learn(struct database *database, struct id user, struct id session, struct id mark, int64_t now,
                         int64_t lasting);

@@ -181,7 +181,8 @@ static struct error *load_rows(struct restore *restore)
     TRY(error);
     restore->result->rows = (int64_t)rows;
     TRY(session_end_everyones(restore->database, restore->arena));
-    return migrate(restore->database, restore->arena, restore->options->sql, NULL, NULL);
+    TRY(migrate(restore->database, restore->arena, restore->options->sql, NULL, NULL));
+    return session_mark_everyone(restore->database, restore->arena);
 }
 
 /* ---- the frame ----------------------------------------------------------------------------------- */

@@ -312,6 +312,7 @@ void connection_close(struct database *database)
     deadline = clock_monotonic();
     mysql_close(database->mysql);
     database->mysql = NULL;
+    database_forget(database);
     for (size_t i = 0; i < PREPARED_SLOTS; i++) {
         if (database->prepared[i] != NULL)
             prepared_free(database->prepared[i]);

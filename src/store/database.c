@@ -81,14 +81,19 @@ void database_free(struct database **database)
         return;
     connection_close(*database);
     struct arena *memory = (*database)->memory;
-    arena_free(&(*database)->remembered_memory);
     *database = NULL;
     arena_free(&memory);
 }
 
-void database_remember(struct database *database, struct arena **memory, void *thing)
+void database_forget(struct database *database)
 {
     arena_free(&database->remembered_memory);
+    database->remembered = NULL;
+}
+
+void database_remember(struct database *database, struct arena **memory, void *thing)
+{
+    database_forget(database);
     database->remembered_memory = *memory;
     database->remembered = thing;
     *memory = NULL;

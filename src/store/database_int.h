@@ -89,6 +89,9 @@ bool connection_ready(struct database *database, struct fault *fault);
  */
 void connection_renew(struct database *database);
 
+/* What database_remember() keeps is gone. */
+void database_forget(struct database *database);
+
 /* Closes without a word to the server; the prepared statements are forgotten. */
 void connection_close(struct database *database);
 

@@ -56,6 +56,8 @@ static void a_remembered_session_is_not_read_again(void **state)
 {
     struct scene scene = given_scene(state);
     assert_true(is_good(&scene, scene.session));
+    /* So that what is kept for some milliseconds only is not enough. */
+    (void)usleep(200000);
     int64_t before = asked(&scene);
     int64_t idle = asked(&scene) - before;
     before = asked(&scene);
@@ -225,6 +227,46 @@ static void truncating_the_sessions_is_refused(void **state)
     end_scene(&scene);
 }
 
+static void a_process_forgets_with_its_connection(void **state)
+{
+    struct scene scene = given_scene(state);
+    const char *user = sql_id(scene.arena, scene.user->id);
+    const char *id = sql_id(scene.arena, scene.session);
+    assert_true(is_good(&scene, scene.session));
+    sql(scene.prompt, scene.arena, "SET @mark = (SELECT session_mark FROM principal WHERE user_id = %s)", user);
+    sql(scene.prompt, scene.arena, "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE id = %s", id);
+    sql(scene.prompt, scene.arena, "UPDATE principal SET session_mark = @mark WHERE user_id = %s", user);
+    database_close(scene.database);
+    assert_false(is_good(&scene, scene.session));
+    end_scene(&scene);
+}
+
+static void all_marks_are_renewed_where_a_copy_was_put_back(void **state)
+{
+    struct scene scene = given_scene(state);
+    const char *user = sql_id(scene.arena, scene.user->id);
+    assert_true(is_good(&scene, scene.session));
+    sql(scene.prompt, scene.arena, "SET @mark = (SELECT session_mark FROM principal WHERE user_id = %s)", user);
+    sql(scene.prompt, scene.arena, "DELETE FROM session WHERE user_id = %s", user);
+    sql(scene.prompt, scene.arena, "UPDATE principal SET session_mark = @mark WHERE user_id = %s", user);
+    expect_ok(session_mark_everyone(scene.prompt, scene.arena));
+    assert_false(is_good(&scene, scene.session));
+    end_scene(&scene);
+}
+
+static void a_mark_of_zeros_is_not_remembered(void **state)
+{
+    struct scene scene = given_scene(state);
+    const char *user = sql_id(scene.arena, scene.user->id);
+    sql(scene.prompt, scene.arena, "UPDATE principal SET session_mark = '' WHERE user_id = %s", user);
+    assert_true(is_good(&scene, scene.session));
+    sql(scene.prompt, scene.arena, "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE id = %s",
+        sql_id(scene.arena, scene.session));
+    sql(scene.prompt, scene.arena, "UPDATE principal SET session_mark = '' WHERE user_id = %s", user);
+    assert_false(is_good(&scene, scene.session));
+    end_scene(&scene);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_remembered_session_is_not_read_again),
     HARNESS_TEST(what_is_taken_from_a_session_is_seen_at_once),
@@ -236,5 +278,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_remembered_session_is_its_own_user_s_only),
     HARNESS_TEST(what_takes_nothing_writes_no_mark),
     HARNESS_TEST(truncating_the_sessions_is_refused),
+    HARNESS_TEST(a_process_forgets_with_its_connection),
+    HARNESS_TEST(all_marks_are_renewed_where_a_copy_was_put_back),
+    HARNESS_TEST(a_mark_of_zeros_is_not_remembered),
 };
 HARNESS_MODULE(session_mark, cases)
