@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The principal: who is calling and what they may do, read afresh for every request in one round trip, so that a change by
- * anyone holds from the next request on. Of the next requests' answers nothing is kept but that a session was good, and with
+ * anyone holds from the next request on. All that is kept from one request to the next is that a session was good, and with
  * which mark: while that mark stands in the row that is read anyway, the session's own row need not be read.
  */
 #ifndef GATEHOUSE_DOMAIN_PRINCIPAL_H
@@ -47,7 +47,8 @@ struct principal_source {
 
 /*
  * One statement, or two where something was taken from a session of the user since the last: the user, the organisation,
- * the session's state, roles and permissions. *principal_out is NULL when there is no such user. A user that may not call is loaded all the same: ask principal_stands().
+ * the session's state, roles and permissions. *principal_out is NULL when there is no such user. A user that may not call is
+ * loaded all the same: ask principal_stands().
  */
 struct error *principal_load(struct database *database, struct arena *arena, struct id user,
                              struct id session, struct principal **principal_out);

@@ -14,11 +14,11 @@
  *     version and file that stood here before, 40 columns                    124 (90, 22)
  *     the same with 16 columns                                               86 (73, 13)
  *     principal, session, version, file                                      53 (42, 11)
- *     principal, version, file                                               47 (31, 9)
+ *     principal with something of the session in it, version, file           47 (31, 9)
  *     user and organisation by their own rows, that is two tables more       82
  *
- * Each table costs about 8 us, each column up to 1. One row a session that holds all would save the same table, but then every
- * change of a user, an organisation or a role must find all its sessions, of which a user may have many thousands.
+ * Each table costs about 8 us, each column up to 1. One row a session that holds all would save the same table, but then
+ * every change of a user, an organisation or a role must find all its sessions, of which a user may have many thousands.
  */
 #include "domain/principal.h"
 

@@ -28,7 +28,7 @@ class Service:
     ending: tuple = ((signal.SIGTERM, 10),)
     prefix: tuple = ()  # options for setpriv
     environment: dict = None
-    batch: bool = False
+    batch: bool = False  # see processes.take_turns()
     folder: pathlib.Path = None  # the state folder unless given
     pid: int = None
     started: float = 0.0
