@@ -92,6 +92,7 @@ struct blob_store {
     const struct blob_functions *functions;
     const char *root;     /* for messages and the web server's configuration; the directory's path */
     void *context;        /* the functions' own */
+    bool reads_back;      /* what is written is read before it is committed, and should stay in memory until then */
     unsigned char *block; /* the spare gathering block, NULL while a writer has it */
 };
 

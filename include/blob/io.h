@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Every file call of the directory store, in one table that tests replace to let each of them fail in turn.
- * The members are the system's functions of the same name and follow their conventions (-1 and errno).
+ * The members are the system's functions of the same name and follow their conventions (-1 and errno, but for
+ * posix_fadvise(), which returns the number).
  */
 #ifndef GATEHOUSE_BLOB_IO_H
 #define GATEHOUSE_BLOB_IO_H
 
 #include <dirent.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/statvfs.h>
 #include <sys/types.h>
 #include <time.h>
@@ -18,6 +20,7 @@ struct blob_io {
     ssize_t (*pread)(int fd, void *bytes, size_t length, off_t offset);
     int (*fsync)(int fd);
     int (*sync_file_range)(int fd, off64_t offset, off64_t length, unsigned flags);
+    int (*posix_fadvise)(int fd, off_t offset, off_t length, int advice);
     int (*close)(int fd);
     int (*fchmod)(int fd, mode_t mode);
     int (*mkdirat)(int directory, const char *path, mode_t mode);
@@ -26,6 +29,7 @@ struct blob_io {
     int (*unlinkat)(int directory, const char *path, int flags);
     int (*fstat)(int fd, struct stat *status_out);
     int (*fstatat)(int directory, const char *path, struct stat *status_out, int flags);
+    int (*fstatfs)(int fd, struct statfs *status_out);
     int (*fstatvfs)(int fd, struct statvfs *status_out);
     DIR *(*fdopendir)(int fd);
     struct dirent *(*readdir)(DIR *stream);

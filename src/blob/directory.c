@@ -3,7 +3,7 @@
  * The order of calls is what makes a commit durable, and each failure has its answer:
  *
  * - fsync(file). Where it fails the kernel may have dropped the dirty pages and would report success the next
- *   time, so it is never asked twice: the file is discarded.
+ *   time, so it is never asked twice: the file is discarded. The same is true of what writes out a part of it (write_out()).
  * - The shard directory is made on demand. Its entry in the root is made durable by an fsync of the root,
  * once per process and shard: another worker may have made the directory a moment ago and crash.
  * - linkat() to the name refuses to replace (EEXIST).
@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +29,10 @@
 #include "blob/io.h"
 
 #define FILE_MODE 0640
+
+/* How much of a large file goes to the disk at a time, and how much of it may still be under way: see write_out(). */
 #define WRITE_OUT_BYTES (2 * 1024 * 1024)
+#define WRITE_BEHIND_BYTES (2 * WRITE_OUT_BYTES)
 
 /* A blob on its way. */
 struct pending {
@@ -36,7 +40,8 @@ struct pending {
     int temporary;           /* the directory of its temporary name, -1 when it has none */
     char name[ID_HEX_BYTES]; /* that name */
     off_t written;           /* bytes so far */
-    off_t started;           /* of these, what the disk was told to begin with */
+    off_t started;           /* of these, what has been sent to the disk */
+    off_t settled;           /* of these, what is there and has left the memory */
 };
 
 struct directory *directory_of(struct blob_store *store)
@@ -77,6 +82,19 @@ static void unlink_or_log(const struct directory *directory, int at, const char 
 
 /* ---- the root and its directories ---- */
 
+/*
+ * Whether parts of a file can be written out by themselves here: where sync_file_range() is known to write and to wait for
+ * the very pages of the file and to tell what went wrong. On an overlay it does neither, FUSE and NFS hand on errors that
+ * others make up, and a container may forbid it (without flags it does nothing but answer).
+ */
+static bool writes_parts(const struct directory *directory, int fd)
+{
+    struct statfs system;
+    return directory->io->fstatfs(fd, &system) == 0 &&
+           (system.f_type == EXT4_SUPER_MAGIC || system.f_type == XFS_SUPER_MAGIC) &&
+           directory->io->sync_file_range(fd, 0, 0, 0) == 0;
+}
+
 /* Moves over to another directory that has appeared at the path since it was opened. */
 static struct error *refresh(struct directory *directory, struct arena *arena)
 {
@@ -95,6 +113,7 @@ static struct error *refresh(struct directory *directory, struct arena *arena)
     }
     directory_shut(directory, directory->root);
     directory->root = fd;
+    directory->writes_parts = writes_parts(directory, fd);
     directory->device = status.st_dev;
     directory->inode = status.st_ino;
     memset(directory->durable, 0, sizeof directory->durable);
@@ -229,16 +248,33 @@ static struct error *directory_begin(struct blob_store *store, struct arena *are
 }
 
 /*
- * Lets the disk begin with what has gathered, so that little is left for fsync() when a large file ends. Only that tells
- * whether the bytes are safe: SYNC_FILE_RANGE_WRITE alone waits for nothing, and takes no error from it.
+ * A large file is written out while it arrives, so that little is left for fsync() when it ends, and each part leaves the
+ * memory as soon as the disk has it. So an upload takes WRITE_BEHIND_BYTES and a part of the page cache, always the same
+ * pages, instead of pushing out what others still use. On a virtual machine each page that is used for the first time is got
+ * from the host, which was measured to take ten times the writing itself.
+ *
+ * Both calls may tell of bytes that are lost and that fsync() would not tell of again: the first when the file system finds
+ * no place for them, the second when the disk did not take them. So each failure is final. 0 or an errno.
  */
-static void start_writing_out(const struct directory *directory, struct pending *pending)
+static int write_out(const struct blob_store *store, struct pending *pending)
 {
-    if (pending->written - pending->started < WRITE_OUT_BYTES)
-        return;
-    (void)directory->io->sync_file_range(pending->fd, pending->started, pending->written - pending->started,
-                                         SYNC_FILE_RANGE_WRITE);
+    const struct directory *directory = store->context;
+    if (!directory->writes_parts || pending->written - pending->started < WRITE_OUT_BYTES)
+        return 0;
+    if (directory->io->sync_file_range(pending->fd, pending->started, pending->written - pending->started,
+                                       SYNC_FILE_RANGE_WRITE) != 0)
+        return errno;
     pending->started = pending->written;
+    off_t length = pending->started - WRITE_BEHIND_BYTES - pending->settled;
+    if (length <= 0 || store->reads_back)
+        return 0;
+    if (directory->io->sync_file_range(pending->fd, pending->settled, length,
+                                       SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                                           SYNC_FILE_RANGE_WAIT_AFTER) != 0)
+        return errno;
+    (void)directory->io->posix_fadvise(pending->fd, pending->settled, length, POSIX_FADV_DONTNEED);
+    pending->settled += length;
+    return 0;
 }
 
 static struct error *directory_write(struct blob_store *store, struct arena *arena, void *state,
@@ -257,8 +293,8 @@ static struct error *directory_write(struct blob_store *store, struct arena *are
         length -= (size_t)written;
         pending->written += written;
     }
-    start_writing_out(directory, pending);
-    return NULL;
+    int number = write_out(store, pending);
+    return number == 0 ? NULL : directory_failure(arena, number, "write out");
 }
 
 static struct error *directory_read(struct blob_store *store, struct arena *arena, void *state, uint64_t offset,
@@ -330,6 +366,8 @@ static struct error *directory_commit(struct blob_store *store, struct arena *ar
     struct pending *pending = state;
     if (directory->io->fsync(pending->fd) != 0)
         return directory_failure(arena, errno, "make a blob's bytes durable");
+    if (pending->started > WRITE_BEHIND_BYTES)
+        (void)directory->io->posix_fadvise(pending->fd, 0, 0, POSIX_FADV_DONTNEED);
     int shard = -1;
     TRY(open_shard(directory, arena, id, &shard));
     char name[ID_HEX_BYTES];

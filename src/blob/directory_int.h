@@ -31,6 +31,7 @@ struct directory {
     int root;
     dev_t device;
     ino_t inode;
+    bool writes_parts;    /* see directory.c */
     bool durable[SHARDS]; /* shards whose entry in the root this process has made durable */
 };
 

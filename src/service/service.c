@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "blob/directory.h"
+#include "blob/blob.h"
 #include "blob/scanner.h"
 #include "blob/sniff.h"
 #include "codec/encoding.h"
@@ -79,6 +80,7 @@ struct error *service_open(struct arena *arena, const struct configuration *conf
     if (configuration->files.clamd_socket != NULL)
         service_out->scanner = scanner_new(arena, configuration->files.clamd_socket,
                                            configuration->files.clamd_timeout_seconds);
+    service_out->blobs->reads_back = service_out->scanner != NULL;
     TRY(password_policy_open(arena, configuration->password.common_list, configuration->password.minimum_length,
                              &service_out->passwords));
     service_out->block = arena_alloc(arena, LIMIT_BLOB_BLOCK_BYTES);

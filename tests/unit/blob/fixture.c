@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -88,11 +89,37 @@ void fixture_faults_clear(void)
     fixture_faults = (struct fixture_faults){0};
 }
 
+void fixture_faults_restart(void)
+{
+    fixture_faults.calls = 0;
+    fixture_faults.started = fixture_faults.settled = fixture_faults.dropped = 0;
+}
+
 const char *fixture_call_text(enum fixture_call call)
 {
     static const char *const texts[CALL_KINDS] = {
-        "openat",   "write",     "pread",    "fsync",  "sync_file_range", "close",   "fchmod",   "mkdirat", "linkat",
-        "utimensat", "unlinkat", "fstat",    "fstatat", "fstatvfs", "fdopendir", "readdir", "closedir"};
+        "openat",
+        "write",
+        "pread",
+        "fsync",
+        "sync_file_range",
+        "sync_file_range (waiting)",
+        "sync_file_range (asking)",
+        "posix_fadvise",
+        "close",
+        "fchmod",
+        "mkdirat",
+        "linkat",
+        "utimensat",
+        "unlinkat",
+        "fstat",
+        "fstatat",
+        "fstatfs",
+        "fstatvfs",
+        "fdopendir",
+        "readdir",
+        "closedir",
+    };
     return texts[call];
 }
 
@@ -140,14 +167,47 @@ static ssize_t fault_pread(int fd, void *bytes, size_t length, off_t offset)
     return fails(CALL_PREAD, fd) ? -1 : pread(fd, bytes, length, offset);
 }
 
+/* Everything that was written is waited for. */
 static int fault_fsync(int fd)
 {
-    return fails(CALL_FSYNC, fd) ? -1 : fsync(fd);
+    struct stat status;
+    if (fails(CALL_FSYNC, fd))
+        return -1;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
+        fixture_faults.settled = status.st_size;
+    return fsync(fd);
 }
 
 static int fault_sync_file_range(int fd, off64_t offset, off64_t length, unsigned flags)
 {
-    return fails(CALL_SYNC_FILE_RANGE, fd) ? -1 : sync_file_range(fd, offset, length, flags);
+    static const unsigned waiting = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    struct fixture_faults *faults = &fixture_faults;
+    if (fails(flags == 0         ? CALL_PROBE_FILE_RANGE
+              : flags == waiting ? CALL_WAIT_FILE_RANGE
+                                 : CALL_SYNC_FILE_RANGE,
+              fd))
+        return -1;
+    if (flags == waiting) { /* one part after the other, each when it has been under way */
+        assert_int_equal(offset, faults->settled);
+        faults->settled = offset + length;
+        assert_true(faults->settled <= faults->started);
+    } else if (flags != 0) {
+        assert_int_equal(flags, SYNC_FILE_RANGE_WRITE);
+        assert_int_equal(offset, faults->started);
+        faults->started = offset + length;
+    }
+    return sync_file_range(fd, offset, length, flags);
+}
+
+/* What is not on the disk would be written out by the call itself, and nobody would hear of an error. */
+static int fault_posix_fadvise(int fd, off_t offset, off_t length, int advice)
+{
+    if (fails(CALL_POSIX_FADVISE, fd))
+        return fixture_faults.number;
+    assert_int_equal(advice, POSIX_FADV_DONTNEED);
+    assert_int_equal(offset, length == 0 ? 0 : fixture_faults.settled - length);
+    fixture_faults.dropped = fixture_faults.settled;
+    return posix_fadvise(fd, offset, length, advice);
 }
 
 /* As the kernel does it: the descriptor is gone even where the call fails. */
@@ -202,6 +262,15 @@ static int fault_fstatat(int directory, const char *path, struct stat *status_ou
     return fails(CALL_FSTATAT, -1) ? -1 : fstatat(directory, path, status_out, flags);
 }
 
+static int fault_fstatfs(int fd, struct statfs *status_out)
+{
+    if (fails(CALL_FSTATFS, fd))
+        return -1;
+    int result = fstatfs(fd, status_out);
+    status_out->f_type = fixture_faults.file_system != 0 ? fixture_faults.file_system : EXT4_SUPER_MAGIC;
+    return result;
+}
+
 static int fault_fstatvfs(int fd, struct statvfs *status_out)
 {
     if (fails(CALL_FSTATVFS, fd))
@@ -238,6 +307,7 @@ const struct blob_io fixture_io = {
     .pread = fault_pread,
     .fsync = fault_fsync,
     .sync_file_range = fault_sync_file_range,
+    .posix_fadvise = fault_posix_fadvise,
     .close = fault_close,
     .fchmod = fault_fchmod,
     .mkdirat = fault_mkdirat,
@@ -246,6 +316,7 @@ const struct blob_io fixture_io = {
     .unlinkat = fault_unlinkat,
     .fstat = fault_fstat,
     .fstatat = fault_fstatat,
+    .fstatfs = fault_fstatfs,
     .fstatvfs = fault_fstatvfs,
     .fdopendir = fault_fdopendir,
     .readdir = fault_readdir,

@@ -35,6 +35,9 @@ enum fixture_call {
     CALL_PREAD,
     CALL_FSYNC,
     CALL_SYNC_FILE_RANGE,
+    CALL_WAIT_FILE_RANGE,  /* the same, waiting for the disk */
+    CALL_PROBE_FILE_RANGE, /* the same, doing nothing */
+    CALL_POSIX_FADVISE,
     CALL_CLOSE,
     CALL_FCHMOD,
     CALL_MKDIRAT,
@@ -43,6 +46,7 @@ enum fixture_call {
     CALL_UNLINKAT,
     CALL_FSTAT,
     CALL_FSTATAT,
+    CALL_FSTATFS,
     CALL_FSTATVFS,
     CALL_FDOPENDIR,
     CALL_READDIR,
@@ -60,9 +64,13 @@ struct fixture_faults {
     bool short_write;         /* instead: it writes half of the bytes (at least one) */
     bool no_tmpfile;          /* O_TMPFILE is not supported */
     bool no_proc;             /* /proc is not mounted */
+    long file_system;         /* what fstatfs() reports, 0: ext4's */
     uint64_t free_bytes;      /* what fstatvfs() reports, 0: the truth */
     enum fixture_call failed; /* the kind of the call that failed */
     bool failed_on_directory; /* and whether its descriptor was a directory's */
+    off_t started;            /* the end of what was sent to the disk, from the file's beginning on */
+    off_t settled;            /* the end of what was waited for */
+    off_t dropped;            /* the end of what has left the memory */
     /* The first calls. */
     enum fixture_call trace[FIXTURE_TRACE_MAX];
     bool trace_directory[FIXTURE_TRACE_MAX];
@@ -73,6 +81,9 @@ extern struct fixture_faults fixture_faults;
 extern const struct blob_io fixture_io;
 
 void fixture_faults_clear(void);
+
+/* Before the next file: no call has been made, and nothing of it is on the disk. */
+void fixture_faults_restart(void);
 
 const char *fixture_call_text(enum fixture_call call);
 

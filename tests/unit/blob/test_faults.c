@@ -4,6 +4,7 @@
  * or a true success, no descriptor left open, nothing visible, nothing left, and the store works again.
  */
 #include <errno.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,7 +18,15 @@
 #include "fixture.h"
 #include "harness.h"
 
-#define BYTES 700000
+/* What is stored: a file that goes to the disk at once, and one that does so while it is written. */
+struct content {
+    const unsigned char *bytes;
+    size_t length;
+    size_t piece;
+};
+
+#define SMALL_BYTES 700000
+#define LARGE_BYTES (9 * 1024 * 1024 + 5)
 
 static const int numbers[] = {EIO, ENOSPC, EDQUOT, EACCES, EROFS, EINTR};
 
@@ -49,7 +58,7 @@ static struct blob_store *prepare(struct arena *arena, const struct way *way, st
     assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
     if (way->shard_there)
         assert_null(fixture_store(store, arena, next_id(id), "there", 5, 5));
-    fixture_faults.calls = 0;
+    fixture_faults_restart();
     return store;
 }
 
@@ -62,8 +71,7 @@ static bool is_harmless(void)
     if (faults->number == EINTR &&
         (faults->failed == CALL_OPENAT || faults->failed == CALL_WRITE || faults->failed == CALL_CLOSE))
         return true;
-    /* it was only meant to spare the fsync() some work */
-    if (faults->failed == CALL_SYNC_FILE_RANGE)
+    if (faults->failed == CALL_POSIX_FADVISE)
         return true;
     /* closing what was read or is durable; taking away a name that is not needed */
     return (faults->failed == CALL_CLOSE && faults->failed_on_directory) || faults->failed == CALL_UNLINKAT;
@@ -76,7 +84,15 @@ static const char *describe(struct arena *arena, size_t call)
                         fixture_faults.short_write ? "short" : strerror(fixture_faults.number));
 }
 
-static void check_store(struct arena *arena, const struct way *way, struct id id, const unsigned char *bytes,
+/* An error of the writing is told once: whoever asks again is told that all is well. */
+static bool took_an_error_of_writing(void)
+{
+    return !fixture_faults.failed_on_directory &&
+           (fixture_faults.failed == CALL_FSYNC || fixture_faults.failed == CALL_SYNC_FILE_RANGE ||
+            fixture_faults.failed == CALL_WAIT_FILE_RANGE);
+}
+
+static void check_store(struct arena *arena, const struct way *way, struct id id, const struct content *content,
                         size_t call, int number)
 {
     struct arena *process = arena_new();
@@ -87,7 +103,7 @@ static void check_store(struct arena *arena, const struct way *way, struct id id
     fixture_faults.number = number;
     fixture_faults.short_write = number == 0;
     struct arena *request = arena_new();
-    struct error *error = fixture_store(store, request, id, bytes, BYTES, 4000);
+    struct error *error = fixture_store(store, request, id, content->bytes, content->length, content->piece);
     enum error_code code = error == NULL ? ERROR_CODE_COUNT : error->code;
     size_t retried = fixture_faults.calls;
     fixture_faults.fail_at = 0;
@@ -104,42 +120,149 @@ static void check_store(struct arena *arena, const struct way *way, struct id id
     size_t wanted = (code == ERROR_CODE_COUNT ? 1u : 0u) + (fixture_faults.failed == CALL_UNLINKAT ? 1u : 0u);
     if (left != wanted)
         fail_msg("%s: leaves %zu files, not %zu", what, left, wanted);
-    if (fixture_faults.failed == CALL_FSYNC && !fixture_faults.failed_on_directory)
+    if (took_an_error_of_writing())
         for (size_t i = call; i < retried; i++)
             assert_false(fixture_faults.trace[i] == CALL_FSYNC && !fixture_faults.trace_directory[i]);
-    fixture_faults.calls = 0;
+    fixture_faults_restart();
     if (code == ERROR_CODE_COUNT)
-        fixture_assert_stored(store, process, id, bytes, BYTES);
+        fixture_assert_stored(store, process, id, content->bytes, content->length);
     else
-        assert_null(fixture_store(store, process, id, bytes, BYTES, 65536)); /* it works again */
+        assert_null(fixture_store(store, process, id, content->bytes, content->length, 65536)); /* it works again */
     arena_free(&process);
+}
+
+/* Fails each call of storing the content with each of the numbers; how many cases that makes. */
+static size_t check_stores(struct arena *arena, const struct way *way, const struct content *content,
+                           const int *failures, size_t failure_count)
+{
+    struct id id = id_new();
+    struct arena *process = arena_new();
+    struct blob_store *store = prepare(process, way, id);
+    assert_null(fixture_store(store, process, id, content->bytes, content->length, content->piece));
+    size_t calls = fixture_faults.calls, cases = 0;
+    enum fixture_call trace[FIXTURE_TRACE_MAX];
+    assert_true(calls >= 10 && calls <= FIXTURE_TRACE_MAX);
+    memcpy(trace, fixture_faults.trace, sizeof trace);
+    arena_free(&process);
+    for (size_t call = 1; call <= calls; call++) {
+        for (size_t n = 0; n < failure_count; n++, cases++)
+            check_store(arena, way, id, content, call, failures[n]);
+        if (trace[call - 1] == CALL_WRITE)
+            check_store(arena, way, id, content, call, 0);
+    }
+    return cases;
 }
 
 static void a_store_survives_each_failing_call(void **state)
 {
     struct arena *arena = harness_arena(state);
-    unsigned char *bytes = fixture_bytes(arena, BYTES, 5);
-    struct id id = id_new();
+    const struct content small = {fixture_bytes(arena, SMALL_BYTES, 5), SMALL_BYTES, 4000};
     size_t cases = 0;
     log_set_level(LOG_LEVEL_FATAL);
-    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-        struct arena *process = arena_new();
-        struct blob_store *store = prepare(process, &ways[w], id);
-        assert_null(fixture_store(store, process, id, bytes, BYTES, 4000));
-        size_t calls = fixture_faults.calls;
-        enum fixture_call trace[FIXTURE_TRACE_MAX];
-        memcpy(trace, fixture_faults.trace, sizeof trace);
-        arena_free(&process);
-        assert_true(calls >= 10);
-        for (size_t call = 1; call <= calls; call++) {
-            for (size_t n = 0; n < sizeof numbers / sizeof *numbers; n++, cases++)
-                check_store(arena, &ways[w], id, bytes, call, numbers[n]);
-            if (trace[call - 1] == CALL_WRITE)
-                check_store(arena, &ways[w], id, bytes, call, 0);
-        }
-    }
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
+        cases += check_stores(arena, &ways[w], &small, numbers, sizeof numbers / sizeof *numbers);
     log_set_level(LOG_LEVEL_INFO);
     assert_true(cases > 300);
+}
+
+static void a_large_file_survives_each_failing_call(void **state)
+{
+    static const int failures[] = {EIO, ENOSPC, EINTR, ENOSYS, EINVAL, EPERM};
+    struct arena *arena = harness_arena(state);
+    const struct content large = {fixture_bytes(arena, LARGE_BYTES, 6), LARGE_BYTES, 256 * 1024};
+    log_set_level(LOG_LEVEL_FATAL);
+    assert_true(check_stores(arena, &ways[1], &large, failures, sizeof failures / sizeof *failures) > 100);
+    log_set_level(LOG_LEVEL_INFO);
+}
+
+#define PART (2 * 1024 * 1024)
+
+/* What has been sent to the disk of `length` bytes, and what has left the memory before the commit. */
+static void store_watched(struct blob_store *store, struct arena *arena, size_t length, off_t *started_out,
+                          off_t *dropped_out)
+{
+    static const size_t piece = 256 * 1024;
+    unsigned char *bytes = fixture_bytes(arena, length, 7);
+    struct blob_writer *writer;
+    struct id id = id_new();
+    fixture_faults_restart();
+    assert_null(blob_begin(store, arena, &writer));
+    for (size_t at = 0; at < length; at += piece) {
+        size_t step = length - at < piece ? length - at : piece;
+        off_t behind = (off_t)((at + step) / PART) * PART;
+        assert_null(blob_write(writer, bytes + at, step));
+        assert_true(fixture_faults.started <= behind && fixture_faults.dropped == fixture_faults.settled);
+        if (fixture_faults.dropped > 0) /* the disk is given the time for two parts */
+            assert_int_equal(fixture_faults.dropped, fixture_faults.started - 2 * PART);
+    }
+    *started_out = fixture_faults.started;
+    *dropped_out = fixture_faults.dropped;
+    assert_null(blob_commit(writer, id));
+    fixture_assert_stored(store, arena, id, bytes, length);
+}
+
+static void a_large_file_leaves_the_memory_as_it_comes_to_the_disk(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct blob_store *store = prepare(arena, &ways[1], id_new());
+    off_t started, dropped;
+    store_watched(store, arena, LARGE_BYTES, &started, &dropped);
+    assert_int_equal(started, 4 * PART);
+    assert_int_equal(dropped, 2 * PART);
+    assert_int_equal(fixture_faults.dropped, LARGE_BYTES);
+    store_watched(store, arena, 3 * PART, &started, &dropped);
+    assert_int_equal(started, 3 * PART);
+    assert_int_equal(dropped, PART);
+    assert_int_equal(fixture_faults.dropped, 3 * PART);
+}
+
+/* Most are asked for soon. */
+static void a_smaller_file_stays_in_the_memory(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct blob_store *store = prepare(arena, &ways[1], id_new());
+    off_t started, dropped;
+    store_watched(store, arena, 3 * PART - 1, &started, &dropped);
+    assert_int_equal(started, 2 * PART);
+    assert_int_equal(fixture_faults.dropped, 0);
+    store_watched(store, arena, SMALL_BYTES, &started, &dropped);
+    assert_int_equal(started, 0);
+    assert_int_equal(fixture_faults.dropped, 0);
+}
+
+static void what_is_read_back_stays_in_the_memory_until_the_commit(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct blob_store *store = prepare(arena, &ways[1], id_new());
+    off_t started, dropped;
+    store->reads_back = true;
+    store_watched(store, arena, LARGE_BYTES, &started, &dropped);
+    assert_int_equal(started, 4 * PART);
+    assert_int_equal(dropped, 0);
+    assert_int_equal(fixture_faults.dropped, LARGE_BYTES);
+}
+
+/* NFS, FUSE, overlays and what else there is; and where the call is forbidden. */
+static void only_a_file_system_that_is_known_to_tell_of_errors_is_asked_for_parts(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    static const long kinds[] = {NFS_SUPER_MAGIC, FUSE_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, TMPFS_MAGIC};
+    off_t started, dropped;
+    for (size_t i = 0; i <= sizeof kinds / sizeof *kinds; i++) {
+        struct blob_store *store;
+        fixture_faults_clear();
+        if (i < sizeof kinds / sizeof *kinds)
+            fixture_faults.file_system = kinds[i];
+        else
+            fixture_faults.fail_at = 5; /* the question whether the call is allowed */
+        fixture_faults.number = EPERM;
+        assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
+        assert_true(fixture_faults.fail_at == 0 || fixture_faults.failed == CALL_PROBE_FILE_RANGE);
+        fixture_faults.fail_at = 0;
+        store_watched(store, arena, LARGE_BYTES, &started, &dropped);
+        assert_int_equal(started, 0);
+        assert_int_equal(fixture_faults.dropped, 0);
+    }
 }
 
 /* An operation on a prepared store; `run` checks its result. */
@@ -386,10 +509,10 @@ static void the_fallback_stores_too_and_keeps_no_second_name(void **state)
     struct arena *arena = harness_arena(state);
     struct id id = id_new();
     struct blob_store *store = prepare(arena, &ways[2], id);
-    unsigned char *bytes = fixture_bytes(arena, BYTES, 9);
-    assert_null(fixture_store(store, arena, id, bytes, BYTES, 4000));
+    unsigned char *bytes = fixture_bytes(arena, SMALL_BYTES, 9);
+    assert_null(fixture_store(store, arena, id, bytes, SMALL_BYTES, 4000));
     fixture_faults.calls = 0;
-    fixture_assert_stored(store, arena, id, bytes, BYTES);
+    fixture_assert_stored(store, arena, id, bytes, SMALL_BYTES);
     assert_int_equal(fixture_files(blob_root(store)), 1);
 }
 
@@ -403,7 +526,7 @@ static void the_first_error_stays(void **state)
     assert_null(blob_begin(store, arena, &writer));
     fixture_faults.fail_at = fixture_faults.calls + 1;
     fixture_faults.number = ENOSPC;
-    struct error *error = blob_write(writer, fixture_bytes(arena, BYTES, 1), BYTES);
+    struct error *error = blob_write(writer, fixture_bytes(arena, SMALL_BYTES, 1), SMALL_BYTES);
     assert_int_equal(error->code, ERROR_STORAGE_FULL);
     assert_true(error->retry_after > 0);
     size_t calls = fixture_faults.calls;
@@ -432,6 +555,11 @@ static void a_failure_of_the_last_block_is_told_by_the_commit(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_store_survives_each_failing_call),
+    HARNESS_TEST(a_large_file_survives_each_failing_call),
+    HARNESS_TEST(a_large_file_leaves_the_memory_as_it_comes_to_the_disk),
+    HARNESS_TEST(a_smaller_file_stays_in_the_memory),
+    HARNESS_TEST(what_is_read_back_stays_in_the_memory_until_the_commit),
+    HARNESS_TEST(only_a_file_system_that_is_known_to_tell_of_errors_is_asked_for_parts),
     HARNESS_TEST(the_other_operations_survive_each_failing_call),
     HARNESS_TEST(a_link_is_made_whole_or_not_at_all),
     HARNESS_TEST(bytes_are_durable_before_the_name_and_the_name_before_the_answer),

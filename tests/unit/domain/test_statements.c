@@ -136,7 +136,7 @@ static bool names_organisation(const char *sql)
     if (strncmp(sql, "INSERT INTO", 11) == 0 && strstr(sql, "VALUES") != NULL)
         return strstr(sql, "organisation_id") != NULL;
     return strstr(sql, "organisation_id = ?") != NULL ||
-           strstr(sql, "f.organisation_id = p.organisation_id") != NULL;
+           strstr(sql, "f.id = ? AND NOT STRCMP(f.organisation_id, p.organisation_id)") != NULL;
 }
 
 static const char *exception_for(const char *place)

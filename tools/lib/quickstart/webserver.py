@@ -82,7 +82,7 @@ def nginx(chosen, layout):
                              cores=options.cores()))
     return Service("nginx", layout.log / "nginx.log",
                    ["nginx", "-p", layout.state, "-e", layout.log / "nginx.log", "-c", main],
-                   ending=((signal.SIGQUIT, 3), (signal.SIGTERM, 5)))
+                   ending=((signal.SIGQUIT, 3), (signal.SIGTERM, 5)), batch=True)
 
 
 def apache(chosen, layout):
@@ -98,7 +98,7 @@ def apache(chosen, layout):
                               listen=f"{configuration.HOST}:{chosen.port}"))
     return Service("apache", layout.log / "apache.log",
                    ["apache2", "-DFOREGROUND", "-d", layout.etc, "-f", main], prefix=apache_user(),
-                   ending=((signal.SIGWINCH, 3), (signal.SIGTERM, 5)))
+                   ending=((signal.SIGWINCH, 3), (signal.SIGTERM, 5)), batch=True)
 
 
 def apache_user():
