@@ -202,11 +202,14 @@ static struct error *look(struct database *database, struct arena *arena, const 
                           struct rows **rows_out, bool *good_out)
 {
     int64_t now = clock_monotonic() / 1000;
-    const struct id *mark = session_memo_mark(database, question->user, question->session, now);
     *good_out = true;
-    if (mark != NULL) {
+    if (session_memo_mark(database, question->user, question->session, now) != NULL) {
         TRY(ask(database, arena, question, true, rows_out));
-        if ((*rows_out)->count == 0 || id_equal(rows_id(*rows_out, 0, MARK_COLUMN), *mark))
+        if ((*rows_out)->count == 0)
+            return NULL;
+        /* Asked for only now: the connection may have broken meanwhile, and what was remembered is gone with it. */
+        const struct id *mark = session_memo_mark(database, question->user, question->session, now);
+        if (mark != NULL && id_equal(rows_id(*rows_out, 0, MARK_COLUMN), *mark))
             return NULL;
     }
     TRY(ask(database, arena, question, false, rows_out));

@@ -15,7 +15,8 @@ struct database;
 
 /*
  * The mark with which this session of this user was good; NULL where nothing is known, or its time may be over at `now`
- * (milliseconds of the monotonic clock). The pointer is good until the next session_memo_learn().
+ * (milliseconds of the monotonic clock). The pointer is good until the next statement, with whose connection all
+ * that is remembered may go, and the next session_memo_learn().
  */
 const struct id *session_memo_mark(const struct database *database, struct id user, struct id session, int64_t now);
 

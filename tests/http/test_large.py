@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from support import files, multipart
+from support import crash, files, multipart
 from support.client import strict_json
 
 GIB = 1 << 30
@@ -108,7 +108,7 @@ def test_one_gibibyte_round_trips_in_constant_memory(stack, keeper):
     last = files.download(keeper, record["id"], headers={"Range": f"bytes={GIB - 5}-"}, status=206)
     assert last.content == block(GIB // BLOCK - 1)[-5:]
     files.archive(keeper, record["id"], status=200)
-    if stack.web_server == "apache-fcgid":
+    if stack.web_server == "apache-fcgid" or crash.sanitized(stack):  # a sanitizer keeps what is freed for a while
         return
     assert peak, "no worker was seen"
     assert max(peak.values()) > 0, "the workers' memory cannot be read"

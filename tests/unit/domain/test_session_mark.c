@@ -227,18 +227,28 @@ static void truncating_the_sessions_is_refused(void **state)
     end_scene(&scene);
 }
 
+static void end_connection(struct scene *scene, bool by_server)
+{
+    if (by_server) /* noticed in the midst of the next look only */
+        sql(scene->prompt, scene->arena, "KILL %lld", (long long)sql_integer(scene->database, scene->arena, "SELECT CONNECTION_ID()"));
+    else
+        database_close(scene->database);
+}
+
 static void a_process_forgets_with_its_connection(void **state)
 {
-    struct scene scene = given_scene(state);
-    const char *user = sql_id(scene.arena, scene.user->id);
-    const char *id = sql_id(scene.arena, scene.session);
-    assert_true(is_good(&scene, scene.session));
-    sql(scene.prompt, scene.arena, "SET @mark = (SELECT session_mark FROM principal WHERE user_id = %s)", user);
-    sql(scene.prompt, scene.arena, "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE id = %s", id);
-    sql(scene.prompt, scene.arena, "UPDATE principal SET session_mark = @mark WHERE user_id = %s", user);
-    database_close(scene.database);
-    assert_false(is_good(&scene, scene.session));
-    end_scene(&scene);
+    for (int by_server = 0; by_server < 2; by_server++) {
+        struct scene scene = given_scene(state);
+        const char *user = sql_id(scene.arena, scene.user->id);
+        const char *id = sql_id(scene.arena, scene.session);
+        assert_true(is_good(&scene, scene.session));
+        sql(scene.prompt, scene.arena, "SET @mark = (SELECT session_mark FROM principal WHERE user_id = %s)", user);
+        sql(scene.prompt, scene.arena, "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE id = %s", id);
+        sql(scene.prompt, scene.arena, "UPDATE principal SET session_mark = @mark WHERE user_id = %s", user);
+        end_connection(&scene, by_server == 1);
+        assert_false(is_good(&scene, scene.session));
+        end_scene(&scene);
+    }
 }
 
 static void all_marks_are_renewed_where_a_copy_was_put_back(void **state)
