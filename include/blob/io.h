@@ -21,6 +21,7 @@ struct blob_io {
     int (*fsync)(int fd);
     int (*sync_file_range)(int fd, off64_t offset, off64_t length, unsigned flags);
     int (*posix_fadvise)(int fd, off_t offset, off_t length, int advice);
+    off_t (*lseek)(int fd, off_t offset, int whence);
     int (*close)(int fd);
     int (*fchmod)(int fd, mode_t mode);
     int (*mkdirat)(int directory, const char *path, mode_t mode);

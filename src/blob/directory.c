@@ -4,6 +4,7 @@
  *
  * - fsync(file). Where it fails the kernel may have dropped the dirty pages and would report success the next
  *   time, so it is never asked twice: the file is discarded. The same is true of what writes out a part of it (write_out()).
+ * - The file has no holes: what was lost before fsync() was asked is one (look_for_holes()).
  * - The shard directory is made on demand. Its entry in the root is made durable by an fsync of the root,
  * once per process and shard: another worker may have made the directory a moment ago and crash.
  * - linkat() to the name refuses to replace (EEXIST).
@@ -359,6 +360,20 @@ static struct error *publish(const struct directory *directory, struct arena *ar
     return NULL;
 }
 
+/*
+ * Where the kernel has written out a part by itself and the file system found no place for it, nobody is told, fsync()
+ * included: the part is gone from the memory and is a hole. What is received is written without holes. 0 or an errno.
+ */
+static int look_for_holes(const struct directory *directory, const struct pending *pending)
+{
+    if (!directory->writes_parts || pending->written == 0)
+        return 0;
+    off_t hole = directory->io->lseek(pending->fd, 0, SEEK_HOLE);
+    if (hole < 0)
+        return errno;
+    return hole == pending->written ? 0 : EIO;
+}
+
 static struct error *directory_commit(struct blob_store *store, struct arena *arena, void *state,
                                       struct id id)
 {
@@ -368,6 +383,9 @@ static struct error *directory_commit(struct blob_store *store, struct arena *ar
         return directory_failure(arena, errno, "make a blob's bytes durable");
     if (pending->started > WRITE_BEHIND_BYTES)
         (void)directory->io->posix_fadvise(pending->fd, 0, 0, POSIX_FADV_DONTNEED);
+    int number = look_for_holes(directory, pending);
+    if (number != 0)
+        return directory_failure(arena, number, "look for all of a blob's bytes");
     int shard = -1;
     TRY(open_shard(directory, arena, id, &shard));
     char name[ID_HEX_BYTES];

@@ -18,6 +18,7 @@ const struct blob_io blob_io_system = {
     .fsync = fsync,
     .sync_file_range = sync_file_range,
     .posix_fadvise = posix_fadvise,
+    .lseek = lseek,
     .close = close,
     .fchmod = fchmod,
     .mkdirat = mkdirat,

@@ -106,6 +106,7 @@ const char *fixture_call_text(enum fixture_call call)
         "sync_file_range (waiting)",
         "sync_file_range (asking)",
         "posix_fadvise",
+        "lseek",
         "close",
         "fchmod",
         "mkdirat",
@@ -187,10 +188,11 @@ static int fault_sync_file_range(int fd, off64_t offset, off64_t length, unsigne
                                  : CALL_SYNC_FILE_RANGE,
               fd))
         return -1;
-    if (flags == waiting) { /* one part after the other, each when it has been under way */
+    assert_true(flags == 0 || length > 0); /* 0 is all there is from there on */
+    if (flags == waiting) {                /* one part after the other, each when two more are under way */
         assert_int_equal(offset, faults->settled);
         faults->settled = offset + length;
-        assert_true(faults->settled <= faults->started);
+        assert_true(faults->started - faults->settled >= 4 * 1024 * 1024);
     } else if (flags != 0) {
         assert_int_equal(flags, SYNC_FILE_RANGE_WRITE);
         assert_int_equal(offset, faults->started);
@@ -205,9 +207,21 @@ static int fault_posix_fadvise(int fd, off_t offset, off_t length, int advice)
     if (fails(CALL_POSIX_FADVISE, fd))
         return fixture_faults.number;
     assert_int_equal(advice, POSIX_FADV_DONTNEED);
+    struct stat status;
+    assert_int_equal(fstat(fd, &status), 0);
     assert_int_equal(offset, length == 0 ? 0 : fixture_faults.settled - length);
+    assert_true(length > 0 || fixture_faults.settled == status.st_size);
     fixture_faults.dropped = fixture_faults.settled;
     return posix_fadvise(fd, offset, length, advice);
+}
+
+static off_t fault_lseek(int fd, off_t offset, int whence)
+{
+    if (fails(CALL_LSEEK, fd))
+        return -1;
+    assert_int_equal(whence, SEEK_HOLE);
+    assert_int_equal(offset, 0);
+    return fixture_faults.hole != 0 ? fixture_faults.hole : lseek(fd, offset, whence);
 }
 
 /* As the kernel does it: the descriptor is gone even where the call fails. */
@@ -308,6 +322,7 @@ const struct blob_io fixture_io = {
     .fsync = fault_fsync,
     .sync_file_range = fault_sync_file_range,
     .posix_fadvise = fault_posix_fadvise,
+    .lseek = fault_lseek,
     .close = fault_close,
     .fchmod = fault_fchmod,
     .mkdirat = fault_mkdirat,

@@ -38,6 +38,7 @@ enum fixture_call {
     CALL_WAIT_FILE_RANGE,  /* the same, waiting for the disk */
     CALL_PROBE_FILE_RANGE, /* the same, doing nothing */
     CALL_POSIX_FADVISE,
+    CALL_LSEEK,
     CALL_CLOSE,
     CALL_FCHMOD,
     CALL_MKDIRAT,
@@ -65,6 +66,7 @@ struct fixture_faults {
     bool no_tmpfile;          /* O_TMPFILE is not supported */
     bool no_proc;             /* /proc is not mounted */
     long file_system;         /* what fstatfs() reports, 0: ext4's */
+    off_t hole;               /* where the file has lost its bytes, 0: nowhere */
     uint64_t free_bytes;      /* what fstatvfs() reports, 0: the truth */
     enum fixture_call failed; /* the kind of the call that failed */
     bool failed_on_directory; /* and whether its descriptor was a directory's */

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <linux/magic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -242,27 +243,70 @@ static void what_is_read_back_stays_in_the_memory_until_the_commit(void **state)
     assert_int_equal(fixture_faults.dropped, LARGE_BYTES);
 }
 
-/* NFS, FUSE, overlays and what else there is; and where the call is forbidden. */
+/* How much of a large file is sent by parts, and how much of it has left the memory in the end. */
+static void store_large(struct blob_store *store, struct arena *arena, off_t started, off_t dropped)
+{
+    off_t started_now, dropped_before;
+    store_watched(store, arena, LARGE_BYTES, &started_now, &dropped_before);
+    assert_int_equal(started_now, started);
+    assert_int_equal(fixture_faults.dropped, dropped);
+}
+
+/* NFS, FUSE, overlays and what else there is. */
 static void only_a_file_system_that_is_known_to_tell_of_errors_is_asked_for_parts(void **state)
 {
     struct arena *arena = harness_arena(state);
-    static const long kinds[] = {NFS_SUPER_MAGIC, FUSE_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, TMPFS_MAGIC};
-    off_t started, dropped;
-    for (size_t i = 0; i <= sizeof kinds / sizeof *kinds; i++) {
-        struct blob_store *store;
+    static const long kinds[] = {NFS_SUPER_MAGIC, FUSE_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, TMPFS_MAGIC, BTRFS_SUPER_MAGIC};
+    struct blob_store *store;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         fixture_faults_clear();
-        if (i < sizeof kinds / sizeof *kinds)
-            fixture_faults.file_system = kinds[i];
-        else
-            fixture_faults.fail_at = 5; /* the question whether the call is allowed */
+        fixture_faults.file_system = kinds[i];
+        fixture_faults.hole = 1; /* such a system may know of none */
+        assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
+        store_large(store, arena, 0, 0);
+    }
+    fixture_faults_clear();
+    fixture_faults.file_system = XFS_SUPER_MAGIC;
+    assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
+    store_large(store, arena, 4 * PART, LARGE_BYTES);
+
+    /* another directory, another file system */
+    fixture_faults.file_system = OVERLAYFS_SUPER_MAGIC;
+    assert_int_equal(rename(blob_root(store), arena_format(arena, "%s.before", blob_root(store))), 0);
+    assert_int_equal(mkdir(blob_root(store), 0700), 0);
+    store_large(store, arena, 0, 0);
+}
+
+/* The file system is not known (the 4th call), or the call is forbidden (the 5th). */
+static void where_parts_cannot_be_asked_for_they_are_not(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    static const enum fixture_call failing[] = {CALL_FSTATFS, CALL_PROBE_FILE_RANGE};
+    struct blob_store *store;
+    for (size_t i = 0; i < 2; i++) {
+        fixture_faults_clear();
+        fixture_faults.fail_at = 4 + i;
         fixture_faults.number = EPERM;
         assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
-        assert_true(fixture_faults.fail_at == 0 || fixture_faults.failed == CALL_PROBE_FILE_RANGE);
+        assert_int_equal(fixture_faults.failed, failing[i]);
         fixture_faults.fail_at = 0;
-        store_watched(store, arena, LARGE_BYTES, &started, &dropped);
-        assert_int_equal(started, 0);
-        assert_int_equal(fixture_faults.dropped, 0);
+        store_large(store, arena, 0, 0);
     }
+}
+
+static void bytes_that_were_lost_without_a_word_are_missed(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct blob_store *store = prepare(arena, &ways[1], id_new());
+    unsigned char *bytes = fixture_bytes(arena, SMALL_BYTES, 9);
+    struct id id = id_new();
+    size_t files = fixture_files(blob_root(store));
+    fixture_faults.hole = 4096;
+    assert_int_equal(fixture_store(store, arena, id, bytes, SMALL_BYTES, 65536)->code, ERROR_STORAGE_UNAVAILABLE);
+    assert_int_equal(fixture_files(blob_root(store)), files);
+    fixture_faults.hole = 0;
+    assert_null(fixture_store(store, arena, id, bytes, SMALL_BYTES, 65536));
+    assert_null(fixture_store(store, arena, next_id(id), "", 0, 1)); /* nothing has no hole */
 }
 
 /* An operation on a prepared store; `run` checks its result. */
@@ -560,6 +604,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_smaller_file_stays_in_the_memory),
     HARNESS_TEST(what_is_read_back_stays_in_the_memory_until_the_commit),
     HARNESS_TEST(only_a_file_system_that_is_known_to_tell_of_errors_is_asked_for_parts),
+    HARNESS_TEST(where_parts_cannot_be_asked_for_they_are_not),
+    HARNESS_TEST(bytes_that_were_lost_without_a_word_are_missed),
     HARNESS_TEST(the_other_operations_survive_each_failing_call),
     HARNESS_TEST(a_link_is_made_whole_or_not_at_all),
     HARNESS_TEST(bytes_are_durable_before_the_name_and_the_name_before_the_answer),
