@@ -122,18 +122,21 @@ void database_fixture_restart(const char *const *more)
 {
     const char *data = arena_format(fixture.arena, "--datadir=%s/data", fixture.directory);
     const char *socket = arena_format(fixture.arena, "--socket=%s", fixture.socket);
+    /* A server that starts removes the temporary tables of all others that share the folder. */
+    const char *temporary = arena_format(fixture.arena, "--tmpdir=%s", fixture.directory);
     const char *arguments[ARGUMENTS_MAX] = {
         fixture.program,
         "--no-defaults",
         data,
         socket,
+        temporary,
         "--innodb-buffer-pool-size=32M",
         "--innodb-log-file-size=16M",
         "--innodb-flush-log-at-trx-commit=2",
         "--character-set-server=latin1", /* nothing may depend on the server's defaults */
         "--skip-name-resolve",
     };
-    size_t count = 9;
+    size_t count = 10;
     if (geteuid() == 0)
         arguments[count++] = "--user=root";
     if (more == NULL)
