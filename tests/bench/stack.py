@@ -86,6 +86,7 @@ class Stack(Started):
         self.children = []
         self.servers = {}
         self.facts = {}
+        self.supervisor = None
 
     # ---- starting and ending ---------------------------------------------------------------------------------------
 
@@ -93,9 +94,7 @@ class Stack(Started):
         """The quick start, its database filled, and the probes built."""
         print("Starting the service", flush=True)
         # A worker that is replaced in the middle of a run would hide whether memory grows.
-        self.quickstart("--port", str(free_port()), "--no-install", "--background",
-                        "--set", "service.requests_per_worker=1000000000")
-        self.facts = json.loads((self.state / "quickstart.json").read_text(encoding="utf-8"))
+        self.quickstart("--port", str(free_port()), "--no-install", "--set", "service.requests_per_worker=1000000000")
         self.folder.mkdir(exist_ok=True)
         if subprocess.run(["make", "-C", self.build, "-j2", *[f"tests/bench/{probe}" for probe in PROBES]],
                           stdout=subprocess.DEVNULL, check=False).returncode != 0:
@@ -104,17 +103,33 @@ class Stack(Started):
         self.fill()
 
     def quickstart(self, *arguments):
-        """Runs tools/quickstart on our state folder."""
-        done = subprocess.run([self.top / "tools" / "quickstart", "--state", self.state, "--build-directory",
-                               self.build_directory, f"--configure-arguments={self.configure_arguments}", *arguments],
-                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, check=False, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            raise Trouble(f"The quick start failed: {done.stdout[-2000:]}")
+        """Starts tools/quickstart on our state folder, and waits until it is ready. It is a child of ours as everything else
+        that is measured or drives, so that all are in one session: Linux schedules sessions as groups, and by default shares
+        the processors among the groups first (autogroups, sched(7))."""
+        command = ["setpriv", "--pdeathsig", "TERM", "--", self.top / "tools" / "quickstart", "--state", self.state,
+                   "--build-directory", self.build_directory, f"--configure-arguments={self.configure_arguments}", *arguments]
+        with tempfile.TemporaryFile() as said:
+            self.supervisor = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT,
+                                               process_group=0)
+            while not self.is_up():
+                if self.supervisor.poll() is not None:
+                    said.seek(0)
+                    raise Trouble(f"The quick start failed: {said.read().decode('utf-8', 'replace')[-2000:]}")
+                time.sleep(0.1)
+
+    def is_up(self):
+        """Whether the quick start says that the service is ready; then its facts are ours."""
+        try:
+            self.facts = json.loads((self.state / "quickstart.json").read_text(encoding="utf-8"))
+        except (FileNotFoundError, ValueError):
+            return False
+        return self.facts["pids"]["quickstart"] == self.supervisor.pid
 
     def end(self):
         """Ends the probes, then the quick start."""
         self.finish(list(self.children))
+        if self.supervisor:
+            self.finish([self.supervisor], seconds=150)
         stopped = subprocess.run([self.top / "tools" / "quickstart", "--state", self.state, "--stop"], text=True, check=False,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         if stopped.returncode != 0:
@@ -122,13 +137,13 @@ class Stack(Started):
         elif not self.kept:
             shutil.rmtree(self.state, ignore_errors=True)
 
-    def finish(self, children, number=signal.SIGTERM):
+    def finish(self, children, number=signal.SIGTERM, seconds=10):
         """Ends some of our children before we end; empties the list."""
         for child in children:
             child.send_signal(number)
         for child in children:
             try:
-                child.wait(10)
+                child.wait(seconds)
             except subprocess.TimeoutExpired:
                 child.kill()
                 child.wait()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Child processes: started, awaited, ended; always by the number under which they were started, never by name.
 
-Each child leads a session of its own, so that a Ctrl-C at the terminal reaches this program alone, which then ends the
+Each child leads a group of its own, so that a Ctrl-C at the terminal reaches this program alone, which then ends the
 others in order, and so that what a child has started can be ended with it as a group. Orphans of a child that died are
 adopted (subreaper); when this process itself is killed, the kernel tells the children (setpriv --pdeathsig).
 """
@@ -91,7 +91,7 @@ class Processes:
         with open(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600), "ab") as output:
             child = subprocess.Popen(watched, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
                                      cwd=folder or self.layout.state, env=environment or self.environment,
-                                     start_new_session=True, restore_signals=True,
+                                     process_group=0, restore_signals=True,
                                      preexec_fn=take_turns if batch else None)
         child.returncode = 0  # collect() waits for it, not this object
         self.known.add(child.pid)
