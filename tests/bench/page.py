@@ -18,6 +18,9 @@ processor time: what all processes together, load generator included, worked for
 bound, which is so in most rows, both should say the same; the second moves less when others use the machine at the same
 time, but it moves, since their work puts ours out of the caches. A load average well above the number of processors means:
 measure again.
+
+Everything that is compared is in one session with the load generator, since Linux may share the processors among sessions
+first (autogroups, sched(7)). What is compared with an authorised read is asked as it is, with the same paths and tokens.
 """
 
 
