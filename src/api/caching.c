@@ -38,6 +38,6 @@ struct error *cache_update(struct call *call)
     size_t count;
     TRY(evict(call->service, call->arena, &call->caller, body, &count));
     call->success = arena_format(call->arena, "%zu %s evicted%s.", count, count == 1 ? "entry was" : "entries were",
-                                 body->secrets ? "; all secrets are read anew" : "");
+                                 body->secrets ? "; every worker reads its secrets anew, and the log says what could not be taken" : "");
     return NULL;
 }

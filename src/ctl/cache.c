@@ -51,8 +51,8 @@ static struct error *do_evict(struct service *service, struct arena *arena, cons
     size_t count;
     TRY(live_check(service, arena));
     TRY(evict(service, arena, &operator, eviction, &count));
-    (void)printf("%zu %s evicted from this host's file, and from every other host's%s\n", count,
-                 count == 1 ? "entry" : "entries", eviction->secrets ? "; every process reads its secrets again" : "");
+    (void)printf("%zu %s evicted from this host's file; every other host's follows%s\n", count, count == 1 ? "entry" : "entries",
+                 eviction->secrets ? "; every process reads its secrets anew, and the log says what could not be taken" : "");
     return NULL;
 }
 

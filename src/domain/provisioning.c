@@ -12,8 +12,9 @@
 /* How long a request waits for another that makes the same account; making one takes some 100 ms. */
 #define LOCK_WAIT_SECONDS 2
 
-/* Lock names are the server's, so the database's name is part of them; 64 characters is their limit. */
-#define LOCK_NAME "SHA2(CONCAT(DATABASE(), '/account/', ?), 256)"
+/* Lock names are the server's, so the database's name is part of them; 64 characters is their limit.
+ * That name is utf8mb3, which does not go together with a character of four bytes. */
+#define LOCK_NAME "SHA2(CONCAT(CONVERT(DATABASE() USING utf8mb4), '/account/', ?), 256)"
 
 static const struct statement take_lock = {"SELECT GET_LOCK(" LOCK_NAME ", ?)"};
 static const struct statement give_lock = {"SELECT RELEASE_LOCK(" LOCK_NAME ")"};

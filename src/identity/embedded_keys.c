@@ -238,6 +238,22 @@ static struct error *make_first(struct embedded *embedded, struct arena *arena)
     return add_key(embedded->options.database, arena, &key);
 }
 
+/*
+ * A set holds KEY_SET_KEYS keys. One more would push out the oldest, whose tokens may still hold: nobody who came with one of
+ * them would know why they were sent away.
+ */
+static struct error *check_room(struct embedded *embedded, struct arena *arena)
+{
+    struct key_rows rows;
+    TRY(query_keys(embedded, arena, &rows));
+    if (rows.count < KEY_SET_KEYS)
+        return NULL;
+    return error_message(error_new(arena, ERROR_INTERNAL, NULL),
+                         "There are %d keys whose tokens may still hold, and another would end those of the oldest. It goes %d s "
+                         "after it was replaced; rotate again then.",
+                         KEY_SET_KEYS, (int)(embedded->options.access_token_seconds + REREAD_SECONDS + CACHE_SECONDS));
+}
+
 /* The change log last: its row is locked until the commit. */
 static struct error *rotate_body(struct database *database, struct arena *arena, void *context)
 {
@@ -251,6 +267,7 @@ static struct error *rotate_body(struct database *database, struct arena *arena,
 static struct error *make_next(struct embedded *embedded, struct arena *arena)
 {
     struct made_key key;
+    TRY(check_room(embedded, arena));
     TRY(make_key(embedded, arena, &key));
     return database_transaction(embedded->options.database, arena, rotate_body, &key, NULL);
 }
@@ -284,7 +301,11 @@ static struct error *load_public(struct arena *arena, void *context, void **byte
 {
     struct key_rows rows;
     struct buffer buffer;
+    struct signing_key *key;
     TRY(find_keys(context, arena, &rows));
+    /* What nobody could use must not lie in the cache: a row that is mended is then read at once. */
+    for (size_t i = 0; i < rows.count; i++)
+        TRY(signing_key_load_public(arena, rows.items[i].kid, rows.items[i].public_pem, &key));
     buffer_init(&buffer, arena);
     for (size_t i = 0; i < rows.count; i++) {
         buffer_add_text(&buffer, i == 0 ? "[{\"kid\":" : ",{\"kid\":");

@@ -13,8 +13,11 @@
 
 /* ---- one at a time -------------------------------------------------------------------------------- */
 
-static const struct statement take_lock = {"SELECT GET_LOCK(SHA2(CONCAT(DATABASE(), '/account/', ?), 256), ?)"};
-static const struct statement give_lock = {"SELECT RELEASE_LOCK(SHA2(CONCAT(DATABASE(), '/account/', ?), 256))"};
+/* The database's name is utf8mb3, which does not go together with a character of four bytes. */
+#define LOCK_NAME "SHA2(CONCAT(CONVERT(DATABASE() USING utf8mb4), '/account/', ?), 256)"
+
+static const struct statement take_lock = {"SELECT GET_LOCK(" LOCK_NAME ", ?)"};
+static const struct statement give_lock = {"SELECT RELEASE_LOCK(" LOCK_NAME ")"};
 
 struct error *outside_lock(struct outside *outside, struct arena *arena, const char *subject)
 {

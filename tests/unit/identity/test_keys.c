@@ -149,6 +149,32 @@ static void after_a_rotation_old_tokens_hold_and_new_ones_are_understood(void **
     database_free(&other);
 }
 
+static void no_rotation_pushes_out_a_key_whose_tokens_hold(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    database_fixture_clear();
+    struct provider *provider = given_provider(arena, database);
+    const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
+    struct token_claims claims;
+    sql(database, arena,
+        "INSERT INTO identity_signing_key (kid, private_key_sealed, public_key, retired_at)"
+        " SELECT CONCAT('k', seq), private_key_sealed, public_key, UTC_TIMESTAMP(3) FROM identity_signing_key, seq_1_to_14");
+    expect_ok(embedded_rotate_keys(provider, arena));
+    assert_int_equal(key_set_count(keys_of(provider, arena, false)), KEY_SET_KEYS);
+    struct error *error = embedded_rotate_keys(provider, arena);
+    assert_non_null(error);
+    assert_non_null(strstr(error->message, "rotate again then"));
+    assert_int_equal(judge_token(provider, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
+
+    sql(database, arena, "UPDATE identity_signing_key SET retired_at = retired_at - INTERVAL 1 DAY WHERE kid = 'k1'");
+    expect_ok(embedded_rotate_keys(provider, arena));
+    assert_int_equal(judge_token(provider, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
+    provider_free(&provider);
+    database_free(&database);
+}
+
 static void a_flood_of_strange_tokens_reads_the_keys_once(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -205,6 +231,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(one_worker_opens_what_another_signed),
     HARNESS_TEST(the_private_half_is_sealed),
     HARNESS_TEST(after_a_rotation_old_tokens_hold_and_new_ones_are_understood),
+    HARNESS_TEST(no_rotation_pushes_out_a_key_whose_tokens_hold),
     HARNESS_TEST(a_flood_of_strange_tokens_reads_the_keys_once),
     HARNESS_TEST(without_the_database_the_keys_in_memory_go_on),
 };
