@@ -230,6 +230,15 @@ def test_without_an_eviction_what_is_cached_goes_on(api, administrator, marker, 
     assert all(kid in kids_of(worker) for worker in elsewhere)
 
 
+def test_keys_that_nobody_can_read_are_not_cached(stack, api, marker):
+    marker.public = "no key at all"
+    marker.change()
+    operator.run(stack, "cache", "evict", "--secrets")
+    api.get(KEYS, status=500)
+    marker.remove()
+    assert published(api)
+
+
 def test_a_host_that_was_away_reads_nothing_from_before(stack, administrator, marker, tmp_path):
     settings = {"cache_file": tmp_path / "cache", "metrics_file": tmp_path / "metrics"}
     with system.worker(stack, **settings) as worker:
