@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "domain/settings.h"
+#include "service/evict.h"
 
 struct arena;
 struct caller;
@@ -42,8 +43,14 @@ const char *adjust_etag(struct arena *arena, int64_t version);
 struct error *adjust_settings(struct service *service, struct arena *arena, const struct caller *caller,
                               const struct adjustment *adjustment, struct settings_row *row_out);
 
+/* Under which the host's cache keeps what holds (service/evict.h). */
+#define ADJUST_CACHE_KEY CACHE_PREFIX_SETTINGS "current"
+
+/* Reads what holds, through the host's cache, and applies it to this process. */
+struct error *adjust_reload(struct service *service, struct arena *arena);
+
 /*
- * Reads what holds and applies it to this process. `announced` is the payload of the change that is followed, NULL where
+ * The same for a change that is followed. `announced` is the payload of the change that is followed, NULL where
  * none is known. A damaged newest version is told to the log once a host, by the process that first meets it.
  */
 struct error *adjust_follow(struct service *service, struct arena *arena, const char *announced);

@@ -15,7 +15,8 @@ static const struct schema_field fields[] = {
      .offset = offsetof(struct eviction, keys), .description = "Entries by their keys, for example jwks:embedded."},
     {.name = "prefixes", .type = SCHEMA_TEXTS, .maximum = LIMIT_CACHE_NAMES, .item_maximum = LIMIT_CACHE_KEY_BYTES,
      .offset = offsetof(struct eviction, prefixes),
-     .description = "Entries by what their keys begin with: jwks: (public keys of identity providers), token: (verified tokens)."},
+     .description = "Entries by what their keys begin with: jwks: (public keys of identity providers), settings: (the settings), "
+                    "token: (verified tokens)."},
     {.name = "flush", .type = SCHEMA_BOOLEAN, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct eviction, flush),
      .description = "Every entry."},
     {.name = "secrets", .type = SCHEMA_BOOLEAN, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct eviction, secrets),

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/metrics.h"
 #include "codec/digest.h"
+#include "codec/document.h"
 #include "codec/encoding.h"
 #include "domain/audit.h"
 #include "domain/change.h"
@@ -17,7 +18,13 @@
 #include "service/caller.h"
 #include "service/live.h"
 #include "service/service.h"
+#include "store/cache.h"
 #include "store/database.h"
+
+/* How long the cache keeps what the rows come to: a row that was typed in is announced by the job runner long before. How long
+ * a process may take to read them. */
+#define CACHE_SECONDS 60
+#define LEASE_SECONDS 2
 
 /* Version 0: what the configuration says. */
 static const struct settings *configured(const struct service *service, struct arena *arena)
@@ -171,21 +178,89 @@ struct error *adjust_settings(struct service *service, struct arena *arena, cons
 
 /* ---- following ---- */
 
-struct error *adjust_follow(struct service *service, struct arena *arena, const char *announced)
+/*
+ * {"newest":…,"version":…,"document":…,"damaged":…,"damage":…}: what the rows come to, in the host's cache. The document is null
+ * where no row is good: what the configuration says is each process's own.
+ */
+static struct error *load_state(struct arena *arena, void *context, void **bytes_out, size_t *length_out)
 {
     struct settings_state state;
-    TRY(settings_load(service->database, arena, &state));
-    struct settings_row row = row_of(service, arena, &state);
-    int64_t damaged = state.damaged == NULL ? 0 : state.damaged->version;
+    struct buffer buffer;
+    TRY(settings_load(context, arena, &state));
+    const struct settings_row *good = state.good;
+    buffer_init(&buffer, arena);
+    buffer_add_format(&buffer, "{\"newest\":%" PRId64 ",\"version\":%" PRId64 ",\"document\":", state.newest,
+                      good == NULL ? 0 : good->version);
+    buffer_add_json_text(&buffer, good == NULL ? NULL : settings_text(arena, good->settings));
+    buffer_add_format(&buffer, ",\"damaged\":%" PRId64 ",\"damage\":", state.damaged == NULL ? 0 : state.damaged->version);
+    buffer_add_json_text(&buffer, state.damaged == NULL ? NULL : state.damaged->damage);
+    buffer_add_char(&buffer, '}');
+    *bytes_out = buffer.bytes;
+    *length_out = buffer.length;
+    return NULL;
+}
+
+static bool read_state(struct arena *arena, const void *bytes, size_t length, struct settings_state *state_out)
+{
+    struct document *entry = NULL;
+    struct settings_row *good = arena_alloc(arena, sizeof *good);
+    struct settings_row *damaged = arena_alloc(arena, sizeof *damaged);
+    *good = *damaged = (struct settings_row){0};
+    if (document_parse(arena, bytes, length, &entry) != NULL ||
+        !document_integer(document_member(entry, "newest"), &state_out->newest) ||
+        !document_integer(document_member(entry, "version"), &good->version) ||
+        !document_integer(document_member(entry, "damaged"), &damaged->version))
+        return false;
+    const char *text = document_text(document_member(entry, "document"));
+    if (text != NULL)
+        good->settings = settings_read(arena, text, strlen(text), &good->damage);
+    damaged->damage = document_text(document_member(entry, "damage"));
+    state_out->good = good->settings == NULL ? NULL : good;
+    state_out->damaged = damaged->version == 0 ? NULL : damaged;
+    return good->version == 0 || good->settings != NULL;
+}
+
+/* Through the host's cache: of all its processes that follow a change, or start, one asks the database. */
+static struct error *find_state(struct service *service, struct arena *arena, struct settings_state *state_out)
+{
+    const struct cache_loader loader = {load_state, service->database, CACHE_SECONDS, LEASE_SECONDS};
+    void *bytes;
+    size_t length;
+    TRY(cache_fetch(service->cache, arena, ADJUST_CACHE_KEY, &loader, &bytes, &length));
+    return read_state(arena, bytes, length, state_out) ? NULL : settings_load(service->database, arena, state_out);
+}
+
+static void apply(struct service *service, struct arena *arena, const struct settings_state *state)
+{
+    struct settings_row row = row_of(service, arena, state);
+    int64_t damaged = state->damaged == NULL ? 0 : state->damaged->version;
     service->adjusted.version = row.version;
     service->adjusted.damaged = damaged;
-    (void)snprintf(service->adjusted.announced, sizeof service->adjusted.announced, "%s", announced == NULL ? "" : announced);
     log_set_levels(&row.settings->levels);
     uint64_t told = metrics_swap(METRIC_SETTINGS_DAMAGED, (uint64_t)damaged);
     if (damaged != 0 && told != (uint64_t)damaged)
         LOG(ERROR, SYSTEM, "the newest settings are damaged; the last good ones hold",
             LOG_INTEGER("damagedVersion", damaged), LOG_INTEGER("version", row.version),
-            LOG_TEXT("reason", state.damaged->damage));
+            LOG_TEXT("reason", state->damaged->damage));
+}
+
+struct error *adjust_reload(struct service *service, struct arena *arena)
+{
+    struct settings_state state;
+    TRY(find_state(service, arena, &state));
+    apply(service, arena, &state);
+    return NULL;
+}
+
+struct error *adjust_follow(struct service *service, struct arena *arena, const char *announced)
+{
+    struct settings_state state;
+    TRY(find_state(service, arena, &state));
+    /* Nothing but what was announced, or what holds now: of another version's process nobody knows what it leaves in the cache. */
+    if (announced != NULL && strcmp(state_payload(arena, &state), announced) != 0)
+        TRY(settings_load(service->database, arena, &state));
+    apply(service, arena, &state);
+    (void)snprintf(service->adjusted.announced, sizeof service->adjusted.announced, "%s", announced == NULL ? "" : announced);
     return NULL;
 }
 

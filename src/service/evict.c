@@ -58,16 +58,26 @@ static struct text_list read_names(struct arena *arena, const struct document *p
     return list;
 }
 
+static struct text_list list_names(struct arena *arena, const char *const *names, size_t count)
+{
+    struct text_list list = {arena_array(arena, count, sizeof *list.items), 0};
+    while (list.count < count) {
+        list.items[list.count] = names[list.count];
+        list.count++;
+    }
+    return list;
+}
+
 /* What cannot be read evicts everything. */
 struct cache_eviction evict_read(struct arena *arena, const struct change_entry *entry)
 {
+    static const char *const settings_prefixes[] = {CACHE_PREFIX_SETTINGS};
     struct cache_eviction eviction = {.version = entry->version};
     struct document *payload;
-    if (entry->kind == CHANGE_SECRETS) {
-        eviction.prefixes.items = arena_array(arena, 2, sizeof *eviction.prefixes.items);
-        for (size_t i = 0; i < 2; i++)
-            eviction.prefixes.items[eviction.prefixes.count++] = secret_prefixes[i];
-    }
+    if (entry->kind == CHANGE_SECRETS)
+        eviction.prefixes = list_names(arena, secret_prefixes, 2);
+    if (entry->kind == CHANGE_SETTINGS)
+        eviction.prefixes = list_names(arena, settings_prefixes, 1);
     if (entry->kind != CHANGE_CACHE)
         return eviction;
     if (document_parse(arena, entry->payload, strlen(entry->payload), &payload) != NULL ||

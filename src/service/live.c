@@ -41,8 +41,11 @@ static void forget_keys(struct service *service)
 static struct error *apply_cache(struct service *service, struct arena *arena, const struct change_entry *entry)
 {
     struct cache_eviction eviction = {.flush = true};
-    if (entry != NULL)
+    if (entry != NULL) {
         eviction = evict_read(arena, entry);
+        if (evict_touches(&eviction, CACHE_PREFIX_SETTINGS))
+            TRY(adjust_reload(service, arena));
+    }
     if (evict_touches(&eviction, CACHE_PREFIX_KEYS))
         forget_keys(service);
     else if (evict_touches(&eviction, CACHE_PREFIX_TOKENS))

@@ -110,6 +110,17 @@ def test_entries_go_by_key_by_prefix_and_all_and_the_message_counts_them(api, st
         assert int(message.split()[0]) >= 1, (wish, message)
 
 
+def test_the_settings_lie_in_the_cache_and_go_as_the_rest_does(stack, administrator):
+    evict(administrator, prefixes=["settings:"])
+    for wish in ({"keys": ["settings:current"]}, {"prefixes": ["settings:"]}):
+        assert "settings:current" in cached(stack)
+        assert evict(administrator, **wish).startswith("1 entry was")
+    settings = administrator.get("/system/settings", status=200).json()
+    administrator.put("/system/settings", json={"logging": settings["logging"]}, status=200)
+    administrator.get("/customers/me", status=200)
+    assert "settings:current" in cached(stack)
+
+
 def test_evicting_is_idempotent(administrator):
     for _ in range(3):
         message = evict(administrator, keys=["no:such"], prefixes=["nor:this"])

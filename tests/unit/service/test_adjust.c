@@ -12,6 +12,7 @@
 #include "database_fixture.h"
 #include "service/adjust.h"
 #include "service/live.h"
+#include "store/cache.h"
 #include "store/database.h"
 
 static void put_back(void *context)
@@ -73,6 +74,62 @@ static void a_process_that_starts_follows_what_was_set_before(void **state)
     log_set_level(LOG_LEVEL_INFO);
     live_glance(&late->service, stage->arena, true);
     assert_false(log_wants(LOG_LEVEL_ERROR, LOG_MODULE_HTTP));
+}
+
+/* Puts the stages, processes of one host, before one file. */
+static void share_cache(struct stage *stage, struct stage *other)
+{
+    const char *path = arena_format(stage->arena, "%s/cache", harness_directory(stage->arena));
+    stage->service.cache = cache_new(&(struct cache_options){path, (size_t)1 << 20, secret_of("a master secret of no matter")});
+    other->service.cache = cache_new(&(struct cache_options){path, (size_t)1 << 20, secret_of("a master secret of no matter")});
+}
+
+static void end_cache(struct stage *stage, struct stage *other)
+{
+    cache_free(&stage->service.cache);
+    cache_free(&other->service.cache);
+}
+
+static void of_one_host_one_process_reads_what_was_set(void **state)
+{
+    struct stage *stage = stage_of(state);
+    struct stage *other = stage_join(stage->arena);
+    share_cache(stage, other);
+    expect_ok(live_check(&stage->service, stage->arena));
+    expect_ok(live_check(&other->service, stage->arena));
+    for (unsigned i = 0; i < 10; i++) {
+        struct settings_row row = change(stage, i % 2 == 0 ? "fatal" : "warn", "files=trace", NULL);
+        uint64_t hits = cache_counts(other->service.cache).hits;
+        log_set_level(LOG_LEVEL_INFO);
+        expect_ok(live_check(&other->service, stage->arena));
+        assert_int_equal(cache_counts(other->service.cache).hits, hits + 1);
+        assert_int_equal(other->service.adjusted.version, row.version);
+        assert_true(log_wants(LOG_LEVEL_TRACE, LOG_MODULE_FILES));
+        assert_int_equal(log_wants(LOG_LEVEL_WARN, LOG_MODULE_HTTP), i % 2 != 0);
+    }
+    end_cache(stage, other);
+}
+
+static void what_lies_in_the_cache_is_not_believed_against_the_change_log(void **state)
+{
+    static const char *const odd[] = {
+        "", "{}", "{\"newest\":1,\"version\":1,\"document\":\"{}\",\"damaged\":0,\"damage\":null}",
+        "{\"newest\":0,\"version\":0,\"document\":null,\"damaged\":0,\"damage\":null}",
+        "{\"newest\":1,\"version\":1,\"document\":\"{\\\"logging\\\":{\\\"level\\\":\\\"trace\\\",\\\"filter\\\":\\\"\\\"}}\","
+        "\"damaged\":0,\"damage\":null}"};
+    struct stage *stage = stage_of(state);
+    struct stage *other = stage_join(stage->arena);
+    share_cache(stage, other);
+    expect_ok(live_check(&other->service, stage->arena));
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        struct settings_row row = change(stage, "fatal", NULL, NULL);
+        cache_store(stage->service.cache, ADJUST_CACHE_KEY, odd[i], strlen(odd[i]), 60);
+        log_set_level(LOG_LEVEL_INFO);
+        expect_ok(live_check(&other->service, stage->arena));
+        assert_int_equal(other->service.adjusted.version, row.version);
+        assert_false(log_wants(LOG_LEVEL_ERROR, LOG_MODULE_HTTP));
+    }
+    end_cache(stage, other);
 }
 
 static void a_glance_asks_nothing_while_nothing_is_new(void **state)
@@ -248,6 +305,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(the_configuration_holds_until_something_is_set),
     HARNESS_TEST(what_is_set_holds_here_at_once_and_elsewhere_with_the_change_log),
     HARNESS_TEST(a_process_that_starts_follows_what_was_set_before),
+    HARNESS_TEST(of_one_host_one_process_reads_what_was_set),
+    HARNESS_TEST(what_lies_in_the_cache_is_not_believed_against_the_change_log),
     HARNESS_TEST(a_glance_asks_nothing_while_nothing_is_new),
     HARNESS_TEST(after_a_failure_only_those_who_insist_try_again),
     HARNESS_TEST(only_the_version_that_holds_may_be_changed),
