@@ -46,11 +46,11 @@ struct error *adjust_settings(struct service *service, struct arena *arena, cons
 /* Under which the host's cache keeps what holds (service/evict.h). */
 #define ADJUST_CACHE_KEY CACHE_PREFIX_SETTINGS "current"
 
-/* Reads what holds, through the host's cache, and applies it to this process. */
+/* For a process that starts: applies what holds to it, read through the host's cache. */
 struct error *adjust_reload(struct service *service, struct arena *arena);
 
 /*
- * The same for a change that is followed. `announced` is the payload of the change that is followed, NULL where
+ * Reads what holds and applies it to this process. `announced` is the payload of the change that is followed, NULL where
  * none is known. A damaged newest version is told to the log once a host, by the process that first meets it.
  */
 struct error *adjust_follow(struct service *service, struct arena *arena, const char *announced);

@@ -220,7 +220,7 @@ static bool read_state(struct arena *arena, const void *bytes, size_t length, st
     return good->version == 0 || good->settings != NULL;
 }
 
-/* Through the host's cache: of all its processes that follow a change, or start, one asks the database. */
+/* Through the host's cache: of all its processes that start, one asks the database. */
 static struct error *find_state(struct service *service, struct arena *arena, struct settings_state *state_out)
 {
     const struct cache_loader loader = {load_state, service->database, CACHE_SECONDS, LEASE_SECONDS};
@@ -255,10 +255,8 @@ struct error *adjust_reload(struct service *service, struct arena *arena)
 struct error *adjust_follow(struct service *service, struct arena *arena, const char *announced)
 {
     struct settings_state state;
-    TRY(find_state(service, arena, &state));
-    /* Nothing but what was announced, or what holds now: of another version's process nobody knows what it leaves in the cache. */
-    if (announced != NULL && strcmp(state_payload(arena, &state), announced) != 0)
-        TRY(settings_load(service->database, arena, &state));
+    /* A change is read where it was made: who followed it first has seen the rows as they are, and the others must not step back. */
+    TRY(settings_load(service->database, arena, &state));
     apply(service, arena, &state);
     (void)snprintf(service->adjusted.announced, sizeof service->adjusted.announced, "%s", announced == NULL ? "" : announced);
     return NULL;

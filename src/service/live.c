@@ -41,11 +41,8 @@ static void forget_keys(struct service *service)
 static struct error *apply_cache(struct service *service, struct arena *arena, const struct change_entry *entry)
 {
     struct cache_eviction eviction = {.flush = true};
-    if (entry != NULL) {
+    if (entry != NULL)
         eviction = evict_read(arena, entry);
-        if (evict_touches(&eviction, CACHE_PREFIX_SETTINGS))
-            TRY(adjust_reload(service, arena));
-    }
     if (evict_touches(&eviction, CACHE_PREFIX_KEYS))
         forget_keys(service);
     else if (evict_touches(&eviction, CACHE_PREFIX_TOKENS))
@@ -66,6 +63,8 @@ static struct error *apply_secrets(struct service *service, struct arena *arena,
 
 static struct error *apply_settings(struct service *service, struct arena *arena, const struct change_entry *entry)
 {
+    if (entry == NULL && !service->live.known)
+        return adjust_reload(service, arena);
     return adjust_follow(service, arena, entry == NULL ? NULL : entry->payload);
 }
 
