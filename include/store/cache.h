@@ -7,8 +7,8 @@
  * the file keeps the old one, and all others go on with a new one.
  *
  * Keys are texts of at most LIMIT_CACHE_KEY_BYTES with a prefix that names the owner ("jwks:embedded"). Nothing secret may
- * be stored: what is handed in is authenticated with a key made from the service's secret, so that a damaged or foreign
- * entry is no entry, but it is not sealed. The file's mode is 0600.
+ * be stored but what its owner has sealed: what is handed in is authenticated with a key made from the service's secret, so that
+ * a damaged or foreign entry is no entry, but it is not sealed here. The file's mode is 0600.
  *
  * Versions. The file carries the version of the last change (domain/change.h) that was applied to it, and a process the one
  * that it has followed. A process takes nothing from a file that is behind it, and stores nothing there; before the first

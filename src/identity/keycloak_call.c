@@ -1,14 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 /* The wire: forms for OpenID Connect, JSON with a service account's token for the Admin REST interface. */
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/error.h"
+#include "base/secret.h"
+#include "base/text.h"
+#include "codec/digest.h"
 #include "codec/encoding.h"
+#include "codec/seal.h"
 #include "identity/keycloak_int.h"
+#include "store/cache.h"
 
 /* How long before its end the service account's token is not used any more. */
 #define TOKEN_MARGIN_SECONDS 30
+
+/* Under which the cache keeps it; evicted as "token:" (service/evict.h). */
+#define SHARED_PREFIX "token:admin:"
 
 /* ---- what an answer says -------------------------------------------------------------------------- */
 
@@ -139,11 +149,66 @@ struct error *keycloak_token_ask(struct keycloak *keycloak, struct arena *arena,
     return NULL;
 }
 
+/*
+ * The token lies in the host's cache for all its processes, sealed: "MILLISECONDS TOKEN", until when it is used by the wall clock.
+ * Nobody waits there for another who is fetching one, since the provider may be slow. It goes with "token:", so with the secrets.
+ */
+static const char *shared_name(const struct keycloak *keycloak, struct arena *arena)
+{
+    uint8_t digest[DIGEST_BYTES];
+    const char *whose = arena_format(arena, "%s %s", keycloak->users, keycloak->options.admin_client_id);
+    digest_sha256(whose, strlen(whose), digest);
+    return arena_format(arena, SHARED_PREFIX "%s", hex_encode(arena, digest, 8));
+}
+
+static void share_token(struct keycloak *keycloak, struct arena *arena, int64_t version)
+{
+    const struct outside_options *options = &keycloak->outside.options;
+    int64_t lasting = (keycloak->token_until - clock_monotonic()) / 1000;
+    unsigned char *sealed;
+    size_t length;
+    if (options->cache == NULL || lasting < 1000)
+        return;
+    const char *name = shared_name(keycloak, arena);
+    const char *text = arena_format(arena, "%" PRId64 " %s", clock_now() + lasting, keycloak->token);
+    if (seal(arena, options->master, name, text, strlen(text), &sealed, &length) == NULL)
+        cache_store_at(options->cache, name, sealed, length, (unsigned)(lasting / 1000), version);
+}
+
+static bool find_shared_token(struct keycloak *keycloak, struct arena *arena)
+{
+    const struct outside_options *options = &keycloak->outside.options;
+    struct secret opened;
+    void *bytes;
+    size_t length;
+    int64_t until;
+    if (options->cache == NULL)
+        return false;
+    const char *name = shared_name(keycloak, arena);
+    if (!cache_find(options->cache, arena, name, &bytes, &length) ||
+        unseal(arena, options->master, name, bytes, length, &opened) != NULL)
+        return false;
+    const char *text = secret_reveal(opened);
+    const char *blank = strchr(text, ' ');
+    if (blank == NULL || !text_to_integer(arena_format(arena, "%.*s", (int)(blank - text), text), 0, INT64_MAX, &until) ||
+        until <= clock_now() || blank[1] == '\0')
+        return false;
+    keycloak_token_forget(keycloak);
+    keycloak->token_arena = arena_new();
+    keycloak->token = arena_text(keycloak->token_arena, blank + 1);
+    keycloak->token_until = clock_monotonic() + (until - clock_now()) * 1000;
+    return true;
+}
+
 static struct error *fetch_token(struct keycloak *keycloak, struct arena *arena)
 {
     struct keycloak_call call;
+    int64_t version = cache_followed(keycloak->outside.options.cache);
     TRY(keycloak_token_ask(keycloak, arena, &call));
-    return keycloak->token != NULL ? NULL : keycloak_unexpected(arena, &call);
+    if (keycloak->token == NULL)
+        return keycloak_unexpected(arena, &call);
+    share_token(keycloak, arena, version);
+    return NULL;
 }
 
 void keycloak_admin(struct keycloak *keycloak, struct arena *arena, const char *method, const char *path,
@@ -170,7 +235,7 @@ struct error *keycloak_token_call(struct keycloak *keycloak, struct arena *arena
 
 struct error *keycloak_admin_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call)
 {
-    bool fresh = keycloak->token == NULL || clock_monotonic() >= keycloak->token_until;
+    bool fresh = (keycloak->token == NULL || clock_monotonic() >= keycloak->token_until) && !find_shared_token(keycloak, arena);
     if (fresh)
         TRY(fetch_token(keycloak, arena));
     for (int round = 0; round < 2; round++) {

@@ -2,6 +2,7 @@
 /* Keycloak's adapter when something is wrong: with the server, the realm, the network, our own secrets. */
 #include "harness.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -10,6 +11,7 @@
 #include "domain/support.h"
 #include "identity/keycloak_int.h"
 #include "outside_stage.h"
+#include "store/cache.h"
 
 /* One read of the account, by an operation that finds nothing to do. */
 static void read_account(struct stage *stage, const struct person *person)
@@ -60,6 +62,70 @@ static void the_token_of_the_service_account_is_kept(void **state)
     read_account(stage, &member);
     read_account(stage, &member);
     assert_int_equal(stage_count(stage, "grant client_credentials"), 4);
+    stage_end(stage);
+}
+
+/* Another process of the stage's host, with its own handle of the host's cache. */
+static struct provider *given_process(struct stage *stage, const char *master, struct cache **cache_out)
+{
+    const char *path = arena_format(stage->arena, "%s/cache", stage->directory);
+    struct provider *provider = keycloak_stage_provider(stage, stage->database);
+    struct outside_options *options = &outside_of(provider)->options;
+    *cache_out = cache_new(&(struct cache_options){path, (size_t)1 << 20, secret_of("the host's file is one")});
+    cache_follow(*cache_out, NULL, 0, 1, false);
+    options->cache = *cache_out;
+    options->master = secret_of(master);
+    return provider;
+}
+
+static void read_by(struct provider *provider, struct stage *stage, const struct person *person)
+{
+    struct keycloak_user user;
+    outside_start(outside_of(provider), OUTSIDE_ADMIN_MILLISECONDS);
+    expect_ok(keycloak_user_get(keycloak_of(outside_of(provider)), stage->arena, person->subject, &user));
+}
+
+static void the_token_is_fetched_once_for_all_processes_and_lies_sealed(void **state)
+{
+    static const char master[] = "a master secret of more than thirty-two bytes";
+    static const char *const call = "grant client_credentials";
+    struct stage *stage = keycloak_scripted(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct cache *caches[3];
+    struct provider *one = given_process(stage, master, &caches[0]);
+    struct provider *other = given_process(stage, master, &caches[1]);
+    struct provider *stranger = given_process(stage, "another secret, of more than thirty-two bytes", &caches[2]);
+    size_t before = stage_count(stage, call);
+    read_by(one, stage, &member);
+    read_by(other, stage, &member);
+    assert_int_equal(stage_count(stage, call), before + 1);
+    const char *token = keycloak_of(outside_of(other))->token;
+    assert_string_equal(token, keycloak_of(outside_of(one))->token);
+    size_t length;
+    const char *file = harness_read(stage->arena, arena_format(stage->arena, "%s/cache", stage->directory), &length);
+    assert_null(memmem(file, length, token, strlen(token)));
+
+    /* Whoever has another secret opens nothing and fetches one. */
+    read_by(stranger, stage, &member);
+    assert_int_equal(stage_count(stage, call), before + 2);
+    /* A token that ended before its time is replaced for all by who finds out. */
+    stage_fault(stage, "expire", "tokens");
+    read_by(one, stage, &member);
+    assert_int_equal(stage_count(stage, call), before + 3);
+    keycloak_token_forget(keycloak_of(outside_of(other)));
+    read_by(other, stage, &member);
+    assert_int_equal(stage_count(stage, call), before + 3);
+    /* New secrets: what was got with those before is not looked at any more. */
+    const struct cache_eviction eviction = {.version = 2, .prefixes = text_list_of(stage->arena, 1, "token:")};
+    cache_follow(caches[1], &eviction, 1, 2, false);
+    keycloak_token_forget(keycloak_of(outside_of(other)));
+    read_by(other, stage, &member);
+    assert_int_equal(stage_count(stage, call), before + 4);
+    struct provider *all[] = {one, other, stranger};
+    for (size_t i = 0; i < 3; i++) {
+        provider_free(&all[i]);
+        cache_free(&caches[i]);
+    }
     stage_end(stage);
 }
 
@@ -126,6 +192,7 @@ static void addresses_that_are_not_usable_are_refused(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(attributes_that_the_realm_drops_are_missed),
     HARNESS_TEST(the_token_of_the_service_account_is_kept),
+    HARNESS_TEST(the_token_is_fetched_once_for_all_processes_and_lies_sealed),
     HARNESS_TEST(only_keycloak_says_that_an_account_is_absent),
     HARNESS_TEST(secrets_are_read_again),
     HARNESS_TEST(addresses_that_are_not_usable_are_refused),
