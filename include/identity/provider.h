@@ -312,7 +312,8 @@ struct error *provider_keys(struct provider *provider, struct arena *arena, bool
 
 /*
  * Makes a new signing key and retires the ones before it, which stay published until the tokens they signed have expired:
- * OK, or STATE where the keys are the provider's own to change.
+ * OK, or STATE where the keys are the provider's own to change. INTERNAL, with a sentence for the operator, where KEY_SET_KEYS are
+ * published: another would push out one whose tokens may still hold.
  */
 struct error *provider_rotate_keys(struct provider *provider, struct arena *arena, enum provider_outcome *outcome_out);
 

@@ -18,7 +18,7 @@
 
 /* Owners of entries. */
 #define CACHE_PREFIX_KEYS "jwks:"         /* a provider's public keys */
-#define CACHE_PREFIX_TOKENS "token:"      /* tokens that were verified, by their digests */
+#define CACHE_PREFIX_TOKENS "token:"      /* tokens that were verified, by their digests; ours for a provider, sealed */
 #define CACHE_PREFIX_SETTINGS "settings:" /* the settings document */
 
 struct arena;

@@ -16,7 +16,7 @@ static const struct schema_field fields[] = {
     {.name = "prefixes", .type = SCHEMA_TEXTS, .maximum = LIMIT_CACHE_NAMES, .item_maximum = LIMIT_CACHE_KEY_BYTES,
      .offset = offsetof(struct eviction, prefixes),
      .description = "Entries by what their keys begin with: jwks: (public keys of identity providers), settings: (the settings), "
-                    "token: (verified tokens)."},
+                    "token: (verified tokens, and ours for a provider)."},
     {.name = "flush", .type = SCHEMA_BOOLEAN, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct eviction, flush),
      .description = "Every entry."},
     {.name = "secrets", .type = SCHEMA_BOOLEAN, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct eviction, secrets),

@@ -55,7 +55,10 @@ struct error *keycloak_client_call(struct keycloak *keycloak, struct arena *aren
 void keycloak_admin(struct keycloak *keycloak, struct arena *arena, const char *method, const char *path,
                     struct keycloak_call *call_out);
 
-/* Makes it as the service account, whose token is fetched when there is none, and once more when it is not taken (401). */
+/*
+ * Makes it as the service account, whose token is fetched when neither this process nor the host's cache has one, and once more
+ * when it is not taken (401).
+ */
 struct error *keycloak_admin_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call);
 
 /* Begins a call to any address; and makes one with that access token, whatever is answered below 500. */
