@@ -58,17 +58,18 @@ FILL_IN_DIRECTORIES = \
 	-e 's|@sysconfdir[@]|$(sysconfdir)|g' \
 	-e 's|@localstatedir[@]|$(localstatedir)|g'
 
-# Comments name the words between @ signs and keep them.
+# Comments name the words between @ signs and keep them. Lines with a mark (#[file]) are no comments: they are filled in,
+# so that they work as soon as the mark is taken away.
 $(FILLED_IN): Makefile
 	$(AM_V_at)$(MKDIR_P) $(@D)
-	$(AM_V_GEN)$(SED) -e '/^ *#/b' $(FILL_IN_DIRECTORIES) \
+	$(AM_V_GEN)$(SED) -e '/^ *#$$/b' -e '/^ *#[^[]/b' $(FILL_IN_DIRECTORIES) \
 		-e 's|@LISTEN[@]|*:80|g' \
 		-e 's|@SERVER_NAME[@]|gatehouse.example.org|g' \
 		-e 's|@BASE_PATH[@]||g' \
 		-e 's|@WORKER_SOCKET[@]|/run/gatehouse/worker.sock|g' \
 		-e 's|@LOGIN_SOCKET[@]|/run/gatehouse/login.sock|g' \
 		-e 's|@UPLOAD_SOCKET[@]|/run/gatehouse/upload.sock|g' \
-		-e 's|@BODY_DIRECTORY[@]|/var/lib/gatehouse/bodies|g' \
+		-e 's|@BODY_DIRECTORY[@]|$(localstatedir)/lib/gatehouse/bodies|g' \
 		-e 's|@WORKER_DIRECTORY[@]|$(pkglibexecdir)|g' \
 		-e 's|@WORKER[@]|$(pkglibexecdir)/gatehouse.fcgi|g' \
 		-e 's|@CONFIGURATION[@]|$(configdir)/gatehouse.conf|g' \
