@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* gatehousectl backup, restore. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +7,6 @@
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
-#include "base/text.h"
 #include "ctl/ctl_int.h"
 #include "service/backup.h"
 #include "service/restore.h"
@@ -16,8 +14,6 @@
 #include "service/setup.h"
 
 #define RATE_MAX 1000000
-#define BACKUP_USAGE "backup DIRECTORY [--link] [--include-secret] [--rate MIB]"
-#define RESTORE_USAGE "restore DIRECTORY [--accept-loss] [--sql DIRECTORY]"
 
 static void print_lost(void *context, struct id id, const char *why)
 {
@@ -29,24 +25,16 @@ static void print_lost(void *context, struct id id, const char *why)
 
 /* ---- backup -------------------------------------------------------------------------------------- */
 
-static bool read_backup_options(struct run *run, struct backup_options *options)
+static bool read_backup_options(const struct run *run, struct backup_options *options)
 {
-    static const struct option names[] = {{"link", no_argument, NULL, 'l'},
-                                          {"include-secret", no_argument, NULL, 's'},
-                                          {"rate", required_argument, NULL, 'r'},
-                                          {NULL, 0, NULL, 0}};
     int64_t mebibytes = 0;
-    int option;
-    optind = 1;
-    while ((option = getopt_long(run->argc, run->argv, "", names, NULL)) != -1) {
-        options->link = options->link || option == 'l';
-        options->include_secret = options->include_secret || option == 's';
-        if (option == '?' || (option == 'r' && !text_to_integer(optarg, 0, RATE_MAX, &mebibytes)))
-            return false;
-    }
+    options->link = ctl_has(run, "link");
+    options->include_secret = ctl_has(run, "include-secret");
+    options->directory = run->operands[0];
+    if (!ctl_number(run, "rate", 0, RATE_MAX, &mebibytes))
+        return false;
     options->bytes_per_second = mebibytes * 1024 * 1024;
-    options->directory = optind < run->argc ? run->argv[optind] : NULL;
-    return optind + 1 == run->argc;
+    return true;
 }
 
 static int make_backup(struct run *run, struct service *service, const struct backup_options *options)
@@ -71,13 +59,13 @@ static int make_backup(struct run *run, struct service *service, const struct ba
     return EXIT_FAILURE;
 }
 
-int ctl_backup(struct run *run)
+static int run_backup(struct run *run)
 {
     struct service service;
     struct watch watch;
     struct backup_options options = {.lost = print_lost, .context = &watch, .watch = &watch};
     if (!read_backup_options(run, &options))
-        return ctl_usage(BACKUP_USAGE);
+        return EXIT_USAGE;
     ctl_watch(&watch);
     struct error *error = ctl_open(run, &service);
     if (error != NULL)
@@ -87,24 +75,27 @@ int ctl_backup(struct run *run)
     return status;
 }
 
+static const struct ctl_option backup_known[] = {
+    {"link", NULL, "link to the bytes in the files directory instead of copying them", false},
+    {"include-secret", NULL, "put a copy of the secret file into the backup", false},
+    {"rate", "MIB", "read that many a second at most, 0 for no bound", false},
+    {0},
+};
+
+const struct ctl_command ctl_backup = {.name = "backup",
+                                       .operands = "DIRECTORY",
+                                       .summary = "copy rows and files, while the service runs",
+                                       .options = backup_known,
+                                       .run = run_backup};
+
 /* ---- restore ------------------------------------------------------------------------------------- */
 
-static bool read_restore_options(struct run *run, struct restore_options *options)
+static void read_restore_options(const struct run *run, struct restore_options *options)
 {
-    static const struct option names[] = {
-        {"accept-loss", no_argument, NULL, 'a'}, {"sql", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
-    int option;
-    optind = 1;
-    options->sql = arena_format(run->arena, "%s/sql", configuration_data_directory());
-    while ((option = getopt_long(run->argc, run->argv, "", names, NULL)) != -1) {
-        options->accept_loss = options->accept_loss || option == 'a';
-        if (option == 's')
-            options->sql = optarg;
-        if (option == '?')
-            return false;
-    }
-    options->directory = optind < run->argc ? run->argv[optind] : NULL;
-    return optind + 1 == run->argc;
+    const char *sql = ctl_value(run, "sql");
+    options->sql = sql != NULL ? sql : arena_format(run->arena, "%s/sql", configuration_data_directory());
+    options->accept_loss = ctl_has(run, "accept-loss");
+    options->directory = run->operands[0];
 }
 
 /* The workers' account and its password are the last thing that a new host lacks. */
@@ -118,13 +109,12 @@ static struct error *restore(struct run *run, struct arena *scratch, const struc
     return restore_finish(run->arena, configuration);
 }
 
-int ctl_restore(struct run *run)
+static int run_restore(struct run *run)
 {
     struct watch watch;
     struct restore_result result = {0};
     struct restore_options options = {.lost = print_lost, .context = &watch, .watch = &watch};
-    if (!read_restore_options(run, &options))
-        return ctl_usage(RESTORE_USAGE);
+    read_restore_options(run, &options);
     ctl_watch(&watch);
     struct arena *scratch = arena_new();
     struct error *error = restore(run, scratch, &options, &result);
@@ -141,3 +131,15 @@ int ctl_restore(struct run *run)
     (void)printf("%" PRId64 " files are without their bytes\n", result.lost);
     return EXIT_FAILURE;
 }
+
+static const struct ctl_option restore_known[] = {
+    {"accept-loss", NULL, "go on although the bytes of some files are lost", false},
+    {"sql", "DIRECTORY", "take the migrations from there", false},
+    {0},
+};
+
+const struct ctl_command ctl_restore = {.name = "restore",
+                                        .operands = "DIRECTORY",
+                                        .summary = "put a backup into an empty database and files directory",
+                                        .options = restore_known,
+                                        .run = run_restore};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gatehousectl cache: what is in this host's service cache, and evicting on every host. */
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -13,41 +11,60 @@
 #include "service/evict.h"
 #include "service/live.h"
 #include "service/service.h"
-#include "service/setup.h"
 #include "store/cache.h"
 
-#define USAGE_KEYS "cache keys [PREFIX]"
-#define USAGE_EVICT "cache evict [--key KEY ...] [--prefix PREFIX ...] [--secrets]"
-#define USAGE_FLUSH "cache flush"
 #define PAGE 100
 
-static struct error *open_service(struct run *run, struct service *service)
+/* The file is brought up to date first: what a change has evicted is not shown. */
+static void print_entry(const struct cache_entry *entry, struct ctl_json *json)
 {
-    struct configuration *configuration;
-    TRY(setup_load(run->arena, run->config, NULL, &configuration));
-    return service_open(run->arena, configuration, service);
+    if (json == NULL) {
+        (void)printf("%-60s %10zu %10lld\n", entry->key, entry->bytes, (long long)entry->seconds_left);
+        return;
+    }
+    ctl_json_open(json, NULL, '{');
+    ctl_json_text(json, "key", entry->key);
+    ctl_json_integer(json, "bytes", (int64_t)entry->bytes);
+    ctl_json_integer(json, "secondsLeft", entry->seconds_left);
+    ctl_json_close(json);
 }
 
-/* The file is brought up to date first: what a change has evicted is not shown. */
-static struct error *list_keys(struct service *service, struct arena *arena, const char *prefix)
+static void list_entries(struct service *service, struct arena *arena, const char *prefix, struct ctl_json *json)
 {
     struct cache_entry *entries;
     const char *after = NULL;
     size_t count;
-    TRY(live_check(service, arena));
-    (void)printf("%-60s %10s %10s\n", "key", "bytes", "seconds");
     while ((count = cache_list(service->cache, arena, after, PAGE, &entries)) > 0) {
         for (size_t i = 0; i < count; i++)
             if (strncmp(entries[i].key, prefix, strlen(prefix)) == 0)
-                (void)printf("%-60s %10zu %10lld\n", entries[i].key, entries[i].bytes, (long long)entries[i].seconds_left);
+                print_entry(&entries[i], json);
         after = entries[count - 1].key;
     }
+}
+
+static struct error *list_keys(struct service *service, struct arena *arena, void *context)
+{
+    const struct run *run = context;
+    const char *prefix = run->operand_count > 0 ? run->operands[0] : "";
+    struct ctl_json json = {.arena = arena};
+    TRY(live_check(service, arena));
+    if (!run->json) {
+        (void)printf("%-60s %10s %10s\n", "key", "bytes", "seconds");
+        list_entries(service, arena, prefix, NULL);
+        return NULL;
+    }
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_open(&json, "items", '[');
+    list_entries(service, arena, prefix, &json);
+    ctl_json_close(&json);
+    ctl_json_close(&json);
     return NULL;
 }
 
-static struct error *do_evict(struct service *service, struct arena *arena, const struct eviction *eviction)
+static struct error *do_evict(struct service *service, struct arena *arena, void *context)
 {
     static const struct caller operator = {0};
+    const struct eviction *eviction = context;
     size_t count;
     TRY(live_check(service, arena));
     TRY(evict(service, arena, &operator, eviction, &count));
@@ -56,68 +73,63 @@ static struct error *do_evict(struct service *service, struct arena *arena, cons
     return NULL;
 }
 
-static bool add_name(struct text_list *names, const char *name)
+/* The values of an option that may be given several times. False: one is not good, and the operator was told. */
+static bool read_names(const struct run *run, const char *option, struct text_list *names)
 {
-    if (*name == '\0' || strlen(name) > LIMIT_CACHE_KEY_BYTES || names->count == LIMIT_CACHE_NAMES)
-        return false;
-    names->items[names->count++] = name;
+    names->items = arena_array(run->arena, LIMIT_CACHE_NAMES, sizeof *names->items);
+    for (size_t i = 0; i < run->given_count; i++) {
+        const char *name = run->given[i].value;
+        if (strcmp(run->given[i].name, option) != 0)
+            continue;
+        if (*name == '\0' || strlen(name) > LIMIT_CACHE_KEY_BYTES) {
+            (void)ctl_usage(run, "--%s takes 1 to %d characters, not \"%s\"", option, LIMIT_CACHE_KEY_BYTES, name);
+            return false;
+        }
+        if (names->count == LIMIT_CACHE_NAMES) {
+            (void)ctl_usage(run, "--%s is given more than %d times", option, LIMIT_CACHE_NAMES);
+            return false;
+        }
+        names->items[names->count++] = name;
+    }
     return true;
 }
 
-static bool read_evict(struct run *run, struct eviction *eviction)
+static int run_keys(struct run *run)
 {
-    static const struct option options[] = {{"key", required_argument, NULL, 'k'},
-                                            {"prefix", required_argument, NULL, 'p'},
-                                            {"secrets", no_argument, NULL, 's'},
-                                            {NULL, 0, NULL, 0}};
-    int option;
-    eviction->keys.items = arena_array(run->arena, LIMIT_CACHE_NAMES, sizeof *eviction->keys.items);
-    eviction->prefixes.items = arena_array(run->arena, LIMIT_CACHE_NAMES, sizeof *eviction->prefixes.items);
-    while ((option = getopt_long(run->argc, run->argv, "", options, NULL)) != -1) {
-        if (option == 's')
-            eviction->secrets = true;
-        else if (option == '?' || !add_name(option == 'k' ? &eviction->keys : &eviction->prefixes, optarg))
-            return false;
-    }
-    return optind == run->argc && (eviction->secrets || eviction->keys.count + eviction->prefixes.count > 0);
+    return ctl_with_service(run, list_keys, run);
 }
 
-static int run_evict(struct run *run, const struct eviction *eviction)
+static int run_evict(struct run *run)
 {
-    struct service service;
-    struct error *error = open_service(run, &service);
-    if (error != NULL)
-        return ctl_fail(error);
-    error = do_evict(&service, run->arena, eviction);
-    service_close(&service);
-    return error == NULL ? EXIT_SUCCESS : ctl_fail(error);
+    struct eviction eviction = {.secrets = ctl_has(run, "secrets")};
+    if (!read_names(run, "key", &eviction.keys) || !read_names(run, "prefix", &eviction.prefixes))
+        return EXIT_USAGE;
+    if (run->given_count == 0)
+        return ctl_usage(run, "there is nothing to evict");
+    return ctl_with_service(run, do_evict, &eviction);
 }
 
-static int run_keys(struct run *run, const char *prefix)
+static int run_flush(struct run *run)
 {
-    struct service service;
-    struct error *error = open_service(run, &service);
-    if (error != NULL)
-        return ctl_fail(error);
-    error = list_keys(&service, run->arena, prefix);
-    service_close(&service);
-    return error == NULL ? EXIT_SUCCESS : ctl_fail(error);
+    struct eviction eviction = {.flush = true};
+    return ctl_with_service(run, do_evict, &eviction);
 }
 
-int ctl_cache(struct run *run)
-{
-    struct eviction eviction = {.flush = false};
-    const char *what = run->argc > 1 ? run->argv[1] : "";
-    run->argc--;
-    run->argv++;
-    optind = 1;
-    if (strcmp(what, "keys") == 0)
-        return run->argc > 2 ? ctl_usage(USAGE_KEYS) : run_keys(run, run->argc == 2 ? run->argv[1] : "");
-    if (strcmp(what, "evict") == 0)
-        return read_evict(run, &eviction) ? run_evict(run, &eviction) : ctl_usage(USAGE_EVICT);
-    if (strcmp(what, "flush") == 0 && run->argc == 1) {
-        eviction.flush = true;
-        return run_evict(run, &eviction);
-    }
-    return ctl_usage("cache keys | evict | flush");
-}
+static const struct ctl_option evict_options[] = {
+    {"key", "KEY", "an entry; may be given several times", false},
+    {"prefix", "PREFIX", "what keys begin with; may be given several times", false},
+    {"secrets", NULL, "have every process read its secrets again", false},
+    {0},
+};
+
+const struct ctl_command ctl_cache_keys = {.name = "cache keys",
+                                           .operands = "[PREFIX]",
+                                           .summary = "list what is in this host's service cache",
+                                           .json = true,
+                                           .run = run_keys};
+
+const struct ctl_command ctl_cache_evict = {
+    .name = "cache evict", .summary = "evict entries on every host", .options = evict_options, .run = run_evict};
+
+const struct ctl_command ctl_cache_flush = {
+    .name = "cache flush", .summary = "evict all entries on every host", .run = run_flush};

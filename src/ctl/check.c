@@ -119,15 +119,15 @@ static void check_service(struct checks *checks)
     service_close(&checks->service);
 }
 
-int ctl_check(struct run *run)
+static int check(struct run *run)
 {
     struct checks checks = {.arena = run->arena, .good = true};
     struct configuration *configuration;
-    if (run->argc != 1)
-        return ctl_usage("check");
     struct error *error = setup_load(run->arena, run->config, NULL, &configuration);
     checks.configuration = configuration;
     if (tell(&checks, "configuration", error, NULL))
         check_service(&checks);
     return checks.good ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+const struct ctl_command ctl_check = {.name = "check", .summary = "look at everything the service stands on", .run = check};

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* gatehousectl create-admin: the first internal administrator, or another one. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,30 +16,16 @@
 #include "service/service.h"
 #include "service/setup.h"
 
-#define USAGE "create-admin --email ADDRESS [--first-name NAME] [--last-name NAME] [--password-file FILE]"
-
-static bool read_options(struct run *run, struct account_customer *person, const char **password_file)
+static const char *or_else(const char *value, const char *fallback)
 {
-    static const struct option options[] = {
-        {"email", required_argument, NULL, 'e'},         {"first-name", required_argument, NULL, 'f'},
-        {"last-name", required_argument, NULL, 'l'},     {"password-file", required_argument, NULL, 'p'},
-        {NULL, 0, NULL, 0}};
-    int option;
-    *person = (struct account_customer){.first_name = "Internal", .last_name = "Administrator"};
-    optind = 1;
-    while ((option = getopt_long(run->argc, run->argv, "", options, NULL)) != -1) {
-        if (option == 'e')
-            person->email = optarg;
-        else if (option == 'f')
-            person->first_name = optarg;
-        else if (option == 'l')
-            person->last_name = optarg;
-        else if (option == 'p')
-            *password_file = optarg;
-        else
-            return false;
-    }
-    return optind == run->argc && person->email != NULL;
+    return value != NULL ? value : fallback;
+}
+
+static struct account_customer read_person(const struct run *run)
+{
+    return (struct account_customer){.email = ctl_value(run, "email"),
+                                     .first_name = or_else(ctl_value(run, "first-name"), "Internal"),
+                                     .last_name = or_else(ctl_value(run, "last-name"), "Administrator")};
 }
 
 static struct error *check_person(struct arena *arena, const struct account_customer *person)
@@ -80,17 +65,27 @@ static struct error *create(struct run *run, const struct account_customer *pers
     return error;
 }
 
-int ctl_create_admin(struct run *run)
+static int create_admin(struct run *run)
 {
-    struct account_customer person;
-    const char *password_file = NULL;
+    struct account_customer person = read_person(run);
     const char *generated = NULL;
-    if (!read_options(run, &person, &password_file))
-        return ctl_usage(USAGE);
-    struct error *error = create(run, &person, password_file, &generated);
+    struct error *error = create(run, &person, ctl_value(run, "password-file"), &generated);
     if (error != NULL)
         return ctl_fail(error);
     if (generated != NULL)
         (void)printf("%s\n", generated);
     return EXIT_SUCCESS;
 }
+
+static const struct ctl_option options[] = {
+    {"email", "ADDRESS", "the administrator's e-mail address", true},
+    {"first-name", "NAME", "Internal without it", false},
+    {"last-name", "NAME", "Administrator without it", false},
+    {"password-file", "FILE", "take the password from there; else a random one is printed", false},
+    {0},
+};
+
+const struct ctl_command ctl_create_admin = {.name = "create-admin",
+                                             .summary = "create an internal administrator",
+                                             .options = options,
+                                             .run = create_admin};

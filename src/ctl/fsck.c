@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gatehousectl fsck: exits 0 when all is well or mended, 1 when not, 2 when it could not look at everything. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/text.h"
 #include "ctl/ctl_int.h"
 #include "service/fsck.h"
 #include "service/service.h"
@@ -17,7 +15,6 @@
 #define MIN_AGE_SECONDS 3600
 #define AGE_MAX INT64_C(315360000)
 #define RATE_MAX 1000000
-#define USAGE "fsck [--repair [--from DIRECTORY]] [--min-age SECONDS] [--quick] [--rate MIB] [--resume]"
 
 static void print_finding(void *context, const struct fsck_finding *finding)
 {
@@ -42,35 +39,21 @@ static void print_finding(void *context, const struct fsck_finding *finding)
     (void)printf("\n");
 }
 
-static bool read_number(const char *text, int64_t maximum, int64_t *value_out)
+static bool read_options(const struct run *run, struct fsck_options *options)
 {
-    if (text_to_integer(text, 0, maximum, value_out))
-        return true;
-    (void)fprintf(stderr, "gatehousectl: %s is not a number from 0 to %" PRId64 "\n", text, maximum);
-    return false;
-}
-
-static bool read_options(struct run *run, struct fsck_options *options)
-{
-    static const struct option names[] = {
-        {"repair", no_argument, NULL, 'r'}, {"min-age", required_argument, NULL, 'a'}, {"quick", no_argument, NULL, 'q'},
-        {"rate", required_argument, NULL, 'b'}, {"resume", no_argument, NULL, 'c'},
-        {"from", required_argument, NULL, 'f'}, {NULL, 0, NULL, 0}};
     int64_t mebibytes = 0;
-    int option;
-    optind = 1;
-    while ((option = getopt_long(run->argc, run->argv, "", names, NULL)) != -1) {
-        options->repair = options->repair || option == 'r';
-        options->quick = options->quick || option == 'q';
-        options->resume = options->resume || option == 'c';
-        if (option == 'f')
-            options->from = optarg;
-        if (option == '?' || (option == 'a' && !read_number(optarg, AGE_MAX, &options->min_age_seconds)) ||
-            (option == 'b' && !read_number(optarg, RATE_MAX, &mebibytes)))
-            return false;
-    }
+    options->repair = ctl_has(run, "repair");
+    options->quick = ctl_has(run, "quick");
+    options->resume = ctl_has(run, "resume");
+    options->from = ctl_value(run, "from");
+    if (!ctl_number(run, "min-age", 0, AGE_MAX, &options->min_age_seconds) ||
+        !ctl_number(run, "rate", 0, RATE_MAX, &mebibytes))
+        return false;
     options->bytes_per_second = mebibytes * 1024 * 1024;
-    return optind == run->argc && (options->repair || options->from == NULL);
+    if (options->repair || options->from == NULL)
+        return true;
+    (void)ctl_usage(run, "--from goes with --repair");
+    return false;
 }
 
 static void print_summary(struct arena *arena, const struct fsck_options *options, const struct fsck_result *result)
@@ -116,14 +99,14 @@ static int check(struct run *run, struct service *service, struct fsck_options *
     return status;
 }
 
-int ctl_fsck(struct run *run)
+static int run_fsck(struct run *run)
 {
     struct service service;
     struct watch watch;
     struct fsck_options options = {
         .min_age_seconds = MIN_AGE_SECONDS, .found = print_finding, .context = &watch, .watch = &watch};
     if (!read_options(run, &options))
-        return ctl_usage(USAGE);
+        return EXIT_USAGE;
     ctl_watch(&watch);
     struct error *error = ctl_open(run, &service);
     if (error != NULL) {
@@ -134,3 +117,18 @@ int ctl_fsck(struct run *run)
     service_close(&service);
     return status;
 }
+
+static const struct ctl_option options_known[] = {
+    {"repair", NULL, "move aside what does not belong, and count anew", false},
+    {"from", "DIRECTORY", "with --repair: take lost bytes from a backup there", false},
+    {"min-age", "SECONDS", "leave alone what is younger, an hour without it", false},
+    {"quick", NULL, "compare sizes alone, and read no bytes", false},
+    {"rate", "MIB", "read that many a second at most, 0 for no bound", false},
+    {"resume", NULL, "go on where the last run was interrupted", false},
+    {0},
+};
+
+const struct ctl_command ctl_fsck = {.name = "fsck",
+                                     .summary = "compare what is known of files with their bytes",
+                                     .options = options_known,
+                                     .run = run_fsck};

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gatehousectl identity: setting up the identity provider; moving people is in transfer.c. */
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/configuration.h"
 #include "base/error.h"
@@ -11,56 +9,23 @@
 #include "identity/provider_setup.h"
 #include "service/setup.h"
 
-#define USAGE                                                                                                          \
-    "identity setup [--apply] [--as NAME] [--secret-file FILE] [--session-token-file FILE] [--name NAME] [--shell] "   \
-    "[--show-secrets]"
-
-struct options {
-    struct provider_setup setup;
-    bool apply;
-};
-
-static bool read_options(struct run *run, struct options *options)
+static bool read_options(const struct run *run, struct provider_setup *setup)
 {
-    static const struct option table[] = {{"apply", no_argument, NULL, 'a'},
-                                          {"as", required_argument, NULL, 'w'},
-                                          {"secret-file", required_argument, NULL, 'f'},
-                                          {"session-token-file", required_argument, NULL, 't'},
-                                          {"name", required_argument, NULL, 'n'},
-                                          {"shell", no_argument, NULL, 's'},
-                                          {"show-secrets", no_argument, NULL, 'v'},
-                                          {NULL, 0, NULL, 0}};
-    struct provider_setup *setup = &options->setup;
-    int option;
-    optind = 1;
-    while ((option = getopt_long(run->argc - 1, run->argv + 1, "", table, NULL)) != -1) {
-        switch (option) {
-        case 'a':
-            options->apply = true;
-            break;
-        case 'w':
-            setup->as = optarg;
-            break;
-        case 'f':
-            setup->secret_file = optarg;
-            break;
-        case 't':
-            setup->session_token_file = optarg;
-            break;
-        case 'n':
-            setup->name = optarg;
-            break;
-        case 's':
-            setup->shell = true;
-            break;
-        case 'v':
-            setup->show_secrets = true;
-            break;
-        default:
-            return false;
-        }
+    setup->as = ctl_value(run, "as");
+    setup->secret_file = ctl_value(run, "secret-file");
+    setup->session_token_file = ctl_value(run, "session-token-file");
+    setup->name = ctl_value(run, "name");
+    setup->shell = ctl_has(run, "shell");
+    setup->show_secrets = ctl_has(run, "show-secrets");
+    if ((setup->as == NULL) != (setup->secret_file == NULL)) {
+        (void)ctl_usage(run, "--as and --secret-file go together");
+        return false;
     }
-    return optind == run->argc - 1 && (setup->as == NULL) == (setup->secret_file == NULL) && !(options->apply && setup->shell);
+    if (setup->shell && ctl_has(run, "apply")) {
+        (void)ctl_usage(run, "--apply and --shell do not go together");
+        return false;
+    }
+    return true;
 }
 
 static void tell(void *context, enum provider_deed deed, const char *sentence)
@@ -71,32 +36,45 @@ static void tell(void *context, enum provider_deed deed, const char *sentence)
     (void)fflush(stdout);
 }
 
-static struct error *set_up(struct run *run, struct options *options)
+static struct error *set_up(struct run *run, struct provider_setup *setup)
 {
     const char *text = "";
     struct configuration *configuration;
+    bool apply = ctl_has(run, "apply");
     TRY(setup_load(run->arena, run->config, NULL, &configuration));
-    options->setup.configuration = configuration;
-    if (options->apply)
-        TRY(provider_setup_apply(run->arena, &options->setup, &text));
+    setup->configuration = configuration;
+    if (apply)
+        TRY(provider_setup_apply(run->arena, setup, &text));
     else
-        TRY(provider_setup_describe(run->arena, &options->setup, &text));
-    (void)printf("%s%s", options->apply && *text != '\0' ? "\n" : "", text);
+        TRY(provider_setup_describe(run->arena, setup, &text));
+    (void)printf("%s%s", apply && *text != '\0' ? "\n" : "", text);
     return NULL;
 }
 
-int ctl_identity(struct run *run)
+static int run_setup(struct run *run)
 {
     bool wrong = false;
-    struct options options = {.setup = {.tell = tell, .context = &wrong}};
-    if (run->argc >= 2 && strcmp(run->argv[1], "export") == 0)
-        return ctl_identity_export(run);
-    if (run->argc >= 2 && strcmp(run->argv[1], "import") == 0)
-        return ctl_identity_import(run);
-    if (run->argc < 2 || strcmp(run->argv[1], "setup") != 0 || !read_options(run, &options))
-        return ctl_usage(USAGE);
-    struct error *error = set_up(run, &options);
+    struct provider_setup setup = {.tell = tell, .context = &wrong};
+    if (!read_options(run, &setup))
+        return EXIT_USAGE;
+    struct error *error = set_up(run, &setup);
     if (error != NULL)
         return ctl_fail(error);
     return wrong ? EXIT_FAILURE : EXIT_SUCCESS;
 }
+
+static const struct ctl_option options[] = {
+    {"apply", NULL, "do it, instead of saying what is to be done", false},
+    {"as", "NAME", "with --secret-file: sign in as this account or access key", false},
+    {"secret-file", "FILE", "with --as: its password or secret key", false},
+    {"session-token-file", "FILE", "the token of a session, where the key has one", false},
+    {"name", "NAME", "how what is made is called", false},
+    {"shell", NULL, "say it as the provider's own commands", false},
+    {"show-secrets", NULL, "print secrets instead of where they are", false},
+    {0},
+};
+
+const struct ctl_command ctl_identity_setup = {.name = "identity setup",
+                                               .summary = "set up the identity provider",
+                                               .options = options,
+                                               .run = run_setup};

@@ -3,7 +3,6 @@
  * gatehousectl jobs: the background runner. It claims what is due from the outbox, does it, and tidies up now and
  * then. Any number may run on any host; a runner that dies leaves its claims to run out.
  */
-#include <getopt.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -319,41 +318,60 @@ static int run_once(struct service *service, struct post_office *office)
     return error == NULL ? EXIT_SUCCESS : ctl_fail(error);
 }
 
-static int list(struct service *service)
+static void write_line(const struct outbox_line *line, struct ctl_json *json)
 {
-    struct outbox_lines lines;
-    struct error *error = outbox_list(service->database, service->arena, LIST_LINES, &lines);
-    if (error != NULL)
-        return ctl_fail(error);
+    ctl_json_open(json, NULL, '{');
+    ctl_json_integer(json, "number", (int64_t)line->number);
+    ctl_json_text(json, "kind", line->kind);
+    ctl_json_text(json, "status", line->status);
+    ctl_json_integer(json, "attempts", line->attempts);
+    ctl_json_text(json, "createdAt", line->created_at);
+    ctl_json_text(json, "nextAttemptAt", line->next_attempt_at);
+    ctl_json_text(json, "lastError", line->last_error);
+    ctl_json_close(json);
+}
+
+static void write_lines(struct arena *arena, const struct outbox_lines *lines)
+{
+    struct ctl_json json = {.arena = arena};
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_open(&json, "items", '[');
+    for (size_t i = 0; i < lines->count; i++)
+        write_line(&lines->items[i], &json);
+    ctl_json_close(&json);
+    ctl_json_close(&json);
+}
+
+static void print_lines(const struct outbox_lines *lines)
+{
     (void)printf("%-8s %-10s %-8s %8s  %-24s  %-24s  %s\n", "number", "kind", "status", "attempts", "created", "next attempt",
                  "last error");
-    for (size_t i = 0; i < lines.count; i++) {
-        const struct outbox_line *line = &lines.items[i];
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct outbox_line *line = &lines->items[i];
         (void)printf("%-8llu %-10s %-8s %8u  %-24s  %-24s  %s\n", (unsigned long long)line->number, line->kind, line->status,
                      line->attempts, line->created_at, line->next_attempt_at,
                      line->last_error == NULL ? "" : line->last_error);
     }
-    return EXIT_SUCCESS;
 }
 
-int ctl_jobs(struct run *run)
+static struct error *list(struct service *service, struct arena *arena, void *context)
 {
-    static const struct option options[] = {
-        {"once", no_argument, NULL, 'o'}, {"list", no_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
+    const struct run *run = context;
+    struct outbox_lines lines;
+    TRY(outbox_list(service->database, arena, LIST_LINES, &lines));
+    if (run->json)
+        write_lines(arena, &lines);
+    else
+        print_lines(&lines);
+    return NULL;
+}
+
+static int work(struct run *run, bool once)
+{
     struct configuration *configuration;
     struct service service;
     struct post_office office = {.arena = arena_new()};
-    int mode = 0;
-    int option;
-    optind = 1;
-    while ((option = getopt_long(run->argc, run->argv, "", options, NULL)) != -1) {
-        if (option == '?' || mode != 0)
-            return ctl_usage("jobs [--once | --list]");
-        mode = option;
-    }
-    if (optind != run->argc)
-        return ctl_usage("jobs [--once | --list]");
-    struct error *error = setup_load(run->arena, run->config, mode == 0 ? "gatehouse-jobs" : NULL, &configuration);
+    struct error *error = setup_load(run->arena, run->config, once ? NULL : "gatehouse-jobs", &configuration);
     if (error == NULL)
         error = service_open(run->arena, configuration, &service);
     if (error == NULL)
@@ -363,11 +381,7 @@ int ctl_jobs(struct run *run)
     struct sigaction end = {.sa_handler = on_end};
     (void)sigaction(SIGTERM, &end, NULL);
     (void)sigaction(SIGINT, &end, NULL);
-    int status;
-    if (mode == 'l')
-        status = list(&service);
-    else
-        status = mode == 'o' ? run_once(&service, &office) : run_until_told(&service, &office);
+    int status = once ? run_once(&service, &office) : run_until_told(&service, &office);
     error = report(&service, run->arena, &office);
     if (error != NULL)
         status = ctl_fail(error);
@@ -376,3 +390,23 @@ int ctl_jobs(struct run *run)
     metrics_close();
     return status;
 }
+
+static int jobs(struct run *run)
+{
+    bool once = ctl_has(run, "once");
+    bool listed = ctl_has(run, "list");
+    if (once && listed)
+        return ctl_usage(run, "--once and --list do not go together");
+    if (run->json && !listed)
+        return ctl_usage(run, "--json goes with --list");
+    return listed ? ctl_with_service(run, list, run) : work(run, once);
+}
+
+static const struct ctl_option options[] = {
+    {"once", NULL, "do what is due now and leave", false},
+    {"list", NULL, "print the jobs that wait or were given up, and change nothing", false},
+    {0},
+};
+
+const struct ctl_command ctl_jobs = {
+    .name = "jobs", .summary = "run the background jobs", .options = options, .json = true, .run = jobs};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl: the operator's command. A table of sub-commands; each lives in a file of its own. */
+/* gatehousectl: the operator's command. Each command lives in a file of its own, with its row. */
 #include "config.h"
 
 #include <stdio.h>
@@ -17,49 +17,39 @@ static int show_version(struct run *run)
     return EXIT_SUCCESS;
 }
 
-struct command {
-    const char *name;
-    const char *summary;
-    int (*run)(struct run *run);
+static const struct ctl_command version = {.name = "version", .summary = "print the version", .run = show_version};
+
+/* In the order in which an operator meets them. */
+static const struct ctl_command *const commands[] = {
+    &ctl_check,
+    &ctl_migrate,
+    &ctl_create_admin,
+    &ctl_jobs,
+    &ctl_unlock,
+    &ctl_mirror,
+    &ctl_fsck,
+    &ctl_purge,
+    &ctl_backup,
+    &ctl_restore,
+    &ctl_organisation_list,
+    &ctl_organisation_show,
+    &ctl_organisation_set,
+    &ctl_settings_get,
+    &ctl_settings_set,
+    &ctl_settings_rollback,
+    &ctl_settings_history,
+    &ctl_cache_keys,
+    &ctl_cache_evict,
+    &ctl_cache_flush,
+    &ctl_identity_setup,
+    &ctl_identity_export,
+    &ctl_identity_import,
+    &ctl_rotate_keys,
+    &ctl_routes,
+    &ctl_openapi,
+    &version,
+    NULL,
 };
-
-static const struct command commands[] = {
-    {"check", "look at everything the service stands on", ctl_check},
-    {"migrate", "create or update the database", ctl_migrate},
-    {"create-admin", "create an internal administrator", ctl_create_admin},
-    {"jobs", "run the background jobs", ctl_jobs},
-    {"unlock", "let an account try its password again", ctl_unlock},
-    {"mirror", "send all permissions to the identity provider", ctl_mirror},
-    {"fsck", "compare what is known of files with their bytes", ctl_fsck},
-    {"purge", "end archived files, or old audit rows, for good", ctl_purge},
-    {"backup", "copy rows and files, while the service runs", ctl_backup},
-    {"restore", "put a backup into an empty database and files directory", ctl_restore},
-    {"organisation", "list, show and change organisations", ctl_organisation},
-    {"settings", "read and change what the service can be told while it runs", ctl_settings},
-    {"cache", "look into the service cache, and evict from it on every host", ctl_cache},
-    {"identity", "set up the identity provider, move people to another one", ctl_identity},
-    {"rotate-keys", "make new keys for tokens and links", ctl_rotate_keys},
-    {"routes", "print the table of endpoints", ctl_routes},
-    {"openapi", "print the OpenAPI document", ctl_openapi},
-    {"version", "print the version", show_version},
-};
-
-#define COMMANDS (sizeof commands / sizeof *commands)
-
-static int print_usage(FILE *stream)
-{
-    (void)fprintf(stream, "usage: gatehousectl [--config FILE] COMMAND [OPTION ...]\n\n");
-    for (size_t i = 0; i < COMMANDS; i++)
-        (void)fprintf(stream, "  %-14s %s\n", commands[i].name, commands[i].summary);
-    (void)fprintf(stream, "\nSee gatehousectl(8).\n");
-    return stream == stdout ? EXIT_SUCCESS : EXIT_USAGE;
-}
-
-int ctl_usage(const char *what)
-{
-    (void)fprintf(stderr, "usage: gatehousectl [--config FILE] %s\n", what);
-    return EXIT_USAGE;
-}
 
 int ctl_fail(const struct error *error)
 {
@@ -71,29 +61,81 @@ int ctl_fail(const struct error *error)
     return EXIT_FAILURE;
 }
 
+static bool is_help(const char *word)
+{
+    return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
+}
+
+/* Options before the command. The index of the first word that is none, or -1: there is no such option. */
+static int read_before(struct run *run, int argc, char **argv)
+{
+    int at = 1;
+    for (; at < argc && argv[at][0] == '-' && !is_help(argv[at]) && strcmp(argv[at], "--version") != 0; at++) {
+        if (strncmp(argv[at], "--config=", 9) == 0) {
+            run->config = argv[at] + 9;
+        } else if (strcmp(argv[at], "--config") == 0 && at + 1 < argc) {
+            run->config = argv[++at];
+        } else {
+            (void)fprintf(stderr, "gatehousectl: %s %s\n",
+                          strcmp(argv[at], "--config") == 0 ? "no file is named behind" : "there is no option", argv[at]);
+            return -1;
+        }
+    }
+    return at;
+}
+
+/* The first words are no command: they may be a group of commands, alone or with --help. */
+static int refuse_command(char **words)
+{
+    if (!ctl_is_group(commands, words[0])) {
+        (void)fprintf(stderr, "gatehousectl: there is no command %s\n\n", words[0]);
+        ctl_help_all(stderr, commands, NULL);
+        return EXIT_USAGE;
+    }
+    if (words[1] != NULL && is_help(words[1])) {
+        ctl_help_all(stdout, commands, words[0]);
+        return EXIT_SUCCESS;
+    }
+    if (words[1] == NULL)
+        (void)fprintf(stderr, "gatehousectl: %s is not a whole command\n\n", words[0]);
+    else
+        (void)fprintf(stderr, "gatehousectl: there is no command %s %s\n\n", words[0], words[1]);
+    ctl_help_all(stderr, commands, words[0]);
+    return EXIT_USAGE;
+}
+
+static int run_command(struct run *run, int argc, char **argv)
+{
+    int words;
+    const struct ctl_command *command = ctl_find(commands, argv, &words);
+    if (command == NULL)
+        return refuse_command(argv);
+    switch (ctl_read(run, command, argc - words + 1, argv + words - 1)) {
+    case CTL_HELP:
+        ctl_help(stdout, command);
+        return EXIT_SUCCESS;
+    case CTL_READ:
+        return command->run(run);
+    default:
+        return EXIT_USAGE;
+    }
+}
+
 int main(int argc, char **argv)
 {
     struct run run = {.arena = arena_new()};
-    int at = 1;
-    if (at + 1 < argc && strcmp(argv[at], "--config") == 0) {
-        run.config = argv[at + 1];
-        at += 2;
-    } else if (at < argc && strncmp(argv[at], "--config=", 9) == 0) {
-        run.config = argv[at] + 9;
-        at++;
+    int at = read_before(&run, argc, argv);
+    if (at < 0 || at == argc) {
+        ctl_help_all(stderr, commands, NULL);
+        return EXIT_USAGE;
     }
-    if (at < argc && (strcmp(argv[at], "--help") == 0 || strcmp(argv[at], "-h") == 0))
-        return print_usage(stdout);
-    if (at < argc && strcmp(argv[at], "--version") == 0)
+    if (is_help(argv[at]) || (strcmp(argv[at], "help") == 0 && at + 1 == argc)) {
+        ctl_help_all(stdout, commands, NULL);
+        return EXIT_SUCCESS;
+    }
+    if (strcmp(argv[at], "--version") == 0)
         return show_version(&run);
-    for (size_t i = 0; at < argc && i < COMMANDS; i++) {
-        if (strcmp(argv[at], commands[i].name) != 0)
-            continue;
-        run.argc = argc - at;
-        run.argv = argv + at;
-        int status = commands[i].run(&run);
-        arena_free(&run.arena);
-        return status;
-    }
-    return print_usage(stderr);
+    int status = run_command(&run, argc - at, argv + at);
+    arena_free(&run.arena);
+    return status;
 }

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,22 +144,22 @@ struct error *ctl_make_ready(struct run *run, const char *directory)
     return grant(run->arena, configuration);
 }
 
-int ctl_migrate(struct run *run)
+static int run_migrate(struct run *run)
 {
-    static const struct option options[] = {{"sql", required_argument, NULL, 's'}, {NULL, 0, NULL, 0}};
-    const char *directory = arena_format(run->arena, "%s/sql", configuration_data_directory());
-    int option;
-    optind = 1;
-    while ((option = getopt_long(run->argc, run->argv, "", options, NULL)) != -1) {
-        if (option != 's')
-            return ctl_usage("migrate [--sql DIRECTORY]");
-        directory = optarg;
-    }
-    if (optind != run->argc)
-        return ctl_usage("migrate [--sql DIRECTORY]");
+    const char *directory = ctl_value(run, "sql");
+    if (directory == NULL)
+        directory = arena_format(run->arena, "%s/sql", configuration_data_directory());
     struct error *error = ctl_make_ready(run, directory);
     if (error != NULL)
         return ctl_fail(error);
     (void)printf("the database is up to date\n");
     return EXIT_SUCCESS;
 }
+
+static const struct ctl_option options[] = {
+    {"sql", "DIRECTORY", "take the migrations from there", false},
+    {0},
+};
+
+const struct ctl_command ctl_migrate = {
+    .name = "migrate", .summary = "create or update the database", .options = options, .run = run_migrate};

@@ -12,7 +12,6 @@
 #include "ctl/ctl_int.h"
 #include "domain/user.h"
 #include "service/service.h"
-#include "service/setup.h"
 #include "service/sync.h"
 
 #define PAGE_USERS 100
@@ -59,18 +58,16 @@ static int send_all(struct service *service)
     return counts.failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-int ctl_mirror(struct run *run)
+static int mirror(struct run *run)
 {
-    struct configuration *configuration;
     struct service service;
-    if (run->argc != 1)
-        return ctl_usage("mirror");
-    struct error *error = setup_load(run->arena, run->config, NULL, &configuration);
-    if (error == NULL)
-        error = service_open(run->arena, configuration, &service);
+    struct error *error = ctl_open(run, &service);
     if (error != NULL)
         return ctl_fail(error);
     int status = send_all(&service);
     service_close(&service);
     return status;
 }
+
+const struct ctl_command ctl_mirror = {
+    .name = "mirror", .summary = "send all permissions to the identity provider", .run = mirror};

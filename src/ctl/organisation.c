@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* gatehousectl organisation: list, show, and set quotas and status. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/text.h"
 #include "ctl/ctl_int.h"
 #include "domain/audit.h"
 #include "domain/file_keep.h"
@@ -17,56 +14,115 @@
 #include "store/database.h"
 
 #define PAGE 100
-#define USAGE                                                                                                      \
-    "organisation list | organisation show ID | organisation set ID [--quota-bytes N|none] [--quota-files N|none]" \
-    " [--status active|disabled]"
 
 static const char *quota_text(struct arena *arena, int64_t quota)
 {
     return quota == ORGANISATION_NO_QUOTA ? "none" : arena_format(arena, "%" PRId64, quota);
 }
 
-static struct error *list(struct service *service, struct arena *arena)
+static void write_quota(struct ctl_json *json, const char *name, int64_t quota)
+{
+    if (quota == ORGANISATION_NO_QUOTA)
+        ctl_json_text(json, name, NULL);
+    else
+        ctl_json_integer(json, name, quota);
+}
+
+static void write_head(const struct organisation *one, struct ctl_json *json)
+{
+    ctl_json_open(json, NULL, '{');
+    ctl_json_text(json, "id", id_text(json->arena, one->id));
+    ctl_json_text(json, "name", one->name);
+    ctl_json_text(json, "status", organisation_status_text(one->status));
+    write_quota(json, "quotaBytes", one->quota_bytes);
+    write_quota(json, "quotaFiles", one->quota_files);
+}
+
+static void list_one(struct arena *arena, const struct organisation *one, struct ctl_json *json)
+{
+    if (json == NULL) {
+        (void)printf("%-36s  %-12s  %16s  %12s  %s\n", id_text(arena, one->id), organisation_status_text(one->status),
+                     quota_text(arena, one->quota_bytes), quota_text(arena, one->quota_files), one->name);
+        return;
+    }
+    write_head(one, json);
+    ctl_json_close(json);
+}
+
+/* `json` is NULL: as a table. */
+static struct error *list_all(struct service *service, struct arena *arena, struct ctl_json *json)
 {
     struct organisation_page page = {.more = true};
     struct id after = {{0}};
-    (void)printf("%-36s  %-12s  %16s  %12s  %s\n", "id", "status", "quota bytes", "quota files", "name");
     while (page.more) {
         arena_reset(arena);
         TRY(organisation_each(service->database, arena, after, PAGE, &page));
         for (size_t i = 0; i < page.count; i++) {
-            const struct organisation *one = &page.items[i];
-            (void)printf("%-36s  %-12s  %16s  %12s  %s\n", id_text(arena, one->id), organisation_status_text(one->status),
-                         quota_text(arena, one->quota_bytes), quota_text(arena, one->quota_files), one->name);
-            after = one->id;
+            list_one(arena, &page.items[i], json);
+            after = page.items[i].id;
         }
     }
     return NULL;
 }
 
-static struct error *unknown(struct arena *arena)
+static struct error *list(struct service *service, struct arena *arena, void *context)
 {
-    return error_message(error_plain(arena, ERROR_INTERNAL), "There is no organisation with this id.");
+    const struct run *run = context;
+    struct ctl_json json = {.arena = arena};
+    if (!run->json) {
+        (void)printf("%-36s  %-12s  %16s  %12s  %s\n", "id", "status", "quota bytes", "quota files", "name");
+        return list_all(service, arena, NULL);
+    }
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_open(&json, "items", '[');
+    TRY(list_all(service, arena, &json));
+    ctl_json_close(&json);
+    ctl_json_close(&json);
+    return NULL;
 }
 
-static struct error *show(struct service *service, struct arena *arena, struct id id)
+static struct error *unknown(struct arena *arena, struct id id)
 {
-    struct organisation *found;
-    struct file_sums sums;
-    TRY(organisation_find(service->database, arena, id, &found));
-    if (found == NULL)
-        return unknown(arena);
-    TRY(file_sums(service->database, arena, id, &sums));
-    (void)printf("id              %s\n", id_text(arena, id));
+    return error_message(error_plain(arena, ERROR_INTERNAL), "There is no organisation with the id %s.", id_text(arena, id));
+}
+
+static void print_whole(struct arena *arena, const struct organisation *found, const struct file_sums *sums)
+{
+    (void)printf("id              %s\n", id_text(arena, found->id));
     (void)printf("name            %s\n", found->name);
     (void)printf("status          %s\n", organisation_status_text(found->status));
     (void)printf("services        %s\n", text_list_join(arena, &found->services, " "));
     (void)printf("quota bytes     %s\n", quota_text(arena, found->quota_bytes));
     (void)printf("quota files     %s\n", quota_text(arena, found->quota_files));
-    (void)printf("active          %" PRId64 " files, %s\n", sums.active_files, ctl_bytes(arena, sums.active_bytes));
-    (void)printf("archived        %" PRId64 " files, %s\n", sums.archived_files, ctl_bytes(arena, sums.archived_bytes));
+    (void)printf("active          %" PRId64 " files, %s\n", sums->active_files, ctl_bytes(arena, sums->active_bytes));
+    (void)printf("archived        %" PRId64 " files, %s\n", sums->archived_files, ctl_bytes(arena, sums->archived_bytes));
     (void)printf("created         %s\n", found->created_at);
     (void)printf("updated         %s\n", found->updated_at);
+}
+
+static void write_whole(struct arena *arena, const struct organisation *found, const struct file_sums *sums)
+{
+    struct ctl_json json = {.arena = arena};
+    write_head(found, &json);
+    ctl_json_words(&json, "services", &found->services);
+    ctl_json_integer(&json, "activeFiles", sums->active_files);
+    ctl_json_integer(&json, "activeBytes", sums->active_bytes);
+    ctl_json_integer(&json, "archivedFiles", sums->archived_files);
+    ctl_json_integer(&json, "archivedBytes", sums->archived_bytes);
+    ctl_json_text(&json, "createdAt", found->created_at);
+    ctl_json_text(&json, "updatedAt", found->updated_at);
+    ctl_json_close(&json);
+}
+
+static struct error *show(struct service *service, struct arena *arena, struct id id, bool as_json)
+{
+    struct organisation *found;
+    struct file_sums sums;
+    TRY(organisation_find(service->database, arena, id, &found));
+    if (found == NULL)
+        return unknown(arena, id);
+    TRY(file_sums(service->database, arena, id, &sums));
+    (as_json ? write_whole : print_whole)(arena, found, &sums);
     return NULL;
 }
 
@@ -79,6 +135,7 @@ struct setting {
     enum organisation_status status;
     struct organisation_change change;
     bool changed;
+    bool as_json;
 };
 
 static void add_quota(struct buffer *details, const char *name, const int64_t *quota)
@@ -116,92 +173,100 @@ static struct error *write_change(struct database *database, struct arena *arena
     return audit_insert(database, arena, &entry);
 }
 
-static bool read_quota(const char *text, int64_t *quota, const int64_t **change_out)
+/* False: the value is wrong, and the operator was told. */
+static bool read_quota(const struct run *run, const char *name, int64_t *quota, const int64_t **change_out)
 {
+    const char *text = ctl_value(run, name);
+    if (text == NULL)
+        return true;
     *quota = ORGANISATION_NO_QUOTA;
     *change_out = quota;
-    return strcmp(text, "none") == 0 || text_to_integer(text, 0, INT64_MAX, quota);
+    if (strcmp(text, "none") == 0 || text_to_integer(text, 0, INT64_MAX, quota))
+        return true;
+    (void)ctl_usage(run, "--%s takes a whole number or none, not \"%s\"", name, text);
+    return false;
 }
 
-static bool read_status(const char *text, struct setting *setting)
+static bool read_status(const struct run *run, struct setting *setting)
 {
+    const char *text = ctl_value(run, "status");
+    if (text == NULL)
+        return true;
     setting->status = strcmp(text, "active") == 0 ? ORGANISATION_ACTIVE : ORGANISATION_DISABLED;
     setting->change.status = &setting->status;
-    return strcmp(text, organisation_status_text(setting->status)) == 0;
+    if (strcmp(text, organisation_status_text(setting->status)) == 0)
+        return true;
+    (void)ctl_usage(run, "--status takes active or disabled, not \"%s\"", text);
+    return false;
 }
 
-/* Options may stand before or behind the id. False for what makes no sense, nothing to set included. */
-static bool read_setting(struct run *run, struct setting *setting)
+static bool read_setting(const struct run *run, struct setting *setting)
 {
-    static const struct option names[] = {{"quota-bytes", required_argument, NULL, 'b'},
-                                          {"quota-files", required_argument, NULL, 'f'},
-                                          {"status", required_argument, NULL, 's'},
-                                          {NULL, 0, NULL, 0}};
-    bool good = true;
-    bool any = false;
-    int option;
-    optind = 2;
-    while (good && (option = getopt_long(run->argc, run->argv, "", names, NULL)) != -1) {
-        any = true;
-        if (option == 'b')
-            good = read_quota(optarg, &setting->quota_bytes, &setting->change.quota_bytes);
-        else if (option == 'f')
-            good = read_quota(optarg, &setting->quota_files, &setting->change.quota_files);
-        else
-            good = option == 's' && read_status(optarg, setting);
-    }
-    return good && any && optind + 1 == run->argc && id_parse(run->argv[optind], &setting->id);
+    if (!ctl_id(run, 0, &setting->id) ||
+        !read_quota(run, "quota-bytes", &setting->quota_bytes, &setting->change.quota_bytes) ||
+        !read_quota(run, "quota-files", &setting->quota_files, &setting->change.quota_files) || !read_status(run, setting))
+        return false;
+    if (run->given_count > 0)
+        return true;
+    (void)ctl_usage(run, "there is nothing to set");
+    return false;
 }
 
-static struct error *set(struct service *service, struct arena *arena, struct setting *setting)
+static struct error *set(struct service *service, struct arena *arena, void *context)
 {
+    struct setting *setting = context;
     if (setting->change.status != NULL && id_equal(setting->id, organisation_internal_id()))
         return error_message(error_plain(arena, ERROR_INTERNAL), "The organisation of internal staff stays active.");
     TRY(database_transaction(service->database, arena, write_change, setting, NULL));
     if (!setting->changed)
-        return unknown(arena);
-    return show(service, arena, setting->id);
+        return unknown(arena, setting->id);
+    return show(service, arena, setting->id, setting->as_json);
 }
 
-static int run_command(struct run *run, struct error *(*command)(struct service *, struct arena *, void *), void *context)
-{
-    struct service service;
-    struct error *error = ctl_open(run, &service);
-    if (error != NULL)
-        return ctl_fail(error);
-    struct arena *arena = arena_new();
-    error = command(&service, arena, context);
-    int status = error == NULL ? EXIT_SUCCESS : ctl_fail(error);
-    arena_free(&arena);
-    service_close(&service);
-    return status;
-}
+/* ---- the commands -------------------------------------------------------------------------------- */
 
-static struct error *do_list(struct service *service, struct arena *arena, void *context)
+static int run_list(struct run *run)
 {
-    (void)context;
-    return list(service, arena);
+    return ctl_with_service(run, list, run);
 }
 
 static struct error *do_show(struct service *service, struct arena *arena, void *context)
 {
-    return show(service, arena, *(const struct id *)context);
+    const struct setting *setting = context;
+    return show(service, arena, setting->id, setting->as_json);
 }
 
-static struct error *do_set(struct service *service, struct arena *arena, void *context)
+static int run_show(struct run *run)
 {
-    return set(service, arena, context);
+    struct setting setting = {.as_json = run->json};
+    return ctl_id(run, 0, &setting.id) ? ctl_with_service(run, do_show, &setting) : EXIT_USAGE;
 }
 
-int ctl_organisation(struct run *run)
+static int run_set(struct run *run)
 {
-    const char *verb = run->argc > 1 ? run->argv[1] : "";
-    struct setting setting = {0};
-    if (strcmp(verb, "list") == 0 && run->argc == 2)
-        return run_command(run, do_list, NULL);
-    if (strcmp(verb, "show") == 0 && run->argc == 3 && id_parse(run->argv[2], &setting.id))
-        return run_command(run, do_show, &setting.id);
-    if (strcmp(verb, "set") == 0 && read_setting(run, &setting))
-        return run_command(run, do_set, &setting);
-    return ctl_usage(USAGE);
+    struct setting setting = {.as_json = run->json};
+    return read_setting(run, &setting) ? ctl_with_service(run, set, &setting) : EXIT_USAGE;
 }
+
+static const struct ctl_option set_options[] = {
+    {"quota-bytes", "N|none", "what its files may come to, archived ones included", false},
+    {"quota-files", "N|none", "how many files it may have, archived ones included", false},
+    {"status", "STATUS", "active or disabled", false},
+    {0},
+};
+
+const struct ctl_command ctl_organisation_list = {
+    .name = "organisation list", .summary = "list all organisations", .json = true, .run = run_list};
+
+const struct ctl_command ctl_organisation_show = {.name = "organisation show",
+                                                  .operands = "ID",
+                                                  .summary = "show one, with what its files come to",
+                                                  .json = true,
+                                                  .run = run_show};
+
+const struct ctl_command ctl_organisation_set = {.name = "organisation set",
+                                                 .operands = "ID",
+                                                 .summary = "change quotas and status of one",
+                                                 .options = set_options,
+                                                 .json = true,
+                                                 .run = run_set};

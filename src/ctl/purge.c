@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* gatehousectl purge: the end of files that have been archived for long, or of old audit rows. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +14,6 @@
 
 #define DAYS_MAX 36500
 #define DAY_MILLISECONDS INT64_C(86400000)
-#define USAGE "purge --older-than DAYS [--audit] [--dry-run]"
 
 struct request {
     int64_t days;
@@ -23,26 +21,11 @@ struct request {
     bool dry_run;
 };
 
-static bool read_options(struct run *run, struct request *request)
+static bool read_options(const struct run *run, struct request *request)
 {
-    static const struct option names[] = {{"older-than", required_argument, NULL, 'o'},
-                                          {"audit", no_argument, NULL, 'a'},
-                                          {"dry-run", no_argument, NULL, 'n'},
-                                          {NULL, 0, NULL, 0}};
-    int option;
-    request->days = -1;
-    optind = 1;
-    while ((option = getopt_long(run->argc, run->argv, "", names, NULL)) != -1) {
-        request->audit = request->audit || option == 'a';
-        request->dry_run = request->dry_run || option == 'n';
-        if (option == 'o' && !text_to_integer(optarg, 0, DAYS_MAX, &request->days)) {
-            (void)fprintf(stderr, "gatehousectl: --older-than takes a number of days from 0 to %d\n", DAYS_MAX);
-            return false;
-        }
-        if (option == '?')
-            return false;
-    }
-    return optind == run->argc && request->days >= 0;
+    request->audit = ctl_has(run, "audit");
+    request->dry_run = ctl_has(run, "dry-run");
+    return ctl_number(run, "older-than", 0, DAYS_MAX, &request->days);
 }
 
 static void print_result(struct run *run, const struct request *request, const struct purge_result *result)
@@ -54,14 +37,14 @@ static void print_result(struct run *run, const struct request *request, const s
         (void)printf("%" PRId64 " files %s, %s\n", result->count, verb, ctl_bytes(run->arena, result->bytes));
 }
 
-int ctl_purge(struct run *run)
+static int purge(struct run *run)
 {
     struct service service;
     struct request request = {0};
     struct watch watch;
     struct purge_result result = {0};
     if (!read_options(run, &request))
-        return ctl_usage(USAGE);
+        return EXIT_USAGE;
     ctl_watch(&watch);
     struct error *error = ctl_open(run, &service);
     if (error != NULL)
@@ -81,3 +64,15 @@ int ctl_purge(struct run *run)
     service_close(&service);
     return status;
 }
+
+static const struct ctl_option options[] = {
+    {"older-than", "DAYS", "what was archived, or noted, that many days ago or earlier", true},
+    {"audit", NULL, "old audit rows instead of archived files", false},
+    {"dry-run", NULL, "print how much it would be, and change nothing", false},
+    {0},
+};
+
+const struct ctl_command ctl_purge = {.name = "purge",
+                                      .summary = "end archived files, or old audit rows, for good",
+                                      .options = options,
+                                      .run = purge};

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gatehousectl rotate-keys: new keys for tokens and for links. */
-#include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/configuration.h"
@@ -13,9 +11,6 @@
 #include "service/caller.h"
 #include "service/link.h"
 #include "service/service.h"
-#include "service/setup.h"
-
-#define USAGE "rotate-keys [--tokens | --links]"
 
 struct rotation {
     bool tokens;
@@ -42,8 +37,9 @@ static struct error *rotate_tokens(struct service *service, struct arena *arena)
     return NULL;
 }
 
-static struct error *rotate(struct service *service, struct arena *arena, const struct rotation *rotation)
+static struct error *rotate(struct service *service, struct arena *arena, void *context)
 {
+    const struct rotation *rotation = context;
     if (rotation->tokens)
         TRY(rotate_tokens(service, arena));
     if (rotation->links) {
@@ -54,31 +50,23 @@ static struct error *rotate(struct service *service, struct arena *arena, const 
     return NULL;
 }
 
-int ctl_rotate_keys(struct run *run)
+static int rotate_keys(struct run *run)
 {
-    static const struct option options[] = {
-        {"tokens", no_argument, NULL, 't'}, {"links", no_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
-    struct rotation rotation = {false, false};
-    struct configuration *configuration;
-    struct service service;
-    int option;
-    optind = 1;
-    while ((option = getopt_long(run->argc, run->argv, "", options, NULL)) != -1) {
-        if (option == '?' || rotation.tokens || rotation.links)
-            return ctl_usage(USAGE);
-        rotation.tokens = option == 't';
-        rotation.links = option == 'l';
-    }
-    if (optind != run->argc)
-        return ctl_usage(USAGE);
+    struct rotation rotation = {.tokens = ctl_has(run, "tokens"), .links = ctl_has(run, "links")};
+    if (rotation.tokens && rotation.links)
+        return ctl_usage(run, "--tokens and --links do not go together; without them both are made");
     if (!rotation.tokens && !rotation.links)
         rotation = (struct rotation){true, true};
-    struct error *error = setup_load(run->arena, run->config, NULL, &configuration);
-    if (error == NULL)
-        error = service_open(run->arena, configuration, &service);
-    if (error != NULL)
-        return ctl_fail(error);
-    error = rotate(&service, run->arena, &rotation);
-    service_close(&service);
-    return error == NULL ? EXIT_SUCCESS : ctl_fail(error);
+    return ctl_with_service(run, rotate, &rotation);
 }
+
+static const struct ctl_option options[] = {
+    {"tokens", NULL, "the key for tokens alone", false},
+    {"links", NULL, "the key for links alone", false},
+    {0},
+};
+
+const struct ctl_command ctl_rotate_keys = {.name = "rotate-keys",
+                                            .summary = "make new keys for tokens and links",
+                                            .options = options,
+                                            .run = rotate_keys};

@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* gatehousectl settings: the system settings document, for operators at the machine. */
-#include <getopt.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -14,16 +11,13 @@
 #include "service/adjust.h"
 #include "service/caller.h"
 #include "service/service.h"
-#include "service/setup.h"
 
-#define USAGE_GET "settings get"
-#define USAGE_SET "settings set [--level LEVEL] [--filter FILTER] [--if-version N]"
-#define USAGE_ROLLBACK "settings rollback VERSION"
-#define USAGE_HISTORY "settings history [--limit N]"
+#define VERSION_MAX INT64_C(9007199254740991)
 
-static struct error *show(struct service *service, struct arena *arena)
+static struct error *show(struct service *service, struct arena *arena, void *context)
 {
     struct settings_row row;
+    (void)context;
     TRY(adjust_current(service, arena, &row));
     (void)printf("%s\n", settings_text(arena, row.settings));
     return NULL;
@@ -46,9 +40,10 @@ static struct error *check(struct arena *arena, const struct adjustment *adjustm
     return validation.error;
 }
 
-static struct error *write_settings(struct service *service, struct arena *arena, const struct adjustment *adjustment)
+static struct error *write_settings(struct service *service, struct arena *arena, void *context)
 {
     static const struct caller operator = {0};
+    const struct adjustment *adjustment = context;
     struct settings_row row;
     TRY(check(arena, adjustment));
     TRY(adjust_settings(service, arena, &operator, adjustment, &row));
@@ -56,30 +51,19 @@ static struct error *write_settings(struct service *service, struct arena *arena
     return NULL;
 }
 
-static bool read_version(const char *text, int64_t *version_out)
+static bool read_set(const struct run *run, struct adjustment *adjustment)
 {
-    return text_to_integer(text, 1, INT64_C(9007199254740991), version_out);
-}
-
-static bool read_set(struct run *run, struct adjustment *adjustment)
-{
-    static const struct option options[] = {{"level", required_argument, NULL, 'l'},
-                                            {"filter", required_argument, NULL, 'f'},
-                                            {"if-version", required_argument, NULL, 'v'},
-                                            {NULL, 0, NULL, 0}};
-    int64_t version;
-    int option;
-    while ((option = getopt_long(run->argc, run->argv, "", options, NULL)) != -1) {
-        if (option == 'l')
-            adjustment->level = optarg;
-        else if (option == 'f')
-            adjustment->filter = optarg;
-        else if (option == 'v' && text_to_integer(optarg, 0, INT64_C(9007199254740991), &version))
-            adjustment->if_match = adjust_etag(run->arena, version);
-        else
-            return false;
-    }
-    return optind == run->argc && (adjustment->level != NULL || adjustment->filter != NULL);
+    int64_t version = 0;
+    adjustment->level = ctl_value(run, "level");
+    adjustment->filter = ctl_value(run, "filter");
+    if (!ctl_number(run, "if-version", 0, VERSION_MAX, &version))
+        return false;
+    if (ctl_has(run, "if-version"))
+        adjustment->if_match = adjust_etag(run->arena, version);
+    if (adjustment->level != NULL || adjustment->filter != NULL)
+        return true;
+    (void)ctl_usage(run, "--level, --filter or both say what to set");
+    return false;
 }
 
 /* ---- history ---- */
@@ -93,88 +77,111 @@ static void print_row(struct arena *arena, const struct settings_row *row)
                  by_user ? id_text(arena, row->user_id) : "gatehousectl", text);
 }
 
-static struct error *list(struct service *service, struct arena *arena, int64_t limit)
+static void write_row(const struct settings_row *row, struct ctl_json *json)
+{
+    struct arena *arena = json->arena;
+    ctl_json_open(json, NULL, '{');
+    ctl_json_integer(json, "version", row->version);
+    ctl_json_text(json, "at", row->at);
+    ctl_json_text(json, "userId", id_is_none(row->user_id) ? NULL : id_text(arena, row->user_id));
+    if (row->settings != NULL)
+        ctl_json_raw(json, "settings", settings_text(arena, row->settings));
+    else
+        ctl_json_text(json, "settings", NULL);
+    ctl_json_text(json, "damage", row->damage);
+    ctl_json_close(json);
+}
+
+struct history {
+    int64_t limit;
+    bool as_json;
+};
+
+static struct error *list_rows(struct service *service, struct arena *arena, int64_t limit, struct ctl_json *json)
 {
     struct settings_page page = {.more = true};
-    (void)printf("%-8s %-24s  %-36s  %s\n", "version", "at", "by", "settings");
     for (int64_t before = 0; page.more && limit > 0; before = page.items[page.count - 1].version) {
         unsigned portion = limit < LIMIT_PAGE_MAX ? (unsigned)limit : LIMIT_PAGE_MAX;
         TRY(settings_list(service->database, arena, before, portion, &page));
-        for (size_t i = 0; i < page.count; i++)
-            print_row(arena, &page.items[i]);
+        for (size_t i = 0; i < page.count; i++) {
+            if (json == NULL)
+                print_row(arena, &page.items[i]);
+            else
+                write_row(&page.items[i], json);
+        }
         limit -= (int64_t)page.count;
     }
     return NULL;
 }
 
-static bool read_limit(struct run *run, int64_t *limit_out)
+static struct error *list(struct service *service, struct arena *arena, void *context)
 {
-    static const struct option options[] = {{"limit", required_argument, NULL, 'l'}, {NULL, 0, NULL, 0}};
-    int option;
-    *limit_out = LIMIT_PAGE_DEFAULT;
-    while ((option = getopt_long(run->argc, run->argv, "", options, NULL)) != -1)
-        if (option != 'l' || !text_to_integer(optarg, 1, 1000000, limit_out))
-            return false;
-    return optind == run->argc;
+    const struct history *history = context;
+    struct ctl_json json = {.arena = arena};
+    if (!history->as_json) {
+        (void)printf("%-8s %-24s  %-36s  %s\n", "version", "at", "by", "settings");
+        return list_rows(service, arena, history->limit, NULL);
+    }
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_open(&json, "items", '[');
+    TRY(list_rows(service, arena, history->limit, &json));
+    ctl_json_close(&json);
+    ctl_json_close(&json);
+    return NULL;
 }
 
-/* ---- which of them ---- */
+/* ---- the commands ---- */
 
-enum verb { VERB_GET, VERB_SET, VERB_ROLLBACK, VERB_HISTORY };
+static int run_get(struct run *run)
+{
+    return ctl_with_service(run, show, NULL);
+}
 
-struct request {
-    enum verb verb;
-    struct adjustment adjustment;
-    int64_t limit;
+static int run_set(struct run *run)
+{
+    struct adjustment adjustment = {0};
+    return read_set(run, &adjustment) ? ctl_with_service(run, write_settings, &adjustment) : EXIT_USAGE;
+}
+
+static int run_rollback(struct run *run)
+{
+    struct adjustment adjustment = {0};
+    if (!text_to_integer(run->operands[0], 1, VERSION_MAX, &adjustment.rollback))
+        return ctl_usage(run, "\"%s\" is no version", run->operands[0]);
+    return ctl_with_service(run, write_settings, &adjustment);
+}
+
+static int run_history(struct run *run)
+{
+    struct history history = {.limit = LIMIT_PAGE_DEFAULT, .as_json = run->json};
+    return ctl_number(run, "limit", 1, 1000000, &history.limit) ? ctl_with_service(run, list, &history) : EXIT_USAGE;
+}
+
+static const struct ctl_option set_options[] = {
+    {"level", "LEVEL", "log at this level and above", false},
+    {"filter", "FILTER", "levels of single modules, \"*=warn,files=debug\"", false},
+    {"if-version", "VERSION", "only where this is the newest version", false},
+    {0},
 };
 
-static struct error *perform(struct run *run, const struct request *request)
-{
-    struct configuration *configuration;
-    struct service service;
-    struct error *error = NULL;
-    TRY(setup_load(run->arena, run->config, NULL, &configuration));
-    TRY(service_open(run->arena, configuration, &service));
-    if (request->verb == VERB_GET)
-        error = show(&service, run->arena);
-    else if (request->verb == VERB_HISTORY)
-        error = list(&service, run->arena, request->limit);
-    else
-        error = write_settings(&service, run->arena, &request->adjustment);
-    service_close(&service);
-    return error;
-}
+static const struct ctl_option history_options[] = {
+    {"limit", "N", "how many versions, 25 without it", false},
+    {0},
+};
 
-static bool read_request(struct run *run, struct request *request)
-{
-    static const char *const verbs[] = {"get", "set", "rollback", "history"};
-    const char *verb = run->argv[0];
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
-        if (strcmp(verb, verbs[i]) != 0)
-            continue;
-        request->verb = (enum verb)i;
-        if (request->verb == VERB_SET)
-            return read_set(run, &request->adjustment);
-        if (request->verb == VERB_HISTORY)
-            return read_limit(run, &request->limit);
-        if (request->verb == VERB_ROLLBACK)
-            return run->argc == 2 && read_version(run->argv[1], &request->adjustment.rollback);
-        return run->argc == 1;
-    }
-    return false;
-}
+const struct ctl_command ctl_settings_get = {
+    .name = "settings get", .summary = "print what the service can be told while it runs", .run = run_get};
 
-int ctl_settings(struct run *run)
-{
-    struct request request = {.verb = VERB_GET};
-    optind = 1;
-    if (run->argc >= 2) {
-        /* The verb takes the command's place, so that options are read behind it. */
-        run->argc--;
-        run->argv++;
-    }
-    if (!read_request(run, &request))
-        return ctl_usage(USAGE_GET " | " USAGE_SET "\n       | " USAGE_ROLLBACK " | " USAGE_HISTORY);
-    struct error *error = perform(run, &request);
-    return error == NULL ? EXIT_SUCCESS : ctl_fail(error);
-}
+const struct ctl_command ctl_settings_set = {
+    .name = "settings set", .summary = "change it, on every host", .options = set_options, .run = run_set};
+
+const struct ctl_command ctl_settings_rollback = {.name = "settings rollback",
+                                                  .operands = "VERSION",
+                                                  .summary = "make an earlier version the newest one",
+                                                  .run = run_rollback};
+
+const struct ctl_command ctl_settings_history = {.name = "settings history",
+                                                 .summary = "list the versions, newest first",
+                                                 .options = history_options,
+                                                 .json = true,
+                                                 .run = run_history};

@@ -7,25 +7,50 @@
 #include "api/route.h"
 #include "ctl/ctl_int.h"
 
-int ctl_routes(struct run *run)
+static const char *access_of(const struct route *row)
 {
-    static const char *const accesses[] = {
-        [ACCESS_UNSAID] = "UNSAID", [ACCESS_PUBLIC] = "PUBLIC", [ACCESS_TOKEN] = "token", [ACCESS_PERMISSION] = NULL};
-    if (run->argc != 1)
-        return ctl_usage("routes");
+    static const char *const accesses[] = {[ACCESS_UNSAID] = "UNSAID", [ACCESS_PUBLIC] = "PUBLIC", [ACCESS_TOKEN] = "token"};
+    return row->access == ACCESS_PERMISSION ? row->permission : accesses[row->access];
+}
+
+static void print_json(struct run *run, const struct route *rows, size_t count)
+{
+    struct ctl_json json = {.arena = run->arena};
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_open(&json, "items", '[');
+    for (size_t i = 0; i < count; i++) {
+        ctl_json_open(&json, NULL, '{');
+        ctl_json_text(&json, "method", method_text(rows[i].method));
+        ctl_json_text(&json, "path", rows[i].path);
+        ctl_json_text(&json, "access", access_of(&rows[i]));
+        ctl_json_text(&json, "operation", rows[i].operation);
+        ctl_json_close(&json);
+    }
+    ctl_json_close(&json);
+    ctl_json_close(&json);
+}
+
+static int show_routes(struct run *run)
+{
     size_t count;
     const struct route *rows = routes(&count);
-    for (size_t i = 0; i < count; i++) {
-        const char *access = rows[i].access == ACCESS_PERMISSION ? rows[i].permission : accesses[rows[i].access];
-        (void)printf("%-7s %-32s %-14s %s\n", method_text(rows[i].method), rows[i].path, access, rows[i].operation);
+    if (run->json) {
+        print_json(run, rows, count);
+        return EXIT_SUCCESS;
     }
+    for (size_t i = 0; i < count; i++)
+        (void)printf("%-7s %-32s %-14s %s\n", method_text(rows[i].method), rows[i].path, access_of(&rows[i]),
+                     rows[i].operation);
     return EXIT_SUCCESS;
 }
 
-int ctl_openapi(struct run *run)
+static int show_openapi(struct run *run)
 {
-    if (run->argc != 1)
-        return ctl_usage("openapi");
     (void)fputs(openapi_text(run->arena, NULL), stdout);
     return EXIT_SUCCESS;
 }
+
+const struct ctl_command ctl_routes = {
+    .name = "routes", .summary = "print the table of endpoints", .json = true, .run = show_routes};
+
+const struct ctl_command ctl_openapi = {.name = "openapi", .summary = "print the OpenAPI document", .run = show_openapi};

@@ -2,7 +2,6 @@
 /* gatehousectl identity export, import: moving people from one identity provider to another. */
 #include <errno.h>
 #include <fcntl.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,28 +9,23 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/text.h"
 #include "ctl/ctl_int.h"
 #include "service/service.h"
 #include "service/transfer.h"
 
 #define RATE 10
 #define RATE_MAX 1000
-#define EXPORT_USAGE "identity export FILE"
-#define IMPORT_USAGE "identity import FILE [--dry-run] [--rate USERS]"
 
 static int fail_at(struct run *run, const char *path, const char *what)
 {
     return ctl_fail(error_message(error_plain(run->arena, ERROR_INTERNAL), "%s cannot be %s: %s.", path, what, strerror(errno)));
 }
 
-int ctl_identity_export(struct run *run)
+static int export_users(struct run *run)
 {
     struct service service;
     size_t count = 0;
-    if (run->argc != 3 || run->argv[2][0] == '-')
-        return ctl_usage(EXPORT_USAGE);
-    const char *path = run->argv[2];
+    const char *path = run->operands[0];
     int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     FILE *output = fd < 0 ? NULL : fdopen(fd, "w");
     if (output == NULL)
@@ -69,31 +63,16 @@ static void tell(void *context, const char *deed, const char *email, const char 
     (void)fflush(stdout);
 }
 
-static bool read_options(struct run *run, struct transfer *transfer)
-{
-    static const struct option table[] = {
-        {"dry-run", no_argument, NULL, 'd'}, {"rate", required_argument, NULL, 'r'}, {NULL, 0, NULL, 0}};
-    int64_t rate = RATE;
-    int option;
-    optind = 1;
-    while ((option = getopt_long(run->argc - 1, run->argv + 1, "", table, NULL)) != -1) {
-        if (option == 'd')
-            transfer->dry_run = true;
-        else if (option != 'r' || !text_to_integer(optarg, 1, RATE_MAX, &rate))
-            return false;
-    }
-    transfer->per_second = (unsigned)rate;
-    return optind == run->argc - 2;
-}
-
-int ctl_identity_import(struct run *run)
+static int import_users(struct run *run)
 {
     struct service service;
     struct counts counts = {0};
-    struct transfer transfer = {.tell = tell, .context = &counts};
-    if (!read_options(run, &transfer))
-        return ctl_usage(IMPORT_USAGE);
-    const char *path = run->argv[optind + 1];
+    int64_t rate = RATE;
+    const char *path = run->operands[0];
+    if (!ctl_number(run, "rate", 1, RATE_MAX, &rate))
+        return EXIT_USAGE;
+    struct transfer transfer = {
+        .tell = tell, .context = &counts, .dry_run = ctl_has(run, "dry-run"), .per_second = (unsigned)rate};
     FILE *input = fopen(path, "re");
     if (input == NULL)
         return fail_at(run, path, "opened");
@@ -109,3 +88,18 @@ int ctl_identity_import(struct run *run)
                  counts.failed);
     return counts.failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
+
+static const struct ctl_option import_options[] = {
+    {"dry-run", NULL, "say who would be moved, and move nobody", false},
+    {"rate", "USERS", "how many a second at most, 10 without it", false},
+    {0},
+};
+
+const struct ctl_command ctl_identity_export = {
+    .name = "identity export", .operands = "FILE", .summary = "write all people into a file", .run = export_users};
+
+const struct ctl_command ctl_identity_import = {.name = "identity import",
+                                                .operands = "FILE",
+                                                .summary = "make accounts at the configured provider for people of a file",
+                                                .options = import_options,
+                                                .run = import_users};

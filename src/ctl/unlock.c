@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* gatehousectl unlock: ends the wait that failed logins of an account started. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/error.h"
 #include "ctl/ctl_int.h"
@@ -10,7 +9,6 @@
 #include "domain/user.h"
 #include "service/caller.h"
 #include "service/service.h"
-#include "service/setup.h"
 
 static struct error *lift(struct service *service, struct arena *arena, const char *username, bool *known_out)
 {
@@ -31,29 +29,21 @@ static struct error *lift(struct service *service, struct arena *arena, const ch
     return caller_audit(service, arena, &nobody, &entry);
 }
 
-static struct error *unlock(struct run *run, const char *username, bool *known_out)
-{
-    struct configuration *configuration;
-    struct service service;
-    TRY(setup_load(run->arena, run->config, NULL, &configuration));
-    TRY(service_open(run->arena, configuration, &service));
-    struct error *error = lift(&service, run->arena, username, known_out);
-    service_close(&service);
-    return error;
-}
-
-int ctl_unlock(struct run *run)
+static struct error *unlock(struct service *service, struct arena *arena, void *context)
 {
     bool known = false;
-    if (run->argc != 2)
-        return ctl_usage("unlock USERNAME");
-    struct error *error = unlock(run, run->argv[1], &known);
-    if (error != NULL)
-        return ctl_fail(error);
-    if (!known) {
-        (void)fprintf(stderr, "gatehousectl: there is no account %s\n", run->argv[1]);
-        return EXIT_FAILURE;
-    }
+    const char *username = context;
+    TRY(lift(service, arena, username, &known));
+    if (!known)
+        return error_message(error_plain(arena, ERROR_INTERNAL), "There is no account %s.", username);
     (void)printf("the account can try its password again\n");
-    return EXIT_SUCCESS;
+    return NULL;
 }
+
+static int run_unlock(struct run *run)
+{
+    return ctl_with_service(run, unlock, run->operands[0]);
+}
+
+const struct ctl_command ctl_unlock = {
+    .name = "unlock", .operands = "USERNAME", .summary = "let an account try its password again", .run = run_unlock};

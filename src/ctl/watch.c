@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -76,4 +77,19 @@ struct error *ctl_open(struct run *run, struct service *service_out)
     struct configuration *configuration;
     TRY(setup_load(run->arena, run->config, NULL, &configuration));
     return service_open(run->arena, configuration, service_out);
+}
+
+int ctl_with_service(struct run *run, struct error *(*work)(struct service *service, struct arena *arena, void *context),
+                     void *context)
+{
+    struct service service;
+    struct error *error = ctl_open(run, &service);
+    if (error != NULL)
+        return ctl_fail(error);
+    struct arena *arena = arena_new();
+    error = work(&service, arena, context);
+    int status = error == NULL ? EXIT_SUCCESS : ctl_fail(error);
+    arena_free(&arena);
+    service_close(&service);
+    return status;
 }
