@@ -4,7 +4,8 @@
 import pytest
 
 from support import files, samples
-from support.installed import Site, workers
+from support.installed import NAME, Site, workers
+from support.stack import wait_until
 
 POOLS = {"as it stands": ("worker", "login"), "file": ("worker", "login"), "unbuffered": ("worker", "login", "upload")}
 
@@ -54,3 +55,47 @@ def test_unbuffered_uploads_have_workers_of_their_own(stack, keeper, folder):
         account = site.account(keeper)
         files.send(account, files.form(samples.noise(1000), "nobody.bin"), status=502, code="service.unavailable", edge=True)
         assert account.get("/customers/me", status=200).json()["user"]["id"] == keeper.id
+
+
+def test_with_tls_everything_else_is_sent_there_and_told_to_stay(stack, keeper, folder):
+    site = Site(stack, folder, ("tls", "log"))
+    with workers(site, ("worker", "login")), site.running():
+        account = site.account(keeper)
+        data = samples.noise(300_000)
+        record = files.upload(account, data, "over-tls.bin")
+        path = f"/system/files/{record['id']}"
+        whole = account.get(path, status=200)
+        assert whole.content == data
+        replies = [whole, account.get(path, headers={"Range": "bytes=5-9"}, status=206),
+                   account.get(path, headers={"Range": "bytes=400000-"}, status=416), site.get("/"), site.get("/reset"),
+                   site.get("/favicon.ico"), site.get("/assets/style.css"), site.get("/customers/me"), site.get("/nowhere"),
+                   site.get("/" + "x" * 20_000)]
+        for reply in replies:
+            values = reply.raw.headers.getlist("Strict-Transport-Security")
+            assert values == ["max-age=31536000"], f"{reply.url:.80} {reply.status_code}: {values}"
+        plain = f"http://127.0.0.1:{site.plain_port}"
+        for asked in ("/", "/customers/me?x=1", "/first-login?id=0"):
+            reply = site.get(asked, plain)
+            assert reply.status_code == 308 and reply.headers["Location"] == f"https://{NAME}{asked}", reply.headers
+            assert "Strict-Transport-Security" not in reply.headers
+
+
+def test_without_tls_nobody_is_sent_anywhere_or_told_to_stay(stack, folder):
+    site = Site(stack, folder)
+    with workers(site, ("worker", "login")), site.running():
+        for path in ("/", "/customers/me", "/nowhere"):
+            reply = site.get(path)
+            assert reply.status_code in (200, 401, 404) and "Strict-Transport-Security" not in reply.headers
+
+
+def test_the_access_log_of_the_site_leaves_out_links_to_files(stack, keeper, folder):
+    site = Site(stack, folder, ("log",))
+    with workers(site, ("worker", "login")), site.running():
+        account = site.account(keeper)
+        record = files.upload(account, samples.noise(1000), "logged.bin")
+        secret = account.post(f"/system/files/{record['id']}/link", status=200).json()["url"].rsplit("/", 1)[1]
+        assert site.get(f"/system/links/{secret}").status_code == 200
+        assert site.get("/system/version").status_code == 200
+        log = folder / "log" / "gatehouse.log"
+        wait_until(lambda: "/system/version" in log.read_text(), 20, "the request in the log")
+        assert secret not in log.read_text() and "/system/files" in log.read_text()

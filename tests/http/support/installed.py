@@ -30,16 +30,21 @@ PLACES = {"nginx": "/etc/nginx/sites-available/gatehouse", "apache": "/etc/apach
 # What Debian's own configuration of Apache has switched on, as far as it can matter to a site.
 DEBIAN_MODULES = ("mpm_event", "alias", "authn_core", "authz_core", "authz_host", "autoindex", "dir", "env", "mime",
                   "negotiation", "setenvif", "status")
+# And the format of logs that it defines.
+DEBIAN_LOG = r'LogFormat "%h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\"" combined'
 NAME = "gatehouse.example.org"
 
 
 class Site:
-    """The copy of an installed site in a folder of the test's own. `marks`: what is switched on, as the guide says."""
+    """The copy of an installed site in a folder of the test's own. `marks`: what is switched on, as the guide says. With
+    `tls` among them the port without TLS is `plain_port`."""
 
     def __init__(self, stack, folder, marks=()):
         self.stack = stack
         self.folder = folder
-        self.port = free_port()
+        self.plain_port, self.tls_port = free_port(), free_port()
+        self.tls = "tls" in marks
+        self.port = self.tls_port if self.tls else self.plain_port
         self.prefix = stack.ctl.parent.parent
         self.kind, self.name = SITES[stack.web_server]
         self.file = folder / self.name
@@ -49,6 +54,8 @@ class Site:
         for mark in marks:
             self._switch_on(mark)
         self._move()
+        if self.tls:
+            self._certify()
 
     def _copy(self):
         names = {self.name} | ({"gatehouse-site.conf"} if self.kind == "apache" else set())
@@ -59,8 +66,8 @@ class Site:
     def _switch_on(self, mark):
         """Runs the guide's command for it on the copies."""
         command = guide_line(rf"sed -i .*#\\\[{mark}\\\].*{re.escape(PLACES[self.kind])}.*")
-        for file in self.files:
-            command = command.replace(PLACES["nginx"] if self.kind == "nginx" else PLACES["apache"] + file.name, str(file))
+        ours = {"nginx": str(self.file), "apache": f"{self.folder}/"}
+        command = command.replace(PLACES[self.kind], ours[self.kind])
         assert "/etc/" not in command, command
         before = [file.read_text() for file in self.files]
         subprocess.run(["sh", "-ec", command], check=True, cwd=self.folder)
@@ -70,11 +77,13 @@ class Site:
 
     def _move(self):
         """Our own places for the usual ones."""
-        moved = {"/run/gatehouse/": f"{self.folder}/run/", "*:80": f"127.0.0.1:{self.port}",
+        moved = {"/run/gatehouse/": f"{self.folder}/run/", "*:80": f"127.0.0.1:{self.plain_port}", "*:443": f"127.0.0.1:{self.tls_port}",
                  f"{self.prefix}/var/lib/gatehouse/files": str(self.stack.blobs),
                  f"{self.prefix}/var/lib/gatehouse/bodies": f"{self.folder}/bodies",
                  f"{self.prefix}/etc/gatehouse/gatehouse.conf": self.stack.configuration,
-                 "/etc/apache2/sites-available": str(self.folder)}
+                 "/etc/apache2/sites-available": str(self.folder),
+                 "/var/log/nginx/": f"{self.folder}/log/", "${APACHE_LOG_DIR}/": f"{self.folder}/log/",
+                 "/etc/ssl/certs/": f"{self.folder}/", "/etc/ssl/private/": f"{self.folder}/"}
         for file in self.files:
             text = file.read_text()
             for line in text.splitlines():
@@ -82,6 +91,12 @@ class Site:
             for old, new in moved.items():
                 text = text.replace(old, new)
             file.write_text(text)
+
+    def _certify(self):
+        """A certificate of its own, where the site looks for one."""
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
+                        "2", "-subj", f"/CN={NAME}", "-addext", f"subjectAltName=IP:127.0.0.1,DNS:{NAME}", "-keyout",
+                        self.folder / "gatehouse.key", "-out", self.folder / "gatehouse.pem"], check=True, capture_output=True)
 
     def places(self):
         """What the quick start's templates of main configurations are filled in with."""
@@ -97,8 +112,10 @@ class Site:
             (self.folder / "main.conf").write_text(main)
             return ["nginx", "-p", self.folder, "-e", self.folder / "log" / "nginx.log", "-c", self.folder / "main.conf"]
         more = webserver.FCGID.format(sanitizers=" ".join(webserver.SANITIZER_OPTIONS), **self.places())
-        main = webserver.APACHE.format(modules=self._modules(webserver.MODULES), listen=f"127.0.0.1:{self.port}",
-                                       more=more if self.stack.web_server == "apache-fcgid" else "", **self.places())
+        more = more if self.stack.web_server == "apache-fcgid" else ""
+        more += f"\n{DEBIAN_LOG}\n" + (f"Listen 127.0.0.1:{self.tls_port}" if self.tls else "")
+        main = webserver.APACHE.format(modules=self._modules(webserver.MODULES), listen=f"127.0.0.1:{self.plain_port}",
+                                       more=more, **self.places())
         (self.folder / "main.conf").write_text(main)
         user = ["setpriv", *webserver.apache_user()] if webserver.apache_user() else []
         return [*user, "apache2", "-DFOREGROUND", "-d", self.folder, "-f", self.folder / "main.conf"]
@@ -107,6 +124,9 @@ class Site:
         """LoadModule lines: Debian's own choice, and what the guide has added for this site."""
         fcgid = self.stack.web_server == "apache-fcgid"
         added = guide_line(r"a2enmod .*\bfcgid\b.*" if fcgid else r"a2enmod .*\bproxy_fcgi\b.*").split()[1:]
+        if self.tls:
+            # mod_ssl brings the second one along.
+            added += [*guide_line(r"a2enmod ssl").split()[1:], "socache_shmcb"]
         return "\n".join(f"LoadModule {name}_module {place}/mod_{name}.so" for name in (*DEBIAN_MODULES, *added))
 
     @contextlib.contextmanager
@@ -128,17 +148,31 @@ class Site:
 
     def _answers(self):
         try:
-            return requests.get(f"http://127.0.0.1:{self.port}/system/health/live", timeout=5,
-                                allow_redirects=False).status_code < 500
+            return self.get("/system/health/live").status_code < 500
         except requests.RequestException:
             return False
+
+    def get(self, path, base=None, **more):
+        """A GET without an account, from this site or another base; redirects are not followed."""
+        return requests.get((base or self.base) + path, timeout=10, allow_redirects=False, verify=self.verify, **more)
+
+    @property
+    def base(self):
+        """The site's address."""
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
+
+    @property
+    def verify(self):
+        """What requests takes for its certificate."""
+        return str(self.folder / "gatehouse.pem") if self.tls else True
 
     def account(self, account):
         """The same account, asking through this site."""
         stack = copy.copy(self.stack)
-        stack.base_url, stack.port = f"http://127.0.0.1:{self.port}", self.port
+        stack.base_url, stack.port = self.base, self.port
         other = copy.copy(account)
         other.api = Api(stack, account.api.document)
+        other.api.session.verify = self.verify
         return other
 
 
