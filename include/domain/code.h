@@ -36,7 +36,8 @@ struct error *code_issue(struct database *database, struct arena *arena, struct 
 
 /*
  * Tries a code: every try counts before it is judged, so parallel ones cannot exceed CODE_TRIES. *good_out tells whether
- * it is right, unspent and in time. It stays until code_spend(). A user of zeros takes as long as a known one.
+ * it is right, unspent and in time. It stays until code_spend(). The work is the same for a code that is there, spent or
+ * expired, for a user without a code and for nobody (a user of zeros): the same statements, one row written, one commit.
  */
 struct error *code_try(struct database *database, struct arena *arena, struct secret master, struct id user,
                        const char *purpose, const char *code, bool *good_out);

@@ -29,6 +29,10 @@ static const struct statement count_try = {
     "UPDATE code SET tries = tries + 1"
     " WHERE user_id = ? AND purpose = ? AND tries < ? AND expires_at > UTC_TIMESTAMP(3)"};
 
+/* Where no try was counted, a bit of a row that says nothing changes instead. */
+static const struct statement write_decoy = {
+    "INSERT INTO code_decoy (slot, mark) VALUES (?, ?) ON DUPLICATE KEY UPDATE mark = mark ^ VALUES(mark)"};
+
 static const struct statement read_hash = {"SELECT code_hash FROM code WHERE user_id = ? AND purpose = ?"};
 
 static const struct statement uncount_try = {
@@ -68,22 +72,52 @@ struct error *code_issue(struct database *database, struct arena *arena, struct 
     return NULL;
 }
 
+/* A try on its way through the transaction. */
+struct attempt {
+    struct id user;
+    const char *purpose;
+    uint8_t hash[DIGEST_BYTES];
+    bool good;
+};
+
+/* The decoy's slot is random, so that tries at the same time do not wait for one another. */
+static struct error *write_instead(struct database *database, struct arena *arena, bool counted)
+{
+    uint8_t slot;
+    random_bytes(&slot, sizeof slot);
+    return database_change(database, arena, &write_decoy, VALUES(database_integer(slot), database_boolean(!counted)), NULL);
+}
+
+/*
+ * The time of the answer must not tell whether there is a code. So each try is one transaction of the same statements,
+ * which writes one row and commits it: the code's, or a decoy where no code takes the try.
+ */
+static struct error *count_and_compare(struct database *database, struct arena *arena, void *context)
+{
+    static const uint8_t nothing[DIGEST_BYTES];
+    struct attempt *attempt = context;
+    struct change change;
+    struct rows *rows;
+    struct database_value user = database_id(attempt->user);
+    struct database_value purpose = database_text(attempt->purpose);
+    TRY(database_change(database, arena, &count_try, VALUES(user, purpose, database_integer(CODE_TRIES)), &change));
+    TRY(write_instead(database, arena, change.affected == 1));
+    TRY(database_query(database, arena, &read_hash, VALUES(user, purpose), &rows));
+    size_t length = 0;
+    const void *stored = rows->count == 1 ? rows_bytes(rows, 0, 0, &length) : NULL;
+    bool equal = digest_equal(length == DIGEST_BYTES ? stored : nothing, attempt->hash);
+    attempt->good = equal && length == DIGEST_BYTES && change.affected == 1;
+    return NULL;
+}
+
 struct error *code_try(struct database *database, struct arena *arena, struct secret master, struct id user,
                        const char *purpose, const char *code, bool *good_out)
 {
-    struct change change;
-    struct rows *rows;
-    uint8_t hash[DIGEST_BYTES];
-    hash_code(arena, master, user, purpose, code, hash);
-    TRY(database_change(database, arena, &count_try,
-                        VALUES(database_id(user), database_text(purpose), database_integer(CODE_TRIES)), &change));
-    TRY(database_query(database, arena, &read_hash, VALUES(database_id(user), database_text(purpose)), &rows));
+    struct attempt attempt = {.user = user, .purpose = purpose};
+    hash_code(arena, master, user, purpose, code, attempt.hash);
     *good_out = false;
-    if (rows->count == 0)
-        return NULL;
-    size_t length = 0;
-    const void *stored = rows_bytes(rows, 0, 0, &length);
-    *good_out = change.affected == 1 && length == DIGEST_BYTES && digest_equal(stored, hash);
+    TRY(database_transaction(database, arena, count_and_compare, &attempt, NULL));
+    *good_out = attempt.good;
     return NULL;
 }
 

@@ -24,7 +24,7 @@ struct database_options database_fixture_options(void);
 /* A new handle on it. The caller frees it. */
 struct database *database_fixture_new(void);
 
-/* Empties every table but schema_migration, role, role_permission and change_version. */
+/* Empties every table but schema_migration, role, role_permission, change_version and code_decoy. */
 void database_fixture_clear(void);
 
 /*

@@ -5,8 +5,11 @@ They are asked in turn, so that whatever slows the machine down slows both down 
 milliseconds where the machine is at rest. Where it is not, all that a request does takes longer, that difference too: once the
 median of each kind exceeds its own fastest tenth by half, the bound grows by that factor, which a difference between the two
 leaves as it is. Noise may spoil a round, so there are many, and the more there were the less there is in all of them together; what is
-really slower is so in each."""
+really slower is so in each.
 
+A difference far below a millisecond shows in the ranks of many requests: see not_told_apart()."""
+
+import math
 import os
 import statistics
 
@@ -37,3 +40,48 @@ def take_as_long(measure):
                 return
         seen.append(f"{1000 * difference:.2f} ms (bound {1000 * bound:.2f})")
     pytest.fail(f"medians differ by {', '.join(seen)}, load {os.getloadavg()[0]:.1f}")
+
+
+# ---- ranks ----------------------------------------------------------------------------------------------
+
+Z_BOUND = 2
+Z_ROUNDS = 4
+
+
+def _ranks(values):
+    """The rank of each value from 1, equal ones sharing the mean of theirs; and how many are equal, group by group."""
+    order = sorted(range(len(values)), key=values.__getitem__)
+    ranks, groups, start = [0.0] * len(values), [], 0
+    while start < len(order):
+        end = start
+        while end < len(order) and values[order[end]] == values[order[start]]:
+            end += 1
+        for place in order[start:end]:
+            ranks[place] = (start + 1 + end) / 2
+        groups.append(end - start)
+        start = end
+    return ranks, groups
+
+
+def mann_whitney_z(first, second):
+    """How far the ranks of the first lie from what chance gives, in standard deviations (Mann and Whitney's U by its normal
+    approximation, corrected for ties): below 0 when the first are smaller."""
+    ranks, groups = _ranks(list(first) + list(second))
+    total, pairs = len(ranks), len(first) * len(second)
+    u = sum(ranks[:len(first)]) - len(first) * (len(first) + 1) / 2
+    ties = sum(size**3 - size for size in groups) / (total * (total - 1))
+    deviation = math.sqrt(pairs / 12 * (total + 1 - ties))
+    return (u - pairs / 2) / deviation if deviation else 0.0
+
+
+def not_told_apart(measure):
+    """The ranks of the two kinds' seconds in a round of measure() do not tell them apart: |z| is below 2. Chance alone
+    exceeds that in one round of 22, so a round may be repeated; in four of four it does so in one run of 200,000. No time is
+    compared with a bound, so a slow machine only makes the test longer."""
+    seen = []
+    for _ in range(Z_ROUNDS):
+        first, second = measure()
+        seen.append(mann_whitney_z(first, second))
+        if abs(seen[-1]) < Z_BOUND:
+            return
+    pytest.fail(f"z of {len(first)} pairs: {', '.join(f'{z:.1f}' for z in seen)}, load {os.getloadavg()[0]:.1f}")

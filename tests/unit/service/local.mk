@@ -9,6 +9,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/test_adjust.c \
 	tests/unit/service/test_backup.c \
 	tests/unit/service/test_creation.c \
+	tests/unit/service/test_equal_work.c \
 	tests/unit/service/test_fsck.c \
 	tests/unit/service/test_grant.c \
 	tests/unit/service/test_live.c \

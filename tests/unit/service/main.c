@@ -8,6 +8,7 @@
     X(creation)        \
     X(accounts)        \
     X(member)          \
+    X(equal_work)      \
     X(live)            \
     X(token_share)     \
     X(fsck)            \
