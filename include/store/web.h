@@ -33,7 +33,7 @@ struct web_header {
     const char *value; /* not empty, and without control characters */
 };
 
-/* Signs a call with AWS Signature Version 4. */
+/* Signs a call with AWS Signature Version 4 (codec/sigv4.h). The address has the path "/" and no query. */
 struct web_signature {
     const char *region;
     const char *service;

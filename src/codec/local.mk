@@ -9,6 +9,7 @@ libghcodec_a_SOURCES = \
 	include/codec/seal.h src/codec/seal.c \
 	include/codec/signing_key.h src/codec/signing_key.c src/codec/signing_key_int.h \
 	src/codec/key_set.c src/codec/key_set_read.c \
+	include/codec/sigv4.h src/codec/sigv4.c \
 	include/codec/token.h src/codec/token_int.h src/codec/token_issue.c src/codec/token_verify.c src/codec/token_memo.c
 libghcodec_a_CFLAGS = $(AM_CFLAGS) $(CJSON_CFLAGS) $(JWT_CFLAGS) $(OPENSSL_CFLAGS) $(SODIUM_CFLAGS)
 

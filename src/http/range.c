@@ -112,7 +112,7 @@ enum range_result range_parse(const char *header, uint64_t size, struct range *r
     if (header == NULL)
         return RANGE_NONE;
     header = behind_unit(skip_blanks(header));
-    struct spec spec;
+    struct spec spec = {0};
     return header != NULL && read_only_spec(header, &spec) ? apply(&spec, size, range_out) : RANGE_NONE;
 }
 

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "codec/sigv4.h"
 
 #define HEADER_BYTES_MAX 4096
 
@@ -109,36 +111,90 @@ static void set_connection(CURL *curl, const struct web_client *client, const st
         (void)curl_easy_setopt(curl, CURLOPT_CAINFO, client->ca_file);
 }
 
-/* No header is suppressed with an empty value: a signed call would name it among the signed ones all the same. */
+static struct curl_slist *add_header(struct curl_slist *list, struct arena *scratch, const char *name, const char *value)
+{
+    struct curl_slist *longer = curl_slist_append(list, arena_format(scratch, "%s: %s", name, value));
+    return longer != NULL ? longer : list;
+}
+
+static const char *header_given(const struct web_call *call, const char *name)
+{
+    for (size_t i = 0; i < call->header_count; i++)
+        if (text_equal_ignoring_case(call->headers[i].name, name))
+            return call->headers[i].value;
+    return NULL;
+}
+
+/* Splits an address into what a signature covers; false where it is none. A port that is the scheme's own is not named. */
+static bool split_url(struct arena *arena, const char *url, const char **host_out, const char **path_out)
+{
+    CURLU *parts = curl_url();
+    char *host = NULL, *port = NULL, *path = NULL;
+    bool good = parts != NULL && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+                curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+                curl_url_get(parts, CURLUPART_PATH, &path, 0) == CURLUE_OK;
+    if (good) {
+        bool named = curl_url_get(parts, CURLUPART_PORT, &port, CURLU_NO_DEFAULT_PORT) == CURLUE_OK;
+        *host_out = named ? arena_format(arena, "%s:%s", host, port) : arena_text(arena, host);
+        *path_out = arena_text(arena, path);
+    }
+    curl_free(host);
+    curl_free(port);
+    curl_free(path);
+    curl_url_cleanup(parts);
+    return good;
+}
+
+/* Adds Authorization, and Host and X-Amz-Date unless the caller gave them. All headers of the call are signed. */
+static struct curl_slist *add_signature(struct curl_slist *list, struct arena *scratch, const struct web_call *call)
+{
+    const struct web_signature *signature = call->signature;
+    const struct sigv4_scope scope = {signature->region, signature->service, signature->key_id, signature->key};
+    struct sigv4_pair *headers = arena_alloc(scratch, (call->header_count + 2) * sizeof *headers);
+    char now[SIGV4_TIME_BYTES], payload[SIGV4_PAYLOAD_BYTES];
+    const char *host = NULL, *path = NULL, *date = header_given(call, "X-Amz-Date");
+    struct sigv4_request request = {.method = call->method, .query = "", .headers = headers, .payload = payload};
+    if (!split_url(scratch, call->url, &host, &path))
+        return list; /* libcurl says what is wrong with the address */
+    for (size_t i = 0; i < call->header_count; i++)
+        headers[request.header_count++] = (struct sigv4_pair){call->headers[i].name, call->headers[i].value};
+    if (header_given(call, "Host") == NULL) {
+        headers[request.header_count++] = (struct sigv4_pair){"Host", host};
+        list = add_header(list, scratch, "Host", host);
+    }
+    if (date == NULL) {
+        sigv4_time(clock_now(), now);
+        headers[request.header_count++] = (struct sigv4_pair){"X-Amz-Date", now};
+        list = add_header(list, scratch, "X-Amz-Date", now);
+    }
+    sigv4_payload(call->body, call->body_length, payload);
+    request.path = path;
+    request.time = date != NULL ? date : now;
+    return add_header(list, scratch, "Authorization", sigv4_authorization(scratch, &scope, &request));
+}
+
 static struct curl_slist *set_headers(CURL *curl, const struct web_call *call)
 {
     struct curl_slist *list = NULL;
     struct arena *scratch = arena_new();
-    for (size_t i = 0; i < call->header_count; i++) {
-        const char *line = arena_format(scratch, "%s: %s", call->headers[i].name, call->headers[i].value);
-        struct curl_slist *longer = curl_slist_append(list, line);
-        list = longer != NULL ? longer : list;
-    }
+    for (size_t i = 0; i < call->header_count; i++)
+        list = add_header(list, scratch, call->headers[i].name, call->headers[i].value);
+    if (call->signature != NULL)
+        list = add_signature(list, scratch, call);
     arena_free(&scratch);
     (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
     return list;
 }
 
-static void set_request(CURL *curl, struct arena *arena, const struct web_call *call)
+static void set_request(CURL *curl, const struct web_call *call)
 {
-    const struct web_signature *signature = call->signature;
     if (call->body != NULL) {
         (void)curl_easy_setopt(curl, CURLOPT_POST, 1L);
         (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body_length);
         (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->body);
     }
     (void)curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call->method);
-    if (signature != NULL) {
-        (void)curl_easy_setopt(curl, CURLOPT_AWS_SIGV4,
-                               arena_format(arena, "aws:amz:%s:%s", signature->region, signature->service));
-        (void)curl_easy_setopt(curl, CURLOPT_USERNAME, signature->key_id);
-        (void)curl_easy_setopt(curl, CURLOPT_PASSWORD, secret_reveal(signature->key));
-    } else if (call->user != NULL) {
+    if (call->user != NULL) {
         (void)curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
         (void)curl_easy_setopt(curl, CURLOPT_USERNAME, call->user);
         (void)curl_easy_setopt(curl, CURLOPT_PASSWORD, secret_reveal(call->password));
@@ -174,7 +230,7 @@ enum web_outcome web_call(struct web_client *client, struct arena *arena, const 
     curl_easy_reset(curl);
     set_connection(curl, client, call);
     struct curl_slist *headers = set_headers(curl, call);
-    set_request(curl, arena, call);
+    set_request(curl, call);
     set_answer(curl, &exchange);
     CURLcode result = curl_easy_perform(curl);
     (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer_out->status);

@@ -12,6 +12,7 @@ tests_unit_test_codec_SOURCES = \
 	tests/unit/codec/test_random.c \
 	tests/unit/codec/test_seal.c \
 	tests/unit/codec/test_signing_key.c \
+	tests/unit/codec/test_sigv4.c \
 	tests/unit/codec/test_token.c \
 	tests/unit/codec/test_token_attack.c \
 	tests/unit/codec/test_token_memo.c

@@ -11,6 +11,7 @@
     X(random)                                                                                                \
     X(seal)                                                                                                  \
     X(signing_key)                                                                                           \
+    X(sigv4)                                                                                                 \
     X(token)                                                                                                 \
     X(token_attack)                                                                                          \
     X(token_memo)

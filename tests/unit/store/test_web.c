@@ -105,29 +105,17 @@ static void nothing_of_one_call_goes_into_the_next(void **state)
     assert_string_equal(strstr(stage->answer.body, "\r\n\r\n"), "\r\n\r\n");
 }
 
-/*
- * Cases of the test suite that is published with Signature Version 4, with the signatures that it gives: those without a
- * query, since none is ever signed here (libcurl 7.88 would not put it in order). Its fixed date is a header.
- */
-static void signatures_are_those_of_the_published_suite(void **state)
+/* Two cases of the test suite that is published with Signature Version 4; codec/test_sigv4.c has the others. */
+static void a_signed_call_arrives_with_the_published_signature(void **state)
 {
     static const struct {
-        const char *method, *path, *body;
+        const char *body;
         struct web_header more;
         const char *names, *signature;
     } vectors[] = {
-        {"GET", "/", NULL, {0}, "host;x-amz-date", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"},
-        {"POST", "/", NULL, {0}, "host;x-amz-date", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
-        {"POST", "/", NULL, {"My-Header1", "value1"}, "host;my-header1;x-amz-date",
-         "c5410059b04c1ee005303aed430f6e6645f61f4dc9e1461ec8f8916fdf18852c"},
-        {"POST", "/", NULL, {"My-Header1", "VALUE1"}, "host;my-header1;x-amz-date",
-         "cdbc9802e29d2942e5e10b5bccfdd67c5f22c7c4e8ae67b53629efa58b974b7d"},
-        {"POST", "/", "Param1=value1", {"Content-Type", "application/x-www-form-urlencoded"},
-         "content-type;host;x-amz-date",         "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"},
-        {"GET", "/%E1%88%B4", NULL, {0}, "host;x-amz-date",
-         "8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85"},
-        {"GET", "/-._~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", NULL, {0}, "host;x-amz-date",
-         "07ef7494c76fa4850883e2b006601f940f8a34d404d0cfa977f52a65bbf5f24f"},
+        {NULL, {0}, "host;x-amz-date", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
+        {"Param1=value1", {"Content-Type", "application/x-www-form-urlencoded"}, "content-type;host;x-amz-date",
+         "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"},
     };
     struct stage *stage = stage_of(state);
     const struct web_signature signature = {"us-east-1", "service", "AKIDEXAMPLE",
@@ -135,8 +123,8 @@ static void signatures_are_those_of_the_published_suite(void **state)
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         const struct web_header headers[] = {
             {"Host", "example.amazonaws.com"}, {"X-Amz-Date", "20150830T123600Z"}, vectors[i].more};
-        struct web_call call = {.method = vectors[i].method,
-                                .url = arena_format(stage->arena, "%s%s", stage->base, vectors[i].path),
+        struct web_call call = {.method = "POST",
+                                .url = arena_format(stage->arena, "%s/", stage->base),
                                 .headers = headers,
                                 .header_count = vectors[i].more.name == NULL ? 2 : 3,
                                 .body = vectors[i].body,
@@ -313,7 +301,7 @@ static void addresses_are_judged(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_call_arrives_as_it_was_given),
     HARNESS_TEST(nothing_of_one_call_goes_into_the_next),
-    HARNESS_TEST(signatures_are_those_of_the_published_suite),
+    HARNESS_TEST(a_signed_call_arrives_with_the_published_signature),
     HARNESS_TEST(any_status_is_an_answer_and_no_redirect_is_followed),
     HARNESS_TEST(what_was_sent_without_a_whole_answer_is_unknown),
     HARNESS_TEST(an_answer_over_its_bound_is_none),
