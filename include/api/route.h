@@ -90,7 +90,14 @@ struct route {
     struct error *(*handler)(struct call *call);
 };
 
-/* All rows. */
+/*
+ * What is wrong with who may call a row, as a sentence for the log; NULL: nothing. A permission stands where the row asks for
+ * one, and nowhere else. In module `sys` its letter is `a`, since whoever owns an organisation holds rwx:* and so every other
+ * letter there.
+ */
+const char *route_fault(const struct route *row);
+
+/* All rows. No row has a fault. */
 const struct route *routes(size_t *count_out);
 
 /* What a path and method lead to. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "domain/permission.h"
 
 /* What {id} stands for in a path; `start` is NULL when the pattern has none. */
 struct segment {
@@ -77,6 +78,22 @@ static size_t hash_beginnings(const char *path, uint32_t hashes_out[BEGINNING_MA
     return length + (path[length] != '\0');
 }
 
+const char *route_fault(const struct route *row)
+{
+    struct permission permission;
+    if (row->access == ACCESS_UNSAID)
+        return "does not say who may call it";
+    if ((row->access == ACCESS_PERMISSION) != (row->permission != NULL))
+        return "names a permission that it does not ask for, or none where it asks for one";
+    if (row->permission == NULL)
+        return NULL;
+    if (!permission_parse_concrete(row->permission, &permission))
+        return "does not name one concrete permission";
+    if (strncmp(row->permission, "sys:", 4) == 0 && permission.level != PERMISSION_ADMIN)
+        return "asks for less than the letter a in module sys";
+    return NULL;
+}
+
 static void read_table(void)
 {
     uint32_t hashes[BEGINNING_MAX + 1];
@@ -85,6 +102,7 @@ static void read_table(void)
     for (size_t i = 0; i < table.count; i++) {
         size_t length = strcspn(rows[i].path, "{");
         assert(length <= BEGINNING_MAX);
+        assert(route_fault(&rows[i]) == NULL);
         (void)hash_beginnings(rows[i].path, hashes);
         table.beginnings[i] = (struct beginning){hashes[length], (uint8_t)length, rows[i].path[length] == '\0'};
     }
