@@ -52,6 +52,12 @@ struct error *organisation_ensure_internal(struct database *database, struct are
 struct error *organisation_find(struct database *database, struct arena *arena, struct id id,
                                 struct organisation **organisation_out);
 
+/*
+ * Keeps all others from holding or changing the organisation's row until the transaction ends. Part of a transaction, and
+ * taken behind the users' rows.
+ */
+struct error *organisation_hold(struct database *database, struct arena *arena, struct id id);
+
 /* provisioning -> active. *changed_out (may be NULL) is false when it was not provisioning. */
 struct error *organisation_activate(struct database *database, struct arena *arena, struct id id,
                                     bool *changed_out);

@@ -21,6 +21,9 @@
 
 struct arena;
 
+/* Admin on every module and area: what internal staff hold. No other pattern covers it. */
+#define PERMISSION_EVERYTHING "*:*:a"
+
 /* Each level includes those before it. */
 enum permission_level { PERMISSION_NOTHING, PERMISSION_READ, PERMISSION_WRITE, PERMISSION_ADMIN };
 

@@ -32,6 +32,9 @@ struct error *role_list(struct database *database, struct arena *arena, struct r
 /* The role of that id, NULL when there is none. */
 const struct role *role_find(const struct role_list *roles, const char *id);
 
+/* The role of whoever owns an organisation. */
+#define ROLE_OWNER "owner"
+
 /* Whether the role is one of those only holders of `*:*:a` may grant (`admin`, `account-admin`). */
 bool role_is_reserved(const char *id);
 

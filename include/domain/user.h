@@ -125,6 +125,22 @@ struct error *user_list(struct database *database, struct arena *arena, const st
 struct error *user_lock(struct database *database, struct arena *arena, struct id organisation, struct id id,
                         struct user **user_out);
 
+/*
+ * Keeps all others from changing the user's row until the transaction ends. `shared`: others may hold it likewise, and
+ * nobody may change it. Whoever changes roles, permissions or status holds the row first, so what is read behind this call
+ * stays true until the end. A transaction that holds two users takes the lower id first. Nothing happens where there is no
+ * such user. Part of a transaction.
+ */
+struct error *user_hold(struct database *database, struct arena *arena, struct id id, bool shared);
+
+/* Whether an active user of the organisation other than `but` has the role. */
+struct error *user_others_have_role(struct database *database, struct arena *arena, struct id organisation, struct id but,
+                                    const char *role, bool *have_out);
+
+/* Whether an active user of the organisation other than `but` holds PERMISSION_EVERYTHING, directly or by a role. */
+struct error *user_others_hold_everything(struct database *database, struct arena *arena, struct id organisation,
+                                          struct id but, bool *hold_out);
+
 /* Writes names, phone, permissions, status, verified marks and roles of *user; part of a transaction. */
 struct error *user_update(struct database *database, struct arena *arena, const struct user *user);
 

@@ -54,11 +54,19 @@ struct member_patch {
 
 /*
  * Changes a user. REQUEST_INVALID for unknown roles and malformed permissions, USER_UNKNOWN, ROLE_NOT_GRANTABLE (also when
- * the user may do more than the caller), USER_SELF for one's own status, USER_STATE for a status that cannot be left.
- * Disabling ends all sessions.
+ * the user may do more than the caller), USER_SELF for one's own status and for a role or permission taken from oneself,
+ * USER_STATE for a status that cannot be left, USER_LAST_OWNER (service/authority.h). TOKEN_REVOKED and PERMISSION when the
+ * caller has lost that right since the request began. Disabling ends all sessions.
  */
 struct error *member_update(struct service *service, struct arena *arena, const struct caller *caller,
                             const char *required, struct id id, const struct member_patch *patch,
                             struct user **user_out);
+
+/*
+ * The same for gatehousectl: the operator reaches everyone and grants everything. REQUEST_INVALID, USER_UNKNOWN, USER_STATE
+ * and USER_LAST_OWNER are as above.
+ */
+struct error *member_update_as_operator(struct service *service, struct arena *arena, const char *username,
+                                        const struct member_patch *patch, struct user **user_out);
 
 #endif

@@ -177,7 +177,9 @@ static const struct route rows[] = {
         .operation = "updateUser",
         .tag = "Accounts",
         .summary = "Change a user",
-        .description = "Nobody grants more than they hold; disabling ends all of the user's sessions.",
+        .description = "Nobody grants more than they hold. Disabling ends all of the user's sessions. Nobody takes a role or"
+                       " permission from themselves or changes their own status (user.self). An organisation keeps one active"
+                       " owner, and internal staff keep one active holder of *:*:a (user.lastOwner).",
         .access = ACCESS_PERMISSION,
         .permission = "cus:user:w",
         .body_kind = BODY_JSON,
@@ -185,7 +187,8 @@ static const struct route rows[] = {
         .judge = members_judge_patch,
         .reply_kind = REPLY_OBJECT,
         .reply = &members_user_schema,
-        .errors = ERRORS(ERROR_USER_UNKNOWN, ERROR_ROLE_NOT_GRANTABLE, ERROR_USER_STATE, ERROR_USER_SELF),
+        .errors = ERRORS(ERROR_USER_UNKNOWN, ERROR_ROLE_NOT_GRANTABLE, ERROR_USER_STATE, ERROR_USER_SELF,
+                         ERROR_USER_LAST_OWNER),
         .handler = members_patch,
     },
     {
@@ -245,7 +248,8 @@ static const struct route rows[] = {
         .body = &members_username_schema,
         .reply_kind = REPLY_SUCCESS,
         .reply = &system_success_schema,
-        .errors = ERRORS(ERROR_USER_UNKNOWN, ERROR_USER_ALREADY_CONFIRMED, ERROR_USER_STATE, ERROR_IDENTITY_UNAVAILABLE),
+        .errors = ERRORS(ERROR_USER_UNKNOWN, ERROR_ROLE_NOT_GRANTABLE, ERROR_USER_ALREADY_CONFIRMED, ERROR_USER_STATE,
+                         ERROR_IDENTITY_UNAVAILABLE),
         .handler = members_admin_confirm,
     },
     {

@@ -21,7 +21,8 @@ libghdomain_a_SOURCES = \
 	include/domain/session.h src/domain/session.c \
 	include/domain/settings.h src/domain/settings.c src/domain/settings_document.c \
 	include/domain/throttle.h src/domain/throttle.c \
-	include/domain/user.h src/domain/user.c src/domain/user_change.c src/domain/user_list.c
+	include/domain/user.h src/domain/user.c src/domain/user_change.c src/domain/user_list.c \
+	src/domain/user_rights.c
 libghdomain_a_CFLAGS = $(AM_CFLAGS)
 
 # What a program that uses this floor links.

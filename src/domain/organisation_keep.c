@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the operator sees and changes of organisations. */
+#include <assert.h>
+
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/columns_int.h"
@@ -20,6 +22,15 @@ struct error *organisation_each(struct database *database, struct arena *arena, 
     for (size_t i = 0; i < page_out->count; i++)
         organisation_read(arena, rows, i, 0, &page_out->items[i]);
     return NULL;
+}
+
+static const struct statement hold_organisation = {"SELECT 1 FROM organisation WHERE id = ? FOR UPDATE"};
+
+struct error *organisation_hold(struct database *database, struct arena *arena, struct id id)
+{
+    struct rows *rows;
+    assert(database_in_transaction(database));
+    return database_query(database, arena, &hold_organisation, VALUES(database_id(id)), &rows);
 }
 
 /* A flag beside each value tells whether it is to be set: NULL is a value of the quotas. */

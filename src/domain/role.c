@@ -48,7 +48,7 @@ bool role_is_reserved(const char *id)
 
 bool role_grantable(const struct role *role, const struct text_list *held)
 {
-    if (role_is_reserved(role->id) && !permission_covers(held, "*:*:a"))
+    if (role_is_reserved(role->id) && !permission_covers(held, PERMISSION_EVERYTHING))
         return false;
     for (size_t i = 0; i < role->permissions.count; i++) {
         struct permission permission;
@@ -62,7 +62,7 @@ bool role_grantable(const struct role *role, const struct text_list *held)
 struct text_list role_of_owner(struct arena *arena, const struct text_list *services)
 {
     struct text_list roles = {arena_array(arena, 3, sizeof *roles.items), 0};
-    roles.items[roles.count++] = "owner";
+    roles.items[roles.count++] = ROLE_OWNER;
     if (text_list_has(services, "inventory"))
         roles.items[roles.count++] = "inv-manage";
     if (text_list_has(services, "logistics"))

@@ -12,6 +12,7 @@
 #include "domain/provisioning.h"
 #include "domain/role.h"
 #include "service/account.h"
+#include "service/authority.h"
 #include "service/caller.h"
 #include "service/grant.h"
 #include "service/notice.h"
@@ -23,6 +24,8 @@
 struct creation {
     struct service *service;
     const struct caller *caller; /* NULL: the operator's command */
+    const char *required;        /* the permission that the caller needs */
+    const char *role_path;       /* where a role that cannot be granted is told; NULL: roles[n] */
     struct organisation *organisation; /* a new customer's; NULL: a user of an existing one */
     const char *organisation_name;     /* for the mail */
     const struct role_list *roles;
@@ -67,10 +70,27 @@ static struct error *queue_mail(struct creation *creation, struct arena *arena)
     return notice_confirm(service, arena, user, creation->organisation_name, code);
 }
 
+/*
+ * Whether the caller may still make this account, with these rights, at the moment it becomes visible. When not, the job
+ * runner removes what was made so far, as it does after a crash.
+ */
+static struct error *check_caller(const struct creation *creation, struct arena *arena)
+{
+    struct caller now;
+    struct role_list roles;
+    const struct user *user = creation->user;
+    if (creation->caller == NULL)
+        return NULL;
+    TRY(authority_hold(creation->service, arena, creation->caller, creation->required, user->id, &now));
+    TRY(role_list(creation->service->database, arena, &roles));
+    return grant_check(arena, &now, &roles, &user->roles, &user->permissions, creation->role_path);
+}
+
 /* The transaction that makes the account visible: activation, mail and audit together or not at all. */
 static struct error *finish(struct database *database, struct arena *arena, void *context)
 {
     struct creation *creation = context;
+    TRY(check_caller(creation, arena));
     TRY(provisioning_activate(database, arena, creation->user, creation->subject, creation->status, &creation->won));
     if (!creation->won)
         return error_new(arena, ERROR_USER_EXISTS, "another request made the account");
@@ -168,6 +188,8 @@ struct error *account_create_customer(struct service *service, struct arena *are
         .roles = &roles,
         .user = &user,
         .password = secret_of(random_text(arena, RANDOM_PASSWORD_CHARACTERS)),
+        .required = "cus:org:a",
+        .role_path = "services",
         .kind = PROVIDER_INVITED,
         .status = USER_AWAITING_FIRST_LOGIN,
         .action = "customer.create",
@@ -219,6 +241,7 @@ struct error *account_create_member(struct service *service, struct arena *arena
         .roles = &roles,
         .user = &user,
         .password = member->password,
+        .required = "cus:user:w",
         .kind = PROVIDER_AWAITING_CODE,
         .status = USER_AWAITING_CONFIRMATION,
         .action = "user.create",

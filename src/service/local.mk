@@ -2,6 +2,7 @@ noinst_LIBRARIES += libghservice.a
 libghservice_a_SOURCES = \
 	include/service/account.h src/service/account.c src/service/account_create.c \
 	include/service/adjust.h src/service/adjust.c \
+	include/service/authority.h src/service/authority.c \
 	include/service/backup.h src/service/backup_int.h src/service/backup_run_int.h src/service/backup.c \
 	src/service/backup_copy.c src/service/backup_files.c src/service/backup_manifest.c \
 	src/service/backup_names.c \

@@ -13,6 +13,7 @@
 #include "domain/role.h"
 #include "domain/session.h"
 #include "identity/provider.h"
+#include "service/authority.h"
 #include "service/caller.h"
 #include "service/grant.h"
 #include "service/guard.h"
@@ -68,6 +69,9 @@ struct error *member_check_reach(struct service *service, struct arena *arena, c
 
 /* ---- confirming ---------------------------------------------------------------------------------- */
 
+/* What an administrator needs who confirms without a code. */
+#define CONFIRM_PERMISSION "cus:user:a"
+
 struct confirmation {
     struct service *service;
     const struct caller *caller;
@@ -76,6 +80,18 @@ struct confirmation {
     bool at_provider; /* the provider judged the code: it knows */
     bool changed;
 };
+
+/* The administrator who confirms, and whom, as both are when it is written. */
+static struct error *check_confirmer(const struct confirmation *confirmation, struct arena *arena)
+{
+    struct service *service = confirmation->service;
+    const struct user *known = confirmation->user;
+    struct caller now;
+    struct user *user = NULL;
+    TRY(authority_hold(service, arena, confirmation->caller, CONFIRM_PERMISSION, known->id, &now));
+    TRY(user_lock(service->database, arena, known->organisation_id, known->id, &user));
+    return user == NULL ? unknown_user(arena, "username") : member_check_reach(service, arena, &now, user, "username");
+}
 
 static struct error *confirm_rows(struct database *database, struct arena *arena, void *context)
 {
@@ -90,6 +106,8 @@ static struct error *confirm_rows(struct database *database, struct arena *arena
         .target_id = id_text(arena, user->id),
     };
     confirmation->changed = false;
+    if (!confirmation->by_code)
+        TRY(check_confirmer(confirmation, arena));
     if (confirmation->by_code && !confirmation->at_provider)
         TRY(code_spend(database, arena, user->id, CODE_CONFIRM, NULL, &spent));
     else
@@ -166,7 +184,6 @@ struct error *member_admin_confirm(struct service *service, struct arena *arena,
     TRY(member_find_by_username(service, arena, caller, username, &user));
     if (user->status == USER_AWAITING_FIRST_LOGIN || user->status == USER_DISABLED)
         return error_plain(arena, ERROR_USER_STATE);
-    TRY(member_check_reach(service, arena, caller, user, "username"));
     struct confirmation confirmation = {.service = service, .caller = caller, .user = user};
     TRY(confirm(&confirmation, arena));
     return confirmation.changed ? NULL : error_plain(arena, ERROR_USER_ALREADY_CONFIRMED);
@@ -176,13 +193,37 @@ struct error *member_admin_confirm(struct service *service, struct arena *arena,
 
 struct update {
     struct service *service;
-    const struct caller *caller;
+    const struct caller *caller; /* NULL: the operator, who may do everything that leaves the rows in order */
+    const char *required;
     const struct member_patch *patch;
-    const struct role_list *roles;
     struct id organisation;
     struct id id;
+    struct caller now;      /* the caller as the transaction finds them */
+    struct role_list roles; /* as the transaction finds them */
     struct user *user;
 };
+
+static bool by_operator(const struct update *update)
+{
+    return update->caller == NULL;
+}
+
+/* Holds the user's row and looks at the caller again, who reaches into another organisation only as an administrator. */
+static struct error *hold(struct update *update, struct arena *arena, struct user **user_out)
+{
+    struct service *service = update->service;
+    struct database *database = service->database;
+    TRY(by_operator(update) ? user_hold(database, arena, update->id, false)
+                            : authority_hold(service, arena, update->caller, update->required, update->id, &update->now));
+    if (!by_operator(update) && !id_equal(update->organisation, caller_home(&update->now)) &&
+        !principal_administers(update->now.principal, update->required))
+        return unknown_user(arena, "id");
+    TRY(user_lock(database, arena, update->organisation, update->id, user_out));
+    TRY(role_list(database, arena, &update->roles));
+    if (*user_out == NULL)
+        return unknown_user(arena, "id");
+    return by_operator(update) ? NULL : member_check_reach(service, arena, &update->now, *user_out, "id");
+}
 
 /* What the patch makes of the locked row; the grants are judged on the result. */
 static struct error *apply(const struct update *update, struct arena *arena, struct user *user)
@@ -192,8 +233,8 @@ static struct error *apply(const struct update *update, struct arena *arena, str
         user->roles = *patch->roles;
     if (patch->permissions != NULL)
         user->permissions = *patch->permissions;
-    if (patch->roles != NULL || patch->permissions != NULL)
-        TRY(grant_check(arena, update->caller, update->roles, &user->roles, &user->permissions, NULL));
+    if (!by_operator(update) && (patch->roles != NULL || patch->permissions != NULL))
+        TRY(grant_check(arena, &update->now, &update->roles, &user->roles, &user->permissions, NULL));
     if (patch->first_name != NULL)
         user->first_name = patch->first_name;
     if (patch->last_name != NULL)
@@ -209,14 +250,33 @@ static struct error *apply_status(const struct update *update, struct arena *are
 {
     if (!update->patch->has_status)
         return NULL;
-    if (id_equal(user->id, caller_user(update->caller)))
-        return error_plain(arena, ERROR_USER_SELF);
     if (user->status != USER_ACTIVE && user->status != USER_DISABLED)
         return error_plain(arena, ERROR_USER_STATE);
     user->status = update->patch->status;
-    if (user->status == USER_DISABLED)
-        return session_end_all(update->service->database, arena, user->id, (struct id){{0}}, NULL);
     return NULL;
+}
+
+/* Whether something that grants is lost on the way. What grants nothing, a role that is gone for example, may go. */
+static bool loses(const struct update *update, const struct user *before, const struct user *after)
+{
+    for (size_t i = 0; i < before->roles.count; i++)
+        if (role_find(&update->roles, before->roles.items[i]) != NULL &&
+            !text_list_has(&after->roles, before->roles.items[i]))
+            return true;
+    for (size_t i = 0; i < before->permissions.count; i++)
+        if (permission_valid(before->permissions.items[i]) &&
+            !text_list_has(&after->permissions, before->permissions.items[i]))
+            return true;
+    return false;
+}
+
+/* Nobody sets their own status, or takes a role or permission from themselves. */
+static struct error *check_self(const struct update *update, struct arena *arena, const struct user *before,
+                                const struct user *after)
+{
+    if (by_operator(update) || !id_equal(before->id, caller_user(&update->now)))
+        return NULL;
+    return update->patch->has_status || loses(update, before, after) ? error_plain(arena, ERROR_USER_SELF) : NULL;
 }
 
 /* The length of what the patch and what it leaves as it is grant together. */
@@ -226,7 +286,7 @@ static struct error *validate_result(const struct update *update, struct arena *
     const struct member_patch *patch = update->patch;
     validation_init(&validation, arena);
     if (patch->roles != NULL || patch->permissions != NULL)
-        grant_validate_length(arena, update->roles, patch->roles != NULL ? patch->roles : &user->roles,
+        grant_validate_length(arena, &update->roles, patch->roles != NULL ? patch->roles : &user->roles,
                               patch->permissions != NULL ? patch->permissions : &user->permissions, &validation);
     return validation.error;
 }
@@ -259,28 +319,39 @@ static const char *describe(struct arena *arena, const struct member_patch *patc
     return details.bytes;
 }
 
+/* The row as the patch makes it, once everything that forbids it was looked at. */
+static struct error *make_after(struct update *update, struct arena *arena, const struct user *before, struct user *after)
+{
+    *after = *before;
+    TRY(validate_result(update, arena, before));
+    TRY(apply(update, arena, after));
+    TRY(check_self(update, arena, before, after));
+    TRY(apply_status(update, arena, after));
+    return authority_keep(update->service, arena, &update->roles, before, after);
+}
+
 static struct error *update_rows(struct database *database, struct arena *arena, void *context)
 {
     struct update *update = context;
-    struct user *user = NULL;
-    TRY(user_lock(database, arena, update->organisation, update->id, &user));
-    if (user == NULL)
-        return unknown_user(arena, "id");
-    TRY(validate_result(update, arena, user));
-    TRY(member_check_reach(update->service, arena, update->caller, user, "id"));
-    TRY(apply(update, arena, user));
-    TRY(apply_status(update, arena, user));
+    static const struct caller nobody;
+    struct user *before = NULL;
+    struct user *after = arena_alloc(arena, sizeof *after);
+    TRY(hold(update, arena, &before));
+    TRY(make_after(update, arena, before, after));
+    bool disabled = update->patch->has_status && after->status == USER_DISABLED;
     struct audit_entry entry = {
         .details = describe(arena, update->patch),
-        .action = update->patch->has_status && user->status == USER_DISABLED ? "user.disable" : "user.update",
-        .organisation_id = user->organisation_id,
+        .action = disabled ? "user.disable" : "user.update",
+        .organisation_id = after->organisation_id,
         .target_type = "user",
-        .target_id = id_text(arena, user->id),
+        .target_id = id_text(arena, after->id),
     };
-    TRY(user_update(database, arena, user));
-    TRY(sync_queue(update->service, arena, user->id));
-    update->user = user;
-    return caller_audit(update->service, arena, update->caller, &entry);
+    if (disabled)
+        TRY(session_end_all(database, arena, after->id, (struct id){{0}}, NULL));
+    TRY(user_update(database, arena, after));
+    TRY(sync_queue(update->service, arena, after->id));
+    update->user = after;
+    return caller_audit(update->service, arena, by_operator(update) ? &nobody : &update->now, &entry);
 }
 
 /* Unknown roles and malformed permissions: known before anything is looked up. */
@@ -288,29 +359,49 @@ static struct error *validate(const struct update *update, struct arena *arena)
 {
     static const struct text_list none;
     struct validation validation;
+    struct role_list roles;
     const struct member_patch *patch = update->patch;
     validation_init(&validation, arena);
-    grant_validate(update->roles, patch->roles != NULL ? patch->roles : &none,
+    TRY(role_list(update->service->database, arena, &roles));
+    grant_validate(&roles, patch->roles != NULL ? patch->roles : &none,
                    patch->permissions != NULL ? patch->permissions : &none, &validation);
     return validation.error;
+}
+
+static struct error *run_update(struct update *update, struct arena *arena, struct user **user_out)
+{
+    struct service *service = update->service;
+    TRY(database_transaction(service->database, arena, update_rows, update, NULL));
+    /* At once where somebody is let in or shut out; the queued job repeats it where this fails. */
+    struct error *error = update->patch->has_status ? sync_user(service, arena, update->id) : NULL;
+    if (error != NULL)
+        LOG(WARN, ACCOUNTS, "the provider will be told of a status later", LOG_TEXT("detail", error->detail));
+    TRY(user_find(service->database, arena, update->organisation, update->id, user_out));
+    return *user_out != NULL ? NULL : unknown_user(arena, "id");
 }
 
 struct error *member_update(struct service *service, struct arena *arena, const struct caller *caller,
                             const char *required, struct id id, const struct member_patch *patch,
                             struct user **user_out)
 {
-    struct role_list roles;
     struct user *user = NULL;
-    struct update update = {.service = service, .caller = caller, .patch = patch, .roles = &roles, .id = id};
-    TRY(role_list(service->database, arena, &roles));
+    struct update update = {.service = service, .caller = caller, .required = required, .patch = patch, .id = id};
     TRY(validate(&update, arena));
     TRY(member_find(service, arena, caller, required, id, &user));
     update.organisation = user->organisation_id;
-    TRY(database_transaction(service->database, arena, update_rows, &update, NULL));
-    /* At once where somebody is let in or shut out; the queued job repeats it where this fails. */
-    struct error *error = patch->has_status ? sync_user(service, arena, id) : NULL;
-    if (error != NULL)
-        LOG(WARN, ACCOUNTS, "the provider will be told of a status later", LOG_TEXT("detail", error->detail));
-    TRY(user_find(service->database, arena, update.organisation, id, user_out));
-    return *user_out != NULL ? NULL : unknown_user(arena, "id");
+    return run_update(&update, arena, user_out);
+}
+
+struct error *member_update_as_operator(struct service *service, struct arena *arena, const char *username,
+                                        const struct member_patch *patch, struct user **user_out)
+{
+    struct user *user = NULL;
+    struct update update = {.service = service, .patch = patch};
+    TRY(validate(&update, arena));
+    TRY(user_find_by_username(service->database, arena, username, &user));
+    if (user == NULL)
+        return unknown_user(arena, "username");
+    update.organisation = user->organisation_id;
+    update.id = user->id;
+    return run_update(&update, arena, user_out);
 }

@@ -8,6 +8,7 @@
 #include "domain/code.h"
 #include "domain/principal.h"
 #include "identity/provider.h"
+#include "service/authority.h"
 #include "service/caller.h"
 #include "service/guard.h"
 #include "service/member.h"
@@ -278,14 +279,19 @@ struct error *password_reset(struct service *service, struct arena *arena, const
     return NULL;
 }
 
-/* On the locked row, so that nobody is given more rights between the judgement and the change. */
+/* What an administrator needs who sets somebody's password. */
+#define SET_PERMISSION "cus:user:a"
+
+/* On held rows, so that neither's rights change between the judgement and the change. */
 static struct error *decide_setting(struct password_step *step, struct arena *arena)
 {
     struct user *user = NULL;
+    struct caller now;
+    TRY(authority_hold(step->service, arena, step->caller, SET_PERMISSION, step->user->id, &now));
     TRY(user_lock(step->service->database, arena, step->user->organisation_id, step->user->id, &user));
     if (user == NULL)
         return error_plain(arena, ERROR_USER_UNKNOWN);
-    TRY(member_check_reach(step->service, arena, step->caller, user, "username"));
+    TRY(member_check_reach(step->service, arena, &now, user, "username"));
     return code_void(step->service->database, arena, user->id, CODE_RESET);
 }
 

@@ -43,6 +43,7 @@ STATUS_OF_CODE = {
     "user.alreadyConfirmed": 409,
     "user.state": 409,
     "user.self": 409,
+    "user.lastOwner": 409,
     "file.duplicate": 409,
     "file.archived": 409,
     "file.active": 409,

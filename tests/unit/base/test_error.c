@@ -53,6 +53,7 @@ static void codes_keep_the_contracts_statuses(void **state)
         {ERROR_USER_ALREADY_CONFIRMED, 409, "user.alreadyConfirmed"},
         {ERROR_USER_STATE, 409, "user.state"},
         {ERROR_USER_SELF, 409, "user.self"},
+        {ERROR_USER_LAST_OWNER, 409, "user.lastOwner"},
         {ERROR_FILE_DUPLICATE, 409, "file.duplicate"},
         {ERROR_FILE_ARCHIVED, 409, "file.archived"},
         {ERROR_FILE_ACTIVE, 409, "file.active"},

@@ -34,6 +34,8 @@ static const struct {
     {"principal_keep.c:hold_roles", "the operator's commands go over everyone"},
     {"principal_keep.c:empty", "the operator's commands go over everyone"},
     {"principal_probe.c:compare", "rows that the probe itself has made, and all roles"},
+    {"user_rights.c:hold_user", "holds a row and reads nothing of it"},
+    {"user_rights.c:share_user", "holds a row and reads nothing of it"},
     {"provisioning.c:find_address", "an address belongs to one user of all organisations"},
 };
 #define EXCEPTIONS (sizeof exceptions / sizeof *exceptions)

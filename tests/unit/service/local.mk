@@ -7,6 +7,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/keep_help.h tests/unit/service/keep_help.c \
 	tests/unit/service/test_accounts.c \
 	tests/unit/service/test_adjust.c \
+	tests/unit/service/test_authority.c \
 	tests/unit/service/test_backup.c \
 	tests/unit/service/test_creation.c \
 	tests/unit/service/test_equal_work.c \

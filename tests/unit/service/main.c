@@ -9,6 +9,7 @@
     X(accounts)        \
     X(member)          \
     X(equal_work)      \
+    X(authority)       \
     X(live)            \
     X(token_share)     \
     X(fsck)            \

@@ -268,6 +268,8 @@ static void an_administrator_sets_a_password(void **state)
                  ERROR_USER_UNKNOWN, "username", "unknown");
     expect_entry(password_set(service, stage->arena, staff, OWNER, secret_of(OWNER), true), ERROR_PASSWORD_POLICY,
                  "password", "personal");
+    expect_error(password_set(service, stage->arena, owner, "staff@gatehouse.test", secret_of(OTHER), true), ERROR_PERMISSION);
+    sql(stage->database, stage->arena, "UPDATE user SET permissions = 'cus:user:a' WHERE email = '" OWNER "'");
     expect_entry(password_set(service, stage->arena, owner, "staff@gatehouse.test", secret_of(OTHER), true),
                  ERROR_ROLE_NOT_GRANTABLE, "username", "notGrantable");
     expect_ok(stage_login(stage, "staff@gatehouse.test", CHOSEN, NULL, NULL));
