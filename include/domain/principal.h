@@ -81,6 +81,9 @@ struct error *principal_probe(struct database *database, struct arena *arena, co
 /* Makes what principal_load() reads anew from what it stands for; *changed_out is what principal_compare() had found. */
 struct error *principal_rebuild(struct database *database, struct arena *arena, int64_t *changed_out);
 
+/* The same for the workers' account, which cannot write what is kept: triggers do it (sql/018-worker-rights.sql). */
+struct error *principal_repair(struct database *database, struct arena *arena, int64_t *changed_out);
+
 /*
  * The statement itself, as it is for a session that is known to be good, for tools/bench, which measures what its bare round
  * trip costs. Its parameters are the file, where `with_file`, and the user.

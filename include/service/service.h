@@ -68,6 +68,10 @@ struct service {
  */
 struct error *service_open(struct arena *arena, const struct configuration *configuration, struct service *service_out);
 
+/* The same with the database account of [database] admin_user: for the operator's commands alone. */
+struct error *service_open_administrator(struct arena *arena, const struct configuration *configuration,
+                                         struct service *service_out);
+
 /* Closes connections and forgets keys; for programs that end in good order. */
 void service_close(struct service *service);
 

@@ -53,14 +53,37 @@ struct error *migrate_newest(struct database *database, struct arena *arena, con
 /* Creates the database `name` where it is missing, in utf8mb4. The handle's options name no database. */
 struct error *migrate_create_database(struct database *database, struct arena *arena, const char *name);
 
+/* The rights of an account on one table, as GRANT writes them: "SELECT, UPDATE (version)". */
+struct grant {
+    const char *table;
+    const char *rights;
+};
+
+/* What the workers' account needs, and no more (store/grants.def, made from the statements of the code). */
+extern const struct grant migrate_worker_grants[];
+extern const size_t migrate_worker_grant_count;
+
 /*
- * Makes `user`@`host` where it is missing and lets it SELECT, INSERT, UPDATE and DELETE in `name`; other
- * rights of a user that is there already stay as they are. `host` is "localhost" for the unix socket or a
- * pattern such as "%". Without a password a new user is known by the unix socket (the system user of the same
- * name); with one, an existing user's password is set to it. Not for the user that the handle itself connects
- * as.
+ * Makes `user`@`host` where it is missing. `host` is "localhost" for the unix socket or a pattern such as "%". Without a
+ * password a new user is known by the unix socket (the system user of the same name); with one, an existing user's
+ * password is set to it. Not for the user that the handle itself connects as.
  */
-struct error *migrate_grant(struct database *database, struct arena *arena, const char *name,
-                            const char *user, const char *host, struct secret password);
+struct error *migrate_account(struct database *database, struct arena *arena, const char *user, const char *host,
+                              struct secret password);
+
+/*
+ * Lets `user`@`host` do what `grants` says in the database `name`. SELECT, INSERT, UPDATE and DELETE on these tables and on
+ * the whole database that the account had before are taken away; its other rights stay as they are.
+ */
+struct error *migrate_grant(struct database *database, struct arena *arena, const char *name, const char *user,
+                            const char *host, const struct grant *grants, size_t count);
+
+/* The same as text, one GRANT statement a line, for an administrator who executes them by hand. */
+struct error *migrate_grant_text(struct arena *arena, const char *name, const char *user, const char *host,
+                                 const struct grant *grants, size_t count, const char **text_out);
+
+/* How many rights the connected account has in the selected database that `grants` does not give it: 0 is right. */
+struct error *migrate_excess(struct database *database, struct arena *arena, const struct grant *grants, size_t count,
+                             size_t *excess_out);
 
 #endif

@@ -67,7 +67,7 @@ static int run_backup(struct run *run)
     if (!read_backup_options(run, &options))
         return EXIT_USAGE;
     ctl_watch(&watch);
-    struct error *error = ctl_open(run, &service);
+    struct error *error = ctl_open_administrator(run, &service);
     if (error != NULL)
         return ctl_fail(error);
     int status = make_backup(run, &service, &options);

@@ -2,10 +2,12 @@
 /* gatehousectl check: each part the service stands on, one line each, with a sentence on what to mend. */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "blob/blob.h"
 #include "blob/directory.h"
 #include "blob/scanner.h"
@@ -24,6 +26,7 @@ struct checks {
     const struct configuration *configuration;
     struct service service;
     bool good;
+    bool not_tried; /* the triggers, for want of an account that may */
 };
 
 static bool tell(struct checks *checks, const char *part, const struct error *error, const char *mend)
@@ -63,16 +66,63 @@ static struct error *check_principals(struct checks *checks)
                          (long long)different);
 }
 
-/* Without them a change of users or roles would take effect nowhere. */
+static bool one_account(const struct checks *checks)
+{
+    return strcmp(checks->configuration->database.user, checks->configuration->database.admin_user) == 0;
+}
+
+/*
+ * Without them a change of users or roles would take effect nowhere. Trying them takes rights that the workers' account
+ * does not have; where the administrator's account does not let this user in, they are not looked at.
+ */
 static struct error *check_triggers(struct checks *checks)
 {
-    const char *trigger;
-    TRY(principal_probe(checks->service.database, checks->arena, &trigger));
+    const char *trigger = NULL;
+    struct database_options options;
+    checks->not_tried = database_options_load(checks->arena, checks->configuration, true, &options) != NULL;
+    if (checks->not_tried)
+        return NULL;
+    options.query_timeout_seconds = (unsigned)checks->configuration->database.query_timeout_seconds;
+    struct database *database = database_new(&options);
+    log_set_module_level(LOG_MODULE_STORE, LOG_LEVEL_FATAL);
+    struct error *error = database_ping(database, checks->arena);
+    log_set_module_level(LOG_MODULE_STORE, LOG_LEVEL_WARN);
+    checks->not_tried = error != NULL;
+    if (error == NULL)
+        error = principal_probe(database, checks->arena, &trigger);
+    database_free(&database);
+    if (checks->not_tried)
+        return NULL;
+    TRY(error);
     if (trigger == NULL)
         return NULL;
     return error_message(error_plain(checks->arena, ERROR_INTERNAL),
                          "The trigger %s is missing or does not do its work: a change of users or roles takes no effect.",
                          trigger);
+}
+
+/* What the workers' account may do beyond what the code needs. One account for everything may do all of it. */
+static struct error *check_rights(struct checks *checks)
+{
+    size_t excess = 0;
+    if (one_account(checks))
+        return NULL;
+    TRY(migrate_excess(checks->service.database, checks->arena, migrate_worker_grants, migrate_worker_grant_count, &excess));
+    if (excess == 0)
+        return NULL;
+    return error_message(error_plain(checks->arena, ERROR_INTERNAL),
+                         "The workers' database account has %zu rights more than it needs.", excess);
+}
+
+/* Lines about what is not wrong but should be known. */
+static void note_accounts(const struct checks *checks)
+{
+    if (one_account(checks))
+        (void)printf("%-14s one database account for everything: whoever takes over a worker can change the audit trail and the"
+                     " roles; see admin_user in gatehouse.conf(5)\n", "note");
+    else if (checks->not_tried)
+        (void)printf("%-14s the triggers were not tried: run this command as a user whom the database account %s lets in\n",
+                     "note", checks->configuration->database.admin_user);
 }
 
 static struct error *check_keys(struct checks *checks)
@@ -107,9 +157,11 @@ static void check_service(struct checks *checks)
         tell(checks, "migrations", check_migrations(checks), "Run gatehousectl migrate.") &&
         tell(checks, "permissions", check_principals(checks), "Run gatehousectl migrate.") &&
         tell(checks, "triggers", check_triggers(checks),
-             "Run gatehousectl migrate, and see that the account that makes the triggers is still there."))
+             "Run gatehousectl migrate, and see that the account that makes the triggers is still there.") &&
+        tell(checks, "accounts", check_rights(checks), "Run gatehousectl migrate, which takes them away."))
         (void)tell(checks, "identity", check_keys(checks),
                    provider_joins(checks->service.provider) ? "Check that the secret file is the one the keys were made with." : NULL);
+    note_accounts(checks);
     (void)tell(checks, "files", blob_check(checks->service.blobs, checks->arena),
                "Check that [files] directory is there, belongs to the workers' user and has space left.");
     if (checks->service.scanner != NULL)

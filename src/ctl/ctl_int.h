@@ -18,6 +18,7 @@
 #include "base/text.h"
 
 struct arena;
+struct configuration;
 struct error;
 struct run;
 struct service;
@@ -45,6 +46,7 @@ struct ctl_command {
 };
 
 extern const struct ctl_command ctl_check, ctl_migrate, ctl_create_admin, ctl_jobs, ctl_unlock, ctl_mirror, ctl_fsck,
+    ctl_grants,
     ctl_purge, ctl_backup, ctl_restore, ctl_organisation_list, ctl_organisation_show, ctl_organisation_set,
     ctl_settings_get, ctl_settings_set, ctl_settings_rollback, ctl_settings_history, ctl_cache_keys, ctl_cache_evict,
     ctl_cache_flush, ctl_identity_setup, ctl_identity_export, ctl_identity_import, ctl_rotate_keys, ctl_routes,
@@ -154,6 +156,18 @@ struct error *ctl_open(struct run *run, struct service *service_out);
  */
 int ctl_with_service(struct run *run, struct error *(*work)(struct service *service, struct arena *arena, void *context),
                      void *context);
+
+/*
+ * The same two with the account of [database] admin_user, for commands that do what the workers' account may not. A
+ * sentence for the operator where that account does not let this user in.
+ */
+struct error *ctl_open_administrator(struct run *run, struct service *service_out);
+int ctl_with_administrator(struct run *run,
+                           struct error *(*work)(struct service *service, struct arena *arena, void *context),
+                           void *context);
+
+/* From where the workers' account connects, as GRANT writes it: "localhost" or "%". */
+const char *ctl_account_host(const struct configuration *configuration);
 
 /*
  * A watch for long commands: progress on standard error where that is a terminal, an end in good order at SIGINT and

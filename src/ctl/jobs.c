@@ -201,11 +201,11 @@ static struct error *sweep_blobs(struct service *service, struct arena *arena, u
 }
 
 /* What got past the triggers (foreign_key_checks = 0, a dump loaded without them) shall not stay for ever. */
-static struct error *mend_principals(struct service *service, struct arena *arena, uint64_t *count)
+static struct error *repair_principals(struct service *service, struct arena *arena, uint64_t *count)
 {
     int64_t changed = 0;
     *count = 0;
-    TRY(principal_rebuild(service->database, arena, &changed));
+    TRY(principal_repair(service->database, arena, &changed));
     if (changed != 0)
         LOG(ERROR, JOBS, "what is kept of users or roles was not what they are, and is made anew",
             LOG_INTEGER("count", changed));
@@ -224,7 +224,7 @@ static struct error *tidy(struct service *service, struct arena *arena)
 {
     static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
         purge_tokens, purge_sessions, purge_outbox, purge_throttle,
-        purge_codes,  purge_changes,  sweep_blobs,  finish_purge,   mend_principals};
+        purge_codes,  purge_changes,  sweep_blobs,  finish_purge,   repair_principals};
     struct error *first = NULL;
     cache_sweep(service->cache);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {

@@ -23,6 +23,7 @@ static const struct ctl_command version = {.name = "version", .summary = "print 
 static const struct ctl_command *const commands[] = {
     &ctl_check,
     &ctl_migrate,
+    &ctl_grants,
     &ctl_create_admin,
     &ctl_jobs,
     &ctl_unlock,

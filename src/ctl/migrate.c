@@ -125,11 +125,19 @@ static struct error *grant(struct arena *arena, const struct configuration *conf
         TRY(secret_read(arena, configuration->database.password_file, &password));
     TRY(database_options_load(arena, configuration, true, &options));
     struct database *database = database_new(&options);
-    bool local = configuration->database.socket != NULL || strcmp(configuration->database.host, "localhost") == 0;
-    struct error *error =
-        migrate_grant(database, arena, configuration->database.name, user, local ? "localhost" : "%", password);
+    const char *host = ctl_account_host(configuration);
+    struct error *error = migrate_account(database, arena, user, host, password);
+    if (error == NULL)
+        error = migrate_grant(database, arena, configuration->database.name, user, host, migrate_worker_grants,
+                              migrate_worker_grant_count);
     database_free(&database);
     return error;
+}
+
+const char *ctl_account_host(const struct configuration *configuration)
+{
+    bool local = configuration->database.socket != NULL || strcmp(configuration->database.host, "localhost") == 0;
+    return local ? "localhost" : "%";
 }
 
 struct error *ctl_make_ready(struct run *run, const char *directory)

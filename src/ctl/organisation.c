@@ -245,7 +245,7 @@ static int run_show(struct run *run)
 static int run_set(struct run *run)
 {
     struct setting setting = {.as_json = run->json};
-    return read_setting(run, &setting) ? ctl_with_service(run, set, &setting) : EXIT_USAGE;
+    return read_setting(run, &setting) ? ctl_with_administrator(run, set, &setting) : EXIT_USAGE;
 }
 
 static const struct ctl_option set_options[] = {

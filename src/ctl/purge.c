@@ -46,7 +46,7 @@ static int purge(struct run *run)
     if (!read_options(run, &request))
         return EXIT_USAGE;
     ctl_watch(&watch);
-    struct error *error = ctl_open(run, &service);
+    struct error *error = ctl_open_administrator(run, &service);
     if (error != NULL)
         return ctl_fail(error);
     struct arena *scratch = arena_new();

@@ -8,11 +8,13 @@
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/configuration.h"
 #include "base/error.h"
 #include "ctl/ctl_int.h"
 #include "service/maintenance.h"
 #include "service/service.h"
 #include "service/setup.h"
+#include "store/database.h"
 
 static volatile sig_atomic_t ending;
 
@@ -79,11 +81,25 @@ struct error *ctl_open(struct run *run, struct service *service_out)
     return service_open(run->arena, configuration, service_out);
 }
 
-int ctl_with_service(struct run *run, struct error *(*work)(struct service *service, struct arena *arena, void *context),
-                     void *context)
+struct error *ctl_open_administrator(struct run *run, struct service *service_out)
+{
+    struct configuration *configuration;
+    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    TRY(service_open_administrator(run->arena, configuration, service_out));
+    struct error *error = database_ping(service_out->database, run->arena);
+    if (error == NULL)
+        return NULL;
+    service_close(service_out);
+    return error_message(error, "This command needs the database account %s ([database] admin_user), and cannot connect with it."
+                                " Run it as the user whom the database knows by that name, or who may read the password file.",
+                         configuration->database.admin_user);
+}
+
+static int with(struct run *run, struct error *(*opens)(struct run *run, struct service *service_out),
+                struct error *(*work)(struct service *service, struct arena *arena, void *context), void *context)
 {
     struct service service;
-    struct error *error = ctl_open(run, &service);
+    struct error *error = opens(run, &service);
     if (error != NULL)
         return ctl_fail(error);
     struct arena *arena = arena_new();
@@ -92,4 +108,17 @@ int ctl_with_service(struct run *run, struct error *(*work)(struct service *serv
     arena_free(&arena);
     service_close(&service);
     return status;
+}
+
+int ctl_with_service(struct run *run, struct error *(*work)(struct service *service, struct arena *arena, void *context),
+                     void *context)
+{
+    return with(run, ctl_open, work, context);
+}
+
+int ctl_with_administrator(struct run *run,
+                           struct error *(*work)(struct service *service, struct arena *arena, void *context),
+                           void *context)
+{
+    return with(run, ctl_open_administrator, work, context);
 }

@@ -90,29 +90,6 @@ struct error *file_known(struct database *database, struct arena *arena, const s
     return NULL;
 }
 
-static const struct statement lock_archived = {
-    "SELECT f.archived_at FROM file f WHERE f.id = ? AND f.organisation_id = ? AND f.status = 'archived' FOR UPDATE"};
-static const struct statement delete_tags = {"DELETE FROM file_tag WHERE file_id = ? AND organisation_id = ?"};
-static const struct statement delete_file = {"DELETE FROM file WHERE id = ? AND organisation_id = ?"};
-static const struct statement note_removal = {"INSERT INTO file_removal (file_id) VALUES (?)"};
-
-struct error *file_take_out(struct database *database, struct arena *arena, const struct file_kept *kept,
-                            int64_t before, bool *taken_out)
-{
-    assert(database_in_transaction(database));
-    struct rows *rows;
-    const struct database_value id = database_id(kept->id);
-    const struct database_value organisation = database_id(kept->organisation_id);
-    TRY(database_query(database, arena, &lock_archived, VALUES(id, organisation), &rows));
-    *taken_out = rows->count == 1 && rows_time_milliseconds(rows, 0, 0) <= before;
-    if (!*taken_out)
-        return NULL;
-    TRY(database_change(database, arena, &delete_tags, VALUES(id, organisation), NULL));
-    TRY(database_change(database, arena, &delete_file, VALUES(id, organisation), NULL));
-    TRY(database_change(database, arena, &note_removal, VALUES(id), NULL));
-    return NULL;
-}
-
 static const struct statement list_removals = {"SELECT file_id FROM file_removal ORDER BY file_id LIMIT ?"};
 static const struct statement find_removal = {"SELECT 1 FROM file_removal WHERE file_id = ?"};
 static const struct statement delete_removal = {"DELETE FROM file_removal WHERE file_id = ?"};

@@ -128,7 +128,7 @@ static struct error *read_snapshot(struct database *database, struct arena *aren
 static struct error *save_rows(struct backup *backup)
 {
     struct database_options options;
-    TRY(database_options_load(backup->arena, backup->service->configuration, false, &options));
+    TRY(database_options_load(backup->arena, backup->service->configuration, true, &options));
     options.query_timeout_seconds = 0;
     struct database *database = database_new(&options);
     struct error *error = dump_prepare(database, backup->arena);

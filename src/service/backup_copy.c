@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -98,4 +99,16 @@ struct error *backup_copy(struct backup_copy *copy, struct arena *arena, const s
     if (got == 0 && (size != item->size || !digest_equal(sum, item->hash)))
         *bytes_out = BACKUP_DIFFERENT;
     return error;
+}
+
+struct error *backup_give(struct arena *arena, const char *root, const char *path)
+{
+    struct stat status;
+    if (geteuid() != 0 || stat(root, &status) != 0)
+        return NULL;
+    const char *file = arena_format(arena, "%s/%s", root, path);
+    const char *shard = arena_format(arena, "%s/%.2s", root, path);
+    if (lchown(file, status.st_uid, status.st_gid) != 0 || lchown(shard, status.st_uid, status.st_gid) != 0)
+        return backup_failure(arena, errno, "given to the owner of the files directory", file);
+    return NULL;
 }

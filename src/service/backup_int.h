@@ -116,6 +116,12 @@ enum backup_bytes { BACKUP_GOOD, BACKUP_DIFFERENT, BACKUP_UNREADABLE };
 struct error *backup_copy(struct backup_copy *copy, struct arena *arena, const struct backup_item *item, int from,
                           int to, enum backup_bytes *bytes_out);
 
+/*
+ * Run as root, gives the file `path` of the blob directory `root`, and its folder, to the owner of the directory: the workers'
+ * user. Does nothing for other users.
+ */
+struct error *backup_give(struct arena *arena, const char *root, const char *path);
+
 /* Writes all of it; 0 or an errno. */
 int backup_write_all(int fd, const void *bytes, size_t length);
 

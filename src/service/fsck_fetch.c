@@ -23,10 +23,12 @@ static struct error *write_bytes(struct fsck *fsck, const struct file_kept *kept
     }
     blob_writer_digest(writer, sum);
     *mended_out = got == 0 && blob_writer_size(writer) == (uint64_t)kept->size && digest_equal(sum, kept->hash);
-    if (*mended_out)
-        return blob_commit(writer, kept->id);
-    blob_abort(writer);
-    return NULL;
+    if (!*mended_out) {
+        blob_abort(writer);
+        return NULL;
+    }
+    TRY(blob_commit(writer, kept->id));
+    return backup_give(fsck->scratch, blob_root(fsck->service->blobs), blob_path(fsck->scratch, kept->id));
 }
 
 struct error *fsck_fetch(struct fsck *fsck, const struct file_kept *kept, bool *mended_out)

@@ -58,20 +58,6 @@ struct error *restore_check_store(struct restore *restore)
 
 /* ---- one file ------------------------------------------------------------------------------------ */
 
-/* Run as root, the files are to belong to whoever owns the directory: the workers' user. */
-static struct error *give(struct restore *restore, const char *path)
-{
-    struct stat status;
-    const char *root = blob_root(restore->blobs);
-    if (geteuid() != 0 || stat(root, &status) != 0)
-        return NULL;
-    const char *file = arena_format(restore->scratch, "%s/%s", root, path);
-    const char *shard = arena_format(restore->scratch, "%s/%.2s", root, path);
-    if (lchown(file, status.st_uid, status.st_gid) != 0 || lchown(shard, status.st_uid, status.st_gid) != 0)
-        return backup_failure(restore->arena, errno, "given to the owner of the files directory", file);
-    return NULL;
-}
-
 /* What an interrupted run has left: kept where it is right, else taken away. */
 static struct error *keep_left_over(struct restore *restore, const struct backup_item *item, bool *kept_out)
 {
@@ -137,7 +123,7 @@ static struct error *restore_file(struct restore *restore, const struct backup_i
     const char *path = blob_path(restore->scratch, item->id);
     TRY(keep_left_over(restore, item, &good));
     if (good)
-        return give(restore, path);
+        return backup_give(restore->scratch, blob_root(restore->blobs), path);
     const char *source = arena_format(restore->scratch, "%s/" BACKUP_FILES "/%s", restore->result->path, path);
     int from = open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (from < 0)
@@ -145,7 +131,9 @@ static struct error *restore_file(struct restore *restore, const struct backup_i
     struct error *error = put_blob(restore, item, from, &good);
     (void)close(from);
     TRY(error);
-    return good ? give(restore, path) : lose(restore, item, "not the recorded bytes any more");
+    if (!good)
+        return lose(restore, item, "not the recorded bytes any more");
+    return backup_give(restore->scratch, blob_root(restore->blobs), path);
 }
 
 static struct error *restore_listed(struct restore *restore, FILE *list)

@@ -64,12 +64,14 @@ void service_close(struct service *service)
     database_free(&service->database);
 }
 
-struct error *service_open(struct arena *arena, const struct configuration *configuration, struct service *service_out)
+static struct error *open_with(struct arena *arena, const struct configuration *configuration, bool administrator,
+                               struct service *service_out)
 {
     struct database_options options;
     *service_out = (struct service){.arena = arena, .configuration = configuration};
     TRY(read_master(arena, configuration->service.secret_file, &service_out->master));
-    TRY(database_options_load(arena, configuration, false, &options));
+    TRY(database_options_load(arena, configuration, administrator, &options));
+    options.query_timeout_seconds = (unsigned)configuration->database.query_timeout_seconds;
     service_out->database = database_new(&options);
     open_cache(service_out);
     TRY(open_provider(service_out));
@@ -90,4 +92,15 @@ struct error *service_open(struct arena *arena, const struct configuration *conf
     (void)migrate_count(arena, arena_format(arena, "%s/sql", configuration_data_directory()), &service_out->migrations);
     service_out->links = link_memory_new(arena);
     return NULL;
+}
+
+struct error *service_open(struct arena *arena, const struct configuration *configuration, struct service *service_out)
+{
+    return open_with(arena, configuration, false, service_out);
+}
+
+struct error *service_open_administrator(struct arena *arena, const struct configuration *configuration,
+                                         struct service *service_out)
+{
+    return open_with(arena, configuration, true, service_out);
 }

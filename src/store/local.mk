@@ -8,7 +8,7 @@ libghstore_a_SOURCES = \
 	include/store/mail.h src/store/mail.c src/store/mail_encode.h src/store/mail_encode.c \
 	src/store/mail_file.c src/store/mail_smtp.c \
 	include/store/mail_template.h src/store/mail_template.c \
-	include/store/migrate.h src/store/migrate.c src/store/migrate_setup.c \
+	include/store/grants.def include/store/migrate.h src/store/migrate.c src/store/migrate_setup.c \
 	src/store/source.h src/store/source.c \
 	src/store/sql_split.h src/store/sql_split.c \
 	include/store/web.h src/store/web.c
@@ -23,7 +23,7 @@ dist_sql_DATA = sql/001-foundation.sql sql/002-roles.sql sql/003-embedded-identi
 	sql/008-maintenance.sql sql/009-settings.sql sql/010-audit-filters.sql sql/011-principal.sql \
 	sql/012-outside-identity.sql sql/013-searches.sql sql/014-password-intents.sql \
 	sql/015-password-intents.sql \
-	sql/016-session-mark.sql sql/017-code-decoy.sql
+	sql/016-session-mark.sql sql/017-code-decoy.sql sql/018-worker-rights.sql
 mailtemplatesdir = $(pkgdatadir)/mail
 dist_mailtemplates_DATA = \
 	share/mail/confirm.subject share/mail/confirm.txt share/mail/confirm.html \

@@ -16,6 +16,10 @@
 #define USER_BYTES 80
 #define HOST_BYTES 255
 
+/* In the views of rights: the account that is connected, and rights that change rows. */
+#define GRANTEE "CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')"
+#define CHANGES "privilege_type IN ('INSERT', 'UPDATE', 'DELETE')"
+
 static struct error *administer(struct database *database, struct arena *arena, const struct buffer *sql,
                                 const char *what)
 {
@@ -87,11 +91,11 @@ struct error *migrate_create_database(struct database *database, struct arena *a
     return NULL;
 }
 
-struct error *migrate_grant(struct database *database, struct arena *arena, const char *name,
-                            const char *user, const char *host, struct secret password)
+struct error *migrate_account(struct database *database, struct arena *arena, const char *user, const char *host,
+                              struct secret password)
 {
-    if (!name_fits(name, NAME_BYTES) || !name_fits(user, USER_BYTES) || !name_fits(host, HOST_BYTES))
-        return error_new(arena, ERROR_INTERNAL, "no database, user or host can have this name");
+    if (!name_fits(user, USER_BYTES) || !name_fits(host, HOST_BYTES))
+        return error_new(arena, ERROR_INTERNAL, "no user or host can have this name");
     struct buffer sql;
     static const char *const verbs[] = {"CREATE USER IF NOT EXISTS ", "ALTER USER "};
     size_t count = password.bytes == NULL ? 1 : 2;
@@ -103,10 +107,131 @@ struct error *migrate_grant(struct database *database, struct arena *arena, cons
             add_literal(&sql, secret_reveal(password), password.length);
         TRY(administer(database, arena, &sql, "setting up its user"));
     }
-    start(&sql, arena, "GRANT SELECT, INSERT, UPDATE, DELETE ON ");
-    add_name(&sql, name, true);
-    buffer_add_text(&sql, ".* TO ");
-    add_account(&sql, user, host);
-    TRY(administer(database, arena, &sql, "granting rights to its user"));
+    return NULL;
+}
+
+/* ---- rights -------------------------------------------------------------------------------------- */
+
+#define GRANT(table, rights) {table, rights},
+const struct grant migrate_worker_grants[] = {
+#include "store/grants.def"
+};
+#undef GRANT
+const size_t migrate_worker_grant_count = sizeof migrate_worker_grants / sizeof *migrate_worker_grants;
+
+/* Whose rights on what. */
+struct place {
+    const char *name;
+    const char *user;
+    const char *host;
+};
+
+/* "GRANT <rights> ON <database>.<table> TO <account>", or REVOKE … FROM; without a table on the whole database. */
+static void add_rights(struct buffer *sql, const struct place *place, bool give, const char *rights, const char *table)
+{
+    buffer_add_text(sql, give ? "GRANT " : "REVOKE ");
+    buffer_add_text(sql, rights);
+    buffer_add_text(sql, " ON ");
+    add_name(sql, place->name, table == NULL);
+    buffer_add_char(sql, '.');
+    if (table == NULL)
+        buffer_add_char(sql, '*');
+    else
+        add_name(sql, table, false);
+    buffer_add_text(sql, give ? " TO " : " FROM ");
+    add_account(sql, place->user, place->host);
+}
+
+/* Takes rights away that the account may never have had (1141, 1147). */
+static struct error *take_away(struct database *database, struct arena *arena, const struct place *place, const char *rights,
+                               const char *table)
+{
+    struct buffer sql;
+    struct fault fault;
+    start(&sql, arena, "");
+    add_rights(&sql, place, false, rights, table);
+    if (connection_ready(database, &fault) && connection_command(database, sql.bytes, sql.length, &fault))
+        return NULL;
+    if (fault.failure == FAILURE_MISTAKE && (fault.number == 1141 || fault.number == 1147))
+        return NULL;
+    if (fault.failure == FAILURE_MISTAKE)
+        fault.text[0] = '\0';
+    return fault_error(arena, &fault, "taking rights from its user");
+}
+
+/* Whether `rights` gives this one for the whole table: a list of columns behind it is less. */
+static bool gives(const char *rights, const char *right)
+{
+    const char *at = strstr(rights, right);
+    return at != NULL && strncmp(at + strlen(right), " (", 2) != 0;
+}
+
+static const char *const all_rights[] = {"SELECT", "INSERT", "UPDATE", "DELETE"};
+#define ALL_RIGHTS (sizeof all_rights / sizeof *all_rights)
+
+/* What is too much goes first: REVOKE of a table's right takes that on its columns along. */
+static struct error *set_rights(struct database *database, struct arena *arena, const struct place *place,
+                                const struct grant *grant)
+{
+    struct buffer sql;
+    for (size_t i = 0; i < ALL_RIGHTS; i++)
+        if (!gives(grant->rights, all_rights[i]))
+            TRY(take_away(database, arena, place, all_rights[i], grant->table));
+    start(&sql, arena, "");
+    add_rights(&sql, place, true, grant->rights, grant->table);
+    return administer(database, arena, &sql, "granting rights to its user");
+}
+
+static struct error *check_names(struct arena *arena, const struct place *place)
+{
+    if (name_fits(place->name, NAME_BYTES) && name_fits(place->user, USER_BYTES) && name_fits(place->host, HOST_BYTES))
+        return NULL;
+    return error_new(arena, ERROR_INTERNAL, "no database, user or host can have this name");
+}
+
+/* The rights on the whole database go last, so that workers which are running go on. */
+struct error *migrate_grant(struct database *database, struct arena *arena, const char *name, const char *user,
+                            const char *host, const struct grant *grants, size_t count)
+{
+    const struct place place = {name, user, host};
+    TRY(check_names(arena, &place));
+    for (size_t i = 0; i < count; i++)
+        TRY(set_rights(database, arena, &place, &grants[i]));
+    return take_away(database, arena, &place, "SELECT, INSERT, UPDATE, DELETE", NULL);
+}
+
+struct error *migrate_grant_text(struct arena *arena, const char *name, const char *user, const char *host,
+                                 const struct grant *grants, size_t count, const char **text_out)
+{
+    const struct place place = {name, user, host};
+    struct buffer sql;
+    TRY(check_names(arena, &place));
+    start(&sql, arena, "");
+    for (size_t i = 0; i < count; i++) {
+        add_rights(&sql, &place, true, grants[i].rights, grants[i].table);
+        buffer_add_text(&sql, ";\n");
+    }
+    *text_out = sql.bytes;
+    return NULL;
+}
+
+/* Of a server, its views tell an account of its own rights. A right that is not one of these four changes no rows. */
+static const struct statement list_rights = {
+    "SELECT privilege_type, '' FROM information_schema.user_privileges WHERE grantee = " GRANTEE " AND " CHANGES
+    " UNION ALL SELECT privilege_type, '' FROM information_schema.schema_privileges WHERE grantee = " GRANTEE " AND " CHANGES
+    " AND REPLACE(table_schema, '\\\\', '') = DATABASE()"
+    " UNION ALL SELECT privilege_type, table_name FROM information_schema.table_privileges WHERE grantee = " GRANTEE
+    " AND " CHANGES " AND table_schema = DATABASE()"};
+
+struct error *migrate_excess(struct database *database, struct arena *arena, const struct grant *grants, size_t count,
+                             size_t *excess_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &list_rights, NO_VALUES, &rows));
+    *excess_out = rows->count;
+    for (size_t row = 0; row < rows->count; row++)
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(grants[i].table, rows_text(rows, row, 1)) == 0 && gives(grants[i].rights, rows_text(rows, row, 0)))
+                (*excess_out)--;
     return NULL;
 }

@@ -220,6 +220,23 @@ struct database *database_fixture_new(void)
     return database_new(&options);
 }
 
+struct database *database_fixture_worker(void)
+{
+    struct database_options options = database_fixture_options();
+    struct database *administrator = database_new(&options);
+    struct arena *arena = arena_new();
+    struct secret password = secret_copy(fixture.arena, "worker", strlen("worker"));
+    expect_none(migrate_account(administrator, arena, "fixture_worker", "localhost", password), "making an account:");
+    expect_none(migrate_grant(administrator, arena, options.name, "fixture_worker", "localhost", migrate_worker_grants,
+                              migrate_worker_grant_count),
+                "granting rights:");
+    arena_free(&arena);
+    database_free(&administrator);
+    options.user = "fixture_worker";
+    options.password = password;
+    return database_new(&options);
+}
+
 static const struct statement list_tables = {
     "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE()"
     " AND table_type = 'BASE TABLE'"

@@ -24,6 +24,9 @@ struct database_options database_fixture_options(void);
 /* A new handle on it. The caller frees it. */
 struct database *database_fixture_new(void);
 
+/* The same with the workers' account, which has the rights of store/grants.def alone. */
+struct database *database_fixture_worker(void);
+
 /* Empties every table but schema_migration, role, role_permission, change_version and code_decoy. */
 void database_fixture_clear(void);
 

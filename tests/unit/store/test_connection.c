@@ -270,12 +270,15 @@ static void what_cannot_be_reached_is_unavailable(void **state)
     help_unavailable(database_ping(help_open(arena, &options), arena), start, 1000 + SLACK);
 }
 
+static const struct grant all_of_sample = {"sample", "SELECT, INSERT, UPDATE, DELETE"};
+
 static struct database_options options_of_worker(struct arena *arena)
 {
     struct database_options administrator = help_options();
     struct database *database = help_open(arena, &administrator);
     struct secret password = secret_of("it's a \\ 'password'");
-    help_none(migrate_grant(database, arena, "samples", "worker", "localhost", password));
+    help_none(migrate_account(database, arena, "worker", "localhost", password));
+    help_none(migrate_grant(database, arena, "samples", "worker", "localhost", &all_of_sample, 1));
     struct database_options options = help_options();
     options.user = "worker";
     options.password = password;
@@ -335,7 +338,9 @@ static void a_grant_is_for_the_very_database(void **state)
     help_execute(administrator, arena, "CREATE OR REPLACE DATABASE `underXscore`");
     help_execute(administrator, arena, "CREATE TABLE `under_score`.t (a INT)");
     help_execute(administrator, arena, "CREATE TABLE `underXscore`.t (a INT)");
-    help_none(migrate_grant(administrator, arena, "under_score", "narrow", "localhost", password));
+    const struct grant grant = {"t", "SELECT"};
+    help_none(migrate_account(administrator, arena, "narrow", "localhost", password));
+    help_none(migrate_grant(administrator, arena, "under_score", "narrow", "localhost", &grant, 1));
     struct database_options options = help_options();
     options.user = "narrow";
     options.password = password;
@@ -406,7 +411,8 @@ static void tls_takes_the_right_certificate_only(void **state)
     struct database *administrator = help_database(arena);
     const char *directory = harness_directory(arena);
     struct encryption encryption = {.arena = arena, .options = help_options()};
-    help_none(migrate_grant(administrator, arena, "samples", "remote", "127.0.0.1", secret_of("r")));
+    help_none(migrate_account(administrator, arena, "remote", "127.0.0.1", secret_of("r")));
+    help_none(migrate_grant(administrator, arena, "samples", "remote", "127.0.0.1", &all_of_sample, 1));
     encryption.good = certificate_make(arena, directory, "good", "localhost", 30);
     encryption.other = certificate_make(arena, directory, "other", "localhost", 30);
     const char *elsewhere = certificate_make(arena, directory, "elsewhere", "elsewhere.example", 30);

@@ -274,18 +274,69 @@ static void a_failed_grant_tells_no_password(void **state)
     memset(host, 'h', sizeof host - 1);
     host[sizeof host - 1] = '\0';
     struct secret password = secret_of("Canary-1234");
-    help_error(migrate_grant(place.database, place.arena, "x", "user", host, password), ERROR_INTERNAL);
+    help_error(migrate_account(place.database, place.arena, "user", host, password), ERROR_INTERNAL);
+    help_error(migrate_grant(place.database, place.arena, "x", "user", host, NULL, 0), ERROR_INTERNAL);
     /* A user without the right to make users. */
     struct database_options options = database_fixture_options();
-    help_none(migrate_grant(place.database, place.arena, "migrations", "plain", "localhost", password));
+    help_none(migrate_account(place.database, place.arena, "plain", "localhost", password));
+    help_execute(place.database, place.arena, "GRANT SELECT ON migrations.* TO plain@localhost");
     options.user = "plain";
     options.password = password;
     options.name = "migrations";
     struct database *database = help_open(place.arena, &options);
-    struct error *error = migrate_grant(database, place.arena, "migrations", "second", "localhost", password);
+    struct error *error = migrate_account(database, place.arena, "second", "localhost", password);
     assert_non_null(error);
     assert_null(strstr(error->detail, "Canary"));
     assert_null(strstr(error->message, "Canary"));
+}
+
+/* What an account could do before it was narrowed, and what it can do after. */
+static void a_grant_takes_away_what_it_does_not_give(void **state)
+{
+    static const struct grant narrow[] = {{"trail", "SELECT, INSERT"}, {"counter", "SELECT, UPDATE (version)"}};
+    static const char *const allowed[] = {"INSERT INTO trail VALUES (1)", "UPDATE counter SET version = version + 1"};
+    static const char *const refused[] = {"UPDATE trail SET a = 2",         "DELETE FROM trail", "UPDATE counter SET roles = 'x'",
+                                          "INSERT INTO counter VALUES (1, '')", "SELECT * FROM other"};
+    struct place place = place_new(state);
+    struct secret password = secret_of("n");
+    size_t excess = 0;
+    help_execute(place.database, place.arena, "CREATE TABLE trail (a INT)");
+    help_execute(place.database, place.arena, "CREATE TABLE counter (version INT, roles TEXT)");
+    help_execute(place.database, place.arena, "CREATE TABLE other (a INT)");
+    help_none(migrate_account(place.database, place.arena, "narrowed", "localhost", password));
+    help_execute(place.database, place.arena, "GRANT SELECT, INSERT, UPDATE, DELETE ON migrations.* TO narrowed@localhost");
+    help_execute(place.database, place.arena, "GRANT UPDATE, DELETE ON migrations.counter TO narrowed@localhost");
+    struct database_options options = database_fixture_options();
+    options.user = "narrowed";
+    options.password = password;
+    options.name = "migrations";
+    struct database *before = help_open(place.arena, &options);
+    help_none(migrate_excess(before, place.arena, narrow, 2, &excess));
+    assert_int_equal(excess, 5);
+    help_execute(before, place.arena, refused[0]);
+    for (int again = 0; again < 2; again++)
+        help_none(migrate_grant(place.database, place.arena, "migrations", "narrowed", "localhost", narrow, 2));
+    struct database *database = help_open(place.arena, &options);
+    help_none(migrate_excess(database, place.arena, narrow, 2, &excess));
+    assert_int_equal(excess, 0);
+    for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+        help_execute(database, place.arena, allowed[i]);
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct error *error = database_execute(database, place.arena, refused[i], strlen(refused[i]));
+        assert_non_null(error);
+        assert_non_null(strstr(error->detail, "denied"));
+    }
+}
+
+static void grants_can_be_printed(void **state)
+{
+    static const struct grant one[] = {{"trail", "SELECT, INSERT"}, {"counter", "UPDATE (version)"}};
+    struct arena *arena = harness_arena(state);
+    const char *text;
+    help_none(migrate_grant_text(arena, "my_base", "it's", "%", one, 2, &text));
+    assert_string_equal(text, "GRANT SELECT, INSERT ON `my_base`.`trail` TO 'it\\'s'@'%';\n"
+                              "GRANT UPDATE (version) ON `my_base`.`counter` TO 'it\\'s'@'%';\n");
+    help_error(migrate_grant_text(arena, "", "u", "%", one, 2, &text), ERROR_INTERNAL);
 }
 
 static const struct statement collations = {
@@ -324,6 +375,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(several_processes_migrate_one_after_the_other),
     HARNESS_TEST(a_database_that_is_there_is_left_alone),
     HARNESS_TEST(a_failed_grant_tells_no_password),
+    HARNESS_TEST(a_grant_takes_away_what_it_does_not_give),
+    HARNESS_TEST(grants_can_be_printed),
     HARNESS_TEST(our_own_migrations_depend_on_no_default),
 };
 HARNESS_MODULE(migrate, cases)

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* gatehousectl grants: what the workers' database account may do, as statements for whoever makes accounts by hand. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "ctl/ctl_int.h"
+#include "service/setup.h"
+#include "store/migrate.h"
+
+static int grants(struct run *run)
+{
+    struct configuration *configuration;
+    const char *text;
+    struct error *error = setup_load(run->arena, run->config, NULL, &configuration);
+    if (error == NULL)
+        error = migrate_grant_text(run->arena, configuration->database.name, configuration->database.user,
+                                   ctl_account_host(configuration), migrate_worker_grants, migrate_worker_grant_count, &text);
+    if (error != NULL)
+        return ctl_fail(error);
+    (void)printf("%s", text);
+    return EXIT_SUCCESS;
+}
+
+const struct ctl_command ctl_grants = {
+    .name = "grants", .summary = "print the rights of the workers' database account as GRANT statements", .run = grants};
