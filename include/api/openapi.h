@@ -3,6 +3,8 @@
 #ifndef GATEHOUSE_API_OPENAPI_H
 #define GATEHOUSE_API_OPENAPI_H
 
+#include <stdbool.h>
+
 struct arena;
 
 /*
@@ -10,5 +12,8 @@ struct arena;
  * writes "/", as in the committed docs/openapi.json.
  */
 const char *openapi_text(struct arena *arena, const char *base_url);
+
+/* Whether the document declares a tag of that name. Every row's tag must be declared. */
+bool openapi_has_tag(const char *name);
 
 #endif

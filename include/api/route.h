@@ -86,6 +86,7 @@ struct route {
     struct error *(*judge)(struct call *call, struct validation *validation);
     enum reply_kind reply_kind;
     const struct schema *reply;
+    bool reserves_conflict; /* 409 is documented, although the row answers no code of it yet */
     const enum error_code *errors; /* beyond those every such row has; ended by ERROR_CODE_COUNT */
     struct error *(*handler)(struct call *call);
 };

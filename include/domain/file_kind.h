@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 enum file_content {
-    FILE_CONTENT_NOTHING,  /* files of the type do not belong into the bucket */
+    FILE_CONTENT_NOTHING,  /* the type or the bucket is unknown */
     FILE_CONTENT_PICTURES, /* pictures that every browser can show, and their successors */
     FILE_CONTENT_ANYTHING  /* all but programs and installers */
 };
@@ -23,11 +23,11 @@ enum file_content {
 /* TYPE(name, allow-list in images, allow-list in files), with AND between the rows. */
 #define FILE_TYPES(TYPE, AND)                                                                                          \
     TYPE("sample", PICTURES, ANYTHING) AND                                                                             \
-    TYPE("avatar", PICTURES, NOTHING) AND                                                                              \
+    TYPE("avatar", PICTURES, PICTURES) AND                                                                              \
     TYPE("weighbridge", PICTURES, ANYTHING) AND                                                                        \
     TYPE("contract", PICTURES, ANYTHING) AND                                                                           \
-    TYPE("image", PICTURES, NOTHING) AND                                                                               \
-    TYPE("logo", PICTURES, NOTHING) AND                                                                                \
+    TYPE("image", PICTURES, PICTURES) AND                                                                               \
+    TYPE("logo", PICTURES, PICTURES) AND                                                                                \
     TYPE("misc", PICTURES, ANYTHING) AND                                                                               \
     TYPE("vehicle", PICTURES, ANYTHING) AND                                                                            \
     TYPE("terms-conditions", PICTURES, ANYTHING) AND                                                                   \

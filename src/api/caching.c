@@ -17,26 +17,22 @@ static const struct schema_field fields[] = {
      .offset = offsetof(struct eviction, prefixes),
      .description = "Entries by what their keys begin with: jwks: (public keys of identity providers), settings: (the settings), "
                     "token: (verified tokens, and ours for a provider)."},
-    {.name = "flush", .type = SCHEMA_BOOLEAN, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct eviction, flush),
+    {.name = "flush", .type = SCHEMA_BOOLEAN, .flags = SCHEMA_NULLABLE, .fallback = "false", .offset = offsetof(struct eviction, flush),
      .description = "Every entry."},
-    {.name = "secrets", .type = SCHEMA_BOOLEAN, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct eviction, secrets),
+    {.name = "secrets", .type = SCHEMA_BOOLEAN, .flags = SCHEMA_NULLABLE, .fallback = "false", .offset = offsetof(struct eviction, secrets),
      .description = "Every worker reads its secrets again: database, SMTP and provider credentials, signing keys, key sets."},
 };
 
 const struct schema cache_body_schema = {.name = "CacheUpdate", SCHEMA_FIELDS(fields), .size = sizeof(struct eviction)};
 
-struct error *cache_judge(struct call *call, struct validation *validation)
-{
-    const struct eviction *body = call->body;
-    if (validation->error == NULL && body->keys.count + body->prefixes.count == 0 && !body->flush && !body->secrets)
-        validation_add(validation, "required", "must be given, or prefixes, flush or secrets", "keys");
-    return NULL;
-}
-
 struct error *cache_update(struct call *call)
 {
     const struct eviction *body = call->body;
     size_t count;
+    if (body->keys.count + body->prefixes.count == 0 && !body->flush && !body->secrets) {
+        call->success = "Nothing was asked for, so nothing was evicted.";
+        return NULL;
+    }
     TRY(evict(call->service, call->arena, &call->caller, body, &count));
     call->success = arena_format(call->arena, "%zu %s evicted%s.", count, count == 1 ? "entry was" : "entries were",
                                  body->secrets ? "; every worker reads its secrets anew, and the log says what could not be taken" : "");

@@ -46,7 +46,7 @@ static const struct schema_field failure_fields[] = {
 };
 
 const struct schema failure_schema = {
-    .name = "Error", .description = "What every failure answers.", SCHEMA_FIELDS(failure_fields), .size = sizeof(struct failure_view)};
+    .name = "ErrorBody", .description = "What every failure answers.", SCHEMA_FIELDS(failure_fields), .size = sizeof(struct failure_view)};
 
 static const char *write_body(struct arena *arena, const struct error *error, const char *request_id)
 {

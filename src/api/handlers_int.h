@@ -76,7 +76,6 @@ struct error *downloads_make_link(struct call *call);
 
 /* caching.c */
 extern const struct schema cache_body_schema;
-struct error *cache_judge(struct call *call, struct validation *validation);
 struct error *cache_update(struct call *call);
 
 /* settings.c */

@@ -2,6 +2,7 @@ noinst_LIBRARIES += libghapi.a
 libghapi_a_SOURCES = \
 	include/api/dispatch.h src/api/dispatch.c \
 	include/api/failure.h src/api/failure.c \
+	src/api/examples_int.h src/api/examples.c \
 	include/api/openapi.h src/api/openapi.c \
 	include/api/route.h src/api/route.c src/api/routes.c \
 	src/api/handlers_int.h src/api/views_int.h src/api/views.c \

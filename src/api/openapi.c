@@ -7,11 +7,13 @@
 
 #include <string.h>
 
+#include "api/dispatch.h"
+#include "api/examples_int.h"
 #include "api/failure.h"
+#include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/text.h"
-#include "api/handlers_int.h"
 #include "http/schema.h"
 #include "service/link.h"
 
@@ -113,10 +115,25 @@ static void add_body(struct writer *writer, const struct route *route)
     add_json(writer, route->body_kind == BODY_MULTIPART ? "multipart/form-data" : "application/json");
     add(writer, ":{\"schema\":");
     add_reference(writer, route->body);
+    add(writer, ",\"example\":");
+    examples_write(&writer->text, route->body, true);
     add(writer, "}}},");
 }
 
 /* ---- replies ------------------------------------------------------------------------------------- */
+
+/* The member "example" of a reply's content, where there is one. */
+static void add_reply_example(struct writer *writer, const struct route *route)
+{
+    const char *json = examples_of_operation(route->operation);
+    if (route->reply == NULL && json == NULL)
+        return;
+    add(writer, ",\"example\":");
+    if (json != NULL)
+        add(writer, json);
+    else
+        examples_write(&writer->text, route->reply, false);
+}
 
 static void add_json_content(struct writer *writer, const struct route *route)
 {
@@ -132,21 +149,31 @@ static void add_json_content(struct writer *writer, const struct route *route)
     } else {
         add_reference(writer, route->reply);
     }
+    add_reply_example(writer, route);
+    add(writer, "}}");
+}
+
+static void add_plain_content(struct writer *writer, const struct route *route, const char *media, const char *schema)
+{
+    buffer_add_format(&writer->text, ",\"content\":{\"%s\":{\"schema\":%s", media, schema);
+    add_reply_example(writer, route);
     add(writer, "}}");
 }
 
 static void add_success(struct writer *writer, const struct route *route)
 {
     if (route->reply_kind == REPLY_TEXT) {
-        add(writer, "\"200\":{\"description\":\"Success.\",\"content\":{\"text/plain\":{\"schema\":{\"type\":\"string\"}}}}");
+        add(writer, "\"200\":{\"description\":\"Success.\"");
+        add_plain_content(writer, route, "text/plain", "{\"type\":\"string\"}");
+        add(writer, "}");
         return;
     }
-    static const char bytes[] = ",\"content\":{\"*/*\":{\"schema\":{\"type\":\"string\",\"format\":\"binary\"}}}";
+    static const char bytes[] = "{\"type\":\"string\",\"format\":\"binary\"}";
     if (route->reply_kind == REPLY_FILE) {
         add(writer, "\"200\":{\"description\":\"The bytes.\"");
-        add(writer, bytes);
+        add_plain_content(writer, route, "*/*", bytes);
         add(writer, "},\"206\":{\"description\":\"The bytes of the range.\"");
-        add(writer, bytes);
+        add_plain_content(writer, route, "*/*", bytes);
         add(writer, "},\"304\":{\"description\":\"The client has these bytes already.\"}");
         return;
     }
@@ -155,28 +182,63 @@ static void add_success(struct writer *writer, const struct route *route)
     add(writer, "}");
 }
 
-/* One response for each status, with the codes it can carry. */
+static const char *status_meaning(int status)
+{
+    switch (status) {
+    case 400:
+        return "The input cannot be read or is not valid, or names what does not exist.";
+    case 401:
+        return "There is no token, it does not hold, or the credentials are wrong.";
+    case 403:
+        return "The caller may not do this.";
+    case 409:
+        return "The state of the thing, or another thing, stands in the way.";
+    case 412:
+        return "A condition of the request does not hold.";
+    case 413:
+        return "The body is too large.";
+    case 415:
+        return "The type of the body is not taken.";
+    case 416:
+        return "The range lies outside the file.";
+    case 429:
+        return "Too many tries; Retry-After says how long to wait.";
+    case 500:
+        return "A fault of the service, or a part that it needs is down.";
+    default:
+        return "The request failed.";
+    }
+}
+
+/* A response of one status whose code is one of those of `codes` that have this status; nothing where there is none. */
+static bool add_failure(struct writer *writer, int status, const enum error_code *codes, size_t count)
+{
+    const char *separator = "";
+    for (size_t i = 0; i < count; i++) {
+        if (error_status(codes[i]) != status)
+            continue;
+        if (*separator == '\0')
+            buffer_add_format(&writer->text,
+                              ",\"%d\":{\"description\":\"%s\",\"content\":{\"application/json\":{\"schema\":{\"allOf\":["
+                              "{\"$ref\":\"#/components/schemas/ErrorBody\"},{\"properties\":{\"code\":{\"enum\":[",
+                              status, status_meaning(status));
+        add(writer, separator);
+        add_json(writer, error_code_text(codes[i]));
+        separator = ",";
+    }
+    if (*separator != '\0')
+        add(writer, "]}}}]}}}}");
+    return *separator != '\0';
+}
+
 static void add_failures(struct writer *writer, const struct route *route)
 {
     enum error_code codes[ERROR_CODE_COUNT];
     size_t count = route_errors(route, codes);
-    for (int status = 400; status <= 500; status++) {
-        const char *separator = "";
-        for (size_t i = 0; i < count; i++) {
-            if (error_status(codes[i]) != status)
-                continue;
-            if (*separator == '\0')
-                buffer_add_format(&writer->text,
-                                  ",\"%d\":{\"description\":\"Failure; x-codes lists the values of code.\",\"content\":{"
-                                  "\"application/json\":{\"schema\":{\"$ref\":\"#/components/schemas/Error\"}}},\"x-codes\":[",
-                                  status);
-            add(writer, separator);
-            add_json(writer, error_code_text(codes[i]));
-            separator = ",";
-        }
-        if (*separator != '\0')
-            add(writer, "]}");
-    }
+    for (int status = 400; status <= 500; status++)
+        if (!add_failure(writer, status, codes, count) && status == 409 && route->reserves_conflict)
+            add(writer, ",\"409\":{\"description\":\"Reserved: this version answers no conflict here.\",\"content\":{"
+                        "\"application/json\":{\"schema\":{\"$ref\":\"#/components/schemas/ErrorBody\"}}}}");
 }
 
 /* ---- the document -------------------------------------------------------------------------------- */
@@ -208,6 +270,37 @@ static void add_operation(struct writer *writer, const struct route *route)
     add_success(writer, route);
     add_failures(writer, route);
     add(writer, "}}");
+}
+
+/* What the rows are sorted under. */
+static const struct {
+    const char *name;
+    const char *description;
+} tags[] = {
+    {"Accounts", "Customers and their people: signing in and out, passwords, codes, roles and permissions."},
+    {"Files", "Uploading, finding, reading, archiving and sharing files."},
+    {"Service", "The service itself: settings, cache, audit trail, health, metrics and what it is."},
+};
+
+bool openapi_has_tag(const char *name)
+{
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++)
+        if (strcmp(tags[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+static void add_tags(struct writer *writer)
+{
+    add(writer, "\"tags\":[");
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        add(writer, i == 0 ? "{\"name\":" : ",{\"name\":");
+        add_json(writer, tags[i].name);
+        add(writer, ",\"description\":");
+        add_json(writer, tags[i].description);
+        add(writer, "}");
+    }
+    add(writer, "],\n");
 }
 
 static bool path_is_first(const struct route *rows, size_t index)
@@ -266,11 +359,12 @@ const char *openapi_text(struct arena *arena, const char *base_url)
     const struct route *rows = routes(&count);
     buffer_init(&writer->text, arena);
     buffer_reserve(&writer->text, (size_t)64 * 1024);
-    add(writer, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Gatehouse\",\"version\":\"1.0.0\",\"description\":"
+    add(writer, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Gatehouse\",\"version\":\"" API_VERSION "\",\"description\":"
                 "\"Identity, authorisation and files for organisations. Every reply carries X-Request-Id and X-Api-Version.\"},\n"
                 "\"servers\":[{\"url\":");
     add_json(writer, base_url != NULL ? base_url : "/");
     add(writer, "}],\n");
+    add_tags(writer);
     add_paths(writer, rows, count);
     add_components(writer, rows, count);
     add(writer, "}\n");

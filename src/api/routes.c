@@ -63,6 +63,8 @@ static const struct route rows[] = {
         .operation = "logout",
         .tag = "Accounts",
         .summary = "End this session, or all of the user's",
+        .description = "Access and refresh tokens of the session end at once. With everywhere, so do those of all "
+                       "other sessions of the user.",
         .access = ACCESS_TOKEN,
         .body_kind = BODY_JSON,
         .body = &accounts_logout_schema,
@@ -77,6 +79,8 @@ static const struct route rows[] = {
         .operation = "me",
         .tag = "Accounts",
         .summary = "The caller, the caller's organisation and effective permissions",
+        .description = "permissions are the effective ones: the own and those of the roles, as they are at this "
+                       "moment.",
         .access = ACCESS_TOKEN,
         .reply_kind = REPLY_OBJECT,
         .reply = &accounts_me_schema,
@@ -151,6 +155,8 @@ static const struct route rows[] = {
         .operation = "listUsers",
         .tag = "Accounts",
         .summary = "List the organisation's users",
+        .description = "In the order in which they were made. search finds a part of a name or of an e-mail address, "
+                       "whatever the case; internal staff may name another organisation.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:user:r",
         .query = &members_list_query_schema,
@@ -164,6 +170,8 @@ static const struct route rows[] = {
         .operation = "getUser",
         .tag = "Accounts",
         .summary = "One user",
+        .description = "Of the own organisation; internal staff reach every organisation, and that is a row of the "
+                       "audit trail.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:user:r",
         .reply_kind = REPLY_OBJECT,
@@ -197,6 +205,8 @@ static const struct route rows[] = {
         .operation = "confirmSignup",
         .tag = "Accounts",
         .summary = "Confirm an account with the mailed code",
+        .description = "Afterwards the member signs in with the password that was given when the account was made. A "
+                       "code works once; five wrong tries use it up.",
         .access = ACCESS_PUBLIC,
         .body_kind = BODY_JSON,
         .body = &members_confirm_schema,
@@ -242,6 +252,8 @@ static const struct route rows[] = {
         .operation = "adminConfirmSignup",
         .tag = "Accounts",
         .summary = "Confirm somebody's account without a code",
+        .description = "For members whose e-mail does not arrive. The member signs in with the password that was "
+                       "given when the account was made.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:user:a",
         .body_kind = BODY_JSON,
@@ -258,6 +270,8 @@ static const struct route rows[] = {
         .operation = "listRoles",
         .tag = "Accounts",
         .summary = "The roles there are, and which of them the caller may grant",
+        .description = "Roles are built in. Their permissions are looked up at every request, so a change holds at "
+                       "once for all who have the role.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:user:r",
         .reply_kind = REPLY_OBJECT,
@@ -270,6 +284,9 @@ static const struct route rows[] = {
         .operation = "authorise",
         .tag = "Accounts",
         .summary = "Explain a decision: whether a permission is held, and why",
+        .description = "Names every role and permission of the user that grants it, and what is missing where "
+                       "nothing does. The permission itself is not used. Asking about somebody else takes "
+                       "cus:user:a.",
         .access = ACCESS_TOKEN,
         .body_kind = BODY_JSON,
         .body = &members_authorise_schema,
@@ -346,6 +363,8 @@ static const struct route rows[] = {
         .operation = "updateFile",
         .tag = "Files",
         .summary = "Change a file's name or tags",
+        .description = "A member that is not sent keeps its value. Archived files are changed after they are "
+                       "restored.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:file:w",
         .names_file = true,
@@ -363,6 +382,7 @@ static const struct route rows[] = {
         .operation = "restoreFile",
         .tag = "Files",
         .summary = "Make an archived file active again",
+        .description = "Its links open again, too.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:file:w",
         .names_file = true,
@@ -409,12 +429,14 @@ static const struct route rows[] = {
         .operation = "fileInformation",
         .tag = "Files",
         .summary = "File information without the bytes",
+        .description = "Archived files answer, too.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:file:r",
         .names_file = true,
         .reply_kind = REPLY_OBJECT,
         .reply = &files_info_schema,
         .errors = ERRORS(ERROR_FILE_UNKNOWN),
+        .reserves_conflict = true,
         .handler = files_info,
     },
     /* ---- service ---- */
@@ -424,6 +446,8 @@ static const struct route rows[] = {
         .operation = "listAudit",
         .tag = "Service",
         .summary = "The audit trail, newest first",
+        .description = "Rows are never changed. since is included, until is not. With organisationId, only what "
+                       "happened in that organisation.",
         .access = ACCESS_PERMISSION,
         .permission = "sys:audit:a",
         .query = &trail_query_schema,
@@ -438,14 +462,15 @@ static const struct route rows[] = {
         .tag = "Service",
         .summary = "Evict entries of the service cache, or have secrets read again, on every host",
         .description = "Idempotent. When the reply leaves, no request that begins on any worker of any host is answered from "
-                       "what was evicted. The message counts the entries of the host that answers.",
+                       "what was evicted. The message counts the entries of the host that answers. "
+                       "Where nothing is asked for, nothing happens, and the message says so.",
         .access = ACCESS_PERMISSION,
         .permission = "sys:cache:a",
         .body_kind = BODY_JSON,
         .body = &cache_body_schema,
-        .judge = cache_judge,
         .reply_kind = REPLY_SUCCESS,
         .reply = &system_success_schema,
+        .reserves_conflict = true,
         .handler = cache_update,
     },
     {
@@ -486,6 +511,7 @@ static const struct route rows[] = {
         .operation = "listSettings",
         .tag = "Service",
         .summary = "The versions of the system settings document, newest first",
+        .description = "Every change is a version of its own, with who made it and when.",
         .access = ACCESS_PERMISSION,
         .permission = "sys:settings:a",
         .query = &settings_history_query_schema,
@@ -499,6 +525,7 @@ static const struct route rows[] = {
         .operation = "live",
         .tag = "Service",
         .summary = "Whether a worker answers",
+        .description = "Asks nothing but the worker itself: for supervisors, not for load balancers.",
         .access = ACCESS_PUBLIC,
         .offline = OFFLINE_ONLY,
         .reply_kind = REPLY_OBJECT,
@@ -540,6 +567,7 @@ static const struct route rows[] = {
         .operation = "version",
         .tag = "Service",
         .summary = "Name and versions",
+        .description = "version is the release that runs, apiVersion the version of this interface.",
         .access = ACCESS_PUBLIC,
         .offline = OFFLINE_ALSO,
         .reply_kind = REPLY_OBJECT,
@@ -552,6 +580,7 @@ static const struct route rows[] = {
         .operation = "openapi",
         .tag = "Service",
         .summary = "This document",
+        .description = "With the address of this service in servers.",
         .access = ACCESS_PUBLIC,
         .offline = OFFLINE_ALSO,
         .reply_kind = REPLY_JSON,
@@ -563,6 +592,8 @@ static const struct route rows[] = {
         .operation = "keys",
         .tag = "Service",
         .summary = "The public keys that verify tokens (RFC 7517)",
+        .description = "For programs that verify tokens themselves. Keys that are about to be used are published "
+                       "before, and retired ones until the last token that they signed has expired.",
         .access = ACCESS_PUBLIC,
         .reply_kind = REPLY_JSON,
         .errors = ERRORS(ERROR_DATABASE_UNAVAILABLE, ERROR_IDENTITY_UNAVAILABLE),

@@ -143,8 +143,6 @@ static void describe_text(struct buffer *buffer, const struct schema_field *fiel
         buffer_add_text(buffer, ",\"pattern\":\"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$\"");
     if (field->type == SCHEMA_PHONE)
         buffer_add_text(buffer, ",\"pattern\":\"^\\\\+[1-9][0-9]{6,14}$\"");
-    if (field->type == SCHEMA_TIME)
-        buffer_add_text(buffer, ",\"pattern\":\"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\\\\.[0-9]{3}Z$\"");
     if (field->type == SCHEMA_CHOICE)
         describe_choices(buffer, field->choices, nullable);
     if (input && (field->type == SCHEMA_TEXT || field->type == SCHEMA_SECRET) && field->maximum > 0)

@@ -26,7 +26,7 @@ static const struct schema_field form_fields[] = {
     {.name = "type", .type = SCHEMA_CHOICE, .flags = SCHEMA_REQUIRED,
      .choices = UPLOAD_TYPE_CHOICES,
      .offset = offsetof(struct upload_form, type),
-     .description = "avatar, image and logo belong in the bucket images only."},
+     .description = "An avatar, image or logo is a picture (JPEG, PNG, GIF, WebP, AVIF, HEIC, TIFF, BMP), whatever the bucket."},
     {.name = "name", .type = SCHEMA_TEXT, .flags = SCHEMA_UNJUDGED, .maximum = LIMIT_FIELD_BYTES, .offset = offsetof(struct upload_form, name),
      .description = "At most 255 bytes; the client's file name when absent. With one file only."},
     {.name = "tags", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNIQUE, .maximum = LIMIT_TAGS, .item_maximum = LIMIT_TAG_CHARACTERS,
@@ -75,9 +75,17 @@ static bool is_allowed(const struct file_record *record)
 {
     if (record->bucket == NULL || !file_bucket_known(record->bucket))
         return true;
-    if (record->type == NULL || file_content_of(record->type, record->bucket) == FILE_CONTENT_NOTHING)
+    if (record->type == NULL || !file_type_known(record->type))
         return content_allowed(file_content_of_bucket(record->bucket), record->content_type);
     return content_allowed(file_content_of(record->type, record->bucket), record->content_type);
+}
+
+/* What stands in the way of a record that is not allowed: its bucket or, in a bucket that takes more, its type. */
+static const char *why_not_allowed(const struct upload *upload, const struct file_record *record)
+{
+    if (content_allowed(file_content_of_bucket(record->bucket), record->content_type))
+        return arena_format(upload->arena, "is %s, but a file of type %s must be a picture", record->content_type, record->type);
+    return arena_format(upload->arena, "is %s, which the bucket %s does not take", record->content_type, record->bucket);
 }
 
 /* Whether what the client declared and how it named the file go with the bytes. */
@@ -101,10 +109,7 @@ static void judge_content(struct upload *upload, size_t index)
     } else if (content_is_program(record->content_type)) {
         validation_add(&upload->validation, "contentType", "programs and installers are not stored", "file[%zu]", index);
     } else if (!is_allowed(record)) {
-        validation_add(&upload->validation, "contentType",
-                       arena_format(upload->arena, "is %s, which the bucket %s does not take", record->content_type,
-                                    record->bucket),
-                       "file[%zu]", index);
+        validation_add(&upload->validation, "contentType", why_not_allowed(upload, record), "file[%zu]", index);
     } else if ((contradiction = find_contradiction(upload, file)) != NULL) {
         validation_add(&upload->validation, "mismatch", contradiction, "file[%zu]", index);
     } else if (!content_pixels_allowed(&file->sniffed)) {
@@ -170,13 +175,8 @@ struct error *upload_judge(struct upload *upload)
     if (upload->file_parts > 0)
         upload->pairs[upload->pair_count++] = (struct schema_pair){"file", ""};
     upload->form = schema_read_pairs(&upload_form_schema, upload->pairs, upload->pair_count, validation, NULL);
-    const struct upload_form *form = upload->form;
     if (is_named(upload) && upload->file_parts > 1)
         validation_add(validation, "count", "can be given for one file only", "name");
-    if (form->bucket != NULL && form->type != NULL && file_bucket_known(form->bucket) &&
-        file_type_known(form->type) && file_content_of(form->type, form->bucket) == FILE_CONTENT_NOTHING)
-        validation_add(validation, "bucket",
-                       arena_format(upload->arena, "files of type %s do not belong in %s", form->type, form->bucket), "type");
     for (size_t i = 0; i < upload->file_count; i++) {
         TRY(fill_record(upload, i));
         judge_repetition(upload, i);

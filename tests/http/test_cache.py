@@ -79,15 +79,24 @@ def marker(database, administrator):
 
 
 @pytest.mark.parametrize("body, paths", [
-    ({}, {"keys"}), ({"keys": []}, {"keys"}), ({"keys": [], "prefixes": []}, {"keys"}),
-    ({"flush": False, "secrets": False}, {"keys"}), ({"flush": None, "secrets": None}, {"keys"}),
     ({"prefixes": [""]}, {"prefixes[0]"}), ({"keys": ["a", ""]}, {"keys[1]"}), ({"keys": "a"}, {"keys"}),
     ({"keys": [1]}, {"keys[0]"}), ({"keys": None}, {"keys"}), ({"prefixes": {}}, {"prefixes"}),
     ({"flush": 1}, {"flush"}), ({"flush": "true"}, {"flush"}), ({"secrets": "yes"}, {"secrets"}),
     ({"keys": ["x" * 201]}, {"keys[0]"}), ({"keys": ["a"] * 101}, {"keys"}), ({"flush": True, "all": 1}, {"all"}),
 ])
-def test_what_asks_for_nothing_or_badly_is_refused_by_its_path(administrator, body, paths):
+def test_what_asks_badly_is_refused_by_its_path(administrator, body, paths):
     administrator.post(PATH, json=body, status=400, code="request.invalid", paths=paths)
+
+
+@pytest.mark.parametrize("body", [
+    {}, {"keys": []}, {"keys": [], "prefixes": []}, {"flush": False, "secrets": False}, {"flush": None, "secrets": None}, None,
+])
+def test_who_asks_for_nothing_is_told_so_and_nothing_goes(api, stack, administrator, body):
+    fetched(api, administrator)
+    before = cached(stack)
+    reply = administrator.post(PATH, **({} if body is None else {"json": body}), status=200).json()
+    assert reply == {"status": "success", "message": "Nothing was asked for, so nothing was evicted."}
+    assert cached(stack) == before and "jwks:embedded" in before
 
 
 def test_each_fault_is_told_once(administrator):

@@ -144,14 +144,22 @@ def test_text_is_csv_where_name_or_declaration_say_so(keeper, name, declared, da
 
 
 @pytest.mark.parametrize("bucket, kind", list(itertools.product(["images", "files"], TYPES)))
-def test_types_live_in_their_buckets(keeper, bucket, kind):
+def test_every_type_is_taken_in_every_bucket(keeper, bucket, kind):
     form = files.form(samples.picture(), "picture.png", bucket=bucket, kind=kind)
-    if bucket == "files" and kind in ONLY_IMAGES:
-        reply = files.send(keeper, form, status=400, code="request.invalid", paths={"type"})
-        assert reply.json()["validation"][0]["code"] == "bucket"
+    info = files.send(keeper, form, status=200).json()["info"]
+    assert (info["bucket"], info["type"]) == (bucket, kind)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@pytest.mark.parametrize("extension", list(OTHERS))
+def test_an_avatar_an_image_and_a_logo_are_pictures_in_the_bucket_files_too(keeper, extension, kind):
+    _, make = OTHERS[extension]
+    form = files.form(make(), f"other.{extension}", bucket="files", kind=kind)
+    if kind in ONLY_IMAGES:
+        reply = files.send(keeper, form, status=400, code="request.invalid", paths={"file[0]"})
+        assert reply.json()["validation"][0]["code"] == "contentType" and kind in reply.json()["validation"][0]["message"]
     else:
-        info = files.send(keeper, form, status=200).json()["info"]
-        assert (info["bucket"], info["type"]) == (bucket, kind)
+        files.send(keeper, form, status=200)
 
 
 @pytest.mark.parametrize("extension", list(OTHERS))

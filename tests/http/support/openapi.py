@@ -6,7 +6,14 @@ import re
 
 import jsonschema
 
+FORMATS = jsonschema.FormatChecker()
 METHODS = ("get", "put", "post", "delete", "patch", "head", "options", "trace")
+
+
+@FORMATS.checks("date-time")
+def is_time(value):
+    """Every time is RFC 3339, in UTC, with milliseconds."""
+    return not isinstance(value, str) or re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", value) is not None
 
 
 class Document:
@@ -86,7 +93,7 @@ class Document:
         """Fails unless the value matches the schema."""
         kind = jsonschema.Draft202012Validator if self.modern else jsonschema.Draft4Validator
         schema = schema if self.modern else _without_nullable(schema, self)
-        validator = kind(schema, resolver=self.resolver, format_checker=jsonschema.FormatChecker())
+        validator = kind(schema, resolver=self.resolver, format_checker=FORMATS)
         faults = sorted(validator.iter_errors(value), key=lambda fault: list(map(str, fault.path)))
         text = "; ".join(f"{'.'.join(map(str, fault.absolute_path)) or '(top)'}: {fault.message:.300}"
                          for fault in faults)

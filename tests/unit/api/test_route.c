@@ -45,6 +45,8 @@ static void every_row_is_complete(void **state)
         assert_non_null(rows[i].handler);
         assert_non_null(rows[i].operation);
         assert_non_null(rows[i].summary);
+        assert_non_null(rows[i].description);
+        assert_true(openapi_has_tag(rows[i].tag));
         assert_int_equal(rows[i].body_kind != BODY_NONE, rows[i].body != NULL);
         bool written = rows[i].reply_kind == REPLY_JSON || rows[i].reply_kind == REPLY_TEXT || rows[i].reply_kind == REPLY_FILE;
         assert_int_equal(written, rows[i].reply == NULL);

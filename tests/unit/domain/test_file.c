@@ -419,7 +419,7 @@ static void types_and_buckets_are_the_specifications(void **state)
         "vehicle", "terms-conditions", "logistics-delivery", "logistics-load"};
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(file_content_of(images[i], "images"), FILE_CONTENT_PICTURES);
-        assert_int_equal(file_content_of(images[i], "files"), FILE_CONTENT_NOTHING);
+        assert_int_equal(file_content_of(images[i], "files"), FILE_CONTENT_PICTURES);
     }
     for (size_t i = 0; i < 8; i++) {
         assert_int_equal(file_content_of(either[i], "images"), FILE_CONTENT_PICTURES);
