@@ -14,13 +14,11 @@ static void print_text(struct ctl_json *json, const char *text)
     (void)fwrite(buffer.bytes, 1, buffer.length, stdout);
 }
 
-/* What stands before a value: a comma, a new line for the elements of a list, the name. */
+/* What stands before a value: a comma, the name. */
 static void begin(struct ctl_json *json, const char *name)
 {
     if (json->comma)
         (void)putchar(',');
-    if (name == NULL && json->depth == 2 && json->open[1] == '[')
-        (void)putchar('\n');
     if (name != NULL) {
         print_text(json, name);
         (void)putchar(':');
@@ -31,6 +29,8 @@ static void begin(struct ctl_json *json, const char *name)
 void ctl_json_open(struct ctl_json *json, const char *name, char bracket)
 {
     begin(json, name);
+    if (name == NULL && bracket == '{' && json->depth == 2 && json->open[1] == '[')
+        (void)putchar('\n'); /* the objects of a list stand on lines of their own */
     (void)putchar(bracket);
     json->open[json->depth++] = bracket;
     json->comma = false;

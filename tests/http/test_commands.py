@@ -85,6 +85,9 @@ def test_the_manual_names_every_command_and_option(stack, known):
     (("rotate-keys", "--tokens", "--links"), "--tokens and --links do not go together"),
     (("identity", "setup", "--as", "root"), "--as and --secret-file go together"),
     (("openapi", "--json"), "there is no option --json"),
+    (("user", "set-roles", "somebody@example.org"), "ROLES is missing"),
+    (("user", "list", "--status", "gone"), "--status takes awaiting-first-login, awaiting-confirmation, active or disabled"),
+    (("user", "list", "--organisation", "acme"), '--organisation takes an id, not "acme"'),
 ])
 def test_what_is_wrong_with_the_line_is_named(stack, words, said):
     done = run(stack, *words)
