@@ -3,9 +3,8 @@
  * Users: the people of an organisation. The row is the truth about who somebody is and what they may do;
  * the identity provider holds the password and a mirror.
  *
- * E-mail addresses: A to Z become a to z in the whole address, local part and domain alike, before one is
- * stored or looked up; nothing else is folded (no Unicode case, no dots, no plus tags). Comparison is then
- * exact to the byte.
+ * E-mail addresses: the row has the address as it was typed, cleaned, and beside it the comparison key, by which it is
+ * looked up and unique (codec/address.h). Dots and plus tags count as they stand.
  *
  * A row in status provisioning owns its e-mail address and is invisible: only domain/provisioning.h sees
  * it.
@@ -35,7 +34,7 @@ enum user_status {
 struct user {
     struct id id;
     struct id organisation_id;
-    const char *email; /* lower-case, see above */
+    const char *email; /* cleaned, see above */
     const char *phone; /* NULL: none */
     const char *first_name;
     const char *last_name;
@@ -56,11 +55,11 @@ const char *user_status_text(enum user_status status);
  */
 bool user_status_parse(const char *text, enum user_status *status_out);
 
-/* The form in which an address is stored and looked up (see above), in the arena. */
-char *user_email_canonical(struct arena *arena, const char *email);
+/* The form in which an address is stored and written to: address_clean(). */
+const char *user_email_canonical(struct arena *arena, const char *email);
 
 /*
- * By `username`: the e-mail address in any case, or the id in its canonical text. For login and the other
+ * By `username`: the e-mail address in any spelling, or the id in its canonical text. For login and the other
  * public endpoints, which have no caller whose organisation could bind. *user_out is NULL when there is
  * none (or only a provisioning one).
  */

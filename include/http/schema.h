@@ -124,9 +124,6 @@ void schema_describe(struct buffer *buffer, const struct schema *schema, bool in
 /* Adds the JSON Schema of one field alone, for a query parameter. */
 void schema_describe_field(struct buffer *buffer, const struct schema_field *field, bool input);
 
-/* Whether the text has the form of an e-mail address we take: RFC 5321 dot-atom or UTF-8 local part, a dotted domain. */
-bool schema_email_is_good(const char *text);
-
 /* Whether the text is a phone number in E.164: '+', a digit from 1 to 9, 6 to 14 more digits. */
 bool schema_phone_is_good(const char *text);
 

@@ -124,7 +124,7 @@ static struct tokens_view *tokens_view(struct arena *arena, const struct provide
 
 static const struct schema_field login_fields[] = {
     {.name = "username", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_EMAIL_BYTES,
-     .offset = offsetof(struct account_login, username), .description = "The e-mail address in any case, or the user id."},
+     .offset = offsetof(struct account_login, username), .description = "The e-mail address in any spelling, or the user id."},
     {.name = "password", .type = SCHEMA_SECRET, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
      .offset = offsetof(struct account_login, password), .description = "The current or the temporary password."},
     {.name = "newPassword", .type = SCHEMA_SECRET, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,

@@ -84,7 +84,7 @@ struct confirm_body {
 
 static const struct schema_field confirm_fields[] = {
     {.name = "username", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_EMAIL_BYTES,
-     .offset = offsetof(struct confirm_body, username), .description = "The e-mail address in any case, or the user id."},
+     .offset = offsetof(struct confirm_body, username), .description = "The e-mail address in any spelling, or the user id."},
     {.name = "confirmationCode", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = 32,
      .offset = offsetof(struct confirm_body, code)},
 };
@@ -102,7 +102,7 @@ struct error *members_confirm(struct call *call)
 
 static const struct schema_field username_fields[] = {
     {.name = "username", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_EMAIL_BYTES,
-     .offset = offsetof(struct username_body, username), .description = "The e-mail address in any case, or the user id."},
+     .offset = offsetof(struct username_body, username), .description = "The e-mail address in any spelling, or the user id."},
 };
 
 const struct schema members_username_schema = {

@@ -49,7 +49,7 @@ struct reset_body {
 
 static const struct schema_field reset_fields[] = {
     {.name = "username", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_EMAIL_BYTES,
-     .offset = offsetof(struct reset_body, username), .description = "The e-mail address in any case, or the user id."},
+     .offset = offsetof(struct reset_body, username), .description = "The e-mail address in any spelling, or the user id."},
     {.name = "confirmationCode", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = 32,
      .offset = offsetof(struct reset_body, code)},
     {.name = "newPassword", .type = SCHEMA_SECRET, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
@@ -75,7 +75,7 @@ struct admin_set_body {
 
 static const struct schema_field admin_set_fields[] = {
     {.name = "username", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_EMAIL_BYTES,
-     .offset = offsetof(struct admin_set_body, username), .description = "The e-mail address in any case, or the user id."},
+     .offset = offsetof(struct admin_set_body, username), .description = "The e-mail address in any spelling, or the user id."},
     {.name = "password", .type = SCHEMA_SECRET, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
      .offset = offsetof(struct admin_set_body, password)},
     {.name = "permanent", .type = SCHEMA_BOOLEAN, .fallback = "false", .offset = offsetof(struct admin_set_body, permanent),

@@ -1,5 +1,6 @@
 noinst_LIBRARIES += libghcodec.a
 libghcodec_a_SOURCES = \
+	include/codec/address.h src/codec/address.c \
 	include/codec/digest.h src/codec/digest.c \
 	include/codec/document.h src/codec/document.c \
 	src/codec/document_int.h src/codec/document_scan.c \
@@ -11,7 +12,7 @@ libghcodec_a_SOURCES = \
 	src/codec/key_set.c src/codec/key_set_read.c \
 	include/codec/sigv4.h src/codec/sigv4.c \
 	include/codec/token.h src/codec/token_int.h src/codec/token_issue.c src/codec/token_verify.c src/codec/token_memo.c
-libghcodec_a_CFLAGS = $(AM_CFLAGS) $(CJSON_CFLAGS) $(JWT_CFLAGS) $(OPENSSL_CFLAGS) $(SODIUM_CFLAGS)
+libghcodec_a_CFLAGS = $(AM_CFLAGS) $(CJSON_CFLAGS) $(IDN2_CFLAGS) $(JWT_CFLAGS) $(OPENSSL_CFLAGS) $(SODIUM_CFLAGS)
 
 # What a program that uses this floor links.
-codec_libs = libghcodec.a $(base_libs) $(CJSON_LIBS) $(JWT_LIBS) $(OPENSSL_LIBS) $(SODIUM_LIBS)
+codec_libs = libghcodec.a $(base_libs) $(CJSON_LIBS) $(IDN2_LIBS) $(UNISTRING_LIBS) $(JWT_LIBS) $(OPENSSL_LIBS) $(SODIUM_LIBS)

@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/secret.h"
+#include "codec/address.h"
 #include "codec/random.h"
 #include "ctl/ctl_int.h"
-#include "http/schema.h"
 #include "service/account.h"
 #include "service/service.h"
 #include "service/setup.h"
@@ -33,8 +33,9 @@ static struct error *check_person(struct arena *arena, const struct account_cust
     struct validation validation;
     validation_init(&validation, arena);
     const char *const names[][2] = {{"first-name", person->first_name}, {"last-name", person->last_name}};
-    if (!schema_email_is_good(person->email))
-        validation_add(&validation, "format", "is not an e-mail address", "--email");
+    enum address_fault wrong = address_judge(arena, person->email);
+    if (wrong != ADDRESS_GOOD)
+        validation_add(&validation, "format", address_fault_text(wrong), "--email");
     for (size_t i = 0; i < 2; i++)
         if (!utf8_valid(names[i][1], strlen(names[i][1])) || utf8_count(names[i][1]) > LIMIT_NAME_CHARACTERS ||
             names[i][1][0] == '\0')

@@ -18,6 +18,7 @@
 #include "codec/random.h"
 #include "codec/seal.h"
 #include "ctl/ctl_int.h"
+#include "domain/address_keys.h"
 #include "domain/principal.h"
 #include "domain/session.h"
 #include "service/setup.h"
@@ -94,6 +95,32 @@ static struct error *keep_principals(struct database *database, struct arena *ar
     return NULL;
 }
 
+/* Before anything is changed: who must not share an address from now on and would. */
+static struct error *refuse_collisions(struct database *database, struct arena *arena)
+{
+    struct address_holder *holders;
+    size_t count;
+    TRY(address_keys_collisions(database, arena, &holders, &count));
+    if (count == 0)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        (void)fprintf(stderr, "%s  %s  %s\n", i > 0 && strcmp(holders[i - 1].key, holders[i].key) != 0 ? "\n" : "",
+                      id_text(arena, holders[i].user), holders[i].email);
+    return error_message(error_plain(arena, ERROR_INTERNAL),
+                         "The %zu accounts above have addresses that are spellings of the same one, which from this version on"
+                         " has one account. Nothing was changed. Give all but one of each another address, as"
+                         " docs/installing.md says, and run migrate again.", count);
+}
+
+static struct error *fill_keys(struct database *database, struct arena *arena)
+{
+    size_t count;
+    TRY(address_keys_fill(database, arena, &count));
+    if (count != 0)
+        (void)printf("worked out how %zu addresses are compared\n", count);
+    return NULL;
+}
+
 static struct error *run_migrations(struct arena *arena, const struct configuration *configuration, const char *directory)
 {
     struct database_options options;
@@ -107,7 +134,11 @@ static struct error *run_migrations(struct arena *arena, const struct configurat
     TRY(error);
     options.name = name;
     database = database_new(&options);
-    error = migrate(database, arena, directory, report, NULL);
+    error = refuse_collisions(database, arena);
+    if (error == NULL)
+        error = migrate(database, arena, directory, report, NULL);
+    if (error == NULL)
+        error = fill_keys(database, arena);
     if (error == NULL)
         error = keep_principals(database, arena);
     database_free(&database);

@@ -1,6 +1,7 @@
 noinst_LIBRARIES += libghdomain.a
 libghdomain_a_SOURCES = \
 	src/domain/columns_int.h src/domain/columns.c \
+	include/domain/address_keys.h src/domain/address_keys.c \
 	include/domain/audit.h src/domain/audit.c src/domain/audit_list.c src/domain/audit_purge.c \
 	include/domain/change.h src/domain/change.c \
 	include/domain/code.h src/domain/code.c \

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "codec/address.h"
 #include "domain/columns_int.h"
 
 /* How long a request waits for another that makes the same account; making one takes some 100 ms. */
@@ -21,7 +22,7 @@ static const struct statement give_lock = {"SELECT RELEASE_LOCK(" LOCK_NAME ")"}
 
 static const struct statement find_address = {
     "SELECT u.id, u.organisation_id, u.status, o.status FROM user u"
-    " JOIN organisation o ON o.id = u.organisation_id WHERE u.email = ? FOR UPDATE"};
+    " JOIN organisation o ON o.id = u.organisation_id WHERE u.email_key IN (?, ?) FOR UPDATE"};
 
 static const struct statement overwrite_user = {
     "UPDATE user SET phone = ?, first_name = ?, last_name = ?, permissions = ?, updated_at = UTC_TIMESTAMP(3)"
@@ -87,10 +88,12 @@ static struct error *begin_rows(struct database *database, struct arena *arena, 
         beginning->organisation->id = beginning->organisation_id;
 
     struct rows *rows;
-    TRY(database_query(database, arena, &find_address, VALUES(database_text(user->email)), &rows));
+    /* The second is the key of a row that a worker of the version before added. */
+    TRY(database_query(database, arena, &find_address,
+                       VALUES(database_text(address_key(arena, user->email)), database_text(user->email)), &rows));
     if (rows->count > 0) {
         beginning->outcome = PROVISIONING_TAKEN;
-        return is_ours(beginning, rows) ? take_over(database, arena, rows, beginning) : NULL;
+        return rows->count == 1 && is_ours(beginning, rows) ? take_over(database, arena, rows, beginning) : NULL;
     }
     if (beginning->organisation != NULL)
         TRY(organisation_insert(database, arena, beginning->organisation));
@@ -115,7 +118,7 @@ struct error *provisioning_begin(struct database *database, struct arena *arena,
         organisation->status = ORGANISATION_PROVISIONING;
 
     TRY(database_query(database, arena, &take_lock,
-                       VALUES(database_text(user->email), database_integer(LOCK_WAIT_SECONDS)), &rows));
+                       VALUES(database_text(address_key(arena, user->email)), database_integer(LOCK_WAIT_SECONDS)), &rows));
     *outcome_out = PROVISIONING_BUSY;
     if (!rows_boolean(rows, 0, 0))
         return NULL;
@@ -188,8 +191,8 @@ struct error *provisioning_abort(struct database *database, struct arena *arena,
 void provisioning_end(struct database *database, struct arena *arena, const struct user *user)
 {
     struct rows *rows;
-    struct error *error = database_query(database, arena, &give_lock, VALUES(database_text(user->email)),
-                                         &rows);
+    struct error *error = database_query(database, arena, &give_lock,
+                                         VALUES(database_text(address_key(arena, user->email))), &rows);
     if (error != NULL)
         LOG(WARN, ACCOUNTS, "the lock of an account could not be given back",
             LOG_TEXT("detail", error->detail));
@@ -220,7 +223,8 @@ struct error *provisioning_claim(struct database *database, struct arena *arena,
 {
     struct rows *rows;
     *held_out = false;
-    TRY(database_query(database, arena, &take_lock, VALUES(database_text(user->email), database_integer(0)), &rows));
+    TRY(database_query(database, arena, &take_lock,
+                       VALUES(database_text(address_key(arena, user->email)), database_integer(0)), &rows));
     if (!rows_boolean(rows, 0, 0))
         return NULL;
     struct error *error = database_query(database, arena, &still_provisioning,

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/text.h"
+#include "codec/address.h"
 #include "codec/digest.h"
 #include "store/database.h"
 
@@ -42,8 +42,8 @@ struct throttle_key throttle_of_user(struct id user)
 
 struct throttle_key throttle_of_name(struct arena *arena, const char *username)
 {
-    const char *lowered = text_lowered(arena, username);
-    return make_key("account", 'n', lowered, strlen(lowered));
+    const char *key = address_key(arena, username);
+    return make_key("account", 'n', key, strlen(key));
 }
 
 struct throttle_key throttle_of_address(const char *address)

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "codec/address.h"
 #include "domain/columns_int.h"
 #include "domain/permission.h"
 
@@ -26,9 +27,9 @@ bool user_status_parse(const char *text, enum user_status *status_out)
     return true;
 }
 
-char *user_email_canonical(struct arena *arena, const char *email)
+const char *user_email_canonical(struct arena *arena, const char *email)
 {
-    return text_lowered(arena, email);
+    return address_clean(arena, email);
 }
 
 enum user_status user_status_read(const char *text)
@@ -67,23 +68,38 @@ static struct user *read_one(struct arena *arena, const struct rows *rows)
     return user;
 }
 
-static const struct statement find_by_email = {
-    "SELECT " USER_COLUMNS ", " USER_ROLES " FROM user u WHERE u.email = ? AND u.status <> 'provisioning'"};
+static const struct statement find_by_key = {
+    "SELECT " USER_COLUMNS ", " USER_ROLES " FROM user u WHERE u.email_key = ? AND u.status <> 'provisioning'"};
 
 static const struct statement find_any = {"SELECT " USER_COLUMNS ", " USER_ROLES
                                           " FROM user u WHERE u.id = ? AND u.status <> 'provisioning'"};
+
+/*
+ * The address as the version before stored it comes first: rows that its workers added have that for a key until the next
+ * migration. Of an ASCII address both are the same.
+ */
+static struct error *find_by_address(struct database *database, struct arena *arena, const char *address,
+                                     struct user **user_out)
+{
+    const char *const keys[] = {text_lowered(arena, address), address_key(arena, address)};
+    *user_out = NULL;
+    for (size_t i = 0; i < 2 && *user_out == NULL; i++) {
+        struct rows *rows;
+        if (i > 0 && strcmp(keys[0], keys[1]) == 0)
+            break;
+        TRY(database_query(database, arena, &find_by_key, VALUES(database_text(keys[i])), &rows));
+        *user_out = read_one(arena, rows);
+    }
+    return NULL;
+}
 
 struct error *user_find_by_username(struct database *database, struct arena *arena, const char *username,
                                     struct user **user_out)
 {
     struct id id;
-    struct rows *rows;
     if (id_parse(username, &id))
         return user_find_any(database, arena, id, user_out);
-    TRY(database_query(database, arena, &find_by_email,
-                       VALUES(database_text(user_email_canonical(arena, username))), &rows));
-    *user_out = read_one(arena, rows);
-    return NULL;
+    return find_by_address(database, arena, username, user_out);
 }
 
 static const struct statement find_user = {
@@ -110,8 +126,8 @@ struct error *user_find_any(struct database *database, struct arena *arena, stru
 }
 
 static const struct statement insert_user = {
-    "INSERT INTO user (id, organisation_id, email, phone, first_name, last_name, permissions, status,"
-    " email_verified, phone_verified, provider_subject) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
+    "INSERT INTO user (id, organisation_id, email, email_key, phone, first_name, last_name, permissions, status,"
+    " email_verified, phone_verified, provider_subject) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
 
 struct error *user_insert(struct database *database, struct arena *arena, const struct user *user,
                           bool *duplicate_out)
@@ -121,6 +137,7 @@ struct error *user_insert(struct database *database, struct arena *arena, const 
     TRY(database_change(database, arena, &insert_user,
                         VALUES(database_id(user->id), database_id(user->organisation_id),
                                database_text(user_email_canonical(arena, user->email)),
+                               database_text(address_key(arena, user->email)),
                                database_text(user->phone), database_text(user->first_name),
                                database_text(user->last_name),
                                database_text(text_list_join(arena, &user->permissions, " ")),
@@ -128,7 +145,7 @@ struct error *user_insert(struct database *database, struct arena *arena, const 
                                database_boolean(user->phone_verified), database_text(user->provider_subject)),
                         &change));
     *duplicate_out = change.duplicate;
-    if (change.duplicate && strcmp(change.duplicate_key, "user_email") != 0)
+    if (change.duplicate && strcmp(change.duplicate_key, "user_email") != 0 && strcmp(change.duplicate_key, "user_email_key") != 0)
         return error_new(arena, ERROR_INTERNAL, "user: key %s was there already", change.duplicate_key);
     if (change.missing_reference)
         return error_new(arena, ERROR_INTERNAL, "user: there is no such organisation");

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "codec/address.h"
 #include "domain/columns_int.h"
 #include "domain/user.h"
 
@@ -16,7 +17,7 @@ static const struct statement list_users = {
     "SELECT " USER_COLUMNS ", " USER_ROLES " FROM user u FORCE INDEX (user_listing)"
     " WHERE u.organisation_id = ? AND u.id > ? AND u.status <> 'provisioning' AND u.status = COALESCE(?, u.status)"
     " AND (? IS NULL OR LOCATE(LOWER(?), LOWER(CONCAT(u.first_name, ' ', u.last_name))) > 0"
-    " OR LOCATE(LOWER(?), u.email) > 0)"
+    " OR LOCATE(LOWER(?), LOWER(u.email)) > 0 OR LOCATE(?, u.email_key) > 0)"
     " ORDER BY u.id LIMIT ?"};
 
 static const struct statement each_user = {"SELECT " USER_COLUMNS ", " USER_ROLES
@@ -40,10 +41,11 @@ struct error *user_list(struct database *database, struct arena *arena, const st
     assert(filter->limit >= 1 && filter->limit <= LIMIT_PAGE_MAX);
     struct rows *rows;
     struct database_value search = database_text(filter->search);
+    struct database_value folded = database_text(filter->search == NULL ? NULL : address_fold(arena, filter->search));
     TRY(database_query(database, arena, &list_users,
                        VALUES(database_id(filter->organisation_id), database_id(filter->after),
                               database_text(filter->any_status ? NULL : user_status_text(filter->status)), search,
-                              search, search, database_integer((int64_t)filter->limit + 1)),
+                              search, search, folded, database_integer((int64_t)filter->limit + 1)),
                        &rows));
     read_page(arena, rows, filter->limit, page_out);
     return NULL;

@@ -10,6 +10,7 @@
 #include "base/id.h"
 #include "base/limits.h"
 #include "base/secret.h"
+#include "codec/address.h"
 #include "codec/document.h"
 #include "codec/encoding.h"
 
@@ -39,67 +40,6 @@ static bool choice_has(const char *choices, const char *value)
         choices += choice_length + (choices[choice_length] == '|');
     }
     return false;
-}
-
-static bool label_is_good(const char *label, size_t length)
-{
-    if (length == 0 || length > 63 || label[0] == '-' || label[length - 1] == '-')
-        return false;
-    for (size_t i = 0; i < length; i++)
-        if (!text_is_alpha(label[i]) && !text_is_digit(label[i]) && label[i] != '-')
-            return false;
-    return true;
-}
-
-static bool domain_is_good(const char *domain)
-{
-    size_t labels = 0;
-    while (*domain != '\0') {
-        size_t length = strcspn(domain, ".");
-        if (!label_is_good(domain, length))
-            return false;
-        labels++;
-        domain += length;
-        if (*domain == '.' && *++domain == '\0')
-            return false;
-    }
-    return labels >= 2;
-}
-
-static bool local_part_is_good(const char *text, size_t length)
-{
-    static const char specials[] = "!#$%&'*+-/=?^_`{|}~";
-    if (length == 0 || length > 64 || text[0] == '.' || text[length - 1] == '.')
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        char character = text[i];
-        bool dot = character == '.' && text[i + 1] != '.';
-        bool atom = text_is_alpha(character) || text_is_digit(character) || strchr(specials, character) != NULL;
-        if (!dot && !atom && (unsigned char)character < 0x80)
-            return false;
-    }
-    return true;
-}
-
-/* Letters of every script, but none that cannot be seen: controls, blanks, marks of width or direction. */
-static bool has_visible_letters(const char *text)
-{
-    const unsigned char *bytes = (const unsigned char *)text;
-    for (size_t left = strlen(text), step; left > 0; left -= step, bytes += step) {
-        uint32_t code_point = 0;
-        step = utf8_next(bytes, left, &code_point);
-        if (step == 0 || (code_point >= 0x7f && code_point <= 0xa0) || code_point == 0xad ||
-            (code_point >= 0x2000 && code_point <= 0x206f) || code_point == 0x3000 || code_point == 0xfeff)
-            return false;
-    }
-    return true;
-}
-
-bool schema_email_is_good(const char *text)
-{
-    const char *at = strrchr(text, '@');
-    return at != NULL && has_visible_letters(text) && strlen(text) <= LIMIT_EMAIL_BYTES && local_part_is_good(text, (size_t)(at - text)) &&
-           domain_is_good(at + 1);
 }
 
 bool schema_phone_is_good(const char *text)
@@ -136,13 +76,19 @@ static bool check_length(const struct reader *reader, const struct schema_field 
     return false;
 }
 
+static void check_email(const struct reader *reader, const char *path, const char *value)
+{
+    enum address_fault wrong = address_judge(reader->arena, value);
+    if (wrong != ADDRESS_GOOD)
+        fault(reader, path, wrong == ADDRESS_LENGTH ? "length" : "format", address_fault_text(wrong));
+}
+
 static void store_text(const struct reader *reader, const struct schema_field *field, const char *path,
                        const char *value, char *place)
 {
     switch (field->type) {
     case SCHEMA_EMAIL:
-        if (!schema_email_is_good(value))
-            fault(reader, path, "format", "must be an e-mail address");
+        check_email(reader, path, value);
         break;
     case SCHEMA_PHONE:
         if (!schema_phone_is_good(value))

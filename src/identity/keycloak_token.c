@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "codec/address.h"
 #include "codec/encoding.h"
 #include "identity/keycloak_int.h"
 
@@ -97,11 +98,10 @@ static struct error *judge_pending(struct arena *arena, const struct keycloak_us
     return NULL;
 }
 
-/* An account of the subject that signs in by that name; one of another subject is somebody else's. */
-static bool is_named(const struct keycloak_user *user, const char *name)
+/* An account of the subject that signs in by that name, however Keycloak spells it; one of another subject is somebody else's. */
+static bool is_named(struct arena *arena, const struct keycloak_user *user, const char *name)
 {
-    return text_equal_ignoring_case(user->username, name) ||
-           (user->email != NULL && text_equal_ignoring_case(user->email, name));
+    return address_same(arena, user->username, name) || address_same(arena, user->email, name);
 }
 
 /*
@@ -117,7 +117,7 @@ static void find_other_name(struct keycloak *keycloak, struct arena *arena, cons
     struct error *error = keycloak_user_get(keycloak, arena, subject != NULL ? subject : id_text(arena, id_new()), &user);
     if (error != NULL)
         LOG(WARN, IDENTITY, "an account's name at keycloak could not be looked up", LOG_TEXT("detail", error->detail));
-    else if (user.id != NULL && subject != NULL && !is_named(&user, name))
+    else if (user.id != NULL && subject != NULL && !is_named(arena, &user, name))
         *name_out = user.username;
 }
 
@@ -150,7 +150,7 @@ struct error *keycloak_login(struct outside *outside, struct arena *arena, const
         return NULL;
     }
     TRY(keycloak_user_get(keycloak, arena, attempt->subject, &user));
-    if (user.id == NULL || !is_named(&user, name))
+    if (user.id == NULL || !is_named(arena, &user, name))
         return NULL;
     *proof_out = user.username;
     return judge_pending(arena, &user, outcome_out);

@@ -9,6 +9,7 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "codec/address.h"
 #include "codec/document.h"
 #include "codec/random.h"
 #include "domain/audit.h"
@@ -254,7 +255,7 @@ static void import_one(struct service *service, struct arena *arena, const struc
     const char *why = error != NULL ? error->message : NULL;
     if (error == NULL && user == NULL)
         why = "there is no such user here";
-    else if (error == NULL && !same(user->email, entry->email))
+    else if (error == NULL && !address_same(arena, user->email, entry->email))
         why = "the user has another address here";
     if (why == NULL && !same(user->provider_subject, entry->subject)) {
         transfer->tell(transfer->context, "left", entry->email, NULL);

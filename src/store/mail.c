@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "codec/address.h"
 #include "codec/encoding.h"
 #include "codec/random.h"
 #include "store/mail_encode.h"
@@ -114,7 +115,7 @@ static void add_headers(struct buffer *out, const struct sender *sender, const s
     } else {
         buffer_add_text(out, sender->address);
     }
-    buffer_add_format(out, "\r\nTo: %s\r\nSubject: ", mail->to);
+    buffer_add_format(out, "\r\nTo: %s\r\nSubject: ", address_wire(out->arena, mail->to));
     mail_add_words(out, mail->subject);
     buffer_add_format(out, "\r\nMessage-ID: <%s@%s>\r\n", id, strchr(sender->address, '@') + 1);
     /* Keeps holiday notices from answering (RFC 3834). */
@@ -168,7 +169,7 @@ struct error *mail_compose(struct arena *arena, const char *from, const struct m
     else
         add_alternatives(&out, mail);
     *message_out = (struct mail_message){.from = arena_text(arena, sender.address),
-                                         .to = arena_text(arena, mail->to),
+                                         .to = arena_text(arena, address_wire(arena, mail->to)),
                                          .bytes = out.bytes,
                                          .length = out.length};
     return NULL;

@@ -5,5 +5,5 @@ gatehouse_fcgi_LDADD = $(GATEHOUSE_LIBS)
 
 GATEHOUSE_LIBS = libghapi.a libghservice.a libghidentity.a libghblob.a libghdomain.a libghstore.a libghhttp.a \
 	libghcodec.a libghbase.a \
-	$(FCGI_LIBS) $(MARIADB_LIBS) $(CURL_LIBS) $(LMDB_LIBS) $(MAGIC_LIBS) $(JWT_LIBS) $(CJSON_LIBS) $(SODIUM_LIBS) $(OPENSSL_LIBS) \
+	$(FCGI_LIBS) $(MARIADB_LIBS) $(CURL_LIBS) $(LMDB_LIBS) $(MAGIC_LIBS) $(JWT_LIBS) $(CJSON_LIBS) $(IDN2_LIBS) $(UNISTRING_LIBS) $(SODIUM_LIBS) $(OPENSSL_LIBS) \
 	$(INIH_LIBS)

@@ -28,9 +28,10 @@ class Mailbox:
                 self.names.add(name)
                 data = (self.directory / name).read_bytes()
                 message = email.message_from_bytes(data, policy=email.policy.default)
-                for entry in message["To"].addresses:
-                    self.received.setdefault(entry.addr_spec.lower(), []).append((name, message))
-        found = sorted(self.received.get(address.lower(), []), key=lambda pair: pair[0])
+                for entry in recipients(message):
+                    self.received.setdefault(entry.lower(), []).append((name, message))
+        local, _, domain = address.lower().rpartition("@")
+        found = sorted(self.received.get(f"{local}@{domain.encode('idna').decode()}", []), key=lambda pair: pair[0])
         return [message for _, message in found]
 
     def wait(self, address, count=1):
@@ -38,6 +39,12 @@ class Mailbox:
         found = wait_until(lambda: self.messages(address)[count - 1:count], PATIENCE_SECONDS,
                            f"mail number {count} to {address}")
         return found[0]
+
+
+def recipients(message):
+    """The addresses in To, whose letters before the @ may be any (RFC 6532)."""
+    text = str(message["To"]).encode("utf-8", "surrogateescape").decode()
+    return [text] if not text.isascii() else [entry.addr_spec for entry in message["To"].addresses]
 
 
 def lines(message):

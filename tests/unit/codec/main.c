@@ -2,6 +2,7 @@
 #include "harness.h"
 
 #define MODULES(X)                                                                                           \
+    X(address)                                                                                               \
     X(digest)                                                                                                \
     X(document)                                                                                              \
     X(document_scan)                                                                                         \

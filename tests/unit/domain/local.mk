@@ -3,6 +3,7 @@ TESTS += tests/unit/test-domain
 tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/main.c \
 	tests/unit/domain/support.h tests/unit/domain/support.c \
+	tests/unit/domain/test_address_keys.c \
 	tests/unit/domain/test_audit_list.c \
 	tests/unit/domain/test_change.c \
 	tests/unit/domain/test_code.c \

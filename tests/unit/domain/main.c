@@ -2,6 +2,7 @@
 #include "harness.h"
 
 #define MODULES(X)  \
+    X(address_keys) \
     X(permission)   \
     X(statements)   \
     X(role)         \

@@ -402,6 +402,13 @@ static void keys_are_kept_apart(void **state)
     assert_memory_equal(name.subject, same.subject, sizeof name.subject);
     assert_memory_not_equal(name.subject, address.subject, sizeof name.subject);
     assert_memory_not_equal(user.subject, of_text.subject, sizeof user.subject);
+    static const char *const spelled_alike[] = {"élan@bücher.example", "ÉLAN@BÜCHER.example", "e\xcc\x81lan@xn--bcher-kva.example",
+                                                "ÉＬＡＮ＠bücher．example"};
+    struct throttle_key first = throttle_of_name(arena, spelled_alike[0]);
+    for (size_t i = 1; i < sizeof spelled_alike / sizeof *spelled_alike; i++) {
+        struct throttle_key other = throttle_of_name(arena, spelled_alike[i]);
+        assert_memory_equal(first.subject, other.subject, sizeof first.subject);
+    }
     char bytes[ID_BYTES + 1] = {0};
     memcpy(bytes, "abcdefghijklmnop", ID_BYTES);
     struct id spelled;
