@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: MIT
 """What the web server itself serves for people: the front page, and what browsers and search engines ask every host for."""
 
+import html.parser
+import re
+
 import pytest
 
 from support.client import check_error
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
-PAGES = ("/", "/index", "/first-login", "/confirm", "/reset")
+PAGES = ("/", "/index", "/sign-in", "/first-login", "/confirm", "/reset")
 
 
 def ask(api, method, path, **headers):
@@ -57,3 +60,50 @@ def test_every_page_is_html_that_no_other_site_may_frame(api, path):
     assert reply.status_code == 200 and reply.headers["Content-Type"] == "text/html; charset=utf-8"
     assert "frame-ancestors 'none'" in reply.headers["Content-Security-Policy"]
     assert reply.headers["X-Content-Type-Options"] == "nosniff" and reply.headers["X-Api-Version"] == "1.0.0"
+
+
+class Reader(html.parser.HTMLParser):
+    """The links of a page, and those of each of its parts."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.links, self.parts, self.part = set(), {}, None
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        names = dict(attrs)
+        if tag == "main":
+            self.part = names.get("id")
+        target = names.get("href") or names.get("src")
+        if target:
+            self.links.add(target)
+            self.parts.setdefault(self.part, set()).add(target)
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_whatever_a_page_names_is_there(api, path):
+    named = Reader(ask(api, "GET", path, Accept=BROWSER).text).links
+    assert "assets/style.css" in named
+    for target in named:
+        reply = ask(api, "GET", "/" + target, Accept=BROWSER)
+        assert reply.status_code == 200, f"{path} names {target}: {reply.status_code}"
+        for imported in re.findall(r'from "\./([a-z-]+\.js)"', reply.text if target.endswith(".js") else ""):
+            assert ask(api, "GET", f"/assets/{imported}").status_code == 200, f"{target} imports {imported}"
+
+
+@pytest.mark.parametrize("path", ["/first-login", "/confirm", "/reset"])
+def test_the_end_of_each_page_leads_on_to_signing_in(api, path):
+    """The link is there without the script, too."""
+    text = ask(api, "GET", path, Accept=BROWSER).text
+    assert Reader(text).parts["done"] >= {"sign-in"}
+    assert "close this page" not in text
+
+
+def test_who_signs_in_on_the_page_learns_whose_account_it_is(api, owner):
+    """What the page's script does: two calls, and a logout."""
+    tokens = api.post("/customers/login", json={"username": owner.email, "password": owner.password}, status=200).json()["tokens"]
+    me = api.get("/customers/me", token=tokens["accessToken"], status=200).json()
+    assert me["user"]["email"] == owner.email and me["organisation"]["name"]
+    api.post("/customers/logout", token=tokens["accessToken"], json={}, status=200)
+    text = ask(api, "GET", "/sign-in", Accept=BROWSER).text
+    assert {'id="name"', 'id="email"', 'id="organisation"', 'id="sign-out"'} <= set(re.findall(r'id="[a-z-]+"', text))

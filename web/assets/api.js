@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls to the service. Every page speaks to it through post() alone. */
+/* Calls to the service. Every page speaks to it through get() and post() alone. */
 import { api } from "./config.js";
 
 const TIMEOUT_MS = 60000;
@@ -23,28 +23,33 @@ function asError(body, status) {
     };
 }
 
-/*
- * Sends `content` as JSON and resolves, never rejects, to {ok: true, body} or {ok: false, error}; the error has status
- * (0: no answer), code, message, validation ([{path, message, code}]), requestId and retryAfter (seconds, 0: not said).
- */
-export async function post(path, content, token) {
+/* What fetch() is told beside the address; `content` undefined: no body. */
+function request(method, content, token, signal) {
+    const headers = { "Accept": "application/json" };
+    if (content !== undefined) {
+        headers["Content-Type"] = "application/json";
+    }
+    if (token !== undefined) {
+        headers.Authorization = "Bearer " + token;
+    }
+    return {
+        method,
+        headers,
+        body: content === undefined ? undefined : JSON.stringify(content),
+        credentials: "omit",
+        cache: "no-store",
+        redirect: "error",
+        referrerPolicy: "no-referrer",
+        keepalive: true,
+        signal,
+    };
+}
+
+async function send(method, path, content, token) {
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(), TIMEOUT_MS);
     try {
-        const headers = { "Content-Type": "application/json", "Accept": "application/json" };
-        if (token !== undefined) {
-            headers.Authorization = "Bearer " + token;
-        }
-        const reply = await fetch(address(path), {
-            method: "POST",
-            headers,
-            body: JSON.stringify(content),
-            credentials: "omit",
-            cache: "no-store",
-            redirect: "error",
-            referrerPolicy: "no-referrer",
-            signal: stop.signal,
-        });
+        const reply = await fetch(address(path), request(method, content, token, stop.signal));
         const body = await reply.json().catch(() => null);
         if (reply.ok && body !== null) {
             return { ok: true, body };
@@ -59,6 +64,20 @@ export async function post(path, content, token) {
     } finally {
         clearTimeout(timer);
     }
+}
+
+/*
+ * Sends `content` as JSON and resolves, never rejects, to {ok: true, body} or {ok: false, error}; the error has status
+ * (0: no answer), code, message, validation ([{path, message, code}]), requestId and retryAfter (seconds, 0: not said). The
+ * call goes on when the page is left meanwhile.
+ */
+export function post(path, content, token) {
+    return send("POST", path, content, token);
+}
+
+/* The same for what is only read. */
+export function get(path, token) {
+    return send("GET", path, undefined, token);
 }
 
 /* "40 seconds", "3 minutes": a wait for people, rounded up. */

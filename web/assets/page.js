@@ -85,13 +85,16 @@ export function showPart(name) {
     heading.focus();
 }
 
-/* The last part, with the way on to the installer's sign-in page where there is one. */
-export function showDone(form) {
+/* Lets the page's link to signing in lead to the installer's own page where there is one. */
+export function leadToSignIn() {
     if (signIn !== "") {
         document.getElementById("sign-in").href = signIn;
-        document.getElementById("next").hidden = false;
-        document.getElementById("close").hidden = true;
     }
+}
+
+/* The last part, with the way on to signing in. */
+export function showDone(form) {
+    leadToSignIn();
     form.reset();
     showPart("done");
 }

@@ -1,0 +1,4 @@
+/* SPDX-License-Identifier: MIT */
+import { leadToSignIn } from "./page.js";
+
+leadToSignIn();
