@@ -14,7 +14,7 @@ import requests
 
 sys.dont_write_bytecode = True
 
-from support import deviations, files, samples  # noqa: E402
+from support import deviations, files, samples, sharing  # noqa: E402
 from support.accounts import Accounts  # noqa: E402
 from support.client import Api  # noqa: E402
 from support.database import Database  # noqa: E402
@@ -39,10 +39,16 @@ def pytest_sessionstart(session):
 
 
 def pytest_collection_modifyitems(items):
-    # What breaks the stack on purpose runs after what needs it whole; the search for secrets comes last of
-    # all.
-    items.sort(key=lambda item: ("test_secrets" in item.nodeid, item.get_closest_marker("fault") is not None))
+    items.sort(key=sharing.order)
     deviations.skip_what_cannot_run(items, emulator())
+
+
+def pytest_runtestloop(session):
+    """Runs the cases of this process' share; None lets pytest run all of them."""
+    if not os.environ.get("GATEHOUSE_SHARE") or session.config.option.collectonly or session.testsfailed:
+        return None
+    sharing.run(session)
+    return True
 
 
 def emulator():

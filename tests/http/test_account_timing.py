@@ -10,6 +10,8 @@ from support import crash, timing
 from support.client import shape
 from support.database import key
 
+pytestmark = pytest.mark.alone
+
 UNKNOWN = "01890000-0000-7000-8000-000000000000"
 
 

@@ -23,6 +23,8 @@ from support.accounts import fresh_email, fresh_password
 from support.multipart import Part
 from support.stack import wait_until
 
+pytestmark = pytest.mark.web_server
+
 DATABASE_USER = "gatehouse_canary"
 SMTP_USER = "canary@mail.example"
 

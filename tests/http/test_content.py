@@ -8,6 +8,8 @@ import pytest
 
 from support import files, samples
 
+pytestmark = pytest.mark.web_server
+
 SIDE = 60_000
 
 

@@ -11,6 +11,8 @@ import pytest
 from support import files, samples
 from support.client import shape
 
+pytestmark = pytest.mark.web_server
+
 INLINE = {
     "image/png": samples.picture, "application/pdf": samples.pdf, "text/plain": samples.text,
     "image/jpeg": lambda: samples.picture("JPEG"), "image/webp": lambda: samples.picture("WEBP")

@@ -11,6 +11,8 @@ import edge_attacks
 from support import raw
 from support.client import REQUEST_ID, check_error, check_headers
 
+pytestmark = pytest.mark.web_server
+
 FLOOR = 24
 
 

@@ -15,6 +15,8 @@ from fastcgi_client import PARAMS, STDIN, begin, environment, pairs, record, str
 from support import raw, system
 from support.client import check_error
 
+pytestmark = pytest.mark.web_server
+
 FLOOR = 34
 ROWS = fastcgi_attacks.build("")
 BOUNDARY = 8192

@@ -18,6 +18,8 @@ from support.client import check_error
 from support.database import key
 from support.stack import wait_until
 
+pytestmark = pytest.mark.web_server
+
 
 @pytest.fixture()
 def stray(accounts, database):

@@ -14,6 +14,8 @@ from support import files, multipart, samples, system
 from support.client import check_error
 from support.stack import wait_until
 
+pytestmark = [pytest.mark.web_server, pytest.mark.upload_mode]
+
 PARAMETER = "GATEHOUSE_BODY_FILE"
 
 

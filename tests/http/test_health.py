@@ -16,6 +16,8 @@ from support.outbox import held_job
 from support.relay import relay
 from support.stack import wait_until
 
+pytestmark = pytest.mark.web_server
+
 PARTS = ("database", "migrations", "storage", "identityProvider", "outbox")
 DEADLINE = 1
 

@@ -17,6 +17,8 @@ from support import crash, hostile, multipart, settings, system
 from support.multipart import Part
 from support.stack import wait_until
 
+pytestmark = pytest.mark.web_server
+
 CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 ALWAYS = {"time", "level", "module", "pid", "message"}
 REQUEST = ALWAYS | {"requestId", "operation", "userId", "organisationId", "method", "status", "outcome", "durationMs"}

@@ -15,6 +15,8 @@ from support import files, multipart, samples
 from support.ports import free_port
 from support.stack import wait_until
 
+pytestmark = pytest.mark.web_server
+
 
 def nginx_with_http2(stack, folder, port):
     """The command line of an nginx of the test's own."""

@@ -11,6 +11,8 @@ import pytest
 from support import crash, files, multipart
 from support.client import strict_json
 
+pytestmark = [pytest.mark.web_server, pytest.mark.upload_mode]
+
 GIB = 1 << 30
 BLOCK = 1 << 20
 # Private memory that a worker may have at any moment of the upload (performance.md, goal 8).

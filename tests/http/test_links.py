@@ -14,6 +14,8 @@ from support.client import shape
 from support.database import key
 from support.stack import wait_until
 
+pytestmark = pytest.mark.web_server
+
 TOKEN_CHARACTERS = 96
 
 

@@ -12,6 +12,8 @@ from support import files, raw, samples, system
 from support.accounts import fresh_password, invitation
 from support.stack import wait_until
 
+pytestmark = pytest.mark.web_server
+
 MEMBERS = {
     "time", "level", "module", "message", "requestId", "operation", "method", "permission", "status", "outcome", "code",
     "durationMs", "pid", "userId", "organisationId", "clientAddress"

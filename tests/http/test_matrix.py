@@ -13,6 +13,8 @@ import pytest
 from support import permissions
 from support.client import expect
 
+pytestmark = pytest.mark.web_server
+
 TABLE = json.loads((pathlib.Path(__file__).parent / "data" / "routes.json").read_text())
 MAIN = {
     "POST /customers/signup", "POST /customers/login", "POST /customers/refresh", "POST /customers/logout",

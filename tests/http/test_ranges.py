@@ -12,6 +12,8 @@ from support import files, raw
 from support.client import check_error
 from support.streaming import streaming
 
+pytestmark = pytest.mark.web_server
+
 TABLE = json.loads((pathlib.Path(__file__).parent / "data" / "ranges.json").read_text(encoding="utf-8"))
 CASES = TABLE["cases"]
 FLOOR = 200

@@ -13,6 +13,8 @@ import requests
 from support import raw
 from support.client import REQUEST_ID, check_error
 
+pytestmark = pytest.mark.web_server
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 COMMITTED = ROOT / "docs" / "openapi.json"

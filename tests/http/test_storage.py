@@ -14,6 +14,8 @@ from support.multipart import Part
 from support.stack import wait_until
 from support.system import worker
 
+pytestmark = pytest.mark.web_server
+
 
 def set_quota(database, account, bytes_=None, count=None):
     database.run("UPDATE organisation SET quota_bytes = %s, quota_files = %s WHERE id = %s", bytes_, count,

@@ -14,6 +14,8 @@ from support.accounts import fresh_email, fresh_password
 from support.client import Api, anonymous, failing
 from support.members import retry_after, works
 
+pytestmark = pytest.mark.web_server
+
 FREE = 5
 ADDRESS_FREE = 30
 ADDRESS_SECONDS = 300

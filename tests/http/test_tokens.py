@@ -9,6 +9,8 @@ import token_attacks
 from support import raw
 from support.client import anonymous, check_error
 
+pytestmark = pytest.mark.web_server
+
 FLOOR = 78
 
 

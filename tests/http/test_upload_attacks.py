@@ -9,6 +9,8 @@ from support import files, multipart, raw, samples
 from support.client import check_error
 from support.multipart import Part
 
+pytestmark = [pytest.mark.web_server, pytest.mark.upload_mode]
+
 FLOOR = 64
 
 

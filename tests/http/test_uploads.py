@@ -13,6 +13,8 @@ import pytest
 from support import files, multipart, samples
 from support.multipart import Part
 
+pytestmark = [pytest.mark.web_server, pytest.mark.upload_mode]
+
 RECORD = {"id", "tags", "info", "organisationId", "userId", "type", "status"}
 INFO = {"bucket", "type", "organisationId", "name", "hash", "contentType", "url", "userId", "size"}
 UUID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\Z")

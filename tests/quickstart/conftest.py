@@ -33,7 +33,8 @@ class Quickstart:
     def command(self, *options):
         """The command line for this state folder."""
         return [str(PROGRAM), "--state", str(self.state), "--port", str(self.port), "--no-install",
-                "--build-directory", os.environ["GATEHOUSE_BUILD_DIRECTORY"], *options]
+                "--build-directory", os.environ["GATEHOUSE_BUILD_DIRECTORY"],
+                f"--configure-arguments={os.environ.get('GATEHOUSE_CONFIGURE_ARGUMENTS', '')}", *options]
 
     def run(self, *options, environment=None, timeout=1800):
         """Runs it to its end without a terminal; the result has returncode, stdout and stderr. The first to start builds all."""

@@ -20,6 +20,8 @@ def main():
     try:
         if chosen.stop:
             return stop.run(chosen)
+        if chosen.build_only:
+            return start.build_only(chosen)
         if chosen.background:
             return background.run(chosen)
         return start.run(chosen)

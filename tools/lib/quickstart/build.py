@@ -47,7 +47,8 @@ class Build:
             self.step("Building", ["make", f"-j{options.cores()}"], self.layout.build)
             if self.chosen.build_directory == self.chosen.state:  # nobody else runs from it
                 shutil.rmtree(self.layout.install, ignore_errors=True)
-            self.step(None, ["make", "install"], self.layout.build)
+            # -C: what is there and equal is not replaced, since others may be running it at this moment.
+            self.step(None, ["make", "install", "INSTALL=install -C"], self.layout.build)
         finally:
             os.close(sources)
 

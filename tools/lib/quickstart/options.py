@@ -64,6 +64,7 @@ def read(arguments):
     # For tools/test and tools/bench: one build for several state folders, other compiler options, other settings.
     parser.add_argument("--build-directory", metavar="DIR", help=argparse.SUPPRESS)
     parser.add_argument("--configure-arguments", metavar="TEXT", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--build-only", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--emulator", metavar="NAME", choices=providers.EMULATORS, help=argparse.SUPPRESS)
     parser.add_argument("--set", metavar="SECTION.NAME=VALUE", dest="settings", type=setting, action="append", default=[],
                         help=argparse.SUPPRESS)

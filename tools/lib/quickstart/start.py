@@ -31,6 +31,16 @@ def run(chosen):
     return serve(chosen, layout, lock, on_ready=lambda: None)
 
 
+def build_only(chosen):
+    """Builds and installs into the build folder, and starts nothing."""
+    layout = layouts.Layout(chosen.build_directory, chosen.build_directory)
+    packages.require(chosen)
+    for folder in (layout.log, layout.temporary):
+        folder.mkdir(parents=True, exist_ok=True)
+    build.build(chosen, layout, Processes(layout))
+    return 0
+
+
 def prepare(chosen):
     """What can be refused before anything is started: folder, packages, port."""
     layout = layouts.Layout(chosen.state, chosen.build_directory)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: MIT
+"""tools/test: builds Gatehouse and runs its tests.
+
+The way through the modules: options reads the command line, packages installs what is missing, plan lists the jobs of the
+chosen kinds, lanes runs jobs side by side, steps runs one program and keeps its output, counts reads what a test runner
+reported, stacks starts the service for a job, summary tells how it went.
+"""
+
+import signal
+import sys
+import tempfile
+
+import options
+import packages
+import plan
+import summary
+from lanes import Lanes
+from problem import Ended, Problem
+from steps import Steps
+
+
+def main():
+    chosen = options.read(sys.argv[1:])
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end)
+    try:
+        packages.require(chosen)
+        with tempfile.TemporaryDirectory(prefix="gatehouse-test.", dir="/tmp", ignore_cleanup_errors=True) as temporary:
+            return run(chosen, temporary)
+    except Problem as problem:
+        print(f"test: {problem}", file=sys.stderr)
+        return 1
+    except Ended as ended:
+        return 128 + ended.number
+
+
+def end(number, _):
+    """Whoever ends this process by a signal has it end first what it started."""
+    for other in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(other, signal.SIG_IGN)
+    raise Ended(number)
+
+
+def run(chosen, temporary):
+    """Returns 0 when every test passed and there was one."""
+    steps = Steps(chosen, temporary)
+    lanes = Lanes(chosen.lanes, steps)
+    try:
+        jobs = plan.jobs(chosen, steps)
+        lanes.run([job for job in jobs if job.first])
+        if not steps.gave_up:
+            lanes.run([job for job in jobs if not job.first and not job.alone])
+            for job in jobs:
+                if job.alone:
+                    lanes.run([job])
+            plan.check_shares(jobs, steps)
+    finally:
+        steps.end_all()
+        lanes.join()
+    return summary.tell(steps)
+
+
+sys.exit(main())

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT
+"""Jobs side by side: each lane takes the next job from one list until none is left."""
+
+import queue
+import threading
+import traceback
+
+
+class Job:
+    """A piece of work that needs nothing of another one. `first`: before all others; `alone`: after all others, with the
+    machine for itself."""
+
+    def __init__(self, name, work, first=False, alone=False, share=None):
+        self.name = name
+        self.work = work
+        self.first = first
+        self.alone = alone
+        self.share = share
+
+
+class Lanes:
+    """A fixed number of threads."""
+
+    def __init__(self, number, steps):
+        self.number = number
+        self.steps = steps
+        self.threads = []
+
+    def run(self, jobs):
+        """Runs the jobs, the first of the list first, and returns when all have ended."""
+        waiting = queue.SimpleQueue()
+        for job in jobs:
+            waiting.put(job)
+        self.threads = [threading.Thread(target=self.lane, args=(waiting, )) for _ in range(min(self.number, len(jobs)))]
+        for thread in self.threads:
+            thread.start()
+        for thread in self.threads:
+            while thread.is_alive():  # a signal is heard between two waits
+                thread.join(0.5)
+
+    def lane(self, waiting):
+        while not self.steps.ending:
+            try:
+                job = waiting.get_nowait()
+            except queue.Empty:
+                return
+            try:
+                job.work()
+            except SystemExit:
+                return
+            except Exception:  # pylint: disable=broad-except  # a fault of the runner is a failed run
+                self.broken(job)
+
+    def broken(self, job):
+        """A job that could not be carried out."""
+        step = self.steps.run(f"{job.name} broke", ["false"])
+        step.log.write_text(traceback.format_exc(), encoding="utf-8")
+        step.failed = 1
+        self.steps.note(step)
+
+    def join(self):
+        """Waits for the lanes, once their programs have been ended."""
+        for thread in self.threads:
+            thread.join(120)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT
+"""The command line."""
+
+import argparse
+import os
+import pathlib
+
+TOP = pathlib.Path(__file__).resolve().parents[3]
+SERVERS = ("nginx", "apache", "apache-fcgid")
+KINDS = {
+    "checks": "the rules of the sources: floors, documented settings, sizes",
+    "unit": "make check, compiler warnings being errors",
+    "http": "the whole stack over HTTP: every case behind nginx, and what depends on the web server behind Apache, too",
+    "quickstart": "tools/quickstart itself: what it starts, restarts, refuses and leaves",
+    "providers": "the account cases with each identity provider that can be had, fetched once from the registries of packages",
+    "torture": "faults of memory, disk and network on purpose",
+    "dist": "make distcheck",
+    "bench": "tools/bench quick: no errors and no growth under load, whatever the times",
+}
+EPILOG = """kinds:
+{}
+  full         every kind, every case behind every web server, the unit tests in distcheck once more
+
+Without a kind all of them run. Logs are kept in .build/test/log."""
+
+
+def read(arguments):
+    """The options as a namespace."""
+    lines = "\n".join(f"  {name:<12} {text}" for name, text in KINDS.items())
+    parser = argparse.ArgumentParser(
+        prog="tools/test", allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter,
+        usage="tools/test [KIND...] [OPTION...] [-- PYTEST ARGUMENT...]", epilog=EPILOG.format(lines),
+        description="Builds Gatehouse and runs every test, or only the named kinds.")
+    parser.add_argument("kinds", metavar="KIND", nargs="*", help=argparse.SUPPRESS)
+    parser.add_argument("--web-server", choices=SERVERS, help="http behind this one only, with every case")
+    parser.add_argument("--sanitizers", action="store_true",
+                        help="build with AddressSanitizer and UndefinedBehaviorSanitizer")
+    parser.add_argument("--lanes", metavar="N", type=int, default=default_lanes(),
+                        help="how many jobs run side by side (default: twice the cores)")
+    parser.add_argument("--no-install", action="store_true", help="say which packages are missing, install none")
+    own, pytest = split(arguments)
+    chosen = parser.parse_args(own)
+    chosen.full = "full" in chosen.kinds
+    kinds = [kind for kind in chosen.kinds if kind != "full"]
+    for kind in kinds:
+        if kind not in KINDS:
+            parser.error(f"there is no kind of tests called {kind}; tools/test --help names them")
+    if not 1 <= chosen.lanes <= 64:
+        parser.error("argument --lanes: a number from 1 to 64")
+    chosen.kinds = [kind for kind in KINDS if not kinds or kind in kinds]
+    chosen.pytest = pytest
+    chosen.top = TOP
+    chosen.out = TOP / ".build" / "test"
+    chosen.configure = "--enable-werror" + (" --enable-sanitizers" if chosen.sanitizers else "")
+    return chosen
+
+
+def split(arguments):
+    """What stands before and after --."""
+    if "--" not in arguments:
+        return arguments, []
+    place = arguments.index("--")
+    return arguments[:place], arguments[place + 1:]
+
+
+def default_lanes():
+    """Most cases wait for something most of the time, so two cores serve four jobs."""
+    return 2 * len(os.sched_getaffinity(0))

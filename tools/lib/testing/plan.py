@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: MIT
+"""The jobs of each kind of tests, those that take longest first."""
+
+import json
+import pathlib
+import threading
+
+import counts
+from lanes import Job
+from stacks import Stack, sanitizer_options
+
+NGINX_SHARES = 3
+PROVIDER_OF = {"cognito-local": "cognito", "moto": "cognito", "keycloak": "keycloak"}
+
+
+def jobs(chosen, steps):
+    """All jobs of the chosen kinds, in the order in which they are begun."""
+    plan = Plan(chosen, steps)
+    found = []
+    for kind in chosen.kinds:
+        found += getattr(plan, kind)()
+    if chosen.kinds != ["checks"]:
+        found.insert(0, Job("build", plan.build, first=True))
+    # The sort is stable: kinds stay together, but what takes longest begins first.
+    return sorted(found, key=lambda job: not job.first and LONGEST.index(job.name.split(" ")[0]))
+
+
+LONGEST = ("build", "checks", "http", "keycloak", "providers", "torture", "dist", "quickstart", "unit", "bench", "last")
+
+
+def check_shares(jobs_of_run, steps):
+    """Every collected case must have run in one of the shares."""
+    for folder in sorted({job.share for job in jobs_of_run if job.share}):
+        collected = {path.read_text(encoding="ascii") for path in pathlib.Path(folder).glob("collected-*")}
+        ran = sum(int(path.read_text(encoding="ascii")) for path in pathlib.Path(folder).glob("ran-*"))
+        if collected and collected != {str(ran)}:
+            step = steps.run(f"shares of {pathlib.Path(folder).name}", ["false"])
+            step.why, step.failed = f"{ran} cases ran of {' or '.join(sorted(collected))}", 1
+            steps.note(step)
+
+
+class Plan:
+    """Makes jobs for a command line."""
+
+    def __init__(self, chosen, steps):
+        self.chosen = chosen
+        self.steps = steps
+        self.quick = chosen.out / "quickstart"
+        self.tests = chosen.top / "tests"
+        self.fetched = {}
+        self.fetching = {name: threading.Lock() for name in PROVIDER_OF}
+
+    def make(self, name, *arguments, **how):
+        """One run of make in the build folder."""
+        return self.steps.run(name, ["make", "-C", self.quick / "build", *arguments], **how)
+
+    def build(self):
+        """The programs as the quick start installs them, and those of the unit tests, from one build folder."""
+        for step in (
+                lambda: self.steps.run("build", [
+                    self.chosen.top / "tools" / "quickstart", "--build-only", "--no-install", "--build-directory", self.quick,
+                    f"--configure-arguments={self.chosen.configure}"]),
+                lambda: self.make("build of tests", f"-j{max(2, self.chosen.lanes // 2)}", "check", "TESTS=")):
+            done = step()
+            counts.one(done)
+            self.steps.note(done)
+            if not done.good:
+                self.steps.gave_up = True
+                return
+
+    def checks(self):
+        """Every check that stands in tools."""
+        return [Job("checks", self.run_checks, first=True)]
+
+    def run_checks(self):
+        found = sorted(self.chosen.top.glob("tools/check-*"))
+        commands = [[path] for path in found] + [["/usr/bin/python3", "-I", "-B", "tests/bench/test_measure.py"]]
+        for command in commands if found else [["false"]]:
+            step = self.steps.run(pathlib.Path(command[-1]).stem, command, folder=self.chosen.top)
+            counts.one(step)
+            self.steps.note(step)
+
+    def unit(self):
+        return [Job("unit", self.run_unit)]
+
+    def run_unit(self):
+        step = self.make("make check", "-j2", "check", "VERBOSE=1")
+        counts.tap(step)
+        self.steps.note(step)
+
+    def dist(self):
+        return [Job("dist", self.run_dist)]
+
+    def run_dist(self):
+        """A second whole make check only in a full run."""
+        step = self.make("make distcheck", "-j2", "distcheck", *([] if self.chosen.full else ["TESTS="]))
+        counts.one(step)
+        self.steps.note(step)
+
+    def http(self):
+        """Everything once behind nginx, in shares; what depends on the web server or the way of uploads behind the others."""
+        if self.chosen.web_server:
+            return self.shares(self.chosen.web_server, self.chosen.lanes)
+        marks = ("", "") if self.chosen.full else ("web_server", "web_server")
+        found = self.shares("nginx", NGINX_SHARES)
+        found += [self.behind(server, ["--web-server", server], mark) for server, mark in zip(("apache", "apache-fcgid"), marks)]
+        found += [self.behind(f"nginx {way}", ["--uploads", way], "upload_mode") for way in ("buffered", "unbuffered")]
+        return found + [Job("last http", lambda: self.run_http("http alone", [], "alone"), alone=True)]
+
+    def shares(self, server, number):
+        """Several stacks that share out the cases behind one web server."""
+        folder = pathlib.Path(self.steps.temporary) / f"cases-behind-{server}"
+        folder.mkdir()
+
+        def work(index):
+            return lambda: self.run_http(f"http behind {server} {index}", ["--web-server", server], "", folder)
+        return [Job(f"http {server}", work(index + 1), share=str(folder)) for index in range(number)]
+
+    def behind(self, name, options, mark):
+        return Job(f"http {name}", lambda: self.run_http(f"http behind {name}", options, mark))
+
+    def run_http(self, name, options, mark, share=None):
+        """One stack and the cases with the mark; those that need the machine for themselves are another job's."""
+        marks = mark if mark == "alone" else f"{mark} and not alone" if mark else "not alone"
+        with Stack(self.chosen, self.steps, name, options) as stack:
+            if stack.ready:
+                self.pytest(name, stack, [self.tests / "http", "-m", marks, *self.chosen.pytest],
+                            {"GATEHOUSE_SHARE": str(share)} if share else {})
+
+    def pytest(self, name, stack, arguments, environment=None):
+        """pytest against a stack."""
+        report = self.steps.logs / f"{name.replace(' ', '-')}.xml"
+        report.unlink(missing_ok=True)
+        step = self.steps.run(name, ["/usr/bin/python3", "-m", "pytest", *arguments, "-q", f"--junitxml={report}"],
+                              environment={**(stack.environment() if stack else {}), **(environment or {})})
+        counts.junit(step, report)
+        self.steps.note(step)
+
+    def quickstart(self):
+        return [Job("quickstart", lambda: self.run_quickstart(
+            "quickstart", [self.tests / "quickstart", f"--ignore={self.tests / 'quickstart' / 'test_providers.py'}"]))]
+
+    def run_quickstart(self, name, arguments):
+        """Tests that start quick starts themselves."""
+        self.pytest(name, None, arguments, {"GATEHOUSE_BUILD_DIRECTORY": str(self.quick), **sanitizer_options(),
+                                            "GATEHOUSE_CONFIGURE_ARGUMENTS": self.chosen.configure})
+
+    def providers(self):
+        """Each emulator is fetched at its pinned version, and stands behind the same cases."""
+        found = [Job(f"{'keycloak' if name == 'keycloak' else 'providers'} {name}", lambda name=name: self.run_provider(name))
+                 for name in PROVIDER_OF]
+        return found + [Job("providers quickstart", self.run_provider_quickstart)]
+
+    def fetch(self, name):
+        """Whether the emulator is there; two jobs may ask for the same one."""
+        with self.fetching[name]:
+            if name not in self.fetched:
+                step = self.steps.run(f"fetch {name}", [self.chosen.top / "tools" / "lib" / "emulators" / "fetch", name,
+                                                        self.quick / "emulators"])
+                counts.one(step)
+                self.fetched[name] = self.steps.note(step).good
+            return self.fetched[name]
+
+    def run_provider(self, name):
+        if not self.fetch(name):
+            return
+        http = self.tests / "http"
+        cases = [http / "test_provider_accounts.py", http / "test_account_order.py",
+                 *http.glob(f"with_{name}.py")]
+        with Stack(self.chosen, self.steps, f"with {name}", ["--provider", PROVIDER_OF[name], "--emulator", name]) as stack:
+            if stack.ready:
+                self.pytest(f"accounts with {name}", stack, cases)
+                if name == "keycloak":
+                    self.unit_with_keycloak(stack)
+
+    def unit_with_keycloak(self, stack):
+        """The adapter's own cases, but those with faults, in the realm of the stack."""
+        facts = json.loads(pathlib.Path(stack.facts).read_text(encoding="utf-8"))
+        step = self.steps.run("unit with keycloak", ["tests/unit/test-identity", "keycloak"], folder=self.quick / "build",
+                              environment={"GATEHOUSE_TEST_KEYCLOAK": facts["providerUrl"], "srcdir": str(self.chosen.top),
+                                           "GATEHOUSE_TEST_KEYCLOAK_SECRETS": f"{stack.state}/secrets"})
+        counts.one(step)
+        self.steps.note(step)
+
+    def run_provider_quickstart(self):
+        if all([self.fetch(name) for name in PROVIDER_OF]):
+            self.run_quickstart("quickstart with providers", [self.tests / "quickstart" / "test_providers.py"])
+
+    def torture(self):
+        return [Job("torture", self.run_torture)]
+
+    def run_torture(self):
+        step = self.steps.run("torture", [self.tests / "torture" / "run"], environment={
+            "GATEHOUSE_BUILD": str(self.quick / "build"), "GATEHOUSE_QUICKSTART_BUILD": str(self.quick),
+            "GATEHOUSE_CONFIGURE_ARGUMENTS": self.chosen.configure})
+        counts.tap(step)
+        self.steps.note(step)
+
+    def bench(self):
+        return [Job("last bench", self.run_bench, alone=True)]
+
+    def run_bench(self):
+        step = self.steps.run("bench", [self.chosen.top / "tools" / "bench", "quick", "--no-install", "--build-directory",
+                                        self.quick, f"--configure-arguments={self.chosen.configure}"])
+        counts.one(step)
+        self.steps.note(step)
