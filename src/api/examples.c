@@ -99,13 +99,6 @@ static const struct example members[] = {
     {"Version.name", "\"Gatehouse\""},
     {"Version.version", "\"1.0.0\""},
     {"Version.apiVersion", "\"1.0.0\""},
-    {"ErrorBody.message", "\"Some of the values sent are not valid. Correct the listed paths and send the request again.\""},
-    {"ErrorBody.stack", "\"\""},
-    {"ErrorBody.code", "\"request.invalid\""},
-    {"ErrorBody.body", "{\"requestId\": \"8f14e45fceea167a5a36dedd4bea2543\"}"},
-    {"ErrorEntry.path", "\"email\""},
-    {"ErrorEntry.message", "\"must be an e-mail address\""},
-    {"ErrorEntry.code", "\"format\""},
 };
 
 static const struct example operations[] = {

@@ -88,8 +88,9 @@ def test_without_tls_nobody_is_sent_anywhere_or_told_to_stay(stack, folder):
             assert reply.status_code in (200, 401, 404) and "Strict-Transport-Security" not in reply.headers
 
 
-def test_the_access_log_of_the_site_leaves_out_links_to_files(stack, keeper, folder):
-    site = Site(stack, folder, ("log",))
+@pytest.mark.parametrize("marks", [("log",), ("log", "tls"), ("tls", "log")], ids=" then ".join)
+def test_no_access_log_holds_links_to_files(stack, keeper, folder, marks):
+    site = Site(stack, folder, marks)
     with workers(site, ("worker", "login")), site.running():
         account = site.account(keeper)
         record = files.upload(account, samples.noise(1000), "logged.bin")
@@ -98,4 +99,10 @@ def test_the_access_log_of_the_site_leaves_out_links_to_files(stack, keeper, fol
         assert site.get("/system/version").status_code == 200
         log = folder / "log" / "gatehouse.log"
         wait_until(lambda: "/system/version" in log.read_text(), 20, "the request in the log")
-        assert secret not in log.read_text() and "/system/files" in log.read_text()
+        if site.tls:
+            assert site.get(f"/system/links/{secret}", f"http://127.0.0.1:{site.plain_port}").status_code == 308
+            assert site.get("/robots.txt").status_code == 200
+            wait_until(lambda: "/robots.txt" in log.read_text(), 20, "the last request in the log")
+        assert "/system/files" in log.read_text()
+    for file in (folder / "log").iterdir():
+        assert secret not in file.read_text(errors="replace"), file.name

@@ -30,7 +30,7 @@ PLACES = {"nginx": "/etc/nginx/sites-available/gatehouse", "apache": "/etc/apach
 # What Debian's own configuration of Apache has switched on, as far as it can matter to a site.
 DEBIAN_MODULES = ("mpm_event", "alias", "authn_core", "authz_core", "authz_host", "autoindex", "dir", "env", "mime",
                   "negotiation", "setenvif", "status")
-# And the format of logs that it defines.
+# And the format of logs that it defines. As it does, sites without a log of their own write to the main one.
 DEBIAN_LOG = r'LogFormat "%h %l %u %t \"%r\" %>s %O \"%{Referer}i\" \"%{User-Agent}i\"" combined'
 NAME = "gatehouse.example.org"
 
@@ -109,11 +109,13 @@ class Site:
         if self.kind == "nginx":
             user = "user root;\n" if os.geteuid() == 0 else ""
             main = webserver.NGINX.format(user=user, cores=2, **self.places())
+            assert "access_log off;" in main
+            main = main.replace("access_log off;", f"access_log {self.folder}/log/access.log;")
             (self.folder / "main.conf").write_text(main)
             return ["nginx", "-p", self.folder, "-e", self.folder / "log" / "nginx.log", "-c", self.folder / "main.conf"]
         more = webserver.FCGID.format(sanitizers=" ".join(webserver.SANITIZER_OPTIONS), **self.places())
         more = more if self.stack.web_server == "apache-fcgid" else ""
-        more += f"\n{DEBIAN_LOG}\n" + (f"Listen 127.0.0.1:{self.tls_port}" if self.tls else "")
+        more += f"\n{DEBIAN_LOG}\nCustomLog {self.folder}/log/access.log combined\n" + (f"Listen 127.0.0.1:{self.tls_port}" if self.tls else "")
         main = webserver.APACHE.format(modules=self._modules(webserver.MODULES), listen=f"127.0.0.1:{self.plain_port}",
                                        more=more, **self.places())
         (self.folder / "main.conf").write_text(main)
