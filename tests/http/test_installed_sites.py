@@ -7,6 +7,8 @@ from support import files, samples
 from support.installed import NAME, Site, workers
 from support.stack import wait_until
 
+pytestmark = pytest.mark.web_server
+
 POOLS = {"as it stands": ("worker", "login"), "file": ("worker", "login"), "unbuffered": ("worker", "login", "upload")}
 
 

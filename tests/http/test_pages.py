@@ -8,6 +8,8 @@ import pytest
 
 from support.client import check_error
 
+pytestmark = pytest.mark.web_server
+
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 PAGES = ("/", "/index", "/sign-in", "/first-login", "/confirm", "/reset")
 
