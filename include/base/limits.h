@@ -25,6 +25,9 @@
 #define LIMIT_TOKEN_LEEWAY_SECONDS 30
 #define LIMIT_TOKEN_MEMO_SLOTS 4096
 
+/* Rows of refresh tokens that a session keeps; one of 30 days that refreshes every 15 minutes has 2,880. */
+#define LIMIT_REFRESH_TOKENS 4096
+
 /* Sessions of which a process remembers that they were good, and for how long (milliseconds). */
 #define LIMIT_SESSION_MEMO_SLOTS 1024
 #define LIMIT_SESSION_MEMO_AGE 60000

@@ -47,7 +47,8 @@ static const struct route rows[] = {
         .operation = "refresh",
         .tag = "Accounts",
         .summary = "Exchange a refresh token for new tokens",
-        .description = "Each refresh token works once. One that was spent more than ten seconds ago ends the session.",
+        .description = "Each refresh token has one successor. Sent again within ten seconds it is answered with the same "
+                       "successor; sent later it ends the session.",
         .access = ACCESS_PUBLIC,
         .body_kind = BODY_JSON,
         .body = &accounts_refresh_schema,

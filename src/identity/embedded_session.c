@@ -75,21 +75,23 @@ struct error *embedded_open_insert(struct embedded *embedded, struct arena *aren
 
 struct refreshing {
     struct embedded *embedded;
+    const char *presented;
     unsigned char hash[DIGEST_BYTES];
     struct provider_tokens *tokens;
     enum provider_outcome outcome;
 };
 
-/* A new token in place of the spent one, and signed ones to go with it. */
-static struct error *rotate(struct refreshing *refreshing, struct arena *arena, struct id session,
-                            const struct embedded_account *account, int64_t session_ends)
+/* The token's successor, and signed tokens to go with it. */
+static struct error *rotate(struct refreshing *refreshing, struct arena *arena, const struct refresh_token *token,
+                            const struct embedded_account *account)
 {
-    struct database *database = refreshing->embedded->options.database;
-    unsigned char hash[DIGEST_BYTES];
-    TRY(refresh_spend(database, arena, refreshing->hash));
-    TRY(issue(refreshing->embedded, arena, account, session, session_ends, refreshing->tokens));
-    refreshing->tokens->refresh_token = refresh_new(arena, hash);
-    TRY(refresh_insert(database, arena, hash, session));
+    const struct embedded_options *options = &refreshing->embedded->options;
+    const char *successor;
+    TRY(refresh_rotate(options->database, arena, options->master, token, refreshing->presented, &successor));
+    if (successor == NULL)
+        return NULL;
+    TRY(issue(refreshing->embedded, arena, account, token->session, token->session_ends, refreshing->tokens));
+    refreshing->tokens->refresh_token = successor;
     refreshing->outcome = PROVIDER_OK;
     return NULL;
 }
@@ -112,13 +114,14 @@ static struct error *refresh_rows(struct database *database, struct arena *arena
     TRY(embedded_find(refreshing->embedded, arena, token.user, &account));
     if (account == NULL || !account->enabled)
         return NULL;
-    return rotate(refreshing, arena, token.session, account, token.session_ends);
+    return rotate(refreshing, arena, &token, account);
 }
 
 struct error *embedded_refresh(struct provider *provider, struct arena *arena, const char *refresh_token,
                                struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
 {
-    struct refreshing refreshing = {.embedded = embedded_of(provider), .tokens = tokens_out};
+    struct refreshing refreshing = {
+        .embedded = embedded_of(provider), .presented = refresh_token, .tokens = tokens_out};
     *outcome_out = PROVIDER_TOKEN_INVALID;
     if (!refresh_hash(refresh_token, refreshing.hash))
         return NULL;

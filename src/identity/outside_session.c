@@ -50,8 +50,9 @@ struct beginning {
     int64_t seconds;
     const unsigned char *sealed; /* NULL: a later name of the family */
     size_t sealed_length;
-    const unsigned char *spent; /* the refresh token that this answers; NULL: none */
-    const unsigned char *hash;
+    const unsigned char *hash; /* of our refresh token: the first of the session, or the one that was sent */
+    const char *presented;     /* the refresh token that was sent; NULL: none */
+    const char *successor;     /* what it is answered with */
 };
 
 static const struct statement insert_name = {
@@ -162,6 +163,7 @@ static const struct statement give_lock = {"SELECT RELEASE_LOCK(SHA2(CONCAT(DATA
 
 struct refreshing {
     struct outside *outside;
+    const char *presented;
     unsigned char hash[DIGEST_BYTES];
     struct refresh_token token;
     struct provider_tokens *tokens;
@@ -209,15 +211,16 @@ static struct error *open_family(struct outside *outside, struct arena *arena, s
 }
 
 /*
- * The answer's rows: the new name of the family where the provider gave one, its new refresh token, ours in place of the
- * spent one. Looks again whether the session stands: it may have ended during the call.
+ * The answer's rows: the new name of the family where the provider gave one, its new refresh token, the successor of the
+ * token that was sent. Looks again whether the session stands: it may have ended during the call. Another process may have
+ * spent the token during the call; look() has judged it before, so its successor is the answer whenever that was.
  */
 static struct error *renew_rows(struct database *database, struct arena *arena, void *context)
 {
-    const struct beginning *beginning = context;
+    struct beginning *beginning = context;
     struct refresh_token token;
     bool found = false;
-    TRY(refresh_hold(database, arena, beginning->spent, &token, &found));
+    TRY(refresh_hold(database, arena, beginning->hash, &token, &found));
     if (!found)
         return error_new(arena, ERROR_TOKEN_REVOKED, "the session ended during the refresh");
     if (beginning->sealed != NULL)
@@ -231,8 +234,11 @@ static struct error *renew_rows(struct database *database, struct arena *arena, 
             database, arena, &insert_name,
             VALUES(database_id(beginning->session), database_id(beginning->family), database_null()), NULL));
     }
-    TRY(refresh_spend(database, arena, beginning->spent));
-    return refresh_insert(database, arena, beginning->hash, beginning->family);
+    TRY(refresh_rotate(database, arena, beginning->outside->options.master, &token, beginning->presented,
+                       &beginning->successor));
+    if (beginning->successor == NULL)
+        return error_new(arena, ERROR_TOKEN_REVOKED, "the successor of the refresh token cannot be told");
+    return NULL;
 }
 
 static struct error *renew(struct refreshing *refreshing, struct arena *arena, const char *subject,
@@ -240,13 +246,12 @@ static struct error *renew(struct refreshing *refreshing, struct arena *arena, c
 {
     struct outside *outside = refreshing->outside;
     struct token_claims claims;
-    unsigned char hash[DIGEST_BYTES];
     unsigned char *sealed = NULL;
     struct beginning beginning = {.outside = outside,
                                   .family = refreshing->token.session,
                                   .user = refreshing->token.user,
-                                  .spent = refreshing->hash,
-                                  .hash = hash};
+                                  .hash = refreshing->hash,
+                                  .presented = refreshing->presented};
     if (grant->access_token == NULL || grant->id_token == NULL)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "the provider gave no tokens");
     TRY(outside_judge(outside, arena, subject, grant->access_token, &claims));
@@ -257,9 +262,10 @@ static struct error *renew(struct refreshing *refreshing, struct arena *arena, c
     beginning.session = claims.session;
     /* A later name need not live longer than the token that carries it. */
     beginning.seconds = claims.expires_at - clock_now() / 1000 + LIMIT_TOKEN_LEEWAY_SECONDS;
+    TRY(database_transaction(outside->options.database, arena, renew_rows, &beginning, NULL));
     describe(grant, &claims, beginning.family, beginning.user, refreshing->tokens);
-    refreshing->tokens->refresh_token = refresh_new(arena, hash);
-    return database_transaction(outside->options.database, arena, renew_rows, &beginning, NULL);
+    refreshing->tokens->refresh_token = beginning.successor;
+    return NULL;
 }
 
 static struct error *ask(struct refreshing *refreshing, struct arena *arena)
@@ -301,7 +307,7 @@ struct error *outside_refresh(struct provider *provider, struct arena *arena, co
                               struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
 {
     struct outside *outside = outside_of(provider);
-    struct refreshing refreshing = {.outside = outside, .tokens = tokens_out};
+    struct refreshing refreshing = {.outside = outside, .presented = refresh_token, .tokens = tokens_out};
     *outcome_out = PROVIDER_TOKEN_INVALID;
     if (!refresh_hash(refresh_token, refreshing.hash))
         return NULL;

@@ -3,6 +3,7 @@
 
 import base64
 import concurrent.futures
+import hashlib
 import json
 import time
 
@@ -52,19 +53,86 @@ def test_refresh_keeps_the_user(api, session):
     assert claims(after["accessToken"])["sub"] == claims(session["accessToken"])["sub"]
 
 
-def test_a_spent_refresh_token_works_within_the_grace(api, session):
-    refresh(api, session["refreshToken"], status=200)
+def session_row(database, session):
+    """The id of the session that a refresh token belongs to, as the database has it, whatever the provider."""
+    digest = hashlib.sha256(session["refreshToken"].encode()).digest()
+    return bytes(database.run("SELECT session_id FROM identity_refresh WHERE token_hash = %s", digest)[0][0])
+
+
+def tokens_kept(database, session):
+    """How many refresh tokens the session of a token has in the database."""
+    return database.run("SELECT COUNT(*) FROM identity_refresh WHERE session_id = %s", session_row(database, session))[0][0]
+
+
+def lapse(database, session, seconds=11):
+    """Lets the grace of everything that the session has spent pass."""
+    database.run("UPDATE identity_refresh SET spent_at = spent_at - INTERVAL %s SECOND WHERE session_id = %s", seconds,
+                 session_row(database, session))
+
+
+def test_a_spent_refresh_token_gives_the_very_same_successor_within_the_grace(api, session):
+    first = refresh(api, session["refreshToken"], status=200).json()["tokens"]
     again = refresh(api, session["refreshToken"], status=200).json()["tokens"]
+    assert again["refreshToken"] == first["refreshToken"]
     me(api, again, status=200)
     refresh(api, again["refreshToken"], status=200)
 
 
-def test_honest_parallel_refreshes_all_succeed(api, session):
+def test_honest_parallel_refreshes_all_succeed_with_one_successor(api, session):
     with concurrent.futures.ThreadPoolExecutor(5) as pool:
         bodies = list(
             pool.map(lambda _: refresh(api, session["refreshToken"], status=200).json()["tokens"], range(5)))
     for tokens in bodies:
         me(api, tokens, status=200)
+    assert len({tokens["refreshToken"] for tokens in bodies}) == 1
+
+
+def test_a_thousand_parallel_replays_make_one_successor_and_one_row(api, session, database):
+    with concurrent.futures.ThreadPoolExecutor(20) as pool:
+        replies = list(pool.map(lambda _: refresh(api, session["refreshToken"], timeout=60), range(1000)))
+    # On a machine that takes longer than the grace, the late ones end the session; nobody gets another line.
+    assert {reply.status_code for reply in replies} <= {200, 401}
+    good = [reply.json()["tokens"] for reply in replies if reply.status_code == 200]
+    assert len(good) > 20 and len({tokens["refreshToken"] for tokens in good}) == 1
+    assert tokens_kept(database, session) == 2
+    if len(good) == 1000:
+        me(api, good[-1], status=200)
+        refresh(api, good[-1]["refreshToken"], status=200)
+
+
+def test_thief_and_owner_share_one_line_and_the_late_one_ends_it(api, person, database):
+    """Both use one token within its grace. What each gets is the same, and is used twice: once in time, once too late."""
+    stolen, bystander = person.session(), person.session()
+    owner = refresh(api, stolen["refreshToken"], status=200).json()["tokens"]
+    thief = refresh(api, stolen["refreshToken"], status=200).json()["tokens"]
+    lapse(database, stolen)
+    newest = refresh(api, thief["refreshToken"], status=200).json()["tokens"]
+    lapse(database, stolen)
+    refresh(api, owner["refreshToken"], status=401, code=REFUSED_REFRESH)
+    refresh(api, newest["refreshToken"], status=401, code=REFUSED_REFRESH)
+    for tokens in (stolen, owner, thief, newest):
+        me(api, tokens, status=401, code="auth.tokenRevoked")
+    me(api, bystander, status=200)
+
+
+def test_a_token_in_its_grace_gives_its_successor_though_that_is_spent(api, session, database):
+    second = refresh(api, session["refreshToken"], status=200).json()["tokens"]["refreshToken"]
+    third = refresh(api, second, status=200).json()["tokens"]["refreshToken"]
+    for _ in range(8):
+        assert refresh(api, session["refreshToken"], status=200).json()["tokens"]["refreshToken"] == second
+        assert refresh(api, second, status=200).json()["tokens"]["refreshToken"] == third
+    assert tokens_kept(database, session) == 3
+    refresh(api, third, status=200)
+
+
+def test_no_refresh_token_lies_in_the_database(api, session, database):
+    after = refresh(api, session["refreshToken"], status=200).json()["tokens"]
+    rows = database.run("SELECT * FROM identity_refresh WHERE session_id = %s", session_row(database, session))
+    assert len(rows) == 2
+    for tokens in (session, after):
+        text = tokens["refreshToken"]
+        for secret in (text.encode(), base64.urlsafe_b64decode(text + "=")):
+            assert not any(secret in bytes(value) for row in rows for value in row if isinstance(value, (bytes, bytearray)))
 
 
 @pytest.mark.slow

@@ -104,6 +104,17 @@ static void refresh_tokens_are_ours_rotate_and_tell_copies(struct stage *stage)
     /* Within the grace the spent one is answered once more. */
     expect_ok(provider_refresh(stage->provider, stage->arena, first.refresh_token, &third, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
+    assert_string_equal(third.refresh_token, second.refresh_token);
+    assert_true(stage_opens(stage, &member, third.access_token));
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM identity_refresh WHERE session_id = %s",
+                                 sql_id(stage->arena, first.session_id)),
+                     2);
+    /* So it is when the successor has been used. */
+    expect_ok(provider_refresh(stage->provider, stage->arena, second.refresh_token, &third, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    expect_ok(provider_refresh(stage->provider, stage->arena, first.refresh_token, &third, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_string_equal(third.refresh_token, second.refresh_token);
     sql(stage->database, stage->arena,
         "UPDATE identity_refresh SET spent_at = spent_at - INTERVAL 11 SECOND WHERE spent_at IS NOT NULL");
     expect_ok(provider_refresh(stage->provider, stage->arena, first.refresh_token, &third, &outcome));

@@ -2,11 +2,14 @@
 /* Sessions and refresh tokens of the embedded provider. */
 #include "harness.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "codec/digest.h"
+#include "codec/encoding.h"
 #include "database_fixture.h"
 #include "domain/support.h"
 #include "identity/embedded.h"
@@ -64,25 +67,140 @@ static void only_the_digest_of_a_token_is_stored(void **state)
     database_free(&database);
 }
 
-static void a_token_in_its_grace_is_answered_again(void **state)
+static int64_t tokens_of(struct database *database, struct arena *arena, const struct provider_tokens *tokens)
+{
+    return sql_integer(database, arena, "SELECT COUNT(*) FROM identity_refresh WHERE session_id = %s",
+                       sql_id(arena, tokens->session_id));
+}
+
+static void a_token_in_its_grace_is_answered_with_its_one_successor(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct provider *provider = given_provider(arena, database);
+    struct provider *elsewhere = given_provider(arena, database);
+    const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens first = signed_in(provider, arena, subject, PERMANENT);
+    struct provider_tokens one;
+    struct provider_tokens other;
+    struct token_claims claims;
+    assert_int_equal(refresh(provider, arena, first.refresh_token, &one), PROVIDER_OK);
+    pass(database, arena, "8");
+    for (unsigned i = 0; i < 50; i++) {
+        assert_int_equal(refresh(i % 2 == 0 ? elsewhere : provider, arena, first.refresh_token, &other), PROVIDER_OK);
+        assert_string_equal(one.refresh_token, other.refresh_token);
+        assert_string_not_equal(one.access_token, other.access_token);
+        assert_true(id_equal(other.session_id, first.session_id));
+        assert_int_equal(judge_token(provider, arena, other.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
+    }
+    assert_int_equal(tokens_of(database, arena, &first), 2);
+    /* Asking again did not prolong the grace. */
+    pass(database, arena, "3");
+    assert_int_equal(refresh(provider, arena, first.refresh_token, NULL), PROVIDER_TOKEN_REUSED);
+    provider_free(&elsewhere);
+    provider_free(&provider);
+    database_free(&database);
+}
+
+/* Thief and owner use one token within its grace. They hold one line of tokens, and who is late in it ends the session. */
+static void two_holders_of_a_token_share_one_line_and_the_late_one_ends_it(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct provider *provider = given_provider(arena, database);
+    const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens stolen = signed_in(provider, arena, subject, PERMANENT);
+    struct provider_tokens owner, thief;
+    assert_int_equal(refresh(provider, arena, stolen.refresh_token, &owner), PROVIDER_OK);
+    assert_int_equal(refresh(provider, arena, stolen.refresh_token, &thief), PROVIDER_OK);
+    assert_string_equal(owner.refresh_token, thief.refresh_token);
+    pass(database, arena, "900");
+    assert_int_equal(refresh(provider, arena, owner.refresh_token, &owner), PROVIDER_OK);
+    pass(database, arena, "11");
+    assert_int_equal(refresh(provider, arena, thief.refresh_token, NULL), PROVIDER_TOKEN_REUSED);
+    assert_false(session_stands(database, arena, &stolen));
+    assert_int_equal(refresh(provider, arena, owner.refresh_token, NULL), PROVIDER_TOKEN_INVALID);
+    provider_free(&provider);
+    database_free(&database);
+}
+
+static void a_grace_gives_the_same_successor_when_that_has_been_used(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens first = signed_in(provider, arena, subject, PERMANENT);
-    struct provider_tokens one;
-    struct provider_tokens other;
-    assert_int_equal(refresh(provider, arena, first.refresh_token, &one), PROVIDER_OK);
-    pass(database, arena, "8");
-    assert_int_equal(refresh(provider, arena, first.refresh_token, &other), PROVIDER_OK);
-    assert_string_not_equal(one.refresh_token, other.refresh_token);
-    assert_true(id_equal(other.session_id, first.session_id));
-    /* Both go on, and asking again did not prolong the grace. */
-    assert_int_equal(refresh(provider, arena, one.refresh_token, NULL), PROVIDER_OK);
-    assert_int_equal(refresh(provider, arena, other.refresh_token, NULL), PROVIDER_OK);
-    pass(database, arena, "3");
+    struct provider_tokens second, third, again;
+    assert_int_equal(refresh(provider, arena, first.refresh_token, &second), PROVIDER_OK);
+    assert_int_equal(refresh(provider, arena, second.refresh_token, &third), PROVIDER_OK);
+    assert_int_equal(refresh(provider, arena, first.refresh_token, &again), PROVIDER_OK);
+    assert_string_equal(again.refresh_token, second.refresh_token);
+    assert_int_equal(refresh(provider, arena, second.refresh_token, &again), PROVIDER_OK);
+    assert_string_equal(again.refresh_token, third.refresh_token);
+    assert_int_equal(tokens_of(database, arena, &first), 3);
+    /* The graces are two: that of the first is over now, that of the second goes on. */
+    sql(database, arena,
+        "UPDATE identity_refresh SET spent_at = spent_at - INTERVAL 11 SECOND WHERE token_hash = UNHEX(SHA2('%s', 256))",
+        first.refresh_token);
+    assert_int_equal(refresh(provider, arena, second.refresh_token, NULL), PROVIDER_OK);
     assert_int_equal(refresh(provider, arena, first.refresh_token, NULL), PROVIDER_TOKEN_REUSED);
+    provider_free(&provider);
+    database_free(&database);
+}
+
+/* Neither the salt, nor the secret, nor the token makes the successor without the other two. */
+static void a_successor_takes_the_token_the_salt_and_the_secret(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct provider *provider = given_provider(arena, database);
+    const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens first = signed_in(provider, arena, subject, PERMANENT);
+    struct provider_tokens next;
+    unsigned char *bytes;
+    size_t length;
+    assert_int_equal(refresh(provider, arena, first.refresh_token, &next), PROVIDER_OK);
+    assert_true(base64url_decode(arena, next.refresh_token, strlen(next.refresh_token), &bytes, &length));
+    assert_int_equal(sql_integer(database, arena,
+                                 "SELECT COUNT(*) FROM identity_refresh WHERE session_id = %s"
+                                 " AND INSTR(CONCAT(HEX(token_hash), HEX(COALESCE(successor_salt, ''))), UPPER('%s'))",
+                                 sql_id(arena, first.session_id), hex_encode(arena, bytes, length)),
+                     0);
+    sql(database, arena, "UPDATE identity_refresh SET successor_salt = UNHEX(REVERSE(HEX(successor_salt)))");
+    assert_int_equal(refresh(provider, arena, first.refresh_token, NULL), PROVIDER_TOKEN_INVALID);
+    sql(database, arena, "UPDATE identity_refresh SET successor_salt = UNHEX(REVERSE(HEX(successor_salt)))");
+    assert_int_equal(refresh(provider, arena, first.refresh_token, NULL), PROVIDER_OK);
+    /* A row of the release before. */
+    sql(database, arena, "UPDATE identity_refresh SET successor_salt = NULL");
+    assert_int_equal(refresh(provider, arena, first.refresh_token, NULL), PROVIDER_TOKEN_INVALID);
+    assert_true(session_stands(database, arena, &first));
+    assert_int_equal(refresh(provider, arena, next.refresh_token, NULL), PROVIDER_OK);
+    provider_free(&provider);
+    database_free(&database);
+}
+
+static void a_session_keeps_a_bounded_number_of_tokens(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct provider *provider = given_provider(arena, database);
+    const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens first = signed_in(provider, arena, subject, PERMANENT);
+    struct provider_tokens bystander = signed_in(provider, arena, subject, PERMANENT);
+    struct provider_tokens latest = first;
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(refresh(provider, arena, latest.refresh_token, &latest), PROVIDER_OK);
+    sql(database, arena, "UPDATE identity_refresh SET generation = generation + %d WHERE session_id = %s",
+        LIMIT_REFRESH_TOKENS - 3, sql_id(arena, first.session_id));
+    sql(database, arena, "UPDATE identity_refresh SET generation = 0 WHERE token_hash = UNHEX(SHA2('%s', 256))",
+        first.refresh_token);
+    assert_int_equal(tokens_of(database, arena, &first), 4);
+    assert_int_equal(refresh(provider, arena, latest.refresh_token, &latest), PROVIDER_OK);
+    assert_int_equal(tokens_of(database, arena, &first), 4);
+    assert_int_equal(refresh(provider, arena, first.refresh_token, NULL), PROVIDER_TOKEN_INVALID);
+    assert_int_equal(refresh(provider, arena, latest.refresh_token, NULL), PROVIDER_OK);
+    assert_int_equal(refresh(provider, arena, bystander.refresh_token, NULL), PROVIDER_OK);
     provider_free(&provider);
     database_free(&database);
 }
@@ -248,6 +366,36 @@ static void honest_use_at_the_same_time_keeps_the_session(void **state)
     database_free(&database);
 }
 
+static int refresh_and_die(struct database *database, struct arena *arena, unsigned index, void *context)
+{
+    struct provider *provider = given_provider(arena, database);
+    struct provider_tokens tokens;
+    enum provider_outcome outcome;
+    (void)index;
+    if (provider_refresh(provider, arena, context, &tokens, &outcome) == NULL && outcome == PROVIDER_OK)
+        (void)raise(SIGKILL);
+    return (int)outcome;
+}
+
+static void a_death_between_commit_and_reply_loses_nothing(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct provider *provider = given_provider(arena, database);
+    const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
+    struct provider_tokens next;
+    int results[RACERS_MAX];
+    race(3, refresh_and_die, (void *)(uintptr_t)tokens.refresh_token, results);
+    assert_int_equal(race_count(results, 3, 100), 3);
+    assert_int_equal(tokens_of(database, arena, &tokens), 2);
+    assert_int_equal(refresh(provider, arena, tokens.refresh_token, &next), PROVIDER_OK);
+    assert_int_equal(refresh(provider, arena, next.refresh_token, NULL), PROVIDER_OK);
+    assert_int_equal(tokens_of(database, arena, &tokens), 3);
+    provider_free(&provider);
+    database_free(&database);
+}
+
 static void replays_at_the_same_time_get_nothing(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -329,12 +477,17 @@ static void tidying_removes_what_ran_out_only(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(each_use_gives_a_new_token_of_the_same_session),
     HARNESS_TEST(only_the_digest_of_a_token_is_stored),
-    HARNESS_TEST(a_token_in_its_grace_is_answered_again),
+    HARNESS_TEST(a_token_in_its_grace_is_answered_with_its_one_successor),
+    HARNESS_TEST(two_holders_of_a_token_share_one_line_and_the_late_one_ends_it),
+    HARNESS_TEST(a_grace_gives_the_same_successor_when_that_has_been_used),
+    HARNESS_TEST(a_successor_takes_the_token_the_salt_and_the_secret),
+    HARNESS_TEST(a_session_keeps_a_bounded_number_of_tokens),
     HARNESS_TEST(a_token_used_after_its_grace_ends_the_session),
     HARNESS_TEST(what_is_no_token_of_ours_is_invalid),
     HARNESS_TEST(a_sessions_end_is_fixed_at_sign_in),
     HARNESS_TEST(logging_out_ends_one_session_or_all),
     HARNESS_TEST(honest_use_at_the_same_time_keeps_the_session),
+    HARNESS_TEST(a_death_between_commit_and_reply_loses_nothing),
     HARNESS_TEST(replays_at_the_same_time_get_nothing),
     HARNESS_TEST(logging_out_everywhere_beats_refreshing),
     HARNESS_TEST(tidying_removes_what_ran_out_only),
