@@ -16,6 +16,7 @@ struct arena;
 struct database;
 struct error;
 struct file_record;
+struct principal;
 
 struct link_key {
     struct id id;
@@ -31,18 +32,26 @@ struct error *link_key_find_newest(struct database *database, struct arena *aren
 /* Deletes all but `id`. */
 struct error *link_key_delete_others(struct database *database, struct arena *arena, struct id id);
 
+/* What a link names. */
+struct link_ids {
+    struct id key;
+    struct id file;
+    struct id maker;
+};
+
 /*
- * What a link needs, in one round trip: its key, the file that it opens, and the version of the last change
- * (domain/change.h). `key` is NULL unless there is such a key, the file is active and so is its organisation. The ids
- * come from a link: believe nothing until its signature was checked.
+ * What a link needs, in one round trip: its key, the file that it opens, what its maker may do now, and the version of the
+ * last change (domain/change.h). `key`, `file` and `maker` are NULL unless all of them are there, the file is active and so is
+ * its organisation. The ids come from a link: believe nothing until its signature was checked.
  */
 struct link_target {
     int64_t change_version;
     struct link_key *key;
     struct file_record *file;
+    struct principal *maker; /* without a session; may be disabled */
 };
 
-struct error *link_key_find_target(struct database *database, struct arena *arena, struct id id, struct id file,
+struct error *link_key_find_target(struct database *database, struct arena *arena, const struct link_ids *ids,
                                    struct link_target *target_out);
 
 #endif

@@ -90,6 +90,9 @@ struct error *principal_repair(struct database *database, struct arena *arena, i
  */
 const struct statement *principal_statement(bool with_file);
 
+/* Whether the user and the organisation are active, whatever the session is. False for NULL. */
+bool principal_is_active(const struct principal *principal);
+
 /* Whether the caller may call at all: session good, user active, organisation active. False for NULL. */
 bool principal_stands(const struct principal *principal);
 

@@ -3,12 +3,16 @@
  * Signed links: {base_url}/system/links/<token> opens one file without a token of the caller's, until a time that the
  * link itself names. The token is the canonical base64url of
  *
- *     key id (16 bytes) | file id (16) | end, milliseconds since 1970, big-endian (8) | HMAC-SHA-256 of these (32)
+ *     key id (16 bytes) | file id (16) | maker's user id (16) | end, milliseconds since 1970, big-endian (7) |
+ *     HMAC-SHA-256 of a label and these (32)
  *
- * Nothing is stored for a link. It ends with its time, while its file is archived or its organisation not active, and
- * for good when its key is deleted: the row of the key is read together with the file, so a rotation holds from the next
- * request on, on every worker and host. Keys that were used once stay in memory, so that a forged link under a known key
- * costs no round trip; a link that is good costs one.
+ * Nothing is stored for a link. It holds while its time lasts, its file and the file's organisation are active, and its maker
+ * may read the file: active, of an active organisation, with the permission that making the link took. It ends for good when
+ * its key is deleted. Key, file and maker are read together, so every change of them holds from the next request on, on every
+ * worker and host. Links of an earlier form (96 characters) name no maker and open nothing.
+ *
+ * Keys that were used once stay in memory, so that a forged link under a known key costs no round trip; a link that is good
+ * costs one.
  */
 #ifndef GATEHOUSE_SERVICE_LINK_H
 #define GATEHOUSE_SERVICE_LINK_H
@@ -19,7 +23,7 @@
 #define LINK_PATH "/system/links/"
 #define LINK_SECONDS_MIN 60
 #define LINK_SECONDS_MAX 604800
-#define LINK_TOKEN_CHARACTERS 96
+#define LINK_TOKEN_CHARACTERS 116
 
 struct arena;
 struct caller;

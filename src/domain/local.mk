@@ -15,7 +15,7 @@ libghdomain_a_SOURCES = \
 	include/domain/outbox.h src/domain/outbox.c src/domain/outbox_list.c \
 	include/domain/permission.h src/domain/permission.c \
 	include/domain/principal.h src/domain/principal.c src/domain/principal_keep.c \
-	src/domain/principal_probe.c \
+	src/domain/principal_int.h src/domain/principal_probe.c \
 	src/domain/session_memo_int.h src/domain/session_memo.c \
 	include/domain/provisioning.h src/domain/provisioning.c \
 	include/domain/role.h src/domain/role.c \

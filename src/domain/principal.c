@@ -30,13 +30,12 @@
 #include "base/text.h"
 #include "domain/columns_int.h"
 #include "domain/permission.h"
+#include "domain/principal_int.h"
 #include "domain/session_memo_int.h"
 
 #define MARK_COLUMN 7
-#define FILE_COLUMN 8
+#define FILE_COLUMN PRINCIPAL_COLUMN_COUNT
 
-#define PRINCIPAL_COLUMNS \
-    "p.organisation_id, p.user_status, p.organisation_status, p.permissions, p.roles, v.version, v.roles, p.session_mark"
 #define PRINCIPAL_TABLES " FROM principal p LEFT JOIN change_version v ON v.id = 1"
 #define PRINCIPAL_ROW " WHERE p.user_id = ?"
 
@@ -221,30 +220,36 @@ static struct error *look(struct database *database, struct arena *arena, const 
     return NULL;
 }
 
-/* NULL when there is no such user. */
-static struct error *load(struct database *database, struct arena *arena, const struct question *question,
-                          struct rows **rows_out, struct principal **principal_out)
+struct error *principal_read(struct database *database, struct arena *arena, const struct rows *rows, struct id user,
+                             struct principal **principal_out)
 {
     struct items book;
-    bool good;
-    *principal_out = NULL;
-    TRY(look(database, arena, question, rows_out, &good));
-    const struct rows *rows = *rows_out;
-    if (rows->count == 0)
-        return NULL;
     struct principal *principal = arena_alloc(arena, sizeof *principal);
-    principal->user.id = question->user;
+    principal->user.id = user;
     principal->user.organisation_id = rows_id(rows, 0, 0);
     principal->user.status = user_status_read(rows_text(rows, 0, 1));
     principal->organisation.id = principal->user.organisation_id;
     principal->organisation.status = organisation_status_read(rows_text(rows, 0, 2));
     principal->user.permissions = permission_words(arena, column_permission(arena, rows, 0, 3));
-    principal->change_version = rows_integer(rows, 0, 5);
-    principal->session_id = question->session;
-    principal->session_good = good;
+    principal->change_version = rows_integer(rows, 0, PRINCIPAL_VERSION_COLUMN);
     TRY(read_book(database, arena, rows, &book));
     read_grants(arena, items_of(rows, 4), book, principal);
     *principal_out = principal;
+    return NULL;
+}
+
+/* NULL when there is no such user. */
+static struct error *load(struct database *database, struct arena *arena, const struct question *question,
+                          struct rows **rows_out, struct principal **principal_out)
+{
+    bool good;
+    *principal_out = NULL;
+    TRY(look(database, arena, question, rows_out, &good));
+    if ((*rows_out)->count == 0)
+        return NULL;
+    TRY(principal_read(database, arena, *rows_out, question->user, principal_out));
+    (*principal_out)->session_id = question->session;
+    (*principal_out)->session_good = good;
     return NULL;
 }
 
@@ -293,10 +298,15 @@ struct error *principal_details(struct database *database, struct arena *arena, 
     return NULL;
 }
 
+bool principal_is_active(const struct principal *principal)
+{
+    return principal != NULL && principal->user.status == USER_ACTIVE &&
+           principal->organisation.status == ORGANISATION_ACTIVE;
+}
+
 bool principal_stands(const struct principal *principal)
 {
-    return principal != NULL && principal->session_good && principal->user.status == USER_ACTIVE &&
-           principal->organisation.status == ORGANISATION_ACTIVE;
+    return principal_is_active(principal) && principal->session_good;
 }
 
 static bool list_matches(const struct text_list *held, const struct permission *required)

@@ -15,16 +15,18 @@
 #include "domain/audit.h"
 #include "domain/file.h"
 #include "domain/link_key.h"
+#include "domain/principal.h"
 #include "service/caller.h"
 #include "service/live.h"
 #include "service/service.h"
 #include "store/database.h"
 
 #define KEYS_REMEMBERED 4
-#define END_BYTES 8
-#define SIGNED_BYTES (ID_BYTES + ID_BYTES + END_BYTES)
+#define END_BYTES 7
+#define SIGNED_BYTES (3 * ID_BYTES + END_BYTES)
 #define TOKEN_BYTES (SIGNED_BYTES + DIGEST_BYTES)
-#define LABEL "gatehouse link 1:" /* what else the key might ever sign is told apart by its label */
+#define MAKER_NEEDS "cus:file:r" /* as the operation that makes a link */
+#define LABEL "gatehouse link 2:" /* what else the key might ever sign is told apart by its label */
 
 _Static_assert(TOKEN_BYTES * 4 / 3 == LINK_TOKEN_CHARACTERS && TOKEN_BYTES % 3 == 0, "the header states the length");
 
@@ -40,8 +42,7 @@ struct link_memory {
 
 /* A link between its parts and its text. */
 struct link {
-    struct id key;
-    struct id file;
+    struct link_ids ids;
     int64_t end;
 };
 
@@ -144,10 +145,11 @@ static void sign(const struct key *key, const unsigned char bytes[SIGNED_BYTES],
 static char *token_of(struct arena *arena, const struct key *key, const struct link *link)
 {
     unsigned char bytes[TOKEN_BYTES];
-    memcpy(bytes, link->key.bytes, ID_BYTES);
-    memcpy(bytes + ID_BYTES, link->file.bytes, ID_BYTES);
+    memcpy(bytes, link->ids.key.bytes, ID_BYTES);
+    memcpy(bytes + ID_BYTES, link->ids.file.bytes, ID_BYTES);
+    memcpy(bytes + 2 * ID_BYTES, link->ids.maker.bytes, ID_BYTES);
     for (unsigned i = 0; i < END_BYTES; i++)
-        bytes[2 * ID_BYTES + i] = (unsigned char)((uint64_t)link->end >> (8 * (END_BYTES - 1 - i)));
+        bytes[3 * ID_BYTES + i] = (unsigned char)((uint64_t)link->end >> (8 * (END_BYTES - 1 - i)));
     sign(key, bytes, bytes + SIGNED_BYTES);
     return base64url_encode(arena, bytes, sizeof bytes);
 }
@@ -160,11 +162,12 @@ static bool parse(struct arena *arena, const char *token, struct link *link, uns
         return false;
     const unsigned char *bytes = *bytes_out;
     uint64_t end = 0;
-    memcpy(link->key.bytes, bytes, ID_BYTES);
-    memcpy(link->file.bytes, bytes + ID_BYTES, ID_BYTES);
+    memcpy(link->ids.key.bytes, bytes, ID_BYTES);
+    memcpy(link->ids.file.bytes, bytes + ID_BYTES, ID_BYTES);
+    memcpy(link->ids.maker.bytes, bytes + 2 * ID_BYTES, ID_BYTES);
     for (unsigned i = 0; i < END_BYTES; i++)
-        end = end << 8 | bytes[2 * ID_BYTES + i];
-    link->end = end > INT64_MAX ? 0 : (int64_t)end;
+        end = end << 8 | bytes[3 * ID_BYTES + i];
+    link->end = (int64_t)end;
     return true;
 }
 
@@ -180,6 +183,14 @@ static struct error *check(struct arena *arena, const struct key *key, const uns
     return digest_equal(mac, bytes + SIGNED_BYTES) ? NULL : refuse(arena, "the signature of the link is wrong");
 }
 
+/* Whether who made the link might fetch the file now. */
+static bool maker_reads(const struct link_target *target)
+{
+    const struct principal *maker = target->maker;
+    return principal_is_active(maker) && principal_holds(maker, MAKER_NEEDS) &&
+           (id_equal(maker->organisation.id, target->file->organisation_id) || principal_administers(maker, MAKER_NEEDS));
+}
+
 struct error *link_open(struct service *service, struct arena *arena, const char *token, struct file_record **record_out)
 {
     struct link link;
@@ -189,17 +200,19 @@ struct error *link_open(struct service *service, struct arena *arena, const char
         return refuse(arena, "this is no token of a link");
     if (link.end <= clock_now())
         return refuse(arena, "the link has expired");
-    const struct key *key = recall(service->links, link.key);
+    const struct key *key = recall(service->links, link.ids.key);
     if (key != NULL)
         TRY(check(arena, key, bytes));
-    TRY(link_key_find_target(service->database, arena, link.key, link.file, &target));
+    TRY(link_key_find_target(service->database, arena, &link.ids, &target));
     TRY(live_follow(service, arena, target.change_version));
     if (target.key == NULL)
-        return refuse(arena, "the key of the link, or its file, is not there any more");
+        return refuse(arena, "the key of the link, its file or its maker is not there any more");
     if (key == NULL) {
         TRY(adopt(service, arena, target.key, &key));
         TRY(check(arena, key, bytes));
     }
+    if (!maker_reads(&target))
+        return refuse(arena, "who made the link may not read the file any more");
     *record_out = target.file;
     return NULL;
 }
@@ -212,7 +225,8 @@ struct error *link_make(struct service *service, struct arena *arena, const stru
     if (record->status != FILE_ACTIVE)
         return error_plain(arena, ERROR_FILE_ARCHIVED);
     TRY(signing_key(service, arena, &key));
-    struct link link = {.key = key->id, .file = record->id, .end = clock_now() + seconds * 1000};
+    struct link link = {.ids = {.key = key->id, .file = record->id, .maker = caller->principal->user.id},
+                        .end = clock_now() + seconds * 1000};
     char *ends_at = arena_alloc(arena, CLOCK_TEXT_BYTES);
     clock_format(link.end, ends_at);
     struct audit_entry entry = {

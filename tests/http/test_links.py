@@ -16,7 +16,7 @@ from support.stack import wait_until
 
 pytestmark = pytest.mark.web_server
 
-TOKEN_CHARACTERS = 96
+TOKEN_CHARACTERS = 116
 
 
 def make(account, identity, **arguments):
@@ -178,7 +178,7 @@ def test_whatever_is_wrong_the_answer_is_one(api, accounts, keeper, stack, linke
     archived = path_of(stack, make(keeper, gone["id"], status=200).json())
     files.archive(keeper, gone["id"], status=200)
     shapes = {json.dumps(shape(api.get(one, status=403, code="link.invalid"))[1:], default=repr) for one in (
-        bent, archived, path[:-4], path + "AAAA", path + "%3D", "/system/links/x", "/system/links/" + "A" * 96,
+        bent, archived, path[:-4], path + "AAAA", path + "%3D", "/system/links/x", "/system/links/" + "A" * 96, "/system/links/" + "A" * 116,
         "/system/links/" + "A" * 1500, "/system/links/%C3%BC", "/system/links/" + record["id"])}
     assert len(shapes) == 1, shapes
 
@@ -186,8 +186,8 @@ def test_whatever_is_wrong_the_answer_is_one(api, accounts, keeper, stack, linke
 def test_every_bit_of_a_token_counts(api, linked):
     _, data, path = linked
     raw = bytearray(base64.urlsafe_b64decode(path.rsplit("/", 1)[1]))
-    assert len(raw) == 72
-    for at in range(72):
+    assert len(raw) == 87
+    for at in range(87):
         forged = bytearray(raw)
         forged[at] ^= 1 << (at % 8)
         assert refused(api, "/system/links/" + base64.urlsafe_b64encode(forged).decode()), f"byte {at}"
@@ -226,6 +226,54 @@ def test_a_disabled_organisation_s_links_do_not_open(api, accounts, stack, datab
     assert refused(api, path)
     database.run("UPDATE organisation SET status = 'active' WHERE id = %s", key(account.organisation["id"]))
     api.get(path, status=200)
+
+
+def closed_everywhere(api, path, times=12):
+    """Whether the link opens nothing, on whichever worker, for GET, HEAD and a part of it."""
+    api.head(path, status=403)
+    api.get(path, headers={"Range": "bytes=0-3"}, status=403, code="link.invalid")
+    return all(refused(api, path) for _ in range(times))
+
+
+def test_a_link_ends_with_the_next_request_when_its_maker_is_disabled(accounts, api, keeper, stack, stored):
+    record, data = stored
+    maker = accounts.user_with("cus:file:r", keeper.organisation["id"])
+    path = path_of(stack, make(maker, record["id"], status=200).json())
+    own = path_of(stack, make(keeper, record["id"], status=200).json())
+    for _ in range(12):
+        assert api.get(path, status=200).content == data
+    user = f"/customers/organisations/users/{maker.id}"
+    keeper.patch(user, json={"status": "disabled"}, status=200)
+    assert closed_everywhere(api, path)
+    assert api.get(own, status=200).content == data
+    keeper.patch(user, json={"status": "active"}, status=200)
+    assert api.get(path, status=200).content == data
+
+
+def test_a_link_ends_with_the_permission_of_its_maker(accounts, api, keeper, stack, stored, database):
+    record, data = stored
+    maker = accounts.user_with("cus:file:w", keeper.organisation["id"])
+    path = path_of(stack, make(maker, record["id"], status=200).json())
+    api.get(path, status=200)
+    for lost in ("", "cus:user:w", "inv:*:a", "CUS:FILE:R"):
+        database.set_grants(maker.id, lost)
+        assert closed_everywhere(api, path, 4)
+        for held in ("cus:file:r", "cus:*:w", "r:*"):
+            database.set_grants(maker.id, held)
+            assert api.get(path, status=200).content == data
+
+
+def test_a_link_of_staff_ends_with_their_right_to_cross(accounts, api, stack, stored, database):
+    record, data = stored
+    staff = accounts.user_with("cus:file:a")
+    path = path_of(stack, make(staff, record["id"], status=200).json())
+    assert api.get(path, status=200).content == data
+    database.set_grants(staff.id, "cus:file:w rwx:*")
+    assert closed_everywhere(api, path, 4)
+    database.set_grants(staff.id, "cus:file:a")
+    assert api.get(path, status=200).content == data
+    database.run("UPDATE organisation SET status = 'disabled' WHERE id = %s", key(staff.organisation["id"]))
+    assert closed_everywhere(api, path, 4)
 
 
 def test_without_its_key_a_link_is_dead_on_every_worker(api, keeper, stack, linked, database):

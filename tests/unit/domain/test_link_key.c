@@ -8,6 +8,7 @@
 #include "domain/change.h"
 #include "domain/file.h"
 #include "domain/link_key.h"
+#include "domain/principal.h"
 #include "support.h"
 
 static struct link_key given_key(struct database *database, struct arena *arena, const char *sealed)
@@ -17,19 +18,21 @@ static struct link_key given_key(struct database *database, struct arena *arena,
     return key;
 }
 
-/* Whether the link opens the file. */
-static bool opens(struct database *database, struct arena *arena, struct id key, struct id file)
+/* Whether the link finds the file. */
+static bool opens(struct database *database, struct arena *arena, struct id key, struct id file, struct id maker)
 {
+    struct link_ids ids = {.key = key, .file = file, .maker = maker};
     struct link_target target;
     int64_t version;
-    expect_ok(link_key_find_target(database, arena, key, file, &target));
+    expect_ok(link_key_find_target(database, arena, &ids, &target));
     expect_ok(change_current(database, arena, &version));
     assert_int_equal(target.change_version, version);
-    assert_true((target.key == NULL) == (target.file == NULL));
+    assert_true((target.key == NULL) == (target.file == NULL) && (target.key == NULL) == (target.maker == NULL));
     if (target.key == NULL)
         return false;
     assert_true(id_equal(target.key->id, key));
     assert_true(id_equal(target.file->id, file));
+    assert_true(id_equal(target.maker->user.id, maker) && !target.maker->session_good);
     return true;
 }
 
@@ -49,34 +52,38 @@ static void the_newest_key_signs(void **state)
     assert_memory_equal(found->sealed, "second", 6);
     expect_ok(link_key_delete_others(database, arena, second.id));
     expect_ok(link_key_delete_others(database, arena, second.id));
-    struct file_record file = given_file(database, arena, given_organisation(database, arena), id_new());
-    assert_false(opens(database, arena, first.id, file.id));
-    assert_true(opens(database, arena, second.id, file.id));
+    struct id organisation = given_organisation(database, arena);
+    struct id maker = given_user(database, arena, organisation, NULL, NULL)->id;
+    struct file_record file = given_file(database, arena, organisation, maker);
+    assert_false(opens(database, arena, first.id, file.id, maker));
+    assert_true(opens(database, arena, second.id, file.id, maker));
     database_free(&database);
 }
 
-static void a_link_opens_what_is_active_of_who_is_active(void **state)
+static void a_link_finds_what_is_active_of_who_is_active_and_its_maker(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
     struct id organisation = given_organisation(database, arena);
-    struct file_record file = given_file(database, arena, organisation, id_new());
+    struct id maker = given_user(database, arena, organisation, "owner", "cus:file:r")->id;
+    struct file_record file = given_file(database, arena, organisation, maker);
     struct link_key key = given_key(database, arena, "key");
     enum file_outcome outcome;
-    assert_true(opens(database, arena, key.id, file.id));
-    assert_false(opens(database, arena, key.id, id_new()));
-    assert_false(opens(database, arena, id_new(), file.id));
+    assert_true(opens(database, arena, key.id, file.id, maker));
+    assert_false(opens(database, arena, key.id, id_new(), maker));
+    assert_false(opens(database, arena, id_new(), file.id, maker));
+    assert_false(opens(database, arena, key.id, file.id, id_new()));
     expect_ok(file_archive(database, arena, organisation, file.id, &outcome));
-    assert_false(opens(database, arena, key.id, file.id));
+    assert_false(opens(database, arena, key.id, file.id, maker));
     expect_ok(file_restore(database, arena, organisation, file.id, &outcome));
-    assert_true(opens(database, arena, key.id, file.id));
+    assert_true(opens(database, arena, key.id, file.id, maker));
     sql(database, arena, "UPDATE organisation SET status = 'disabled' WHERE id = %s", sql_id(arena, organisation));
-    assert_false(opens(database, arena, key.id, file.id));
+    assert_false(opens(database, arena, key.id, file.id, maker));
     database_free(&database);
 }
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(the_newest_key_signs),
-    HARNESS_TEST(a_link_opens_what_is_active_of_who_is_active),
+    HARNESS_TEST(a_link_finds_what_is_active_of_who_is_active_and_its_maker),
 };
 HARNESS_MODULE(link_key, cases)

@@ -54,7 +54,8 @@ static struct bench *bench_new(struct arena *arena)
     database_fixture_clear();
     bench->service = a_process(bench);
     principal->user.organisation_id = given_organisation(bench->service.database, arena);
-    principal->user.id = id_new();
+    principal->user.id =
+        given_user(bench->service.database, arena, principal->user.organisation_id, NULL, "cus:file:r")->id;
     bench->caller = (struct caller){.principal = principal, .client_address = "127.0.0.1", .request_id = "request-1"};
     bench->file = given_file(bench->service.database, arena, principal->user.organisation_id, principal->user.id);
     return bench;
@@ -164,6 +165,74 @@ static void a_link_ends_with_its_time_its_file_or_its_key(void **state)
     bench_free(bench);
 }
 
+/* Opens, does what the statement says of the maker, opens not, does the other and opens again, in every process. */
+static void closes_while(struct bench *bench, const char *token, const char *change, const char *back)
+{
+    struct service other = a_process(bench);
+    assert_true(opens(bench, &bench->service, token) && opens(bench, &other, token));
+    sql(bench->service.database, bench->arena, "SET @maker = %s", sql_id(bench->arena, bench->caller.principal->user.id));
+    sql(bench->service.database, bench->arena, "%s", change);
+    assert_false(opens(bench, &bench->service, token) || opens(bench, &other, token));
+    sql(bench->service.database, bench->arena, "%s", back);
+    assert_true(opens(bench, &bench->service, token) && opens(bench, &other, token));
+}
+
+static void a_link_holds_while_its_maker_may_read_the_file(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    const char *token = make(bench, 3600);
+    static const char active[] = "UPDATE user SET status = 'active' WHERE id = @maker";
+    static const char reads[] = "UPDATE user SET permissions = 'cus:file:r' WHERE id = @maker";
+    closes_while(bench, token, "UPDATE user SET status = 'disabled' WHERE id = @maker", active);
+    closes_while(bench, token, "UPDATE user SET status = 'awaiting-first-login' WHERE id = @maker", active);
+    closes_while(bench, token, "UPDATE user SET permissions = '' WHERE id = @maker", reads);
+    closes_while(bench, token, "UPDATE user SET permissions = 'cus:user:a inv:*:w' WHERE id = @maker", reads);
+    closes_while(bench, token,
+                 "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'disabled' WHERE u.id = @maker",
+                 "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'active' WHERE u.id = @maker");
+    /* A role is as good as a permission, while it is held and grants. */
+    sql(bench->service.database, bench->arena, "UPDATE user SET permissions = ''");
+    sql(bench->service.database, bench->arena, "INSERT INTO user_role (user_id, role_id) VALUES (%s, 'owner')",
+        sql_id(bench->arena, bench->caller.principal->user.id));
+    closes_while(bench, token, "DELETE FROM user_role WHERE user_id = @maker",
+                 "INSERT INTO user_role (user_id, role_id) VALUES (@maker, 'owner')");
+    bench_free(bench);
+}
+
+/* Staff may read files of others only while they hold `a`; theirs and the file's organisation both count. */
+static void a_link_of_staff_holds_while_they_may_cross(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    struct database *database = bench->service.database;
+    struct principal *staff = arena_alloc(bench->arena, sizeof *staff);
+    staff->user.organisation_id = given_organisation(database, bench->arena);
+    staff->user.id = given_user(database, bench->arena, staff->user.organisation_id, NULL, "*:*:a")->id;
+    bench->caller.principal = staff;
+    const char *token = make(bench, 3600);
+    static const char may[] = "UPDATE user SET permissions = '*:*:a' WHERE id = @maker";
+    closes_while(bench, token, "UPDATE user SET permissions = 'cus:file:w rwx:*' WHERE id = @maker", may);
+    closes_while(bench, token,
+                 "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'disabled' WHERE u.id = @maker",
+                 "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'active' WHERE u.id = @maker");
+    closes_while(bench, token, "UPDATE user SET status = 'disabled' WHERE id = @maker",
+                 "UPDATE user SET status = 'active' WHERE id = @maker");
+    bench_free(bench);
+}
+
+static void a_link_of_nobody_and_one_of_the_earlier_form_open_nothing(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    struct principal *stranger = arena_alloc(bench->arena, sizeof *stranger);
+    const char *token = make(bench, 3600);
+    assert_true(opens(bench, &bench->service, token));
+    assert_false(opens(bench, &bench->service, arena_copy(bench->arena, token, 96)));
+    stranger->user.organisation_id = bench->file.organisation_id;
+    stranger->user.id = id_new();
+    bench->caller.principal = stranger;
+    assert_false(opens(bench, &bench->service, make(bench, 3600)));
+    bench_free(bench);
+}
+
 static void an_archived_file_gets_no_link(void **state)
 {
     struct bench *bench = bench_new(harness_arena(state));
@@ -239,6 +308,9 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_link_opens_its_file_in_every_process),
     HARNESS_TEST(whatever_is_changed_of_a_link_it_opens_nothing),
     HARNESS_TEST(a_link_ends_with_its_time_its_file_or_its_key),
+    HARNESS_TEST(a_link_holds_while_its_maker_may_read_the_file),
+    HARNESS_TEST(a_link_of_staff_holds_while_they_may_cross),
+    HARNESS_TEST(a_link_of_nobody_and_one_of_the_earlier_form_open_nothing),
     HARNESS_TEST(an_archived_file_gets_no_link),
     HARNESS_TEST(links_outlive_what_a_process_remembers),
     HARNESS_TEST(a_key_that_another_row_sealed_does_not_open),
