@@ -4,6 +4,9 @@
  *
  * - It blocks for ever on a silent peer: accept() below is the one libfcgi calls (the executable's symbol comes before
  *   the C library's), and it gives each connection receive and send time-outs.
+ * - It waits as long as a byte comes now and then. So there is a deadline (fastcgi_deadline_int.h) for the head as a whole
+ *   and one for the end of a connection, and a body has to come at a rate: who sends it has some time in advance
+ *   (`patience`), spends it while we wait, and earns it by bytes.
  * - Anybody who can reach the socket can send whatever parameters they like: accept() also drops peers that are not
  *   the web server's user, ours or root.
  * - Bytes of a body that nobody read are parsed as the next request's records when the connection is kept, so a body
@@ -23,6 +26,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -34,11 +38,18 @@
 #include "base/text.h"
 #include "http/body_file.h"
 #include "http/reply.h"
+#include "fastcgi_deadline_int.h"
 
 #define LISTEN_FD 0
-#define HEADER_TIMEOUT_SECONDS 2
+#define MICROSECONDS INT64_C(1000000)
+#define HEAD_SECONDS 2   /* for the whole head, and for any silence in it */
+#define FINISH_SECONDS 2 /* for what follows a short reply: the rest of the request, the peer's close */
+#define JSON_SECONDS 5   /* of patience with a body of JSON, which anybody may send */
 #define LISTEN_WAIT_SECONDS 1
 #define SLOWEST_BYTES_PER_SECOND (256 * 1024)
+/* Of a body, on average over the time of patience: less than the slowest mobile networks have. */
+#define SLOWEST_BODY_BYTES_PER_SECOND 4096
+#define BODY_STEP_BYTES 32768
 #define ROLE_RESPONDER 1 /* FastCGI specification, section 8 */
 
 static struct {
@@ -47,6 +58,9 @@ static struct {
     bool local; /* the listening socket is a Unix one, and so is every connection of it */
     FCGX_Request request;
     bool bodiless; /* the request at hand announces no body */
+    int64_t patience;      /* with the body, in microseconds: how much longer than its bytes deserve it may take */
+    int64_t patience_most; /* what it begins with, and the most that can be earned */
+    bool long_reply;       /* more than the socket takes at once: its end may have to wait for the peer */
     int body_fd; /* the spooled body of the request, -1 when there is none or it is not open yet */
     volatile sig_atomic_t ending;
     sigset_t ending_signals;
@@ -102,6 +116,7 @@ __attribute__((visibility("default"))) int accept(int listener, struct sockaddr 
     if (listener != LISTEN_FD)
         return accept4(listener, address, length, 0);
     int fd = -1;
+    (void)fastcgi_deadline_end();
     (void)sigprocmask(SIG_UNBLOCK, &state.ending_signals, NULL);
     while (fd < 0 && !state.ending) {
         fd = accept4(listener, address, length, SOCK_CLOEXEC);
@@ -121,8 +136,9 @@ __attribute__((visibility("default"))) int accept(int listener, struct sockaddr 
         errno = state.ending ? EINTR : failure;
         return -1;
     }
-    (void)set_timeout(fd, SO_RCVTIMEO, HEADER_TIMEOUT_SECONDS);
+    (void)set_timeout(fd, SO_RCVTIMEO, HEAD_SECONDS);
     (void)set_timeout(fd, SO_SNDTIMEO, state.options.io_timeout_seconds);
+    fastcgi_deadline_start(fd, HEAD_SECONDS * MICROSECONDS);
     return fd;
 }
 
@@ -162,6 +178,7 @@ bool fastcgi_open(const struct fastcgi_options *options, const char **problem_ou
     struct sigaction end = {.sa_handler = on_end};
     (void)sigaction(SIGTERM, &end, NULL);
     (void)sigaction(SIGUSR1, &end, NULL);
+    fastcgi_deadline_open();
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     (void)sigaction(SIGPIPE, &ignore, NULL);
     return true;
@@ -212,6 +229,22 @@ static long read_body_file(const char *path, void *bytes, size_t size)
     return got > 0 ? got : REQUEST_SOURCE_FAULT;
 }
 
+/* One step of the body; -1 when it came too slowly, and the connection is shut down. */
+static int read_step(char *bytes, int size)
+{
+    int64_t started = clock_monotonic();
+    fastcgi_deadline_start(state.request.ipcFd, state.patience + size * MICROSECONDS / SLOWEST_BODY_BYTES_PER_SECOND);
+    int got = FCGX_GetStr(bytes, size, state.request.in);
+    if (fastcgi_deadline_end()) {
+        LOG(WARN, HTTP, "a request was cut: its body came too slowly");
+        return -1;
+    }
+    state.patience += got * MICROSECONDS / SLOWEST_BODY_BYTES_PER_SECOND - (clock_monotonic() - started);
+    if (state.patience > state.patience_most)
+        state.patience = state.patience_most;
+    return got;
+}
+
 static long source_read(void *context, void *bytes, size_t size)
 {
     (void)context;
@@ -220,34 +253,70 @@ static long source_read(void *context, void *bytes, size_t size)
         return read_body_file(path, bytes, size);
     if (size > LIMIT_BLOB_BLOCK_BYTES)
         size = LIMIT_BLOB_BLOCK_BYTES;
-    int got = FCGX_GetStr(bytes, (int)size, state.request.in);
-    /* GetStr is short at the end of the stream and on failure alike. */
-    if (got <= 0 || FCGX_GetError(state.request.in) != 0)
-        return -1;
-    return got;
+    int all = 0;
+    int got;
+    int step;
+    do {
+        step = (int)size - all < BODY_STEP_BYTES ? (int)size - all : BODY_STEP_BYTES;
+        got = read_step((char *)bytes + all, step);
+        /* GetStr is short at the end of the stream and on failure alike. */
+        if (got < 0 || FCGX_GetError(state.request.in) != 0)
+            return -1;
+        all += got;
+    } while (got == step && all < (int)size);
+    return all > 0 ? all : -1;
 }
 
-/* A long body may rightly take longer between two blocks than the head of a request. */
+/*
+ * A long body may rightly take longer between two blocks than the head of a request. JSON is short, and anybody may send it;
+ * any other body is read from who has the right to send it.
+ */
 static void allow_for_body(void)
 {
     const char *length = parameter("CONTENT_LENGTH");
+    const char *type = parameter("CONTENT_TYPE");
     state.bodiless = length == NULL || *length == '\0' || strcmp(length, "0") == 0;
-    if (length != NULL && strlen(length) > 4)
-        (void)set_timeout(state.request.ipcFd, SO_RCVTIMEO, state.options.io_timeout_seconds);
+    if (state.bodiless)
+        return;
+    int64_t patience = state.options.io_timeout_seconds;
+    if (type != NULL && strncasecmp(type, "application/json", strlen("application/json")) == 0 && patience > JSON_SECONDS)
+        patience = JSON_SECONDS;
+    state.patience = state.patience_most = patience * MICROSECONDS;
+    (void)set_timeout(state.request.ipcFd, SO_RCVTIMEO, patience);
+}
+
+/* A kept connection has the time of a head, too, its silence before the next request included. */
+static void limit_head(void)
+{
+    if (state.request.ipcFd < 0)
+        return;
+    (void)set_timeout(state.request.ipcFd, SO_RCVTIMEO, HEAD_SECONDS);
+    fastcgi_deadline_start(state.request.ipcFd, HEAD_SECONDS * MICROSECONDS);
+}
+
+/* Ends a request that is not served. */
+static void drop(void)
+{
+    state.request.keepConnection = 0;
+    FCGX_Finish_r(&state.request);
 }
 
 bool fastcgi_accept(struct request_source *source_out)
 {
     for (;;) {
         (void)FCGX_Attach(&state.request);
-        if (state.ending || FCGX_Accept_r(&state.request) != 0)
+        limit_head();
+        int failure = state.ending ? -1 : FCGX_Accept_r(&state.request);
+        bool late = fastcgi_deadline_end();
+        if (failure != 0)
             return false;
-        if (state.request.role == ROLE_RESPONDER)
+        if (!late && state.request.role == ROLE_RESPONDER)
             break;
-        LOG(WARN, HTTP, "a request of another role than responder was refused", LOG_INTEGER("role", state.request.role));
-        state.request.keepConnection = 0;
-        FCGX_Finish_r(&state.request);
+        if (!late)
+            LOG(WARN, HTTP, "a request of another role than responder was refused", LOG_INTEGER("role", state.request.role));
+        drop();
     }
+    state.long_reply = false;
     allow_for_body();
     *source_out = (struct request_source){.parameter = source_parameter, .read = source_read};
     return true;
@@ -268,13 +337,14 @@ static bool put(const char *bytes, size_t length)
 /* A client that takes its time must not keep the worker for ever; web servers have the patience that it lacks. */
 static bool is_too_slow(int64_t microseconds, int64_t sent)
 {
-    int64_t grace = state.options.io_timeout_seconds * 1000000;
-    return microseconds > grace && sent / SLOWEST_BYTES_PER_SECOND < (microseconds - grace) / 1000000;
+    int64_t grace = state.options.io_timeout_seconds * MICROSECONDS;
+    return microseconds > grace && sent / SLOWEST_BYTES_PER_SECOND < (microseconds - grace) / MICROSECONDS;
 }
 
 static bool put_file(const struct reply *reply)
 {
     char *block = arena_alloc(reply->arena, LIMIT_BLOCK_BYTES);
+    state.long_reply = true;
     int64_t at = reply->stream_first;
     int64_t left = reply->stream_length;
     int64_t started = clock_monotonic();
@@ -302,6 +372,17 @@ static bool put_file(const struct reply *reply)
     return true;
 }
 
+/* What fits into the socket is sent without a deadline; it waits for nobody. */
+static bool put_text(const struct buffer *text)
+{
+    state.long_reply = text->length > LIMIT_BLOCK_BYTES;
+    if (!state.long_reply)
+        return put(text->bytes, text->length);
+    fastcgi_deadline_start(state.request.ipcFd, state.options.io_timeout_seconds * MICROSECONDS);
+    bool sent = put(text->bytes, text->length);
+    return !fastcgi_deadline_end() && sent;
+}
+
 bool fastcgi_send(const struct reply *reply)
 {
     struct buffer head = reply_head(reply);
@@ -310,7 +391,7 @@ bool fastcgi_send(const struct reply *reply)
     if (reply->stream_fd >= 0)
         return put(head.bytes, head.length) && put_file(reply);
     buffer_add(&head, reply->body.bytes, reply->body.length);
-    return put(head.bytes, head.length);
+    return put_text(&head);
 }
 
 /* Whether the stream of the body has been read to its end, with its last, empty record. */
@@ -334,11 +415,14 @@ static void close_at_once(int64_t body_left)
 
 void fastcgi_finish(int64_t body_left)
 {
+    int64_t seconds = state.long_reply ? state.options.io_timeout_seconds : FINISH_SECONDS;
+    fastcgi_deadline_start(state.request.ipcFd, seconds * MICROSECONDS);
     if (state.request.keepConnection != 0 && !all_is_read(body_left))
         state.request.keepConnection = 0;
     else
         close_at_once(body_left);
     FCGX_Finish_r(&state.request);
+    (void)fastcgi_deadline_end();
     if (state.body_fd >= 0)
         (void)close(state.body_fd);
     state.body_fd = -1;

@@ -4,6 +4,7 @@ keep others waiting."""
 
 import contextlib
 import json
+import threading
 import time
 import uuid
 
@@ -12,8 +13,9 @@ import pytest
 import fastcgi_attacks
 import fastcgi_client
 from fastcgi_client import PARAMS, STDIN, begin, environment, pairs, record, stream
-from support import raw, system
+from support import raw, samples, system
 from support.client import check_error
+from support.stack import wait_until
 
 pytestmark = pytest.mark.web_server
 
@@ -270,3 +272,128 @@ def test_a_peer_that_does_not_read_does_not_keep_the_worker(stack):
         started = time.monotonic()
         assert worker.call("GET", stack.prefix + "/system/version", timeout=30).status == 200
         assert time.monotonic() - started < 15
+
+
+# Dripping peers: a byte now and then, never a silence.
+
+
+class Drips:
+    """Connections that get one more byte of what they have to say every 0.1 s, from a thread of its own."""
+
+    def __init__(self, path, count, opening, rest):
+        self.rest = rest
+        self.open = {fastcgi_client.Connection(path, 30.0): 0 for _ in range(count)}
+        self.cut = []
+        self.started = time.monotonic()
+        for connection in self.open:
+            connection.send(opening)
+        self.ending = threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ending.set()
+        self.thread.join()
+        for connection in self.open:
+            connection.close()
+
+    def run(self):
+        while not self.ending.wait(0.1):
+            for connection, at in list(self.open.items()):
+                if connection.send(self.rest[at % len(self.rest):][:1]):
+                    self.open[connection] = at + 1
+                else:
+                    self.cut.append(time.monotonic() - self.started)
+                    del self.open[connection]
+                    connection.close()
+
+    def wait_until_cut(self, seconds):
+        """Every one of them is cut off within the time."""
+        wait_until(lambda: not self.open, seconds, "all dripping peers to be cut off")
+
+
+def drips(prefix):
+    """What may come by drops: (what is sent at once, what follows byte by byte)."""
+    head = begin() + stream(PARAMS, pairs(environment("GET", prefix + "/system/version")))
+    long_head = begin() + stream(PARAMS, pairs({**environment("GET", prefix + "/system/version"), "HTTP_X": "x" * 9000}))
+    login = begin() + stream(
+        PARAMS, pairs(environment("POST", prefix + "/customers/login", content_type="application/json", content_length=9000)))
+    return {
+        "the begin": (b"", head), "the parameters": (begin(), long_head[16:]),
+        "padding of a begin": (record(fastcgi_client.BEGIN_REQUEST, bytes([0, 1, 0, 0, 0, 0, 0, 0]), padding=255)[:16], bytes(255)),
+        "values asked for": (b"", record(fastcgi_client.GET_VALUES, b"", request=0)),
+        "a body": (login + record(STDIN, b"", length=9000), b"{" + b" " * 8999),
+        "a body in records of a byte": (login, record(STDIN, b" ")),
+        "what follows the body": (head + stream(STDIN, b""), b"x"),
+    }
+
+
+@pytest.mark.parametrize("what", list(drips("")))
+def test_a_dripping_peer_is_cut_off(stack, what):
+    """Each byte comes in time; all of them together do not."""
+    opening, rest = drips(stack.prefix)[what]
+    with system.worker(stack, service_io_timeout_seconds=2) as worker, Drips(worker.path, 1, opening, rest) as dripping:
+        started = time.monotonic()
+        assert worker.call("GET", stack.prefix + "/system/version", timeout=60).status == 200
+        assert time.monotonic() - started < 10
+        dripping.wait_until_cut(10)
+
+
+@pytest.mark.parametrize("what", ["the begin", "the parameters", "a body"])
+def test_twelve_dripping_peers_do_not_hold_the_workers(stack, api, what):
+    """The pool as it is installed. Honest requests wait until those are cut that came before, and no longer."""
+    opening, rest = drips(stack.prefix)[what]
+    pool = len(stack.workers_of("workers") or stack.workers())
+    each = 2 if what != "a body" else 8
+    with Drips(stack.socket, 12, opening, rest) as dripping:
+        for _ in range(3):
+            honest(api, each * -(-12 // pool) + 5)
+        dripping.wait_until_cut(each * -(-12 // pool) + 10)
+
+
+def test_a_kept_connection_has_the_time_of_a_head_for_its_next_one(stack):
+    """The time that a body had does not go on to the next head."""
+    uri = stack.prefix + "/customers/login"
+    body = b'{"username": "x@example.org", "password": "' + b"x" * 20000 + b'"}'
+    with system.worker(stack) as worker, worker.connect(30) as connection:
+        values = environment("POST", uri, body=body, content_type="application/json")
+        assert connection.request(values, body, keep=True).status in (400, 401, 413, 429)
+        started = time.monotonic()
+        assert worker.call("GET", stack.prefix + "/system/version", timeout=60).status == 200
+        assert time.monotonic() - started < 8
+
+
+RATE = 16384
+
+
+def test_a_slow_but_honest_upload_comes_through(stack, keeper):
+    """16 KiB a second, with silences, is far above the rate that is asked for, and takes longer than all patience."""
+    data = (samples.text() * RATE)[:7 * RATE]
+    form = (b'--x\r\nContent-Disposition: form-data; name="bucket"\r\n\r\nfiles\r\n'
+            b'--x\r\nContent-Disposition: form-data; name="type"\r\n\r\nmisc\r\n'
+            b'--x\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\n' + data + b"\r\n--x--\r\n")
+    values = environment("POST", stack.prefix + "/system/files", body=form, content_type="multipart/form-data; boundary=x",
+                         headers={"Authorization": f"Bearer {keeper.token}"})
+    with system.worker(stack, service_io_timeout_seconds=2) as worker, worker.connect(60) as connection:
+        started = time.monotonic()
+        connection.send(begin() + stream(PARAMS, pairs(values)))
+        for at in range(0, len(form), RATE):
+            connection.send(record(STDIN, form[at:at + RATE]))
+            time.sleep(1)
+        connection.send(record(STDIN))
+        answer = connection.answer()
+        assert time.monotonic() - started > 6
+    assert answer.status == 200, answer
+
+
+def test_an_upload_below_the_rate_is_cut(stack, keeper):
+    values = environment("POST", stack.prefix + "/system/files", content_type="multipart/form-data; boundary=x",
+                         content_length=1 << 30, headers={"Authorization": f"Bearer {keeper.token}"})
+    opening = begin() + stream(PARAMS, pairs(values)) + record(STDIN, b"--x\r\n" + b"x" * 20000)
+    with system.worker(stack, service_io_timeout_seconds=1) as worker, Drips(worker.path, 1, opening,
+                                                                            record(STDIN, b"x")) as dripping:
+        dripping.wait_until_cut(20)
+        assert worker.call("GET", stack.prefix + "/system/version", timeout=30).status == 200
