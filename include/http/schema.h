@@ -7,6 +7,7 @@
  * How types stand in the struct:
  *
  *   TEXT EMAIL PHONE TIME CHOICE   const char *     NULL: absent or null
+ *   NAME                           const char *     likewise; a TEXT in which nothing makes a link (base/name.h)
  *   SECRET                         struct secret    bytes NULL: absent; is never written
  *   ID                             struct id        none: absent or null
  *   BOOLEAN                        bool
@@ -33,6 +34,7 @@ struct validation;
 
 enum schema_type {
     SCHEMA_TEXT,
+    SCHEMA_NAME,
     SCHEMA_EMAIL,
     SCHEMA_PHONE,
     SCHEMA_TIME,
@@ -62,7 +64,7 @@ struct schema_field {
     unsigned flags;
     size_t offset;
     int64_t minimum;            /* characters, value, or number of items */
-    int64_t maximum;            /* likewise; 0 for TEXT: LIMIT_FIELD_BYTES */
+    int64_t maximum;            /* likewise; 0 for TEXT and NAME: LIMIT_FIELD_BYTES */
     const char *choices;        /* CHOICE, or the items of TEXTS: separated by | */
     const char *fallback;       /* the value when absent, as text ("25", "true", "a|b") */
     const struct schema *schema; /* OBJECT, OBJECTS */

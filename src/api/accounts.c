@@ -28,7 +28,7 @@ struct signup_body {
 };
 
 static const struct schema_field signup_organisation_fields[] = {
-    {.name = "name", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_ORGANISATION_NAME_CHARACTERS,
+    {.name = "name", .type = SCHEMA_NAME, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_ORGANISATION_NAME_CHARACTERS,
      .offset = offsetof(struct signup_organisation, name)},
 };
 
@@ -39,9 +39,9 @@ static const struct schema_field signup_fields[] = {
     {.name = "organisation", .type = SCHEMA_OBJECT, .flags = SCHEMA_REQUIRED, .schema = &signup_organisation_schema,
      .offset = offsetof(struct signup_body, organisation)},
     {.name = "email", .type = SCHEMA_EMAIL, .flags = SCHEMA_REQUIRED, .offset = offsetof(struct signup_body, email)},
-    {.name = "firstName", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
+    {.name = "firstName", .type = SCHEMA_NAME, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
      .offset = offsetof(struct signup_body, first_name)},
-    {.name = "lastName", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
+    {.name = "lastName", .type = SCHEMA_NAME, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
      .offset = offsetof(struct signup_body, last_name)},
     {.name = "phone", .type = SCHEMA_PHONE, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct signup_body, phone)},
     {.name = "services", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNIQUE, .minimum = 1, .maximum = 2, .item_maximum = 20,

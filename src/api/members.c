@@ -45,9 +45,9 @@ static const struct schema_field create_fields[] = {
     {.name = "email", .type = SCHEMA_EMAIL, .flags = SCHEMA_REQUIRED, .offset = offsetof(struct account_member, email)},
     {.name = "password", .type = SCHEMA_SECRET, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
      .offset = offsetof(struct account_member, password)},
-    {.name = "firstName", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
+    {.name = "firstName", .type = SCHEMA_NAME, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
      .offset = offsetof(struct account_member, first_name)},
-    {.name = "lastName", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
+    {.name = "lastName", .type = SCHEMA_NAME, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
      .offset = offsetof(struct account_member, last_name)},
     {.name = "phone", .type = SCHEMA_PHONE, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct account_member, phone)},
     {.name = "roles", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNJUDGED, .maximum = LIMIT_USER_ROLES, .item_maximum = LIMIT_FIELD_BYTES,
@@ -207,9 +207,9 @@ struct patch_body {
 };
 
 static const struct schema_field patch_fields[] = {
-    {.name = "firstName", .type = SCHEMA_TEXT, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
+    {.name = "firstName", .type = SCHEMA_NAME, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
      .offset = offsetof(struct patch_body, first_name)},
-    {.name = "lastName", .type = SCHEMA_TEXT, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
+    {.name = "lastName", .type = SCHEMA_NAME, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
      .offset = offsetof(struct patch_body, last_name)},
     {.name = "phone", .type = SCHEMA_PHONE, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct patch_body, phone),
      .description = "null clears it."},

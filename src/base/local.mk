@@ -8,6 +8,7 @@ libghbase_a_SOURCES = \
 	include/base/limits.h \
 	include/base/log.h src/base/log.c src/base/log_filter.c \
 	include/base/metrics.h include/base/metrics.def src/base/metrics.c src/base/metrics_int.h src/base/metrics_text.c \
+	include/base/name.h src/base/name.c \
 	include/base/network.h src/base/network.c \
 	include/base/secret.h src/base/secret.c \
 	include/base/text.h src/base/text.c

@@ -8,6 +8,7 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/name.h"
 #include "base/secret.h"
 #include "codec/address.h"
 #include "codec/random.h"
@@ -40,6 +41,8 @@ static struct error *check_person(struct arena *arena, const struct account_cust
         if (!utf8_valid(names[i][1], strlen(names[i][1])) || utf8_count(names[i][1]) > LIMIT_NAME_CHARACTERS ||
             names[i][1][0] == '\0')
             validation_add(&validation, "length", "must have 1 to 100 characters", "--%s", names[i][0]);
+        else if (!name_is_good(names[i][1]))
+            validation_add(&validation, "format", NAME_FORMAT, "--%s", names[i][0]);
     return validation.error;
 }
 

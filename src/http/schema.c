@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/id.h"
 #include "base/limits.h"
+#include "base/name.h"
 #include "base/secret.h"
 #include "codec/address.h"
 #include "codec/document.h"
@@ -106,6 +107,10 @@ static void store_text(const struct reader *reader, const struct schema_field *f
         if (!id_parse(value, (struct id *)(void *)place))
             fault(reader, path, "format", "must be an id: 36 lower-case characters");
         return;
+    case SCHEMA_NAME:
+        if (check_length(reader, field, path, value) && !name_is_good(value))
+            fault(reader, path, "format", NAME_FORMAT);
+        break;
     default:
         if (check_length(reader, field, path, value) && (field->flags & SCHEMA_UNJUDGED) == 0 && has_control(value))
             fault(reader, path, "format", "must not hold control characters");

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/id.h"
+#include "base/name.h"
 #include "http/schema.h"
 
 static void write_texts(struct buffer *buffer, const struct text_list *list)
@@ -145,7 +146,10 @@ static void describe_text(struct buffer *buffer, const struct schema_field *fiel
         buffer_add_text(buffer, ",\"pattern\":\"^\\\\+[1-9][0-9]{6,14}$\"");
     if (field->type == SCHEMA_CHOICE)
         describe_choices(buffer, field->choices, nullable);
-    if (input && (field->type == SCHEMA_TEXT || field->type == SCHEMA_SECRET) && field->maximum > 0)
+    if (input && field->type == SCHEMA_NAME)
+        buffer_add_text(buffer, ",\"pattern\":\"" NAME_PATTERN "\"");
+    bool free_text = field->type == SCHEMA_TEXT || field->type == SCHEMA_NAME || field->type == SCHEMA_SECRET;
+    if (input && free_text && field->maximum > 0)
         buffer_add_format(buffer, ",\"minLength\":%lld,\"maxLength\":%lld", (long long)field->minimum,
                           (long long)field->maximum);
 }

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/name.h"
 #include "domain/code.h"
 #include "domain/user.h"
 #include "service/post.h"
@@ -15,7 +16,10 @@ static const char *link_to(struct service *service, struct arena *arena, const c
     return arena_format(arena, "%s/%s?id=%s", service->configuration->service.web_url, page, id_text(arena, user->id));
 }
 
-#define PERSON(user) {"firstName", (user)->first_name}, {"lastName", (user)->last_name}, {"email", (user)->email}
+/* Names are refused with what makes a link of them; those from before that are mailed without it. */
+#define PERSON(arena, user)                                        \
+    {"firstName", name_for_mail((arena), (user)->first_name)},     \
+        {"lastName", name_for_mail((arena), (user)->last_name)}, {"email", (user)->email}
 
 #define QUEUE(service, arena, template, user, values) \
     post_queue((service), (arena), (template), (user)->id, (user)->email, (values), sizeof(values) / sizeof *(values))
@@ -25,8 +29,8 @@ struct error *notice_first_login(struct service *service, struct arena *arena, c
 {
     int64_t days = service->configuration->identity.temporary_password_seconds / 86400;
     const struct mail_template_value values[] = {
-        PERSON(user),
-        {"organisation", organisation},
+        PERSON(arena, user),
+        {"organisation", name_for_mail(arena, organisation)},
         {"temporaryPassword", secret_reveal(temporary_password)},
         {"link", link_to(service, arena, "first-login", user)},
         {"days", arena_format(arena, "%lld", (long long)days)},
@@ -38,8 +42,8 @@ struct error *notice_confirm(struct service *service, struct arena *arena, const
                              const char *organisation, struct secret code)
 {
     const struct mail_template_value values[] = {
-        PERSON(user),
-        {"organisation", organisation},
+        PERSON(arena, user),
+        {"organisation", name_for_mail(arena, organisation)},
         {"code", secret_reveal(code)},
         {"link", link_to(service, arena, "confirm", user)},
         {"hours", arena_format(arena, "%d", CODE_CONFIRM_SECONDS / 3600)},
@@ -50,7 +54,7 @@ struct error *notice_confirm(struct service *service, struct arena *arena, const
 struct error *notice_reset(struct service *service, struct arena *arena, const struct user *user, struct secret code)
 {
     const struct mail_template_value values[] = {
-        PERSON(user),
+        PERSON(arena, user),
         {"code", secret_reveal(code)},
         {"link", link_to(service, arena, "reset", user)},
         {"minutes", arena_format(arena, "%d", CODE_RESET_SECONDS / 60)},
@@ -63,7 +67,7 @@ struct error *notice_password_changed(struct service *service, struct arena *are
     char now[CLOCK_TEXT_BYTES];
     clock_format(clock_now(), now);
     const struct mail_template_value values[] = {
-        PERSON(user),
+        PERSON(arena, user),
         {"time", arena_format(arena, "%.10s %.5s UTC", now, now + 11)},
     };
     return QUEUE(service, arena, "password-changed", user, values);

@@ -70,7 +70,7 @@ class Site:
         return self.api.post("/customers/refresh", json={"refreshToken": token}, timeout=PATIENCE, **more)
 
     def sign_up(self, email, **more):
-        body = {"organisation": {"name": email}, "email": email, "firstName": "Ada", "lastName": "Faulty"}
+        body = {"organisation": {"name": email.partition("@")[0]}, "email": email, "firstName": "Ada", "lastName": "Faulty"}
         return self.api.post("/customers/signup", token=self.admin, json=body, timeout=PATIENCE, **more)
 
     def status(self, email):

@@ -10,6 +10,7 @@ tests_unit_test_base_SOURCES = \
 	tests/unit/base/test_log.c \
 	tests/unit/base/test_log_filter.c \
 	tests/unit/base/test_metrics.c \
+	tests/unit/base/test_name.c \
 	tests/unit/base/test_network.c \
 	tests/unit/base/test_secret.c \
 	tests/unit/base/test_text.c

@@ -10,6 +10,7 @@
     X(log)                                                                                                   \
     X(log_filter)                                                                                            \
     X(metrics)                                                                                               \
+    X(name)                                                                                                  \
     X(network)                                                                                               \
     X(secret)                                                                                                \
     X(text)

@@ -193,6 +193,38 @@ static void schema_refuses_blank_and_control_characters(void **state)
     assert_true(names(read_text(arena, "{\"text\":\"abcdef\"}", &sample, NULL), "text", "length"));
 }
 
+static void schema_takes_names_in_which_nothing_makes_a_link(void **state)
+{
+    static const struct schema_field name_fields[] = {
+        {.name = "name", .type = SCHEMA_NAME, .minimum = 1, .maximum = 5, .offset = offsetof(struct inner, name)}};
+    static const struct schema name_schema = {.name = "Named", SCHEMA_FIELDS(name_fields), .size = sizeof(struct inner)};
+    static const struct {
+        const char *value;
+        const char *code; /* NULL: taken */
+    } cases[] = {{"Ægir", NULL},     {"O'N-B", NULL},  {"a:b", "format"}, {"a/b", "format"}, {"a\\\\b", "format"}, {"<b", "format"},
+                 {"b>", "format"},   {"a@b", "format"}, {"a\\n", "format"}, {"\\u202ex", "format"}, {"abcdef", "length"},
+                 {"abcde:", "length"}, {" ", "length"}, {"", "length"}};
+    struct arena *arena = harness_arena(state);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct document *document;
+        struct validation validation;
+        const char *json = arena_format(arena, "{\"name\":\"%s\"}", cases[i].value);
+        assert_null(document_parse(arena, json, strlen(json), &document));
+        validation_init(&validation, arena);
+        const struct inner *inner = schema_read(&name_schema, document, &validation, NULL);
+        if (cases[i].code == NULL)
+            assert_string_equal(inner->name, cases[i].value);
+        if ((validation.error == NULL) != (cases[i].code == NULL) ||
+            (cases[i].code != NULL && !names(validation.error, "name", cases[i].code)))
+            fail_msg("\"%s\" is not judged as it must be", cases[i].value);
+    }
+    struct buffer buffer;
+    buffer_init(&buffer, arena);
+    schema_describe(&buffer, &name_schema, true);
+    assert_non_null(strstr(buffer.bytes, "\"minLength\":1,\"maxLength\":5"));
+    assert_non_null(strstr(buffer.bytes, "\"pattern\":\"^[^\\\\u0000-\\\\u001F:/\\\\\\\\<>@"));
+}
+
 static void schema_takes_only_an_object(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -284,6 +316,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(schema_reads_whole_numbers_within_their_bounds),
     HARNESS_TEST(schema_refuses_null_where_it_is_not_said),
     HARNESS_TEST(schema_refuses_blank_and_control_characters),
+    HARNESS_TEST(schema_takes_names_in_which_nothing_makes_a_link),
     HARNESS_TEST(schema_takes_only_an_object),
     HARNESS_TEST(query_is_split_and_read),
     HARNESS_TEST(query_faults_are_named),
