@@ -113,6 +113,10 @@ struct configuration {
         struct text_list allow; /* addresses and ranges, or the one word "none" */
     } metrics;
     struct {
+        int64_t accounts_per_hour;  /* team members that an organisation makes */
+        int64_t customers_per_hour; /* that internal staff make together */
+    } limits;
+    struct {
         int64_t deadline_seconds;
         int64_t free_bytes_min;
         int64_t outbox_lag_seconds;

@@ -6,6 +6,9 @@
  * A claim is a lease: it moves next_attempt_at ahead and counts an attempt, so that a runner that dies
  * gives the work back by doing nothing. Reports name the attempt they speak of; one that outlived its lease
  * changes nothing. Work is done at least once: at most one repetition for each crash.
+ *
+ * Work has a rank. Nothing of a lower rank is claimed while something of a higher one is due, so however much is queued, a
+ * mail with a code waits for its like alone, and for the one piece of work that is being done.
  */
 #ifndef GATEHOUSE_DOMAIN_OUTBOX_H
 #define GATEHOUSE_DOMAIN_OUTBOX_H
@@ -19,6 +22,21 @@
 struct arena;
 struct database;
 struct error;
+
+enum outbox_rank {
+    OUTBOX_URGENT,   /* mails with a code or a temporary password: somebody waits for them */
+    OUTBOX_QUESTION, /* what may lead to such a mail; strangers can queue many of these */
+    OUTBOX_ORDINARY  /* all else */
+};
+
+/* What is added. `payload` is sealed by the caller. */
+struct outbox_work {
+    const char *kind;
+    enum outbox_rank rank;
+    struct id user_id; /* zeros: none */
+    const void *payload;
+    size_t payload_length;
+};
 
 struct outbox_item {
     uint64_t number;
@@ -41,13 +59,13 @@ struct outbox_counts {
     uint64_t dead;
 };
 
-/* Adds work that is due at once; part of the transaction it belongs to. `payload` is sealed by the caller. */
-struct error *outbox_add(struct database *database, struct arena *arena, const char *kind, struct id user,
-                         const void *payload, size_t length);
+/* Adds work that is due at once; part of the transaction it belongs to. */
+struct error *outbox_add(struct database *database, struct arena *arena, const struct outbox_work *work);
 
 /*
- * Claims up to `limit` (1 to 100) items that are due, oldest first, for `lease_seconds`. Parallel runners
- * never get the same item (FOR UPDATE SKIP LOCKED). No items is no error.
+ * Claims items of the highest rank of which any is due, oldest first, for `lease_seconds`: up to `limit` (1 to 100) urgent
+ * ones, else one, so that the next urgent one waits for no more. Parallel runners never get the same item (FOR UPDATE
+ * SKIP LOCKED). No items is no error.
  */
 struct error *outbox_claim(struct database *database, struct arena *arena, unsigned limit,
                            unsigned lease_seconds, struct outbox_items *items_out);

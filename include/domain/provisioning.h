@@ -20,13 +20,22 @@
 #include <stddef.h>
 
 #include "domain/organisation.h"
+#include "domain/throttle.h"
 #include "domain/user.h"
 
 enum provisioning_outcome {
     PROVISIONING_NEW,     /* rows made with the ids given */
     PROVISIONING_RESUMED, /* rows were there, half-done: taken over, ids replaced by theirs */
     PROVISIONING_TAKEN,   /* the address belongs to someone: answer user.exists */
-    PROVISIONING_BUSY     /* another request is making this very account at the moment: answer user.exists */
+    PROVISIONING_BUSY,    /* another request is making this very account at the moment: answer user.exists */
+    PROVISIONING_LIMITED  /* as many were made as may be: answer rate.limited */
+};
+
+/* How many accounts may be made in an hour, counted under the key (domain/throttle.h). */
+struct provisioning_limit {
+    struct throttle_key key;
+    int64_t most;
+    unsigned wait; /* with PROVISIONING_LIMITED: the seconds until another may be made */
 };
 
 /*
@@ -37,10 +46,13 @@ enum provisioning_outcome {
  * the values given. A half-done account of another kind or another organisation than the one asked for
  * counts as taken. The statuses given are not read. After NEW and RESUMED the lock is held:
  * provisioning_end() gives it back, also after an error in between.
+ *
+ * With `limit` (NULL: none) a NEW one is counted in the transaction that makes the rows, so no number of requests at once
+ * makes more. What does not become an account in the end can be given back with throttle_give_back().
  */
 struct error *provisioning_begin(struct database *database, struct arena *arena,
                                  struct organisation *organisation, struct user *user,
-                                 enum provisioning_outcome *outcome_out);
+                                 struct provisioning_limit *limit, enum provisioning_outcome *outcome_out);
 
 /*
  * Part of a transaction: provisioning -> `status` (not provisioning), with the provider's subject; for a

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 
+#include "base/metrics.h"
 #include "domain/throttle.h"
 
 struct arena;
@@ -29,6 +30,9 @@ struct guard guard_of_password(struct arena *arena, const struct caller *caller,
 
 /* Of a try at a code or a refresh token: by address only. */
 struct guard guard_of_code(const struct caller *caller);
+
+/* RATE_LIMITED with Retry-After, counted as that metric: for who asked for more than may be. */
+struct error *guard_refuse(struct arena *arena, unsigned wait, enum metric metric);
 
 /* RATE_LIMITED while a wait is running. Before the try. */
 struct error *guard_enter(struct service *service, struct arena *arena, const struct guard *guard);

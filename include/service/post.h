@@ -22,7 +22,10 @@ struct service;
 /* The outbox kind of mails. */
 #define POST_KIND "mail"
 
-/* Queues the mail `template` for `user` at the address `to`; part of a transaction. `values` fill the template. */
+/*
+ * Queues the mail `template` for `user` at the address `to`; part of a transaction. `values` fill the template. One with a
+ * value `code` or `temporaryPassword` is sent before all that bring neither.
+ */
 struct error *post_queue(struct service *service, struct arena *arena, const char *template, struct id user,
                          const char *to, const struct mail_template_value *values, size_t count);
 

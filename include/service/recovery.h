@@ -20,7 +20,7 @@ struct service;
 #define RECOVERY_FORGOTTEN "forgotten"
 #define RECOVERY_RESEND "resend"
 
-/* Queues the question; `kind` is one of the two. */
+/* Queues the question; `kind` is one of the two. RATE_LIMITED when the client's address has asked too often. */
 struct error *recovery_ask(struct service *service, struct arena *arena, const struct caller *caller, const char *kind,
                            const char *username);
 

@@ -99,6 +99,8 @@ static const struct configuration_row rows[] = {
     CHOICE(log, level, "info", "fatal|error|warn|info|debug|trace"),
     FILE_PATH(metrics, file, "/run/gatehouse/metrics"),
     WORDS_OR(metrics, allow, "127.0.0.0/8 ::1/128"),
+    INTEGER(limits, accounts_per_hour, "100", 1, 1000000),
+    INTEGER(limits, customers_per_hour, "1000", 1, 1000000),
     INTEGER(health, deadline_seconds, "3", 1, 60),
     INTEGER(health, free_bytes_min, "67108864", 67108864, INT64_C(1) << 50),
     INTEGER(health, outbox_lag_seconds, "900", 1, 86400),

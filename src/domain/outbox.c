@@ -16,21 +16,23 @@
 #define WAIT_MAX_MS INT64_C(900000)
 #define REASON_CHARACTERS 500
 
-static const struct statement insert_item = {"INSERT INTO outbox (kind, user_id, payload) VALUES (?, ?, ?)"};
+static const struct statement insert_item = {
+    "INSERT INTO outbox (kind, priority, user_id, payload) VALUES (?, ?, ?, ?)"};
 
-struct error *outbox_add(struct database *database, struct arena *arena, const char *kind, struct id user,
-                         const void *payload, size_t length)
+struct error *outbox_add(struct database *database, struct arena *arena, const struct outbox_work *work)
 {
     assert(database_in_transaction(database));
-    TRY(database_change(
-        database, arena, &insert_item,
-        VALUES(database_text(kind), database_id_or_null(user), database_bytes(payload, length)), NULL));
-    return NULL;
+    return database_change(database, arena, &insert_item,
+                           VALUES(database_text(work->kind), database_integer(work->rank), database_id_or_null(work->user_id),
+                                  database_bytes(work->payload, work->payload_length)),
+                           NULL);
 }
 
-static const struct statement find_due = {"SELECT id, kind, user_id, payload, attempts FROM outbox"
-                                          " WHERE status = 'waiting' AND next_attempt_at <= UTC_TIMESTAMP(3)"
-                                          " ORDER BY next_attempt_at, id LIMIT ? FOR UPDATE SKIP LOCKED"};
+/* One rank at a time: so the index gives the rows in their order, and none that waits for a later attempt is looked at. */
+static const struct statement find_due = {
+    "SELECT id, kind, user_id, payload, attempts FROM outbox FORCE INDEX (outbox_priority)"
+    " WHERE status = 'waiting' AND priority = ? AND next_attempt_at <= UTC_TIMESTAMP(3)"
+    " ORDER BY next_attempt_at, id LIMIT ? FOR UPDATE SKIP LOCKED"};
 
 static const struct statement lease = {
     "UPDATE outbox SET attempts = attempts + 1, next_attempt_at = UTC_TIMESTAMP(3) + INTERVAL ? SECOND"
@@ -42,11 +44,23 @@ struct claim {
     struct outbox_items *items;
 };
 
+/* Of the highest rank of which any is due. */
+static struct error *find_first(struct database *database, struct arena *arena, unsigned limit, struct rows **rows_out)
+{
+    for (int rank = OUTBOX_URGENT; rank <= OUTBOX_ORDINARY; rank++) {
+        int64_t most = rank == OUTBOX_URGENT ? limit : 1;
+        TRY(database_query(database, arena, &find_due, VALUES(database_integer(rank), database_integer(most)), rows_out));
+        if ((*rows_out)->count > 0)
+            return NULL;
+    }
+    return NULL;
+}
+
 static struct error *claim_items(struct database *database, struct arena *arena, void *context)
 {
     const struct claim *claim = context;
-    struct rows *rows;
-    TRY(database_query(database, arena, &find_due, VALUES(database_integer(claim->limit)), &rows));
+    struct rows *rows = NULL;
+    TRY(find_first(database, arena, claim->limit, &rows));
     struct outbox_item *items = arena_array(arena, rows->count, sizeof *items);
     for (size_t i = 0; i < rows->count; i++) {
         items[i] = (struct outbox_item){

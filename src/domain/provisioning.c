@@ -39,6 +39,7 @@ struct beginning {
     struct user *user;
     struct id organisation_id;
     struct id user_id;
+    struct provisioning_limit *limit; /* NULL: none */
     enum provisioning_outcome outcome;
 };
 
@@ -95,6 +96,11 @@ static struct error *begin_rows(struct database *database, struct arena *arena, 
         beginning->outcome = PROVISIONING_TAKEN;
         return rows->count == 1 && is_ours(beginning, rows) ? take_over(database, arena, rows, beginning) : NULL;
     }
+    if (beginning->limit != NULL)
+        TRY(throttle_take(database, arena, &beginning->limit->key, beginning->limit->most, &beginning->limit->wait));
+    beginning->outcome = PROVISIONING_LIMITED;
+    if (beginning->limit != NULL && beginning->limit->wait > 0)
+        return NULL;
     if (beginning->organisation != NULL)
         TRY(organisation_insert(database, arena, beginning->organisation));
     bool duplicate;
@@ -106,7 +112,7 @@ static struct error *begin_rows(struct database *database, struct arena *arena, 
 
 struct error *provisioning_begin(struct database *database, struct arena *arena,
                                  struct organisation *organisation, struct user *user,
-                                 enum provisioning_outcome *outcome_out)
+                                 struct provisioning_limit *limit, enum provisioning_outcome *outcome_out)
 {
     struct rows *rows;
     user->email = user_email_canonical(arena, user->email);
@@ -128,11 +134,12 @@ struct error *provisioning_begin(struct database *database, struct arena *arena,
         .user = user,
         .organisation_id = organisation != NULL ? organisation->id : user->organisation_id,
         .user_id = user->id,
+        .limit = limit,
     };
     struct error *error = database_transaction(database, arena, begin_rows, &beginning, NULL);
     if (error != NULL && error->code == ERROR_USER_EXISTS)
         error = NULL;
-    if (error != NULL || beginning.outcome == PROVISIONING_TAKEN)
+    if (error != NULL || beginning.outcome == PROVISIONING_TAKEN || beginning.outcome == PROVISIONING_LIMITED)
         provisioning_end(database, arena, user);
     TRY(error);
     *outcome_out = beginning.outcome;

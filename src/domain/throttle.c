@@ -46,13 +46,33 @@ struct throttle_key throttle_of_name(struct arena *arena, const char *username)
     return make_key("account", 'n', key, strlen(key));
 }
 
-struct throttle_key throttle_of_address(const char *address)
+static struct throttle_key network_key(const char *scope, const char *address)
 {
     struct in6_addr v6;
     /* One customer's IPv6 network has 2^64 addresses: the network counts. */
     if (inet_pton(AF_INET6, address, &v6) == 1 && !IN6_IS_ADDR_V4MAPPED(&v6))
-        return make_key("address", '6', v6.s6_addr, 8);
-    return make_key("address", 'a', address, strlen(address));
+        return make_key(scope, '6', v6.s6_addr, 8);
+    return make_key(scope, 'a', address, strlen(address));
+}
+
+struct throttle_key throttle_of_address(const char *address)
+{
+    return network_key("address", address);
+}
+
+struct throttle_key throttle_of_mail(const char *address)
+{
+    return network_key("mail", address);
+}
+
+struct throttle_key throttle_of_members(struct id organisation)
+{
+    return make_key("organisation", 'm', organisation.bytes, sizeof organisation.bytes);
+}
+
+struct throttle_key throttle_of_customers(struct id organisation)
+{
+    return make_key("organisation", 'c', organisation.bytes, sizeof organisation.bytes);
 }
 
 static bool is_account(const struct throttle_key *key)
@@ -95,6 +115,8 @@ static const struct statement write_state = {
 static const struct statement shorten_wait = {
     "UPDATE throttle SET locked_until = UTC_TIMESTAMP(3) + INTERVAL ? SECOND"
     " WHERE scope = ? AND subject = ? AND locked_until > UTC_TIMESTAMP(3) + INTERVAL ? SECOND"};
+static const struct statement give_use_back = {
+    "UPDATE throttle SET failures = failures - 1 WHERE scope = ? AND subject = ? AND failures > 0"};
 static const struct statement remove_state = {"DELETE FROM throttle WHERE scope = ? AND subject = ?"};
 static const struct statement purge_states = {
     "DELETE FROM throttle WHERE updated_at < UTC_TIMESTAMP(3) - INTERVAL 1 DAY LIMIT ?"};
@@ -197,6 +219,53 @@ struct error *throttle_succeed(struct database *database, struct arena *arena, c
     *wait_out = step.wait;
     return NULL;
 }
+
+/* ---- uses ---------------------------------------------------------------------------------------- */
+
+/* A use on its way through the transaction. */
+struct use {
+    const struct throttle_key *key;
+    int64_t most;
+    unsigned wait;
+};
+
+static struct error *take_use(struct database *database, struct arena *arena, void *context)
+{
+    struct use *use = context;
+    struct rows *rows;
+    int64_t period = strcmp(use->key->scope, "mail") == 0 ? THROTTLE_MAIL_SECONDS : THROTTLE_ORGANISATION_SECONDS;
+    use->wait = 0;
+    TRY(database_change(database, arena, &make_state, VALUES(KEY_VALUES(use->key)), NULL));
+    TRY(database_query(database, arena, &lock_state, VALUES(KEY_VALUES(use->key)), &rows));
+    int64_t count = rows_integer(rows, 0, 1);
+    int64_t age = rows_integer(rows, 0, 2);
+    /* A time that is over, or lies in the future of a stepped clock, begins anew. */
+    bool over = age >= period || age < -CLOCK_SLACK_SECONDS;
+    if (!over && count >= use->most) {
+        use->wait = (unsigned)(age > 0 ? period - age : period);
+        return NULL;
+    }
+    return database_change(database, arena, &write_state,
+                           VALUES(database_integer(over ? 1 : count + 1), database_boolean(over || count == 0),
+                                  database_integer(0), database_integer(0), KEY_VALUES(use->key)),
+                           NULL);
+}
+
+struct error *throttle_take(struct database *database, struct arena *arena, const struct throttle_key *key, int64_t most,
+                            unsigned *wait_out)
+{
+    struct use use = {.key = key, .most = most};
+    TRY(database_transaction(database, arena, take_use, &use, NULL));
+    *wait_out = use.wait;
+    return NULL;
+}
+
+struct error *throttle_give_back(struct database *database, struct arena *arena, const struct throttle_key *key)
+{
+    return database_change(database, arena, &give_use_back, VALUES(KEY_VALUES(key)), NULL);
+}
+
+/* ---- both ---------------------------------------------------------------------------------------- */
 
 struct error *throttle_lift(struct database *database, struct arena *arena, const struct throttle_key *key)
 {

@@ -4,6 +4,7 @@
  * the mail last. See domain/provisioning.h for what each interruption leaves.
  */
 #include "base/arena.h"
+#include "base/configuration.h"
 #include "base/error.h"
 #include "codec/random.h"
 #include "domain/audit.h"
@@ -11,10 +12,12 @@
 #include "domain/principal.h"
 #include "domain/provisioning.h"
 #include "domain/role.h"
+#include "domain/throttle.h"
 #include "service/account.h"
 #include "service/authority.h"
 #include "service/caller.h"
 #include "service/grant.h"
+#include "service/guard.h"
 #include "service/notice.h"
 #include "service/password_policy.h"
 #include "service/service.h"
@@ -35,6 +38,8 @@ struct creation {
     enum provider_account_kind kind;
     enum user_status status;
     const char *action;
+    struct provisioning_limit *limit; /* NULL: the operator's command */
+    bool counted;                     /* by the limit */
     bool won;
 };
 
@@ -113,6 +118,8 @@ static struct error *make_at_provider(struct creation *creation, struct arena *a
     if (outcome == PROVIDER_OK)
         return NULL;
     TRY(provisioning_abort(creation->service->database, arena, creation->user));
+    if (creation->counted)
+        TRY(throttle_give_back(creation->service->database, arena, &creation->limit->key));
     if (outcome == PROVIDER_PASSWORD_REFUSED)
         return password_policy_refused(arena, "password");
     return error_new(arena, ERROR_USER_EXISTS, "provider: %s", provider_outcome_text(outcome));
@@ -136,9 +143,13 @@ static struct error *create(struct creation *creation, struct arena *arena)
 {
     struct database *database = creation->service->database;
     enum provisioning_outcome outcome;
-    TRY(provisioning_begin(database, arena, creation->organisation, creation->user, &outcome));
+    TRY(provisioning_begin(database, arena, creation->organisation, creation->user, creation->limit, &outcome));
     if (outcome == PROVISIONING_TAKEN || outcome == PROVISIONING_BUSY)
         return error_entry(error_plain(arena, ERROR_USER_EXISTS), "email", "taken", "belongs to another account");
+    if (outcome == PROVISIONING_LIMITED)
+        return error_message(guard_refuse(arena, creation->limit->wait, METRIC_THROTTLED_ORGANISATION),
+                             "Your organisation has made as many accounts as it may in an hour. Wait as long as Retry-After says.");
+    creation->counted = creation->limit != NULL && outcome == PROVISIONING_NEW;
     struct error *error = run_steps(creation, arena);
     provisioning_end(database, arena, creation->user);
     return error;
@@ -180,6 +191,8 @@ struct error *account_create_customer(struct service *service, struct arena *are
         .last_name = customer->last_name,
         .roles = role_of_owner(arena, &customer->services),
     };
+    struct provisioning_limit limit = {.key = throttle_of_customers(caller_home(caller)),
+                                       .most = service->configuration->limits.customers_per_hour};
     struct creation creation = {
         .service = service,
         .caller = caller,
@@ -193,6 +206,7 @@ struct error *account_create_customer(struct service *service, struct arena *are
         .kind = PROVIDER_INVITED,
         .status = USER_AWAITING_FIRST_LOGIN,
         .action = "customer.create",
+        .limit = &limit,
     };
     TRY(role_list(service->database, arena, &roles));
     TRY(grant_check(arena, caller, &roles, &user.roles, &user.permissions, "services"));
@@ -234,6 +248,8 @@ struct error *account_create_member(struct service *service, struct arena *arena
         .roles = member->roles,
         .permissions = member->permissions,
     };
+    struct provisioning_limit limit = {.key = throttle_of_members(caller_home(caller)),
+                                       .most = service->configuration->limits.accounts_per_hour};
     struct creation creation = {
         .service = service,
         .caller = caller,
@@ -245,6 +261,7 @@ struct error *account_create_member(struct service *service, struct arena *arena
         .kind = PROVIDER_AWAITING_CODE,
         .status = USER_AWAITING_CONFIRMATION,
         .action = "user.create",
+        .limit = &limit,
     };
     TRY(role_list(service->database, arena, &roles));
     TRY(validate_member(service, arena, member, &roles));

@@ -24,12 +24,17 @@ struct guard guard_of_password(struct arena *arena, const struct caller *caller,
     return guard;
 }
 
-static struct error *refuse(struct arena *arena, unsigned wait, bool by_address)
+struct error *guard_refuse(struct arena *arena, unsigned wait, enum metric metric)
 {
-    metrics_add(by_address ? METRIC_THROTTLED_ADDRESS : METRIC_THROTTLED_ACCOUNT, 1);
+    metrics_add(metric, 1);
     struct error *error = error_plain(arena, ERROR_RATE_LIMITED);
     error->retry_after = wait;
     return error;
+}
+
+static struct error *refuse(struct arena *arena, unsigned wait, bool by_address)
+{
+    return guard_refuse(arena, wait, by_address ? METRIC_THROTTLED_ADDRESS : METRIC_THROTTLED_ACCOUNT);
 }
 
 struct error *guard_enter(struct service *service, struct arena *arena, const struct guard *guard)

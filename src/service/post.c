@@ -26,9 +26,19 @@ struct letter {
     size_t count;
 };
 
+/* Whether the mail brings what its reader waits for. */
+static enum outbox_rank rank_of(const struct mail_template_value *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(values[i].name, "code") == 0 || strcmp(values[i].name, "temporaryPassword") == 0)
+            return OUTBOX_URGENT;
+    return OUTBOX_ORDINARY;
+}
+
 struct error *post_queue(struct service *service, struct arena *arena, const char *template, struct id user,
                          const char *to, const struct mail_template_value *values, size_t count)
 {
+    struct outbox_work work = {.kind = POST_KIND, .rank = rank_of(values, count), .user_id = user};
     struct buffer payload;
     buffer_init(&payload, arena);
     buffer_add_text(&payload, "{\"template\":");
@@ -45,9 +55,9 @@ struct error *post_queue(struct service *service, struct arena *arena, const cha
     }
     buffer_add_text(&payload, "}}");
     unsigned char *sealed;
-    size_t length;
-    TRY(seal(arena, service->master, SEAL_PURPOSE, payload.bytes, payload.length, &sealed, &length));
-    return outbox_add(service->database, arena, POST_KIND, user, sealed, length);
+    TRY(seal(arena, service->master, SEAL_PURPOSE, payload.bytes, payload.length, &sealed, &work.payload_length));
+    work.payload = sealed;
+    return outbox_add(service->database, arena, &work);
 }
 
 static struct error *open_letter(struct service *service, struct arena *arena, const struct outbox_item *item,

@@ -13,8 +13,10 @@
 #include "domain/code.h"
 #include "domain/outbox.h"
 #include "domain/provisioning.h"
+#include "domain/throttle.h"
 #include "identity/provider.h"
 #include "service/caller.h"
+#include "service/guard.h"
 #include "service/notice.h"
 #include "service/service.h"
 #include "service/sync.h"
@@ -38,22 +40,27 @@ struct question {
 
 /* A sealed question on its way into the outbox. */
 struct asking {
-    const char *kind;
-    const unsigned char *sealed;
-    size_t length;
+    struct outbox_work work;
+    const char *client_address; /* NULL: the web server gave none */
+    unsigned wait;              /* the address has asked often enough */
 };
 
+/* Count and question are one transaction: an address gets no more into the outbox than is counted. */
 static struct error *queue_question(struct database *database, struct arena *arena, void *context)
 {
-    static const struct id nobody;
-    const struct asking *asking = context;
-    return outbox_add(database, arena, asking->kind, nobody, asking->sealed, asking->length);
+    struct asking *asking = context;
+    asking->wait = 0;
+    if (asking->client_address != NULL && *asking->client_address != '\0') {
+        struct throttle_key key = throttle_of_mail(asking->client_address);
+        TRY(throttle_take(database, arena, &key, THROTTLE_MAIL_FREE, &asking->wait));
+    }
+    return asking->wait == 0 ? outbox_add(database, arena, &asking->work) : NULL;
 }
 
 struct error *recovery_ask(struct service *service, struct arena *arena, const struct caller *caller, const char *kind,
                            const char *username)
 {
-    struct asking asking = {.kind = kind};
+    struct asking asking = {.work = {.kind = kind, .rank = OUTBOX_QUESTION}, .client_address = caller->client_address};
     struct buffer payload;
     unsigned char *sealed;
     buffer_init(&payload, arena);
@@ -64,9 +71,10 @@ struct error *recovery_ask(struct service *service, struct arena *arena, const s
     buffer_add_text(&payload, ",\"requestId\":");
     buffer_add_json_text(&payload, caller->request_id);
     buffer_add_text(&payload, "}");
-    TRY(seal(arena, service->master, SEAL_PURPOSE, payload.bytes, payload.length, &sealed, &asking.length));
-    asking.sealed = sealed;
-    return database_transaction(service->database, arena, queue_question, &asking, NULL);
+    TRY(seal(arena, service->master, SEAL_PURPOSE, payload.bytes, payload.length, &sealed, &asking.work.payload_length));
+    asking.work.payload = sealed;
+    TRY(database_transaction(service->database, arena, queue_question, &asking, NULL));
+    return asking.wait == 0 ? NULL : guard_refuse(arena, asking.wait, METRIC_THROTTLED_MAIL);
 }
 
 static struct error *record(struct question *question, struct arena *arena, const char *action)

@@ -21,7 +21,8 @@
 
 struct error *sync_queue(struct service *service, struct arena *arena, struct id user)
 {
-    return outbox_add(service->database, arena, SYNC_KIND, user, "", 0);
+    struct outbox_work work = {.kind = SYNC_KIND, .rank = OUTBOX_ORDINARY, .user_id = user};
+    return outbox_add(service->database, arena, &work);
 }
 
 /* What the row says, in one text: two rows of the same text need the same at the provider. */

@@ -24,7 +24,8 @@ dist_sql_DATA = sql/001-foundation.sql sql/002-roles.sql sql/003-embedded-identi
 	sql/012-outside-identity.sql sql/013-searches.sql sql/014-password-intents.sql \
 	sql/015-password-intents.sql \
 	sql/016-session-mark.sql sql/017-code-decoy.sql sql/018-worker-rights.sql \
-	sql/019-address-keys.sql sql/020-refresh-successors.sql
+	sql/019-address-keys.sql sql/020-refresh-successors.sql \
+	sql/021-mail-flood.sql
 mailtemplatesdir = $(pkgdatadir)/mail
 dist_mailtemplates_DATA = \
 	share/mail/confirm.subject share/mail/confirm.txt share/mail/confirm.html \

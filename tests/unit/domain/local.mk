@@ -22,6 +22,7 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/test_settings.c \
 	tests/unit/domain/test_statements.c \
 	tests/unit/domain/test_throttle.c \
+	tests/unit/domain/test_throttle_use.c \
 	tests/unit/domain/test_user.c \
 	tests/unit/domain/test_user_change.c \
 	tests/unit/domain/test_user_list.c

@@ -18,6 +18,7 @@
     X(file_usage)   \
     X(link_key)     \
     X(throttle)     \
+    X(throttle_use) \
     X(code)         \
     X(user_change)  \
     X(user_list)    \

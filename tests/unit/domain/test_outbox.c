@@ -14,19 +14,29 @@ struct addition {
     struct id user;
     unsigned count;
     bool fail;
+    enum outbox_rank rank;
 };
 
 static struct error *add_body(struct database *database, struct arena *arena, void *context)
 {
     const struct addition *addition = context;
+    struct outbox_work work = {.kind = addition->kind, .rank = addition->rank, .user_id = addition->user,
+                               .payload = "sealed\0bytes", .payload_length = 12};
     for (unsigned i = 0; i < addition->count; i++)
-        TRY(outbox_add(database, arena, addition->kind, addition->user, "sealed\0bytes", 12));
+        TRY(outbox_add(database, arena, &work));
     return addition->fail ? error_plain(arena, ERROR_INTERNAL) : NULL;
 }
 
 static void given_items(struct database *database, struct arena *arena, unsigned count, struct id user)
 {
-    struct addition addition = {"mail", user, count, false};
+    struct addition addition = {"mail", user, count, false, OUTBOX_URGENT};
+    expect_ok(database_transaction(database, arena, add_body, &addition, NULL));
+}
+
+static void given_work(struct database *database, struct arena *arena, unsigned count, const char *kind,
+                       enum outbox_rank rank)
+{
+    struct addition addition = {kind, {{0}}, count, false, rank};
     expect_ok(database_transaction(database, arena, add_body, &addition, NULL));
 }
 
@@ -48,7 +58,7 @@ static void work_appears_with_its_transaction_only(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
     database_fixture_clear();
-    struct addition addition = {"mail", {{0}}, 1, true};
+    struct addition addition = {"mail", {{0}}, 1, true, OUTBOX_ORDINARY};
     expect_error(database_transaction(database, arena, add_body, &addition, NULL), ERROR_INTERNAL);
     assert_int_equal(claim(database, arena, 10).count, 0);
     addition.fail = false;
@@ -167,6 +177,52 @@ static void the_oldest_come_first_and_no_more_than_asked_for(void **state)
     database_free(&database);
 }
 
+/* Rows that the statement reads of the table or its indexes on the way, by the server's own count. */
+static int64_t rows_read(struct database *database, struct arena *arena)
+{
+    static const struct statement count = {
+        "SELECT CAST(SUM(VARIABLE_VALUE) AS SIGNED) FROM information_schema.SESSION_STATUS"
+        " WHERE VARIABLE_NAME IN ('HANDLER_READ_FIRST', 'HANDLER_READ_KEY', 'HANDLER_READ_NEXT', 'HANDLER_READ_PREV')"};
+    struct rows *rows;
+    expect_ok(database_query(database, arena, &count, NO_VALUES, &rows));
+    return rows_integer(rows, 0, 0);
+}
+
+static void a_code_never_waits_behind_thousands_of_others(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    database_fixture_clear();
+    given_work(database, arena, 3000, "sync", OUTBOX_ORDINARY);
+    given_work(database, arena, 3000, "forgotten", OUTBOX_QUESTION);
+    /* Of its own rank thousands wait for their next attempt, as when a mail server was down. */
+    given_work(database, arena, 3000, "later", OUTBOX_URGENT);
+    sql(database, arena,
+        "UPDATE outbox SET next_attempt_at = UTC_TIMESTAMP(3) + INTERVAL IF(kind = 'later', 3600, -60) SECOND");
+    given_work(database, arena, 4, "code", OUTBOX_URGENT);
+    (void)claim(database, arena, 1);
+    int64_t before = rows_read(database, arena);
+    struct outbox_items items = claim(database, arena, 100);
+    assert_true(rows_read(database, arena) - before < 100);
+    assert_int_equal(items.count, 3);
+    for (size_t i = 0; i < 3; i++)
+        assert_string_equal(items.items[i].kind, "code");
+
+    /* Then the questions, then the rest, one at a time, so that the next code waits for one at most. */
+    before = rows_read(database, arena);
+    items = claim(database, arena, 100);
+    assert_true(rows_read(database, arena) - before < 100);
+    assert_int_equal(items.count, 1);
+    assert_string_equal(items.items[0].kind, "forgotten");
+    given_work(database, arena, 1, "code", OUTBOX_URGENT);
+    assert_string_equal(claim(database, arena, 100).items[0].kind, "code");
+    sql(database, arena, "DELETE FROM outbox WHERE kind = 'forgotten'");
+    items = claim(database, arena, 100);
+    assert_int_equal(items.count, 1);
+    assert_string_equal(items.items[0].kind, "sync");
+    database_free(&database);
+}
+
 static int claim_racer(struct database *database, struct arena *arena, unsigned index, void *context)
 {
     (void)index;
@@ -249,6 +305,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(what_fails_waits_longer_each_time_and_dies),
     HARNESS_TEST(a_reason_is_cut_at_a_character),
     HARNESS_TEST(the_oldest_come_first_and_no_more_than_asked_for),
+    HARNESS_TEST(a_code_never_waits_behind_thousands_of_others),
     HARNESS_TEST(runners_never_share_an_item),
     HARNESS_TEST(counts_and_purges_what_is_done),
 };

@@ -45,7 +45,7 @@ static enum provisioning_outcome begin_customer(struct database *database, struc
                                                 struct request *request)
 {
     enum provisioning_outcome outcome;
-    expect_ok(provisioning_begin(database, arena, &request->organisation, &request->user, &outcome));
+    expect_ok(provisioning_begin(database, arena, &request->organisation, &request->user, NULL, &outcome));
     return outcome;
 }
 
@@ -53,7 +53,7 @@ static enum provisioning_outcome begin_member(struct database *database, struct 
                                               struct request *request)
 {
     enum provisioning_outcome outcome;
-    expect_ok(provisioning_begin(database, arena, NULL, &request->user, &outcome));
+    expect_ok(provisioning_begin(database, arena, NULL, &request->user, NULL, &outcome));
     return outcome;
 }
 
@@ -317,7 +317,7 @@ static int create_racer(struct database *database, struct arena *arena, unsigned
     struct request request = a_customer(arena, context);
     enum provisioning_outcome outcome;
     struct activation activation = {&request.user, USER_AWAITING_FIRST_LOGIN, false};
-    if (provisioning_begin(database, arena, &request.organisation, &request.user, &outcome) != NULL)
+    if (provisioning_begin(database, arena, &request.organisation, &request.user, NULL, &outcome) != NULL)
         return 3;
     if (outcome == PROVISIONING_TAKEN || outcome == PROVISIONING_BUSY)
         return 1;
@@ -325,6 +325,54 @@ static int create_racer(struct database *database, struct arena *arena, unsigned
         return 4;
     provisioning_end(database, arena, &request.user);
     return activation.won ? 0 : 1;
+}
+
+/* Members of one organisation, each of another address, of which seven may be made. 0: made; 1: told to wait. */
+static int limited_racer(struct database *database, struct arena *arena, unsigned index, void *context)
+{
+    const struct id *organisation = context;
+    struct provisioning_limit limit = {.key = throttle_of_members(*organisation), .most = 7};
+    struct request request = a_member(arena, arena_format(arena, "limited%u@example.com", index), *organisation);
+    enum provisioning_outcome outcome;
+    if (provisioning_begin(database, arena, NULL, &request.user, &limit, &outcome) != NULL)
+        return 3;
+    if (outcome == PROVISIONING_LIMITED)
+        return limit.wait > 3500 && limit.wait <= 3600 ? 1 : 4;
+    provisioning_end(database, arena, &request.user);
+    return outcome == PROVISIONING_NEW ? 0 : 5;
+}
+
+static void no_number_of_requests_at_once_makes_more_than_may_be(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    database_fixture_clear();
+    struct id organisation = given_organisation(database, arena);
+    int results[RACERS_MAX];
+    race(30, limited_racer, &organisation, results);
+    assert_int_equal(race_count(results, 30, 0), 7);
+    assert_int_equal(race_count(results, 30, 1), 23);
+    assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM user"), 7);
+
+    /* What is taken or resumed is not counted, and another organisation has a number of its own. */
+    struct provisioning_limit limit = {.key = throttle_of_members(organisation), .most = 7};
+    enum provisioning_outcome outcome;
+    const char *made = sql_text(database, arena, "SELECT MIN(email) FROM user");
+    struct request again = a_member(arena, made, organisation);
+    expect_ok(provisioning_begin(database, arena, NULL, &again.user, &limit, &outcome));
+    assert_int_equal(outcome, PROVISIONING_RESUMED);
+    assert_true(activate(database, arena, &again.user, USER_AWAITING_CONFIRMATION));
+    provisioning_end(database, arena, &again.user);
+    again = a_member(arena, made, organisation);
+    expect_ok(provisioning_begin(database, arena, NULL, &again.user, &limit, &outcome));
+    assert_int_equal(outcome, PROVISIONING_TAKEN);
+    struct id other = given_organisation(database, arena);
+    struct request elsewhere = a_member(arena, "elsewhere@example.com", other);
+    limit.key = throttle_of_members(other);
+    expect_ok(provisioning_begin(database, arena, NULL, &elsewhere.user, &limit, &outcome));
+    assert_int_equal(outcome, PROVISIONING_NEW);
+    provisioning_end(database, arena, &elsewhere.user);
+    database_free(&database);
 }
 
 static void of_those_who_create_one_customer_at_once_one_wins(void **state)
@@ -356,5 +404,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(an_abort_removes_what_is_half_done_and_nothing_else),
     HARNESS_TEST(what_was_left_long_ago_can_be_claimed_by_one),
     HARNESS_TEST(of_those_who_create_one_customer_at_once_one_wins),
+    HARNESS_TEST(no_number_of_requests_at_once_makes_more_than_may_be),
 };
 HARNESS_MODULE(provisioning, cases)

@@ -15,6 +15,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/test_grant.c \
 	tests/unit/service/test_live.c \
 	tests/unit/service/test_link.c \
+	tests/unit/service/test_mail_flood.c \
 	tests/unit/service/test_member.c \
 	tests/unit/service/test_token_share.c \
 	tests/unit/service/test_password_policy.c \

@@ -10,6 +10,7 @@
     X(member)          \
     X(equal_work)      \
     X(authority)       \
+    X(mail_flood)      \
     X(live)            \
     X(token_share)     \
     X(fsck)            \

@@ -310,6 +310,38 @@ static void address_that_the_provider_knows_leaves_no_rows(void **state)
     }
 }
 
+static void so_many_are_made_in_an_hour(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    for (size_t m = 0; m < 2; m++) {
+        struct stage *stage = stage_new(arena);
+        struct caller *caller = given_maker(stage, &makers[m]);
+        sql(stage->database, arena, "DELETE FROM throttle");
+        stage->configuration.limits.accounts_per_hour = makers[m].customer ? 1 : 2;
+        stage->configuration.limits.customers_per_hour = makers[m].customer ? 2 : 1;
+        expect_ok(makers[m].make(stage, caller, "one@example.com", NULL));
+        /* What is taken, or what the provider refuses, is not counted. */
+        expect_error(makers[m].make(stage, caller, "one@example.com", NULL), ERROR_USER_EXISTS);
+        struct provider_account foreign = {.kind = PROVIDER_CONFIRMED_ALREADY, .user_id = id_new(), .email = EMAIL,
+                                           .permissions = "", .password = secret_of(OTHER)};
+        const char *subject;
+        enum provider_outcome outcome;
+        expect_ok(provider_create(stage->faulty.inner, arena, &foreign, &subject, &outcome));
+        expect_error(makers[m].make(stage, caller, EMAIL, NULL), ERROR_USER_EXISTS);
+        expect_ok(makers[m].make(stage, caller, "two@example.com", NULL));
+        stage_fault(stage, FAULT_NONE, 0);
+        struct error *error = makers[m].make(stage, caller, "three@example.com", NULL);
+        expect_error(error, ERROR_RATE_LIMITED);
+        assert_in_range(error->retry_after, 3500, 3600);
+        /* Nothing of it was made, here or at the provider, and no mail is due. */
+        assert_int_equal(stage->faulty.calls, 0);
+        assert_int_equal(count_rows(stage, "user", "email = 'three@example.com'"), 0);
+        assert_int_equal(count_rows(stage, "organisation", "status = 'provisioning'"), 0);
+        sql(stage->database, arena, "UPDATE throttle SET since = since - INTERVAL 1 HOUR");
+        expect_ok(makers[m].make(stage, caller, "three@example.com", NULL));
+    }
+}
+
 static void address_is_taken_once(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -340,7 +372,7 @@ static void account_in_the_making_is_not_undone(void **state)
         .first_name = "Ben",
         .last_name = "Brick",
     };
-    expect_ok(provisioning_begin(other, arena, NULL, &user, &outcome));
+    expect_ok(provisioning_begin(other, arena, NULL, &user, NULL, &outcome));
     assert_int_equal(outcome, PROVISIONING_NEW);
     grow_old(stage);
     assert_int_equal(undo(stage), 0); /* slow, but at it: the lock is held */
@@ -422,6 +454,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(concluding_is_all_or_nothing),
     HARNESS_TEST(death_leaves_nothing_that_does_not_heal),
     HARNESS_TEST(address_that_the_provider_knows_leaves_no_rows),
+    HARNESS_TEST(so_many_are_made_in_an_hour),
     HARNESS_TEST(address_is_taken_once),
     HARNESS_TEST(account_in_the_making_is_not_undone),
     HARNESS_TEST(of_two_that_conclude_one_wins),
