@@ -36,6 +36,7 @@ struct configuration {
         const char *name;
         const char *user;
         const char *password_file; /* NULL: none */
+        const char *tls;           /* "required" beyond this machine, or "off-on-a-trusted-network" */
         const char *tls_ca_file;   /* NULL: no TLS */
         int64_t connect_timeout_seconds;
         int64_t query_timeout_seconds;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What a password may be (contract, section 3): 12 to 128 characters (the minimum is configurable), any Unicode, no
- * composition rules; not one of the common passwords, not the person's own e-mail address or names. The same on every
+ * composition rules; not one of the common passwords, not the person's own e-mail address or names, nor the organisation's name. The same on every
  * path that sets one.
  */
 #ifndef GATEHOUSE_SERVICE_PASSWORD_POLICY_H
@@ -20,7 +20,18 @@ struct password_owner {
     const char *email;
     const char *first_name;
     const char *last_name;
+    const char *organisation; /* its name */
 };
+
+struct database;
+struct user;
+
+/*
+ * The owner that `user` is, with the organisation's name from the database. Of NULL, who is nobody, all is NULL, in the same
+ * number of round trips.
+ */
+struct error *password_policy_owner(struct database *database, struct arena *arena, const struct user *user,
+                                    struct password_owner *owner_out);
 
 /*
  * Maps the list of common passwords (lower case, one a line, sorted by bytes). Lives in `arena`. INTERNAL when the

@@ -42,6 +42,7 @@ static const struct configuration_row rows[] = {
     TEXT(database, name, "gatehouse"),
     TEXT(database, user, "gatehouse"),
     FILE_PATH(database, password_file, NULL),
+    CHOICE(database, tls, "required", "required|off-on-a-trusted-network"),
     FILE_PATH(database, tls_ca_file, NULL),
     INTEGER(database, connect_timeout_seconds, "2", 1, 60),
     INTEGER(database, query_timeout_seconds, "5", 1, 600),

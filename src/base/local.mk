@@ -4,6 +4,7 @@ libghbase_a_SOURCES = \
 	include/base/clock.h src/base/clock.c \
 	include/base/configuration.h src/base/configuration.c \
 	include/base/error.h include/base/errors.def src/base/error.c \
+	include/base/folder.h src/base/folder.c \
 	include/base/id.h src/base/id.c \
 	include/base/limits.h \
 	include/base/log.h src/base/log.c src/base/log_filter.c \

@@ -64,6 +64,21 @@ static bool has(const struct range *range, const unsigned char address[ADDRESS_B
     return rest == 0 || ((range->address[whole] ^ address[whole]) >> (8 - rest)) == 0;
 }
 
+bool network_is_loopback(const char *host)
+{
+    static const char *const loopback[] = {"127.0.0.0/8", "::1"};
+    const struct text_list ranges = {.items = (const char **)(uintptr_t)loopback, .count = 2};
+    char address[TEXT_BYTES];
+    size_t length = strlen(host);
+    if (text_equal_ignoring_case(host, "localhost"))
+        return true;
+    if (length < 3 || length >= sizeof address || host[0] != '[' || host[length - 1] != ']')
+        return network_list_has(&ranges, host);
+    memcpy(address, host + 1, length - 2);
+    address[length - 2] = '\0';
+    return strchr(address, ':') != NULL && network_list_has(&ranges, address);
+}
+
 bool network_list_has(const struct text_list *ranges, const char *address)
 {
     unsigned char bytes[ADDRESS_BYTES];

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -61,4 +63,11 @@ struct error *secret_read(struct arena *arena, const char *path, struct secret *
         return error_new(arena, ERROR_INTERNAL, "the secret file %s is %s", path,
                          too_long ? "too long" : "empty");
     return NULL;
+}
+
+void secret_protect_process(void)
+{
+    static const struct rlimit none = {0, 0};
+    (void)prctl(PR_SET_DUMPABLE, 0);
+    (void)setrlimit(RLIMIT_CORE, &none);
 }

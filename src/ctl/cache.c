@@ -94,9 +94,15 @@ static bool read_names(const struct run *run, const char *option, struct text_li
     return true;
 }
 
+static int with_cache(struct run *run, struct error *(*work)(struct service *service, struct arena *arena, void *context), void *context)
+{
+    struct error *error = ctl_become_workers(run);
+    return error != NULL ? ctl_fail(error) : ctl_with_service(run, work, context);
+}
+
 static int run_keys(struct run *run)
 {
-    return ctl_with_service(run, list_keys, run);
+    return with_cache(run, list_keys, run);
 }
 
 static int run_evict(struct run *run)
@@ -106,13 +112,13 @@ static int run_evict(struct run *run)
         return EXIT_USAGE;
     if (run->given_count == 0)
         return ctl_usage(run, "there is nothing to evict");
-    return ctl_with_service(run, do_evict, &eviction);
+    return with_cache(run, do_evict, &eviction);
 }
 
 static int run_flush(struct run *run)
 {
     struct eviction eviction = {.flush = true};
-    return ctl_with_service(run, do_evict, &eviction);
+    return with_cache(run, do_evict, &eviction);
 }
 
 static const struct ctl_option evict_options[] = {

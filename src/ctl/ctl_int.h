@@ -166,6 +166,12 @@ int ctl_with_administrator(struct run *run,
                            struct error *(*work)(struct service *service, struct arena *arena, void *context),
                            void *context);
 
+/*
+ * For commands that open the workers' cache: root becomes the user whose the cache's folder is, for good. Others, and where the
+ * folder is root's, stay who they are.
+ */
+struct error *ctl_become_workers(struct run *run);
+
 /* From where the workers' account connects, as GRANT writes it: "localhost" or "%". */
 const char *ctl_account_host(const struct configuration *configuration);
 

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/secret.h"
 #include "ctl/ctl_int.h"
 
 static int show_version(struct run *run)
@@ -129,6 +130,7 @@ static int run_command(struct run *run, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+    secret_protect_process();
     struct run run = {.arena = arena_new()};
     int at = read_before(&run, argc, argv);
     if (at < 0 || at == argc) {

@@ -61,11 +61,12 @@ static struct error *answer_challenge(struct service *service, struct arena *are
                                       const struct user *user, const struct provider_challenge *challenge,
                                       struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
 {
-    struct password_owner owner = {user->email, user->first_name, user->last_name};
+    struct password_owner owner;
     if (login->new_password.bytes == NULL) {
         struct error *error = error_plain(arena, ERROR_NEW_PASSWORD_REQUIRED);
         return error_entry(error, "newPassword", "required", "is missing");
     }
+    TRY(password_policy_owner(service->database, arena, user, &owner));
     TRY(password_policy_check(service->passwords, arena, "newPassword", login->new_password, &owner));
     return provider_answer_new_password(service->provider, arena, challenge, login->new_password, tokens_out, outcome_out);
 }

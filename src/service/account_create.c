@@ -216,10 +216,10 @@ struct error *account_create_customer(struct service *service, struct arena *are
 
 /* Everything that is wrong with the input of a new member, at once; a password alone answers with its own code. */
 static struct error *validate_member(struct service *service, struct arena *arena, const struct account_member *member,
-                                     const struct role_list *roles)
+                                     const char *organisation, const struct role_list *roles)
 {
     struct validation validation;
-    struct password_owner owner = {member->email, member->first_name, member->last_name};
+    struct password_owner owner = {member->email, member->first_name, member->last_name, organisation};
     validation_init(&validation, arena);
     grant_validate(roles, &member->roles, &member->permissions, &validation);
     grant_validate_length(arena, roles, &member->roles, &member->permissions, &validation);
@@ -264,7 +264,7 @@ struct error *account_create_member(struct service *service, struct arena *arena
         .limit = &limit,
     };
     TRY(role_list(service->database, arena, &roles));
-    TRY(validate_member(service, arena, member, &roles));
+    TRY(validate_member(service, arena, member, organisation->name, &roles));
     TRY(grant_check(arena, caller, &roles, &user.roles, &user.permissions, NULL));
     TRY(create(&creation, arena));
     return read_back(service, arena, &user, NULL, user_out);
@@ -293,9 +293,10 @@ struct error *account_create_admin(struct service *service, struct arena *arena,
         .status = USER_ACTIVE,
         .action = "user.createAdmin",
     };
-    struct password_owner owner = {user.email, user.first_name, user.last_name};
-    TRY(password_policy_check(service->passwords, arena, "password", password, &owner));
+    struct password_owner owner;
     TRY(organisation_ensure_internal(service->database, arena));
+    TRY(password_policy_owner(service->database, arena, &user, &owner));
+    TRY(password_policy_check(service->passwords, arena, "password", password, &owner));
     TRY(role_list(service->database, arena, &roles));
     TRY(create(&creation, arena));
     return read_back(service, arena, &user, NULL, user_out);

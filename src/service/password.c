@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "domain/audit.h"
 #include "domain/code.h"
+#include "domain/organisation.h"
 #include "domain/principal.h"
 #include "identity/provider.h"
 #include "service/authority.h"
@@ -140,8 +141,9 @@ struct error *password_change(struct service *service, struct arena *arena, cons
                               struct secret password, struct secret new_password)
 {
     struct user *user;
-    TRY(principal_details(service->database, arena, caller->principal, &user, NULL));
-    struct password_owner owner = {user->email, user->first_name, user->last_name};
+    struct organisation *organisation;
+    TRY(principal_details(service->database, arena, caller->principal, &user, &organisation));
+    struct password_owner owner = {user->email, user->first_name, user->last_name, organisation->name};
     struct guard guard = guard_of_password(arena, caller, user, user->email);
     struct password_step step = {.steps = &changing, .service = service, .caller = caller, .guard = &guard,
                                  .user = user, .password = password, .new_password = new_password};
@@ -236,9 +238,10 @@ static struct error *reset_by_code(struct password_step *step, struct arena *are
                                    const char *username, const struct user *found)
 {
     struct service *service = step->service;
-    struct password_owner owner = {username, "", ""};
-    if (step->user != NULL)
-        owner = (struct password_owner){step->user->email, step->user->first_name, step->user->last_name};
+    struct password_owner owner;
+    TRY(password_policy_owner(service->database, arena, step->user, &owner));
+    if (step->user == NULL)
+        owner.email = username;
     TRY(password_policy_check(service->passwords, arena, "newPassword", step->new_password, &owner));
     step->steps = &resetting_by_code;
     TRY(run(step, arena));
@@ -266,7 +269,8 @@ struct error *password_reset(struct service *service, struct arena *arena, const
     TRY(code_try(service->database, arena, service->master, id, CODE_RESET, code, &good));
     if (!good || user == NULL)
         return code_failed(service, arena, caller, &guard, found);
-    struct password_owner owner = {user->email, user->first_name, user->last_name};
+    struct password_owner owner;
+    TRY(password_policy_owner(service->database, arena, user, &owner));
     struct error *refusal = password_policy_check(service->passwords, arena, "newPassword", new_password, &owner);
     if (refusal != NULL) {
         TRY(code_give_back(service->database, arena, user->id, CODE_RESET));
@@ -315,9 +319,10 @@ struct error *password_set(struct service *service, struct arena *arena, const s
 {
     struct user *user = NULL;
     TRY(member_find_by_username(service, arena, caller, username, &user));
-    struct password_owner owner = {user->email, user->first_name, user->last_name};
+    struct password_owner owner;
     struct password_step step = {.steps = &setting, .service = service, .caller = caller, .user = user,
                                  .new_password = password, .permanent = permanent};
+    TRY(password_policy_owner(service->database, arena, user, &owner));
     TRY(password_policy_check(service->passwords, arena, "password", password, &owner));
     return run(&step, arena);
 }

@@ -11,6 +11,9 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "codec/address.h"
+#include "domain/organisation.h"
+#include "domain/user.h"
 
 struct password_policy {
     const char *list; /* mapped, shared by all workers */
@@ -78,11 +81,30 @@ static bool is_common(const struct password_policy *policy, const char *text)
     return false;
 }
 
-static bool is_personal(struct arena *arena, const char *lowered, const struct password_owner *owner)
+struct error *password_policy_owner(struct database *database, struct arena *arena, const struct user *user,
+                                    struct password_owner *owner_out)
 {
-    const char *first = owner->first_name != NULL ? text_lowered(arena, owner->first_name) : "";
-    const char *last = owner->last_name != NULL ? text_lowered(arena, owner->last_name) : "";
-    const char *email = owner->email != NULL ? text_lowered(arena, owner->email) : "";
+    static const struct id nobody;
+    struct organisation *organisation = NULL;
+    *owner_out = (struct password_owner){0};
+    TRY(organisation_find(database, arena, user != NULL ? user->organisation_id : nobody, &organisation));
+    if (user != NULL)
+        *owner_out = (struct password_owner){user->email, user->first_name, user->last_name,
+                                             organisation != NULL ? organisation->name : NULL};
+    return NULL;
+}
+
+/* Compared as addresses are: whatever the case, the width and the form of accents. */
+static const char *folded(struct arena *arena, const char *text)
+{
+    return text == NULL ? "" : address_fold(arena, text);
+}
+
+static bool is_personal(struct arena *arena, const char *password, const struct password_owner *owner)
+{
+    const char *first = folded(arena, owner->first_name);
+    const char *last = folded(arena, owner->last_name);
+    const char *email = folded(arena, owner->email);
     const char *const personal[] = {
         email,
         arena_copy(arena, email, strcspn(email, "@")),
@@ -92,9 +114,10 @@ static bool is_personal(struct arena *arena, const char *lowered, const struct p
         arena_format(arena, "%s %s", first, last),
         arena_format(arena, "%s%s", last, first),
         arena_format(arena, "%s %s", last, first),
+        folded(arena, owner->organisation),
     };
     for (size_t i = 0; i < sizeof personal / sizeof *personal; i++)
-        if (strcmp(lowered, personal[i]) == 0)
+        if (strcmp(password, personal[i]) == 0)
             return true;
     return false;
 }
@@ -113,11 +136,10 @@ struct error *password_policy_check(const struct password_policy *policy, struct
         return refuse(arena, path, "length",
                       arena_format(arena, "must have %lld to %d characters", (long long)policy->minimum,
                                    LIMIT_PASSWORD_CHARACTERS));
-    const char *lowered = text_lowered(arena, text);
-    if (is_common(policy, lowered))
+    if (is_common(policy, text_lowered(arena, text)))
         return refuse(arena, path, "common", "is one of the most common passwords");
-    if (is_personal(arena, lowered, owner))
-        return refuse(arena, path, "personal", "must not be the e-mail address or the name");
+    if (is_personal(arena, folded(arena, text), owner))
+        return refuse(arena, path, "personal", "must not be the e-mail address, the name or the organisation's name");
     return NULL;
 }
 

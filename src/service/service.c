@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/folder.h"
 #include "base/limits.h"
 #include "blob/directory.h"
 #include "blob/blob.h"
@@ -50,7 +51,7 @@ static struct error *open_provider(struct service *service)
 static void open_cache(struct service *service)
 {
     const struct cache_options options = {
-        .path = service->configuration->cache.file,
+        .path = folder_is_safe(service->configuration->cache.file) ? service->configuration->cache.file : NULL,
         .bytes = (size_t)service->configuration->cache.size_mib << 20,
         .master = service->master,
     };

@@ -93,21 +93,6 @@ static bool is_ours(const struct cache *cache)
     return stat(cache->path, &found) == 0 && found.st_dev == cache->device && found.st_ino == cache->inode;
 }
 
-/* What root makes (gatehousectl) belongs to whom the directory belongs to, so that the workers can use it. */
-static void give_away(const struct cache *cache, int descriptor)
-{
-    char path[PATH_MAX];
-    struct stat directory;
-    (void)snprintf(path, sizeof path, "%s", cache->path);
-    char *slash = strrchr(path, '/');
-    if (geteuid() != 0 || slash == NULL)
-        return;
-    slash[slash == path ? 1 : 0] = '\0';
-    if (stat(path, &directory) == 0 && directory.st_uid != 0 &&
-        fchown(descriptor, directory.st_uid, directory.st_gid) != 0)
-        LOG(DEBUG, STORE, "the service cache's file stays root's", LOG_TEXT("error", strerror(errno)));
-}
-
 /* Opens or makes the file, for its lock; nothing but a file of our own may be used. */
 static int open_descriptor(struct cache *cache, int *descriptor_out)
 {
@@ -116,7 +101,7 @@ static int open_descriptor(struct cache *cache, int *descriptor_out)
     if (descriptor < 0)
         return errno == ELOOP || errno == EISDIR || errno == ENXIO ? FOREIGN : errno;
     int code = fstat(descriptor, &found) != 0 ? errno : 0;
-    if (code == 0 && (!S_ISREG(found.st_mode) || (geteuid() != 0 && found.st_uid != geteuid())))
+    if (code == 0 && (!S_ISREG(found.st_mode) || found.st_uid != geteuid()))
         code = FOREIGN;
     if (code == 0 && (found.st_mode & 077) != 0 && fchmod(descriptor, 0600) != 0)
         code = errno;
@@ -124,7 +109,6 @@ static int open_descriptor(struct cache *cache, int *descriptor_out)
         (void)close(descriptor);
         return code;
     }
-    give_away(cache, descriptor);
     cache->device = found.st_dev;
     cache->inode = found.st_ino;
     *descriptor_out = descriptor;

@@ -16,6 +16,7 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/network.h"
 #include "codec/random.h"
 #include "store/database_int.h"
 
@@ -26,6 +27,18 @@
  */
 #define RETRIES 3
 static const uint32_t pause_milliseconds[RETRIES] = {100, 300, 900};
+
+/* Passwords and rows must not cross a network in the clear unless the operator has said so. */
+static struct error *check_tls(struct arena *arena, const struct configuration *configuration)
+{
+    if (configuration->database.socket != NULL || configuration->database.tls_ca_file != NULL ||
+        network_is_loopback(configuration->database.host) || strcmp(configuration->database.tls, "required") != 0)
+        return NULL;
+    return error_message(error_plain(arena, ERROR_INTERNAL),
+                         "MariaDB at %s is on another machine and [database] has no tls_ca_file, so passwords and data would go"
+                         " there in the clear. Set tls_ca_file, or tls = off-on-a-trusted-network.",
+                         configuration->database.host);
+}
 
 struct error *database_options_load(struct arena *arena, const struct configuration *configuration,
                                     bool administrator, struct database_options *options_out)
@@ -40,6 +53,7 @@ struct error *database_options_load(struct arena *arena, const struct configurat
     }
     if (configuration->database.socket == NULL && configuration->database.host == NULL)
         return error_message(error_plain(arena, ERROR_INTERNAL), "Set socket or host in [database].");
+    TRY(check_tls(arena, configuration));
     *options_out = (struct database_options){
         .socket = configuration->database.socket,
         .host = configuration->database.host,

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/network.h"
 #include "base/text.h"
 #include "store/mail.h"
 
@@ -217,11 +218,6 @@ static enum mail_outcome send_by_smtp(void *context, struct arena *arena, const 
 
 /* ---- options ------------------------------------------------------------------------------------- */
 
-static bool local_host(const char *host)
-{
-    return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "[::1]") == 0;
-}
-
 /* smtp:// or smtps://, a host, maybe a port, and nothing else. */
 static bool parse_url(const char *url, struct place *place_out)
 {
@@ -235,7 +231,7 @@ static bool parse_url(const char *url, struct place *place_out)
                 curl_url_get(parts, CURLUPART_QUERY, &query, 0) != CURLUE_OK &&
                 (strcmp(scheme, "smtp") == 0 || strcmp(scheme, "smtps") == 0) && strcmp(path, "/") == 0;
     if (good)
-        *place_out = (struct place){.local = local_host(host), .tls = strcmp(scheme, "smtps") == 0};
+        *place_out = (struct place){.local = network_is_loopback(host), .tls = strcmp(scheme, "smtps") == 0};
     curl_free(scheme);
     curl_free(host);
     curl_free(user);

@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/network.h"
 #include "base/text.h"
 #include "codec/sigv4.h"
 
@@ -246,11 +247,6 @@ enum web_outcome web_call(struct web_client *client, struct arena *arena, const 
 
 /* ---- addresses ------------------------------------------------------------------------------------- */
 
-static bool local_host(const char *host)
-{
-    return strcmp(host, "localhost") == 0 || strncmp(host, "127.", 4) == 0 || strcmp(host, "[::1]") == 0;
-}
-
 bool web_url_usable(const char *url)
 {
     static const CURLUPart unwanted[] = {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_QUERY, CURLUPART_FRAGMENT};
@@ -259,7 +255,7 @@ bool web_url_usable(const char *url)
     bool good = parts != NULL && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
                 curl_url_get(parts, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
                 curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK;
-    good = good && (strcmp(scheme, "https") == 0 || (strcmp(scheme, "http") == 0 && local_host(host)));
+    good = good && (strcmp(scheme, "https") == 0 || (strcmp(scheme, "http") == 0 && network_is_loopback(host)));
     for (size_t i = 0; good && i < sizeof unwanted / sizeof *unwanted; i++) {
         char *found = NULL;
         good = curl_url_get(parts, unwanted[i], &found, 0) != CURLUE_OK;

@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -22,6 +21,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/secret.h"
 #include "base/text.h"
 #include "http/fastcgi.h"
 #include "http/reply.h"
@@ -115,8 +115,7 @@ int main(int argc, char **argv)
     const char *problem = NULL;
     char pool[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 
-    /* Another process of the same user must not read tokens and keys out of our memory; nor must a core file. */
-    (void)prctl(PR_SET_DUMPABLE, 0);
+    secret_protect_process();
     /* One thread, small requests: give memory of a large one back. */
     (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 

@@ -59,7 +59,25 @@ static void an_address_lies_in_its_ranges_only(void **state)
     }
 }
 
+static void loopback_is_an_address_or_localhost(void **state)
+{
+    (void)state;
+    static const char *const ours[] = {"localhost", "LOCALHOST", "127.0.0.1", "127.255.1.2", "::1", "[::1]", "[0:0:0:0:0:0:0:1]",
+                                       "[::ffff:127.0.0.1]"};
+    static const char *const others[] = {"127.evil.example", "127.0.0.1.evil.example", "127.", "127", "127.1", "localhost.evil.example",
+                                         "localhost.", "xlocalhost", "128.0.0.1", "10.0.0.1", "::2", "[::2]", "[127.0.0.1]", "[::1",
+                                         "::1]", "[]", "", "0.0.0.0", "::", "127.0.0.1 ", "0127.0.0.1",
+                                         "[000000000000000000000000000000000000000000000000000000000000000000000000001]"};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
+        if (!network_is_loopback(ours[i]))
+            fail_msg("%s is this machine", ours[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (network_is_loopback(others[i]))
+            fail_msg("%s is not this machine", others[i]);
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(loopback_is_an_address_or_localhost),
     HARNESS_TEST(ranges_are_told_from_what_only_looks_so),
     HARNESS_TEST(an_address_lies_in_its_ranges_only),
 };

@@ -2,6 +2,10 @@
 #include "base/secret.h"
 
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -108,7 +112,23 @@ static void a_file_without_a_secret_is_refused(void **state)
     assert_null(secret.bytes);
 }
 
+static void a_protected_process_leaves_no_core_and_shows_no_memory(void **state)
+{
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        struct rlimit limit = {1, 1};
+        secret_protect_process();
+        bool good = prctl(PR_GET_DUMPABLE) == 0 && getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0 && limit.rlim_max == 0;
+        _exit(good ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_protected_process_leaves_no_core_and_shows_no_memory),
     HARNESS_TEST(a_copy_keeps_every_byte_and_ends_with_nul),
     HARNESS_TEST(equality_is_of_all_bytes),
     HARNESS_TEST(no_secret_equals_nothing),

@@ -20,7 +20,7 @@ static const struct password_policy *open_policy(struct arena *arena, const char
 
 static const char *verdict(struct arena *arena, const struct password_policy *policy, const char *password)
 {
-    struct password_owner owner = {"ann.smith-jones@example.org", "Annabella", "Smith-Jones"};
+    struct password_owner owner = {"ann.smith-jones@example.org", "Annabella", "Smith-Jones", "Bücher & Söhne GmbH"};
     struct error *error = password_policy_check(policy, arena, "newPassword", secret_of(password), &owner);
     if (error == NULL)
         return "good";
@@ -60,6 +60,10 @@ static void table_of_verdicts(void **state)
         {"annabella smith-jones", "personal"},
         {"smith-jonesannabella", "personal"},
         {"annabella and friends", "good"},
+        {"bücher & söhne gmbh", "personal"},
+        {"BÜCHER & SÖHNE GMBH", "personal"},
+        {"bu\xcc\x88" "cher & so\xcc\x88hne gmbh", "personal"},
+        {"bücher & söhne gmbh 1", "good"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)
         if (strcmp(verdict(arena, policy, table[i][0]), table[i][1]) != 0)

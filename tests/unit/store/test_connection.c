@@ -539,6 +539,18 @@ static void options_come_from_the_configuration(void **state)
     configuration.database.socket = NULL;
     help_error(database_options_load(arena, &configuration, false, &options), ERROR_INTERNAL);
     configuration.database.host = "db.example";
+    configuration.database.tls = "required";
+    struct error *refused = database_options_load(arena, &configuration, false, &options);
+    help_error(refused, ERROR_INTERNAL);
+    assert_non_null(strstr(refused->message, "tls = off-on-a-trusted-network"));
+    configuration.database.tls = "off-on-a-trusted-network";
+    help_none(database_options_load(arena, &configuration, false, &options));
+    configuration.database.tls = "required";
+    configuration.database.host = "127.0.0.2";
+    help_none(database_options_load(arena, &configuration, false, &options));
+    configuration.database.host = "db.example";
+    configuration.database.tls_ca_file = "/etc/ca.pem";
+    help_none(database_options_load(arena, &configuration, false, &options));
     configuration.database.password_file = "/nowhere/at/all";
     help_error(database_options_load(arena, &configuration, false, &options), ERROR_INTERNAL);
 }

@@ -271,6 +271,8 @@ static void options_that_contradict_each_other_are_refused(void **state)
         {"smtp://[::1]:25", "u", "p", MAIL_TLS_NONE, true},
         {"smtp://localhost:25", "u", NULL, MAIL_TLS_REQUIRED, false},
         {"smtp://mail.example:587", NULL, NULL, MAIL_TLS_NONE, false},
+        {"smtp://127.evil.example:587", NULL, NULL, MAIL_TLS_NONE, false},
+        {"smtp://127.evil.example:587", "u", "p", MAIL_TLS_OPPORTUNISTIC, false},
         {"smtp://localhost.example:587", NULL, NULL, MAIL_TLS_NONE, false},
         {"smtp://mail.example:587", NULL, NULL, MAIL_TLS_OPPORTUNISTIC, true},
         {"smtp://mail.example:587", "u", "p", MAIL_TLS_OPPORTUNISTIC, false},

@@ -290,7 +290,8 @@ static void addresses_are_judged(void **state)
     (void)state;
     static const char *const good[] = {"https://cognito-idp.eu-central-1.amazonaws.com", "https://kc.example/auth",
                                        "http://localhost:9229", "http://127.0.0.1:8080/x", "http://[::1]:1/"};
-    static const char *const bad[] = {"http://example.org", "ftp://localhost", "https://u:p@example.org",
+    static const char *const bad[] = {"http://example.org", "http://127.evil.example", "http://127.0.0.1.evil.example/",
+                                      "http://localhost.evil.example", "http://[::2]/", "ftp://localhost", "https://u:p@example.org",
                                       "https://example.org/?a=b", "https://example.org/#a", "example.org", "", "https://"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_true(web_url_usable(good[i]));
