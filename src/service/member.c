@@ -200,7 +200,6 @@ struct update {
     struct id id;
     struct caller now;      /* the caller as the transaction finds them */
     struct role_list roles; /* as the transaction finds them */
-    struct user *user;
 };
 
 static bool by_operator(const struct update *update)
@@ -350,7 +349,6 @@ static struct error *update_rows(struct database *database, struct arena *arena,
         TRY(session_end_all(database, arena, after->id, (struct id){{0}}, NULL));
     TRY(user_update(database, arena, after));
     TRY(sync_queue(update->service, arena, after->id));
-    update->user = after;
     return caller_audit(update->service, arena, by_operator(update) ? &nobody : &update->now, &entry);
 }
 

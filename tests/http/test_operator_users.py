@@ -47,6 +47,7 @@ def test_everybody_is_listed_and_shown(stack, members, customer, member):
     seen = members.user(member.id)
     assert {name: shown[name] for name in shown if name != "effectivePermissions"} == seen
     assert shown["effectivePermissions"] == ["cus:file:r", "cus:*:w", "inv:*:w"]
+    assert operator.run(stack, "user", "show", member.id, "--json").count("\n") == 1
     table = operator.run(stack, "user", "list", "--organisation", home).splitlines()
     assert len(table) == 4 and member.email in table[2] and table[2].split()[-1] == "inv-manage"
     lines = dict(line.split(maxsplit=1) for line in operator.run(stack, "user", "show", member.id).splitlines())
