@@ -16,7 +16,9 @@ def require(chosen):
     """Installs what is missing, or says what is."""
     tool = str(chosen.top / "tools" / "lib" / "packages")
     provider = providers.kind(chosen)
-    groups = ("base", "build", "database", "workers", *GROUPS[chosen.web_server], *(provider.packages if provider else ()))
+    groups = ("base", "build")
+    if not chosen.build_only:
+        groups += ("database", "workers", *GROUPS[chosen.web_server], *(provider.packages if provider else ()))
     missing = subprocess.run([tool, "missing", *groups], stdout=subprocess.PIPE, text=True, check=False,
                              stdin=subprocess.DEVNULL)
     if missing.returncode != 0:

@@ -6,6 +6,8 @@ import xml.etree.ElementTree
 
 TAP = re.compile(r"^# (PASS|XFAIL|FAIL|XPASS|ERROR|SKIP): +(\d+)$", re.MULTILINE)
 
+SUMMARY = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.MULTILINE)
+
 
 def one(step):
     """A program that reports nothing is one test."""
@@ -13,13 +15,19 @@ def one(step):
 
 
 def tap(step):
-    """The totals that automake's TAP driver printed, of all its test suites."""
-    found = {}
-    for word, number in TAP.findall(step.log.read_text(encoding="utf-8", errors="replace")):
-        found[word] = found.get(word, 0) + int(number)
+    """The totals that automake's TAP driver printed; after a failure the log has them twice."""
+    found = {word: int(number) for word, number in TAP.findall(step.log.read_text(encoding="utf-8", errors="replace"))}
     step.passed = found.get("PASS", 0) + found.get("XFAIL", 0)
     step.failed = sum(found.get(word, 0) for word in ("FAIL", "XPASS", "ERROR"))
     step.skipped = found.get("SKIP", 0)
+    fail_without_a_test(step)
+
+
+def summary(step):
+    """The totals at the end of another run of tools/test."""
+    found = SUMMARY.findall(step.log.read_text(encoding="utf-8", errors="replace"))
+    if found:
+        step.passed, step.failed, step.skipped = map(int, found[-1])
     fail_without_a_test(step)
 
 

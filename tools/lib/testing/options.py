@@ -15,6 +15,7 @@ KINDS = {
     "providers": "the account cases with each identity provider that can be had, fetched once from the registries of packages",
     "torture": "faults of memory, disk and network on purpose",
     "dist": "make distcheck",
+    "debian13": "checks and unit in a clean root of Debian 13 (needs root); everything in a full run",
     "bench": "tools/bench quick: no errors and no growth under load, whatever the times",
 }
 EPILOG = """kinds:

@@ -10,6 +10,7 @@ ALWAYS = ("base", "build", "unit")
 GROUPS = {
     "unit": ("database", ),
     "dist": ("database", ),
+    "debian13": ("debian13", ),
     "quickstart": ("database", "workers", "nginx", "apache", "fcgid", "http"),
     "http": ("database", "workers", "nginx", "apache", "fcgid", "http"),
     "providers": ("database", "workers", "nginx", "http", "cognito-local", "moto", "keycloak"),

@@ -7,6 +7,7 @@ import threading
 
 import counts
 from lanes import Job
+from options import KINDS
 from stacks import Stack, sanitizer_options
 
 NGINX_SHARES = 3
@@ -25,7 +26,7 @@ def jobs(chosen, steps):
     return sorted(found, key=lambda job: not job.first and LONGEST.index(job.name.split(" ")[0]))
 
 
-LONGEST = ("build", "checks", "http", "keycloak", "providers", "torture", "dist", "quickstart", "unit", "bench", "last")
+LONGEST = ("build", "checks", "http", "keycloak", "providers", "torture", "debian13", "dist", "quickstart", "unit", "bench", "last")
 
 
 def check_shares(jobs_of_run, steps):
@@ -95,6 +96,19 @@ class Plan:
         """A second whole make check only in a full run."""
         step = self.make("make distcheck", "-j2", "distcheck", *([] if self.chosen.full else ["TESTS="]))
         counts.one(step)
+        self.steps.note(step)
+
+    def debian13(self):
+        return [Job("debian13", self.run_debian13)]
+
+    def run_debian13(self):
+        """The two first kinds, or all of them, in a clean root of Debian 13, which is kept for the next run."""
+        kinds = [kind for kind in KINDS if kind != "debian13"] if self.chosen.full else ["checks", "unit"]
+        cache = pathlib.Path.home() / ".cache" / "gatehouse" / "debian13"
+        step = self.steps.run("Debian 13", [self.chosen.top / "tools" / "lib" / "debian13", cache,
+                                            f"{self.steps.temporary}/debian13", *kinds],
+                              environment={"FULL": "yes" if self.chosen.full else ""}, limit=5400)
+        counts.summary(step)
         self.steps.note(step)
 
     def http(self):
