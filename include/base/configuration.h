@@ -147,6 +147,9 @@ struct configuration_row {
     size_t offset;
 };
 
+/* The environment's name of a setting: GATEHOUSE_MAIL_SMTP_URL. */
+const char *configuration_variable(struct arena *arena, const struct configuration_row *row);
+
 /* All rows; *count_out is their number. */
 const struct configuration_row *configuration_rows(size_t *count_out);
 
@@ -155,6 +158,16 @@ const struct configuration_row *configuration_rows(size_t *count_out);
  * entry for every fault (path "section.name" or "line N"); the messages name the file's lines.
  */
 struct error *configuration_load(struct arena *arena, const char *path, struct configuration **configuration_out);
+
+/*
+ * The environment's variables that begin with GATEHOUSE_ and are neither a setting nor any other name that the programs know: a
+ * misspelt one does nothing, silently. Each comes with the setting that it resembles, NULL where it resembles none.
+ */
+struct configuration_stray {
+    const char *variable;
+    const char *resembles;
+};
+const struct configuration_stray *configuration_strays(struct arena *arena, size_t *count_out);
 
 /* The file to read: `option` when given, else $GATEHOUSE_CONFIG, else the built-in place. */
 const char *configuration_path(const char *option);

@@ -20,6 +20,9 @@
 #define LIMIT_JSON_DEPTH 16
 #define LIMIT_VALIDATION_ENTRIES 100
 
+/* A variable of the environment whose name is compared with the settings'. */
+#define LIMIT_VARIABLE_BYTES 64
+
 /* Tokens (contract, section 3). */
 #define LIMIT_TOKEN_BYTES 8192
 #define LIMIT_TOKEN_LEEWAY_SECONDS 30

@@ -110,12 +110,17 @@ static const struct configuration_row rows[] = {
 
 #define ROW_COUNT (sizeof rows / sizeof *rows)
 
+/* inih takes "; …" for a comment and "# …" for a part of the value. Neither is what everybody expects. */
+#define COMMENT_WRONG "a comment must stand on a line of its own; behind a value, blank and ; or # are refused"
+
 struct reading {
     struct arena *arena;
     const char *path;
     struct configuration *configuration;
     int lines[ROW_COUNT];   /* where each value was set in the file, 0: not yet */
     bool faulty[ROW_COUNT]; /* what was set is not valid, and that was said */
+    bool comment;           /* the line at hand has a comment behind its value, which was cut off with the value */
+    bool unread;            /* the file cannot be read, and that was said */
     struct error *error;
 };
 
@@ -129,8 +134,7 @@ static void fault(struct reading *reading, const char *where, const char *code, 
 {
     if (reading->error == NULL)
         reading->error =
-            error_message(error_new(reading->arena, ERROR_INTERNAL, "the configuration is not valid"),
-                          "The configuration is not valid.");
+            error_message(error_plain(reading->arena, ERROR_INTERNAL), "The configuration is not valid.");
     error_entry(reading->error, where, code, message);
 }
 
@@ -170,11 +174,29 @@ static const char *store_url(struct arena *arena, const char *value, const char 
     return NULL;
 }
 
+/* Texts go into e-mails, replies and the log, which are UTF-8. The names of files are whatever the disk has. */
+static bool is_text(enum configuration_type type)
+{
+    return type == CONFIGURATION_TEXT || type == CONFIGURATION_URL || type == CONFIGURATION_WORDS;
+}
+
+static bool has_control_character(const char *value)
+{
+    for (; *value != '\0'; value++)
+        if ((unsigned char)*value < ' ' || *value == 0x7f)
+            return true;
+    return false;
+}
+
 /* Stores a value; the result is NULL or what is wrong with it. */
 static const char *store(struct reading *reading, const struct configuration_row *row, const char *value)
 {
     struct arena *arena = reading->arena;
     char *place = (char *)reading->configuration + row->offset;
+    if (is_text(row->type) && !utf8_valid(value, strlen(value)))
+        return "holds bytes that are not UTF-8";
+    if (is_text(row->type) && has_control_character(value))
+        return "holds a control character";
     switch (row->type) {
     case CONFIGURATION_URL:
         return store_url(arena, value, (const char **)(void *)place);
@@ -222,7 +244,7 @@ static int on_line(void *user, const char *section, const char *name, const char
             return 1;
         }
         reading->lines[i] = line;
-        const char *wrong = *value == '\0' ? NULL : store(reading, &rows[i], value);
+        const char *wrong = reading->comment ? COMMENT_WRONG : *value == '\0' ? NULL : store(reading, &rows[i], value);
         reading->faulty[i] = wrong != NULL;
         if (wrong != NULL)
             fault(reading, where, "invalid", arena_format(reading->arena, "line %d: %s", line, wrong));
@@ -248,7 +270,7 @@ static void line_fault(struct counted_file *counted, const char *code, const cha
 {
     struct arena *arena = counted->reading->arena;
     fault(counted->reading, arena_format(arena, "line %d", counted->line), code,
-          arena_format(arena, "line %d %s", counted->line, what));
+          what);
 }
 
 static bool line_is_readable(const char *start)
@@ -258,6 +280,20 @@ static bool line_is_readable(const char *start)
     if (*start == '[')
         return strchr(start, ']') != NULL;
     return strcspn(start, "=:") > 0 && strpbrk(start, "=:") != NULL;
+}
+
+/* Cuts off a value that has a comment behind it, or is one. Whether it did. */
+static bool cut_commented(char *start)
+{
+    char *value = *start == '[' || *start == '#' || *start == ';' ? NULL : strpbrk(start, "=:");
+    if (value == NULL)
+        return false;
+    for (char *at = value + 1; *at != '\0'; at++)
+        if ((*at == ';' || *at == '#') && (at[-1] == ' ' || at[-1] == '\t')) {
+            value[1] = '\0';
+            return true;
+        }
+    return false;
 }
 
 /* Whether the line fitted into `size` bytes; the rest of one that did not is skipped. */
@@ -289,6 +325,7 @@ static char *next_line(char *text, int size, void *stream)
     start += strspn(start, " \t\r\n");
     if (line_is_readable(start)) {
         memmove(text, start, strlen(start) + 1);
+        counted->reading->comment = cut_commented(text);
     } else {
         line_fault(counted, "syntax", "is neither [section], name = value nor a comment");
         *text = '\0';
@@ -306,6 +343,7 @@ static void read_file(struct reading *reading)
 {
     struct counted_file counted = {.file = fopen(reading->path, "re"), .reading = reading};
     if (counted.file == NULL) {
+        reading->unread = true;
         fault(reading, "file", "unreadable",
               arena_format(reading->arena, "%s cannot be opened: %s", reading->path, strerror(errno)));
         return;
@@ -313,6 +351,7 @@ static void read_file(struct reading *reading)
     int wrong = ini_parse_stream(next_line, &counted, on_counted, &counted);
     bool unread = ferror(counted.file) != 0;
     (void)fclose(counted.file);
+    reading->unread = unread;
     if (unread)
         fault(reading, "file", "unreadable",
               arena_format(reading->arena, "%s cannot be read", reading->path));
@@ -324,10 +363,7 @@ static void read_file(struct reading *reading)
 static void read_environment(struct reading *reading)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
-        char *variable = arena_format(reading->arena, "GATEHOUSE_%s_%s", rows[i].section, rows[i].name);
-        for (char *at = variable; *at != '\0'; at++)
-            if (*at >= 'a' && *at <= 'z')
-                *at = (char)(*at - 'a' + 'A');
+        const char *variable = configuration_variable(reading->arena, &rows[i]);
         const char *value = getenv(variable);
         if (value == NULL || *value == '\0')
             continue;
@@ -390,7 +426,9 @@ struct error *configuration_load(struct arena *arena, const char *path,
     if (path != NULL)
         read_file(&reading);
     read_environment(&reading);
-    check_required(&reading);
+    /* What an unread file lacks is no fault of its own. */
+    if (!reading.unread)
+        check_required(&reading);
     complete(&reading);
     *configuration_out = configuration;
     return reading.error;

@@ -2,7 +2,7 @@ noinst_LIBRARIES += libghbase.a
 libghbase_a_SOURCES = \
 	include/base/arena.h src/base/arena.c \
 	include/base/clock.h src/base/clock.c \
-	include/base/configuration.h src/base/configuration.c \
+	include/base/configuration.h src/base/configuration.c src/base/configuration_environment.c \
 	include/base/error.h include/base/errors.def src/base/error.c \
 	include/base/folder.h src/base/folder.c \
 	include/base/id.h src/base/id.c \

@@ -74,7 +74,7 @@ static void every_kind_of_value_is_read(void **state)
         "; a comment\n# another\n\n[service]\nbase_url=http://localhost:8080/api///\nweb_url : "
         "https://www.example.com/\n"
         "expose_stack = true\ncors_origins = https://a.example  https://b.example\n\tmax_json_bytes = 1024\n"
-        "[database]\n  socket = /run/mysqld/mysqld.sock ; a comment\n   port = 3307\nadmin_user = "
+        "[database]\n  socket = /run/mysqld/mysqld.sock\n ; a comment\n   port = 3307\nadmin_user = "
         "root\n[files]\ndelivery = "
         "accel\n"
         "[service]\nio_timeout_seconds = 3600\n[log]\nlevel = trace\n");
@@ -145,14 +145,14 @@ static void all_faults_are_reported_at_once_with_their_lines(void **state)
     static const struct expected faults[] = {
         {"service.expose_stack", "invalid", "line 2: must be true or false"},
         {"service.max_json_bytes", "invalid", "line 3: must be a whole number from 1024 to 1048576"},
-        {"line 4", "syntax", "line 4 is neither"},
+        {"line 4", "syntax", "is neither"},
         {"service.unknown_name", "unknown", "line 5: there is no such setting"},
         {"unknown.name", "unknown", "line 8: there is no such setting"},
-        {"line 9", "syntax", "line 9 is neither"},
+        {"line 9", "syntax", "is neither"},
         {"database.port", "invalid", "line 11: must be a whole number from 1 to 65535"},
         {"database.port", "duplicate", "line 12: is set in line 11 already"},
         {"database.socket", "invalid", "line 13: must be an absolute path"},
-        {"line 14", "syntax", "line 14 is neither"},
+        {"line 14", "syntax", "is neither"},
         {"files.delivery", "invalid", "line 16: must be one of accel|sendfile|stream"},
         {"log.level", "invalid", "line 21: must be one of"},
         {"service.base_url", "required", "must be set"},
@@ -197,6 +197,17 @@ static void bad_values_are_refused_each_for_its_reason(void **state)
         {"[files]\ndirectory = files", "files.directory", "absolute"},
         {"[mail]\nsmtp_tls = off", "mail.smtp_tls", "none|opportunistic|required"},
         {"[identity]\nprovider = other", "identity.provider", "embedded"},
+        {"[mail]\nfrom = J\xfcrgen <j@example.org>", "mail.from", "not UTF-8"},
+        {"[mail]\nsmtp_user = \xc3\x28", "mail.smtp_user", "not UTF-8"},
+        {"[service]\nweb_url = https://a/\xff", "service.web_url", "not UTF-8"},
+        {"[service]\ncors_origins = https://a \xed\xa0\x80", "service.cors_origins", "not UTF-8"},
+        {"[mail]\nfrom = A\x01<a@example.org>", "mail.from", "control character"},
+        {"[database]\nport = 3306 ; MariaDB", "database.port", "a comment must stand on a line of its own"},
+        {"[database]\nport = 3306\t# MariaDB", "database.port", "a comment must stand"},
+        {"[database]\nname = house ;", "database.name", "a comment must stand"},
+        {"[database]\nname = house #1", "database.name", "a comment must stand"},
+        {"[database]\nname = # none", "database.name", "a comment must stand"},
+        {"[database]\nname : ; none", "database.name", "a comment must stand"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct configuration *configuration = NULL;
@@ -206,6 +217,71 @@ static void bad_values_are_refused_each_for_its_reason(void **state)
         const struct expected lined = {rows[i].path, "invalid", "line 4: "};
         assert_faults(error, &lined, 1);
     }
+}
+
+/* Said once: of a setting that must be there, and is with a comment behind it, not that it is missing as well. */
+static void no_fault_is_said_twice(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct configuration *configuration = NULL;
+    const struct expected comment = {"service.base_url", "invalid", "line 2: a comment must stand"};
+    struct error *error = load(arena, "[service]\nbase_url = https://a.example ; here\n", &configuration);
+    assert_faults(error, &comment, 1);
+    assert_null(error->detail);
+    const struct expected absent = {"file", "unreadable", "cannot be opened"};
+    forget_environment(arena);
+    error = configuration_load(arena, arena_format(arena, "%s/absent", harness_directory(arena)), &configuration);
+    assert_faults(error, &absent, 1);
+}
+
+static void marks_of_comments_inside_a_value_are_its_own(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const struct configuration *configuration =
+        good(arena, BASE "[database]\nname = a;b#c\n[mail]\nfrom = J\xc3\xbcrgen;#1 <j@example.org>\n[log] ; here\nlevel=warn");
+    assert_string_equal(configuration->database.name, "a;b#c");
+    assert_string_equal(configuration->mail.from, "J\xc3\xbcrgen;#1 <j@example.org>");
+    assert_string_equal(configuration->log.level, "warn");
+    /* What a file refuses the environment may hold: there are no comments there. */
+    harness_environment(arena, "GATEHOUSE_SERVICE_BASE_URL", "https://api.example.com");
+    harness_environment(arena, "GATEHOUSE_MAIL_FROM", "Team #1 <a@example.org>");
+    struct configuration *other = NULL;
+    assert_null(configuration_load(arena, NULL, &other));
+    assert_string_equal(other->mail.from, "Team #1 <a@example.org>");
+}
+
+static void assert_stray(struct arena *arena, const char *variable, const char *resembles)
+{
+    size_t count;
+    forget_environment(arena);
+    harness_environment(arena, variable, "x");
+    const struct configuration_stray *strays = configuration_strays(arena, &count);
+    assert_int_equal(count, 1);
+    assert_string_equal(strays[0].variable, variable);
+    if (resembles == NULL)
+        assert_null(strays[0].resembles);
+    else
+        assert_string_equal(strays[0].resembles, resembles);
+}
+
+static void misspelt_variables_are_found(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    assert_stray(arena, "GATEHOUSE_MAIL_FORM", "GATEHOUSE_MAIL_FROM");
+    assert_stray(arena, "GATEHOUSE_MIAL_FROM", "GATEHOUSE_MAIL_FROM");
+    assert_stray(arena, "GATEHOUSE_MAIL_SMTPURL", "GATEHOUSE_MAIL_SMTP_URL");
+    assert_stray(arena, "GATEHOUSE_CONFG", "GATEHOUSE_CONFIG");
+    assert_stray(arena, "GATEHOUSE_log_level", NULL);
+    assert_stray(arena, "GATEHOUSE_SERVICE_HOST", NULL);
+    assert_stray(arena, arena_format(arena, "GATEHOUSE_%0200d", 0), NULL);
+    size_t count;
+    forget_environment(arena);
+    harness_environment(arena, "GATEHOUSE_MAIL_FROM", "a@example.org");
+    harness_environment(arena, "GATEHOUSE_CONFIG", "/x");
+    harness_environment(arena, "GATEHOUSE_DATA_DIR", "/x");
+    harness_environment(arena, "GATEHOUSE_QUICKSTART_BUILD", "/x");
+    (void)configuration_strays(arena, &count);
+    assert_int_equal(count, 0);
 }
 
 static void sections_and_names_are_spelt_exactly(void **state)
@@ -301,7 +377,7 @@ static void long_lines_are_refused_whole(void **state)
         struct error *error = load(
             arena, arena_format(arena, "[files]\ndirectory = %s\nbad line\n" BASE, path), &configuration);
         static const struct expected faults[] = {{"line 2", "length", "too long"},
-                                                 {"line 3", "syntax", "line 3"}};
+                                                 {"line 3", "syntax", "is neither"}};
         if (error->entries->next == NULL) {
             assert_faults(error, &faults[1], 1);
             assert_string_equal(configuration->files.directory, path);
@@ -378,6 +454,9 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(every_kind_of_value_is_read),
     HARNESS_TEST(all_faults_are_reported_at_once_with_their_lines),
     HARNESS_TEST(bad_values_are_refused_each_for_its_reason),
+    HARNESS_TEST(no_fault_is_said_twice),
+    HARNESS_TEST(marks_of_comments_inside_a_value_are_its_own),
+    HARNESS_TEST(misspelt_variables_are_found),
     HARNESS_TEST(sections_and_names_are_spelt_exactly),
     HARNESS_TEST(an_empty_value_leaves_the_default_but_does_not_fill_a_required_one),
     HARNESS_TEST(the_environment_goes_over_the_file),
