@@ -163,6 +163,7 @@ struct provider_functions {
     struct error *(*unsettled)(struct provider *, struct arena *, unsigned limit, struct id **users_out, size_t *count_out);
     struct error *(*settle)(struct provider *, struct arena *, struct id user, enum provider_settlement *);
     struct error *(*check)(struct provider *, struct arena *); /* NULL: see provider_check() */
+    struct error *(*opens)(struct provider *, struct arena *); /* NULL: it keeps nothing sealed of its own */
     void (*forget)(struct provider *);
     struct error *(*tidy)(struct provider *, struct arena *);
     void (*free)(struct provider *);
@@ -338,6 +339,12 @@ struct error *provider_settle(struct provider *provider, struct arena *arena, st
  * command: it may take half a minute, and afterwards the provider does not know any more what other processes see of it.
  */
 struct error *provider_check(struct provider *provider, struct arena *arena);
+
+/*
+ * Whether what the provider keeps sealed under the service's secret opens: without it nobody gets a token. Once it did it is
+ * not tried again until provider_forget(), so asking costs nothing then. INTERNAL where it does not.
+ */
+struct error *provider_opens(struct provider *provider, struct arena *arena);
 
 /* Drops what was read and kept (keys, secrets), so that the next use reads it anew. */
 void provider_forget(struct provider *provider);

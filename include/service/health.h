@@ -12,12 +12,17 @@ enum health_part {
     HEALTH_MIGRATIONS, /* every migration that was there when the process started is applied */
     HEALTH_STORAGE,    /* takes files, and has [health] free_bytes_min left */
     HEALTH_PROVIDER,   /* the keys that verify tokens are known */
+    HEALTH_SECRETS,    /* what is sealed under the service's secret opens */
     HEALTH_OUTBOX,     /* no job has been due for longer than [health] outbox_lag_seconds */
+    HEALTH_CONFIGURATION, /* secret files, sender and environment are as they should be; a warning at most, as the next three */
+    HEALTH_LOG,        /* its file takes lines */
+    HEALTH_CACHE,      /* the service cache's folder is there and takes the file */
+    HEALTH_MAIL,       /* the mail server answers; looked at once a minute */
     HEALTH_PART_COUNT
 };
 
-/* UNKNOWN: it cannot be told because another part is down. */
-enum health_state { HEALTH_UNKNOWN, HEALTH_OK, HEALTH_DOWN };
+/* UNKNOWN: it cannot be told because another part is down. WARNING: requests are answered all the same. */
+enum health_state { HEALTH_UNKNOWN, HEALTH_OK, HEALTH_WARNING, HEALTH_DOWN };
 
 struct health {
     enum health_state states[HEALTH_PART_COUNT];
@@ -28,13 +33,17 @@ struct health {
     struct error *error;
 };
 
-/* Looks at every part. All waiting for the database together ends after [health] deadline_seconds. */
+/*
+ * Looks at every part. All of it together ends after [health] deadline_seconds, whatever hangs: database, provider, disk, mail
+ * server. What files and the mail server answer is asked in a process of its own meanwhile, which may be left behind.
+ * The log tells of warnings when they come and go.
+ */
 void health_check(struct service *service, struct arena *arena, struct health *health_out);
 
-/* "database", "migrations", "storage", "identityProvider", "outbox" */
+/* "database", "migrations", "storage", "identityProvider", "secrets", "outbox", "configuration", "log", "cache", "mail" */
 const char *health_part_text(enum health_part part);
 
-/* "ok", "down", "unknown" */
+/* "ok", "warning", "down", "unknown" */
 const char *health_state_text(enum health_state state);
 
 #endif

@@ -50,6 +50,9 @@ struct error *link_make(struct service *service, struct arena *arena, const stru
 struct error *link_open(struct service *service, struct arena *arena, const char *token,
                         struct file_record **record_out);
 
+/* Whether the newest key opens with the service's secret, if there is one. INTERNAL where it does not. */
+struct error *link_keys_open(struct service *service, struct arena *arena);
+
 /* Makes a new key and deletes the others: every link made so far ends. For `gatehousectl rotate-keys`. */
 struct error *link_keys_rotate(struct service *service, struct arena *arena);
 

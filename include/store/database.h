@@ -62,12 +62,6 @@ struct database *database_new(const struct database_options *options);
 /* Closes and releases; an open transaction is gone. NULL inside is fine; *database becomes NULL. */
 void database_free(struct database **database);
 
-/*
- * Bounds what follows: no exchange of this thread with a database, connecting included, goes on beyond `until`
- * (clock_monotonic()), give or take the second that connecting over TCP is rounded up to. 0: the handles' own bounds alone.
- */
-void database_set_deadline(int64_t until);
-
 /* Drops the connection, if any; the next use connects again. Not inside a transaction. */
 void database_close(struct database *database);
 

@@ -58,6 +58,8 @@ enum mail_outcome {
 struct mail_transport {
     enum mail_outcome (*send)(void *context, struct arena *arena, const struct mail_message *message,
                               const char **reason_out);
+    /* See mail_probe(); NULL: there is nothing to try. */
+    bool (*probe)(void *context, struct arena *arena, unsigned seconds, const char **reason_out);
     void *context;
 };
 
@@ -67,6 +69,15 @@ struct mail_transport {
  */
 enum mail_outcome mail_send(const struct mail_transport *transport, struct arena *arena,
                             const struct mail_message *message, const char **reason_out);
+
+/*
+ * Goes as far as the way leads without a message, within `seconds`: to the mail server with TLS and login, or into the directory.
+ * False, with a sentence as above in *reason_out, where it cannot be gone.
+ */
+bool mail_probe(const struct mail_transport *transport, struct arena *arena, unsigned seconds, const char **reason_out);
+
+/* Whether `from` is "Name <address>" or an address, as mail_compose() wants it. */
+bool mail_sender_valid(struct arena *arena, const char *from);
 
 /*
  * Writes each message as <time>-<random>.eml (mode 0600, lines end with \n as in a Maildir), complete or not

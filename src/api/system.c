@@ -40,7 +40,7 @@ struct health_view {
 };
 
 #define PART(text, part)                                                                                               \
-    {.name = (text), .type = SCHEMA_CHOICE, .choices = "ok", .flags = SCHEMA_OPTIONAL,                                 \
+    {.name = (text), .type = SCHEMA_CHOICE, .choices = "ok|warning|unknown", .flags = SCHEMA_OPTIONAL,                                 \
      .offset = offsetof(struct health_view, parts) + (part) * sizeof(const char *)}
 
 static const struct schema_field health_fields[] = {
@@ -49,7 +49,12 @@ static const struct schema_field health_fields[] = {
     PART("migrations", HEALTH_MIGRATIONS),
     PART("storage", HEALTH_STORAGE),
     PART("identityProvider", HEALTH_PROVIDER),
+    PART("secrets", HEALTH_SECRETS),
     PART("outbox", HEALTH_OUTBOX),
+    PART("configuration", HEALTH_CONFIGURATION),
+    PART("log", HEALTH_LOG),
+    PART("cache", HEALTH_CACHE),
+    PART("mail", HEALTH_MAIL),
 };
 
 const struct schema system_health_schema = {

@@ -139,3 +139,15 @@ bool clock_parse(const char *text, int64_t *milliseconds_out)
     *milliseconds_out = ((int64_t)seconds - (int64_t)minutes * 60) * 1000 + fraction;
     return true;
 }
+
+static _Thread_local int64_t horizon;
+
+void clock_set_horizon(int64_t until)
+{
+    horizon = until;
+}
+
+int64_t clock_within_horizon(int64_t until)
+{
+    return horizon != 0 && (until == 0 || until > horizon) ? horizon : until;
+}

@@ -1,185 +1,180 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl check: each part the service stands on, one line each, with a sentence on what to mend. */
+/* gatehousectl check: each part that the service stands on, one line each, with a sentence on what to do. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "blob/blob.h"
-#include "blob/directory.h"
 #include "blob/scanner.h"
-#include "ctl/ctl_int.h"
-#include "domain/principal.h"
-#include "identity/provider.h"
-#include "service/service.h"
+#include "ctl/check_int.h"
+#include "service/inspect.h"
 #include "service/setup.h"
-#include "store/database.h"
-#include "store/mail.h"
-#include "store/mail_template.h"
-#include "store/migrate.h"
 
-struct checks {
-    struct arena *arena;
-    const struct configuration *configuration;
-    struct service service;
-    bool good;
-    bool not_tried; /* the triggers, for want of an account that may */
-};
+static const char *level_text(enum check_level level)
+{
+    static const char *const texts[] = {"ok", "note", "warning", "error"};
+    return texts[level];
+}
 
-static bool tell(struct checks *checks, const char *part, const struct error *error, const char *mend)
+static void print(const char *part, enum check_level level, const struct error *error, const char *advice)
 {
     if (error == NULL) {
         (void)printf("%-14s ok\n", part);
-        return true;
+        return;
     }
-    checks->good = false;
-    (void)printf("%-14s %s\n", part, error->message);
-    if (error->detail != NULL)
+    (void)printf("%-14s %s%s%s\n", part, level == CHECK_ERROR ? "" : level_text(level), level == CHECK_ERROR ? "" : ": ",
+                 error->message);
+    if (error->detail != NULL && strcmp(error->detail, error->message) != 0)
         (void)printf("%-14s   %s\n", "", error->detail);
     for (const struct error_entry *entry = error->entries; entry != NULL; entry = entry->next)
         (void)printf("%-14s   %s: %s\n", "", entry->path, entry->message);
-    if (mend != NULL)
-        (void)printf("%-14s   %s\n", "", mend);
-    return false;
+    if (advice != NULL)
+        (void)printf("%-14s   %s\n", "", advice);
 }
 
-static struct error *check_migrations(struct checks *checks)
+/* Where an error has nothing but a detail, that is what the operator is told, and not what a caller would be. */
+static void speak_plainly(struct error *error)
 {
-    size_t pending = 0;
-    const char *directory = arena_format(checks->arena, "%s/sql", configuration_data_directory());
-    TRY(migrate_pending(checks->service.database, checks->arena, directory, &pending));
-    if (pending == 0)
-        return NULL;
-    return error_message(error_plain(checks->arena, ERROR_INTERNAL), "%zu migrations are not applied.", pending);
+    if (error == NULL || error->detail == NULL || strcmp(error->message, error_sentence(ERROR_INTERNAL)) != 0)
+        return;
+    error->message = error->detail;
+    error->detail = NULL;
 }
 
-static struct error *check_principals(struct checks *checks)
+void check_write(struct ctl_json *json, const char *part, enum check_level level, struct error *error, const char *advice)
 {
-    int64_t different = 0;
-    TRY(principal_compare(checks->service.database, checks->arena, &different));
-    if (different == 0)
-        return NULL;
-    return error_message(error_plain(checks->arena, ERROR_INTERNAL), "What is kept of %lld users or roles is not what they are.",
-                         (long long)different);
+    speak_plainly(error);
+    ctl_json_open(json, NULL, '{');
+    ctl_json_text(json, "part", part);
+    ctl_json_text(json, "state", level_text(error == NULL ? CHECK_OK : level));
+    ctl_json_text(json, "message", error != NULL ? error->message : NULL);
+    ctl_json_open(json, "details", '[');
+    if (error != NULL && error->detail != NULL)
+        ctl_json_text(json, NULL, error->detail);
+    for (const struct error_entry *entry = error != NULL ? error->entries : NULL; entry != NULL; entry = entry->next)
+        ctl_json_text(json, NULL, arena_format(json->arena, "%s: %s", entry->path, entry->message));
+    ctl_json_close(json);
+    ctl_json_text(json, "advice", error != NULL ? advice : NULL);
+    ctl_json_close(json);
 }
 
-static bool one_account(const struct checks *checks)
+bool check_tell(struct checks *checks, const char *part, enum check_level level, struct error *error, const char *advice)
 {
-    return strcmp(checks->configuration->database.user, checks->configuration->database.admin_user) == 0;
+    level = error == NULL ? CHECK_OK : level;
+    checks->worst = level > checks->worst ? level : checks->worst;
+    speak_plainly(error);
+    if (checks->as_json)
+        check_write(&checks->json, part, level, error, advice);
+    else
+        print(part, level, error, advice);
+    return error == NULL;
 }
 
-/*
- * Without them a change of users or roles would take effect nowhere. Trying them takes rights that the workers' account
- * does not have; where the administrator's account does not let this user in, they are not looked at.
- */
-static struct error *check_triggers(struct checks *checks)
+/* ---- this machine -------------------------------------------------------------------------------- */
+
+/* Root may read and write everything, so what the workers may not is not found. */
+static struct error *check_user(struct checks *checks)
 {
-    const char *trigger = NULL;
-    struct database_options options;
-    checks->not_tried = database_options_load(checks->arena, checks->configuration, true, &options) != NULL;
-    if (checks->not_tried)
-        return NULL;
-    options.query_timeout_seconds = (unsigned)checks->configuration->database.query_timeout_seconds;
-    struct database *database = database_new(&options);
-    log_set_module_level(LOG_MODULE_STORE, LOG_LEVEL_FATAL);
-    struct error *error = database_ping(database, checks->arena);
-    log_set_module_level(LOG_MODULE_STORE, LOG_LEVEL_WARN);
-    checks->not_tried = error != NULL;
-    if (error == NULL)
-        error = principal_probe(database, checks->arena, &trigger);
-    database_free(&database);
-    if (checks->not_tried)
-        return NULL;
-    TRY(error);
-    if (trigger == NULL)
+    struct stat status;
+    const char *directory = checks->configuration->files.directory;
+    if (geteuid() != 0 || stat(directory, &status) != 0 || status.st_uid == 0)
         return NULL;
     return error_message(error_plain(checks->arena, ERROR_INTERNAL),
-                         "The trigger %s is missing or does not do its work: a change of users or roles takes no effect.",
-                         trigger);
+                         "This runs as root, who may read and write what the workers' user may not.");
 }
 
-/* What the workers' account may do beyond what the code needs. One account for everything may do all of it. */
-static struct error *check_rights(struct checks *checks)
+static struct error *check_files(struct checks *checks)
 {
-    size_t excess = 0;
-    if (one_account(checks))
+    struct blob_space space;
+    TRY(blob_check(checks->service.blobs, checks->arena));
+    TRY(blob_space(checks->service.blobs, checks->arena, &space));
+    if (space.free_bytes >= (uint64_t)checks->configuration->health.free_bytes_min)
         return NULL;
-    TRY(migrate_excess(checks->service.database, checks->arena, migrate_worker_grants, migrate_worker_grant_count, &excess));
-    if (excess == 0)
-        return NULL;
-    return error_message(error_plain(checks->arena, ERROR_INTERNAL),
-                         "The workers' database account has %zu rights more than it needs.", excess);
+    return error_message(error_plain(checks->arena, ERROR_STORAGE_FULL), "Only %s are free where the files are.",
+                         ctl_bytes(checks->arena, (int64_t)space.free_bytes));
 }
 
-/* Lines about what is not wrong but should be known. */
-static void note_accounts(const struct checks *checks)
+static void check_settings(struct checks *checks)
 {
-    if (one_account(checks))
-        (void)printf("%-14s one database account for everything: whoever takes over a worker can change the audit trail and the"
-                     " roles; see admin_user in gatehouse.conf(5)\n", "note");
-    else if (checks->not_tried)
-        (void)printf("%-14s the triggers were not tried: run this command as a user whom the database account %s lets in\n",
-                     "note", checks->configuration->database.admin_user);
-}
-
-static struct error *check_keys(struct checks *checks)
-{
-    const struct key_set *keys;
-    TRY(provider_check(checks->service.provider, checks->arena));
-    return provider_keys(checks->service.provider, checks->arena, false, &keys);
-}
-
-/* The templates that this version sends, filled with stand-ins. */
-static struct error *check_mail(struct checks *checks)
-{
-    static const char *const names[] = {"first-login", "confirm", "reset", "password-changed"};
-    static const struct mail_template_value values[] = {
-        {"firstName", "A"}, {"lastName", "B"}, {"organisation", "C"}, {"email", "a@example.org"}, {"code", "123456"},
-        {"temporaryPassword", "P"}, {"link", "https://example.org/"}, {"days", "7"}, {"hours", "24"}, {"minutes", "60"},
-        {"time", "2026-11-21 08:52 UTC"}};
-    struct mail_transport *transport;
-    struct mail mail = {0};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        TRY(mail_template_fill(checks->arena, checks->configuration->mail.templates, names[i], values,
-                               sizeof values / sizeof *values, &mail));
-    return mail_transport_load(checks->arena, checks->configuration, &transport);
+    const struct configuration *configuration = checks->configuration;
+    struct arena *arena = checks->arena;
+    struct error *misspelt = inspect_environment(arena, true);
+    (void)check_tell(checks, "environment", misspelt != NULL ? CHECK_ERROR : CHECK_WARNING,
+               misspelt != NULL ? misspelt : inspect_environment(arena, false), "Correct the name, or unset the variable.");
+    (void)check_tell(checks, "addresses", CHECK_WARNING, inspect_addresses(arena, configuration),
+               "Give the web server a certificate, and write https.");
+    (void)check_tell(checks, "users", CHECK_WARNING, inspect_users(arena, configuration),
+               "Name the user that the web server runs as; its connections are dropped.");
+    (void)check_tell(checks, "user", CHECK_NOTE, check_user(checks), "Run it as the workers' user: runuser -u gatehouse -- gatehousectl check.");
+    (void)check_tell(checks, "secret files", CHECK_ERROR, inspect_secret_files(arena, configuration),
+               "A file with a secret belongs to the workers' user with mode 0600, or to root and its group with mode 0640.");
+    (void)check_tell(checks, "log", CHECK_ERROR, inspect_log(arena, configuration),
+               "Make the folder, and give it and the log to the workers' user.");
+    (void)check_tell(checks, "cache", CHECK_WARNING, inspect_cache(arena, configuration),
+               "Make the folder for the workers' user; without the cache each process asks the database for itself.");
+    (void)check_tell(checks, "metrics", CHECK_WARNING, inspect_metrics(arena, configuration),
+               "Make the folder for the workers' user; without the file each process counts for itself.");
 }
 
 static void check_service(struct checks *checks)
 {
-    if (!tell(checks, "service", service_open(checks->arena, checks->configuration, &checks->service), NULL))
-        return;
-    if (tell(checks, "database", database_ping(checks->service.database, checks->arena),
-             "Check that the server runs and that [database] socket, host, user and password_file are right.") &&
-        tell(checks, "migrations", check_migrations(checks), "Run gatehousectl migrate.") &&
-        tell(checks, "permissions", check_principals(checks), "Run gatehousectl migrate.") &&
-        tell(checks, "triggers", check_triggers(checks),
-             "Run gatehousectl migrate, and see that the account that makes the triggers is still there.") &&
-        tell(checks, "accounts", check_rights(checks), "Run gatehousectl migrate, which takes them away."))
-        (void)tell(checks, "identity", check_keys(checks),
-                   provider_joins(checks->service.provider) ? "Check that the secret file is the one the keys were made with." : NULL);
-    note_accounts(checks);
-    (void)tell(checks, "files", blob_check(checks->service.blobs, checks->arena),
-               "Check that [files] directory is there, belongs to the workers' user and has space left.");
-    if (checks->service.scanner != NULL)
-        (void)tell(checks, "scanner", scanner_ping(checks->service.scanner, checks->arena),
-                   "Check that clamd runs, that [files] clamd_socket is its LocalSocket, and who may connect to it.");
-    (void)tell(checks, "mail", check_mail(checks), "Check the settings of [mail] and the files in [mail] templates.");
+    struct error *error = service_open(checks->arena, checks->configuration, &checks->service);
+    if (check_tell(checks, "service", CHECK_ERROR, error, NULL)) {
+        check_database(checks);
+        (void)check_tell(checks, "files", CHECK_ERROR, check_files(checks),
+                   "Check that [files] directory is there, belongs to the workers' user and has space left.");
+        (void)check_tell(checks, "bodies", CHECK_ERROR, inspect_bodies(checks->arena, checks->configuration),
+                   "Make the folder as the guide to installing says.");
+        if (checks->service.scanner != NULL)
+            (void)check_tell(checks, "scanner", CHECK_ERROR, scanner_ping(checks->service.scanner, checks->arena),
+                       "Check that clamd runs, that [files] clamd_socket is its LocalSocket, and who may connect to it.");
+    }
+    check_mail(checks);
     service_close(&checks->service);
+}
+
+static void check_all(struct run *run, struct checks *checks)
+{
+    struct configuration *configuration;
+    struct error *error = setup_load(run->arena, run->config, NULL, &configuration);
+    checks->configuration = configuration;
+    if (!check_tell(checks, "configuration", CHECK_ERROR, error, NULL))
+        return;
+    check_settings(checks);
+    check_service(checks);
 }
 
 static int check(struct run *run)
 {
-    struct checks checks = {.arena = run->arena, .good = true};
-    struct configuration *configuration;
-    struct error *error = setup_load(run->arena, run->config, NULL, &configuration);
-    checks.configuration = configuration;
-    if (tell(&checks, "configuration", error, NULL))
-        check_service(&checks);
-    return checks.good ? EXIT_SUCCESS : EXIT_FAILURE;
+    struct checks checks = {.arena = run->arena, .json = {.arena = run->arena}, .as_json = run->json};
+    const char *to = ctl_value(run, "mail");
+    if (to != NULL)
+        return check_try_mail(run, to);
+    if (checks.as_json) {
+        ctl_json_open(&checks.json, NULL, '{');
+        ctl_json_open(&checks.json, "items", '[');
+    }
+    check_all(run, &checks);
+    if (checks.as_json) {
+        ctl_json_close(&checks.json);
+        ctl_json_text(&checks.json, "status", level_text(checks.worst == CHECK_NOTE ? CHECK_OK : checks.worst));
+        ctl_json_close(&checks.json);
+    }
+    return checks.worst == CHECK_ERROR ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-const struct ctl_command ctl_check = {.name = "check", .summary = "look at everything the service stands on", .run = check};
+static const struct ctl_option options[] = {
+    {"mail", "ADDRESS", "send one mail there, as the job runner would, and check nothing else", false},
+    {0},
+};
+
+const struct ctl_command ctl_check = {.name = "check",
+                                      .summary = "look at everything the service stands on",
+                                      .options = options,
+                                      .json = true,
+                                      .run = check};

@@ -3,6 +3,7 @@ libghdomain_a_SOURCES = \
 	src/domain/columns_int.h src/domain/columns.c \
 	include/domain/address_keys.h src/domain/address_keys.c \
 	include/domain/audit.h src/domain/audit.c src/domain/audit_list.c src/domain/audit_purge.c \
+	include/domain/moment.h src/domain/moment.c \
 	include/domain/change.h src/domain/change.c \
 	include/domain/code.h src/domain/code.c \
 	include/domain/file.h src/domain/file.c src/domain/file_list.c \

@@ -253,6 +253,7 @@ static const struct provider_functions functions = {
     .rules = rules,
     .resolve = resolve,
     .keys = embedded_keys_get,
+    .opens = embedded_opens,
     .forget = embedded_forget,
     .rotate_keys = embedded_rotate_keys,
     .tidy = embedded_tidy,

@@ -33,6 +33,7 @@ struct embedded {
     struct embedded_options options;
     struct embedded_keys keys;
     struct embedded_keys forgotten; /* used by nobody, unless the same keys are read again: parsing them is dear */
+    bool opened; /* the newest key was seen to open with the service's secret */
 };
 
 /* An account's row. */
@@ -112,6 +113,7 @@ struct error *embedded_tidy(struct provider *provider, struct arena *arena);
 
 struct error *embedded_keys_get(struct provider *provider, struct arena *arena, bool stale,
                                 const struct key_set **keys_out);
+struct error *embedded_opens(struct provider *provider, struct arena *arena);
 void embedded_forget(struct provider *provider);
 
 /* Both what is used and what is forgotten. */

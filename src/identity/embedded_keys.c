@@ -392,9 +392,24 @@ struct error *embedded_signer(struct embedded *embedded, struct arena *arena,
     return NULL;
 }
 
+struct error *embedded_opens(struct provider *provider, struct arena *arena)
+{
+    struct embedded *embedded = embedded_of(provider);
+    struct key_rows rows;
+    struct secret pem;
+    if (embedded->keys.signer != NULL || embedded->opened)
+        return NULL;
+    TRY(find_keys(embedded, arena, &rows));
+    const struct key_row *row = &rows.items[0];
+    TRY(unseal(arena, embedded->options.master, seal_purpose(arena, row->kid), row->sealed, row->sealed_length, &pem));
+    embedded->opened = true;
+    return NULL;
+}
+
 void embedded_forget(struct provider *provider)
 {
     struct embedded *embedded = embedded_of(provider);
+    embedded->opened = false;
     if (embedded->keys.arena == NULL)
         return;
     arena_free(&embedded->forgotten.arena);

@@ -245,6 +245,13 @@ struct error *provider_check(struct provider *provider, struct arena *arena)
     return NULL;
 }
 
+struct error *provider_opens(struct provider *provider, struct arena *arena)
+{
+    if (provider->functions->opens != NULL)
+        TRY(provider->functions->opens(provider, arena));
+    return NULL;
+}
+
 void provider_forget(struct provider *provider)
 {
     provider->functions->forget(provider);

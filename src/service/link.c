@@ -120,6 +120,14 @@ static struct error *signing_key(struct service *service, struct arena *arena, c
     return adopt(service, arena, row, key_out);
 }
 
+struct error *link_keys_open(struct service *service, struct arena *arena)
+{
+    struct link_key *row = NULL;
+    const struct key *key;
+    TRY(link_key_find_newest(service->database, arena, &row));
+    return row == NULL ? NULL : adopt(service, arena, row, &key);
+}
+
 static struct error *rotate(struct database *database, struct arena *arena, void *context)
 {
     struct id id;

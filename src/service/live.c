@@ -163,9 +163,9 @@ struct error *live_follow(struct service *service, struct arena *arena, int64_t 
 /* Leaves what cannot be followed in a second for later. */
 static void check_for_now(struct service *service, struct arena *arena, int64_t now)
 {
-    database_set_deadline(now + TRY_MICROSECONDS);
+    clock_set_horizon(clock_within_horizon(now + TRY_MICROSECONDS));
     struct error *error = live_check(service, arena);
-    database_set_deadline(0);
+    clock_set_horizon(0);
     if (error == NULL)
         return;
     service->live.retry_at = clock_monotonic() + RETRY_MICROSECONDS;

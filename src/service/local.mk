@@ -13,7 +13,8 @@ libghservice_a_SOURCES = \
 	include/service/evict.h src/service/evict.c \
 	include/service/grant.h src/service/grant.c \
 	include/service/guard.h src/service/guard.c \
-	include/service/health.h src/service/health.c \
+	include/service/health.h src/service/health_int.h src/service/health.c src/service/health_apart.c \
+	include/service/inspect.h src/service/inspect.c \
 	include/service/live.h src/service/live.c \
 	include/service/link.h src/service/link.c \
 	include/service/maintenance.h src/service/maintenance.c \

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "service/service.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/configuration.h"
@@ -31,7 +33,8 @@ static struct error *read_master(struct arena *arena, const char *path, struct s
     size_t length;
     struct error *error = secret_read(arena, path, &text);
     if (error != NULL)
-        return error_message(error, "The secret file %s cannot be read. Run gatehousectl migrate to make it.", path);
+        return error_message(error, "The secret file %s cannot be read.%s", path,
+                             access(path, F_OK) != 0 && errno == ENOENT ? " Run gatehousectl migrate to make it." : "");
     if (!hex_decode(arena, secret_reveal(text), text.length, &bytes, &length) || length < SEAL_MASTER_BYTES)
         return error_message(error_new(arena, ERROR_INTERNAL, "the secret file is not hexadecimal or too short"),
                              "The secret file %s must hold at least %d hexadecimal digits.", path, 2 * SEAL_MASTER_BYTES);

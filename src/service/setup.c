@@ -32,6 +32,15 @@ static const char *find_file(const char *option)
     return was_named || access(path, F_OK) == 0 ? path : NULL;
 }
 
+static void report_strays(struct arena *arena)
+{
+    size_t count;
+    const struct configuration_stray *strays = configuration_strays(arena, &count);
+    for (size_t i = 0; i < count; i++)
+        LOG(WARN, WORKER, "a variable of the environment looks like a setting and is none",
+            LOG_TEXT("variable", strays[i].variable), LOG_TEXT("meant", strays[i].resembles));
+}
+
 struct error *setup_load(struct arena *arena, const char *option, const char *program,
                          struct configuration **configuration_out)
 {
@@ -49,6 +58,7 @@ struct error *setup_load(struct arena *arena, const char *option, const char *pr
     if (!log_open(destination_of(configuration->log.destination), configuration->log.file, program))
         return error_message(error_new(arena, ERROR_INTERNAL, "the log file cannot be opened: %s", strerror(errno)),
                              "The log file %s cannot be opened: %s.", configuration->log.file, strerror(errno));
+    report_strays(arena);
     const char *problem = NULL;
     if (!metrics_open(configuration->metrics.file, &problem))
         LOG(WARN, WORKER, problem, LOG_TEXT("file", configuration->metrics.file));

@@ -264,10 +264,11 @@ struct error *cache_fetch(struct cache *cache, struct arena *arena, const char *
     if (cache_find(cache, arena, key, bytes_out, length_out))
         return NULL;
     int64_t patience = cache_clock() + (int64_t)loader->lease_seconds * 2000000;
+    int64_t horizon = clock_within_horizon(0);
     while (usable(cache, key) && claim_key(cache, &claim, loader->lease_seconds) == CLAIM_BUSY) {
         if (!is_busy(cache, &claim))
             claim.result = claim.finding.found ? CLAIM_FOUND : CLAIM_NONE;
-        if (claim.result != CLAIM_BUSY || cache_clock() > patience)
+        if (claim.result != CLAIM_BUSY || cache_clock() > patience || (horizon != 0 && clock_monotonic() > horizon))
             break;
     }
     if (claim.result == CLAIM_FOUND) {

@@ -37,25 +37,16 @@ static _Thread_local int64_t deadline;
 /* When the exchange at hand began. */
 static _Thread_local int64_t begun;
 
-/* When all exchanges must be over, whatever they are; 0: never. */
-static _Thread_local int64_t horizon;
-
-void database_set_deadline(int64_t until)
-{
-    horizon = until;
-}
-
 static void deadline_start(unsigned seconds, int64_t grace)
 {
     begun = clock_monotonic();
-    deadline = seconds == 0 ? 0 : begun + (int64_t)seconds * 1000000 + grace;
-    if (horizon != 0 && (deadline == 0 || deadline > horizon))
-        deadline = horizon;
+    deadline = clock_within_horizon(seconds == 0 ? 0 : begun + (int64_t)seconds * 1000000 + grace);
 }
 
 /* What is left of `seconds` before the horizon, in whole seconds, at least 1. */
 static unsigned seconds_left(unsigned seconds)
 {
+    int64_t horizon = clock_within_horizon(0);
     int64_t left = horizon == 0 ? (int64_t)seconds : (horizon - clock_monotonic() + 999999) / 1000000;
     if (left < 1)
         return 1;
@@ -277,6 +268,7 @@ static bool broken(MYSQL *mysql)
 
 bool connection_ready(struct database *database, struct fault *fault)
 {
+    int64_t horizon = clock_within_horizon(0);
     /* A wait would end at once, but a server that has answered already is not waited for. */
     if (horizon != 0 && clock_monotonic() >= horizon) {
         *fault = (struct fault){.failure = FAILURE_UNAVAILABLE, .number = 2013, .state = "08S01"};

@@ -100,6 +100,12 @@ static bool parse_sender(struct arena *arena, const char *from, struct sender *s
     return mail_address_valid(sender->address) && mail_text_is_line(sender->name);
 }
 
+bool mail_sender_valid(struct arena *arena, const char *from)
+{
+    struct sender sender;
+    return parse_sender(arena, from, &sender);
+}
+
 /* ---- composing ----------------------------------------------------------------------------------- */
 
 static void add_headers(struct buffer *out, const struct sender *sender, const struct mail *mail, int64_t now)
@@ -182,6 +188,12 @@ enum mail_outcome mail_send(const struct mail_transport *transport, struct arena
 {
     *reason_out = NULL;
     return transport->send(transport->context, arena, message, reason_out);
+}
+
+bool mail_probe(const struct mail_transport *transport, struct arena *arena, unsigned seconds, const char **reason_out)
+{
+    *reason_out = NULL;
+    return transport->probe == NULL || transport->probe(transport->context, arena, seconds, reason_out);
 }
 
 static enum mail_tls tls_of(const char *text)

@@ -103,10 +103,26 @@ static enum mail_outcome send_to_file(void *context, struct arena *arena, const 
     return good ? MAIL_SENT : MAIL_LATER;
 }
 
+/* A missing directory is made by the first message; then its parent must take it. */
+static bool probe_directory(void *context, struct arena *arena, unsigned seconds, const char **reason_out)
+{
+    const char *path = context;
+    (void)seconds;
+    if (access(path, W_OK | X_OK) == 0)
+        return true;
+    const char *slash = strrchr(path, '/');
+    bool missing = errno == ENOENT && slash > path;
+    if (missing && access(arena_copy(arena, path, (size_t)(slash - path)), W_OK | X_OK) == 0)
+        return true;
+    *reason_out = arena_format(arena, "cannot write to the mail directory: %s", strerror(errno));
+    return false;
+}
+
 struct mail_transport *mail_transport_file(struct arena *arena, const char *directory)
 {
     struct mail_transport *transport = arena_alloc(arena, sizeof *transport);
     transport->send = send_to_file;
+    transport->probe = probe_directory;
     transport->context = arena_text(arena, directory);
     return transport;
 }

@@ -150,12 +150,8 @@ static void set_connection(CURL *curl, const struct mail_smtp_options *options)
     (void)curl_easy_setopt(curl, CURLOPT_PASSWORD, secret_reveal(options->password));
 }
 
-static void set_message(CURL *curl, struct dialogue *dialogue)
+static void set_following(CURL *curl, struct dialogue *dialogue)
 {
-    (void)curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
-    (void)curl_easy_setopt(curl, CURLOPT_READFUNCTION, read_message);
-    (void)curl_easy_setopt(curl, CURLOPT_READDATA, dialogue);
-    (void)curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)dialogue->message->length);
     (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, drop);
     (void)curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, drop);
     (void)curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
@@ -164,6 +160,15 @@ static void set_message(CURL *curl, struct dialogue *dialogue)
     (void)curl_easy_setopt(curl, CURLOPT_VERBOSE, 1L);
     (void)curl_easy_setopt(curl, CURLOPT_DEBUGFUNCTION, follow);
     (void)curl_easy_setopt(curl, CURLOPT_DEBUGDATA, dialogue);
+}
+
+static void set_message(CURL *curl, struct dialogue *dialogue)
+{
+    (void)curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+    (void)curl_easy_setopt(curl, CURLOPT_READFUNCTION, read_message);
+    (void)curl_easy_setopt(curl, CURLOPT_READDATA, dialogue);
+    (void)curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)dialogue->message->length);
+    set_following(curl, dialogue);
 }
 
 /* A reply to the password is not repeated: a server may echo what it was sent. */
@@ -214,6 +219,31 @@ static enum mail_outcome send_by_smtp(void *context, struct arena *arena, const 
     if (result != CURLE_OK)
         *reason_out = reason_of(arena, result, &dialogue);
     return outcome_of(result, &dialogue);
+}
+
+/* libcurl greets, starts TLS and signs in, and stops where the sender would follow. */
+static bool probe_smtp(void *context, struct arena *arena, unsigned seconds, const char **reason_out)
+{
+    const struct smtp *smtp = context;
+    struct mail_smtp_options options = smtp->options;
+    struct dialogue dialogue = {.deadline = clock_monotonic() + (int64_t)seconds * 1000000};
+    CURL *curl = curl_easy_init();
+    if (curl == NULL) {
+        *reason_out = "the mail client could not be started";
+        return false;
+    }
+    options.timeout_seconds = seconds;
+    options.connect_timeout_seconds =
+        options.connect_timeout_seconds < seconds ? options.connect_timeout_seconds : seconds;
+    set_connection(curl, &options);
+    set_tls(curl, &options);
+    set_following(curl, &dialogue);
+    (void)curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
+    CURLcode result = curl_easy_perform(curl);
+    curl_easy_cleanup(curl);
+    if (result != CURLE_OK)
+        *reason_out = reason_of(arena, result, &dialogue);
+    return result == CURLE_OK;
 }
 
 /* ---- options ------------------------------------------------------------------------------------- */
@@ -281,6 +311,7 @@ struct error *mail_transport_smtp(struct arena *arena, const struct mail_smtp_op
         smtp->options.timeout_seconds = TIMEOUT_SECONDS;
     struct mail_transport *transport = arena_alloc(arena, sizeof *transport);
     transport->send = send_by_smtp;
+    transport->probe = probe_smtp;
     transport->context = smtp;
     *transport_out = transport;
     return NULL;

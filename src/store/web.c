@@ -93,8 +93,17 @@ const char *web_answer_header(const struct web_answer *answer, const char *name)
 
 /* ---- calling -------------------------------------------------------------------------------------- */
 
+/* libcurl takes 0 for no bound at all. */
+static int64_t milliseconds_of(const struct web_call *call)
+{
+    int64_t now = clock_monotonic();
+    int64_t left = (clock_within_horizon(now + call->milliseconds * 1000) - now) / 1000;
+    return left < 1 ? 1 : left;
+}
+
 static void set_connection(CURL *curl, const struct web_client *client, const struct web_call *call)
 {
+    int64_t milliseconds = milliseconds_of(call);
     (void)curl_easy_setopt(curl, CURLOPT_URL, call->url);
     (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
@@ -104,10 +113,9 @@ static void set_connection(CURL *curl, const struct web_client *client, const st
     (void)curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
     (void)curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     (void)curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, call->once ? 1L : 0L);
-    (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)call->milliseconds);
+    (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)milliseconds);
     (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
-                           (long)(call->milliseconds < WEB_CONNECT_MILLISECONDS ? call->milliseconds
-                                                                                : WEB_CONNECT_MILLISECONDS));
+                           (long)(milliseconds < WEB_CONNECT_MILLISECONDS ? milliseconds : WEB_CONNECT_MILLISECONDS));
     if (client->ca_file != NULL)
         (void)curl_easy_setopt(curl, CURLOPT_CAINFO, client->ca_file);
 }

@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import shutil
+import socket
 import subprocess
 import time
 
@@ -18,7 +19,7 @@ from support.stack import wait_until
 
 pytestmark = pytest.mark.web_server
 
-PARTS = ("database", "migrations", "storage", "identityProvider", "outbox")
+PARTS = ("database", "migrations", "storage", "identityProvider", "secrets", "outbox", "configuration", "log", "cache", "mail")
 DEADLINE = 1
 
 
@@ -171,3 +172,32 @@ def test_jobs_that_wait_for_too_long_are_named_until_they_are_done(stack, databa
         cursor.execute("DELETE FROM outbox WHERE id = %s", (number, ))
         holder.commit()
         wait_until_ready(worker, stack)
+
+
+def test_a_provider_that_says_nothing_does_not_hold_ready_beyond_its_deadline(stack, tmp_path):
+    """Alone, and together with a database that says nothing either: there is one deadline for all of it."""
+    secret = tmp_path / "secret"
+    secret.write_text("s")
+    secret.chmod(0o600)
+    with socket.create_server(("127.0.0.1", 0), backlog=64) as silent, relay(
+            tmp_path, stack.database["socket"]) as (path, between), system.worker(
+                stack,
+                identity_provider="keycloak",
+                keycloak_url=f"http://127.0.0.1:{silent.getsockname()[1]}",
+                keycloak_realm="none",
+                keycloak_client_id="none",
+                keycloak_client_secret_file=secret,
+                keycloak_admin_client_id="none",
+                keycloak_admin_client_secret_file=secret,
+                cache_file=tmp_path / "cache",
+                database_socket=path,
+                database_query_timeout_seconds=600,
+                health_deadline_seconds=DEADLINE) as worker:
+        for hanging in (False, True):
+            if hanging:
+                between.silent.set()
+            begun = time.monotonic()
+            status, states, _ = ask(worker, stack)
+            assert status == 500 and time.monotonic() - begun < DEADLINE + 2
+            assert states["database"] == ("down" if hanging else "ok")
+            assert states["identityProvider"] == ("unknown" if hanging else "down"), states

@@ -13,6 +13,8 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/test_equal_work.c \
 	tests/unit/service/test_fsck.c \
 	tests/unit/service/test_grant.c \
+	tests/unit/service/test_health.c \
+	tests/unit/service/test_inspect.c \
 	tests/unit/service/test_live.c \
 	tests/unit/service/test_link.c \
 	tests/unit/service/test_mail_flood.c \

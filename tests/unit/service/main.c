@@ -3,6 +3,8 @@
 
 #define MODULES(X)     \
     X(password_policy) \
+    X(health)          \
+    X(inspect)         \
     X(grant)           \
     X(link)            \
     X(creation)        \

@@ -435,7 +435,7 @@ static void mails_hold_what_is_typed_alone_on_a_line(void **state)
 {
     struct stage *stage = stage_new(harness_arena(state));
     struct letterbox box = {.outcome = MAIL_LATER};
-    struct mail_transport transport = {receive, &box};
+    struct mail_transport transport = {.send = receive, .context = &box};
     struct outbox_items items;
     struct user user;
     bool sent;

@@ -235,11 +235,11 @@ static void a_common_deadline_bounds_everything(void **state)
     struct database *database = help_open(arena, &options);
     help_none(database_ping(database, arena));
     int64_t start = clock_monotonic();
-    database_set_deadline(start + 500000);
+    clock_set_horizon(start + 500000);
     struct error *query = database_query(database, arena, &slow, NO_VALUES, &rows);
     struct error *connect = database_ping(unheard, arena);
     struct error *late = database_query(database, arena, &one, NO_VALUES, &rows);
-    database_set_deadline(0);
+    clock_set_horizon(0);
     help_unavailable(query, start, 20000);
     help_unavailable(connect, start, 20000);
     help_unavailable(late, start, 20000);

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: MIT */
+/* The part of `gatehousectl check` that looks at the database, and at what is told with its help. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "ctl/check_int.h"
+#include "domain/outbox.h"
+#include "domain/principal.h"
+#include "identity/provider.h"
+#include "service/inspect.h"
+#include "store/database.h"
+#include "store/migrate.h"
+
+static struct error *check_migrations(struct checks *checks)
+{
+    size_t pending = 0;
+    const char *directory = arena_format(checks->arena, "%s/sql", configuration_data_directory());
+    TRY(migrate_pending(checks->service.database, checks->arena, directory, &pending));
+    if (pending == 0)
+        return NULL;
+    return error_message(error_plain(checks->arena, ERROR_INTERNAL), "%zu migrations are not applied.", pending);
+}
+
+static struct error *check_principals(struct checks *checks)
+{
+    int64_t different = 0;
+    TRY(principal_compare(checks->service.database, checks->arena, &different));
+    if (different == 0)
+        return NULL;
+    return error_message(error_plain(checks->arena, ERROR_INTERNAL), "What is kept of %lld users or roles is not what they are.",
+                         (long long)different);
+}
+
+static bool one_account(const struct checks *checks)
+{
+    return strcmp(checks->configuration->database.user, checks->configuration->database.admin_user) == 0;
+}
+
+static struct error *probe_triggers(struct database *database, struct arena *arena)
+{
+    const char *trigger = NULL;
+    TRY(principal_probe(database, arena, &trigger));
+    if (trigger == NULL)
+        return NULL;
+    return error_message(error_plain(arena, ERROR_INTERNAL),
+                         "The trigger %s is missing or does not do its work: a change of users or roles takes no effect.",
+                         trigger);
+}
+
+/* Whether the administrator's account lets this user in; its refusal is not for the log. */
+static bool lets_in(struct checks *checks, struct database *database)
+{
+    log_set_module_level(LOG_MODULE_STORE, LOG_LEVEL_FATAL);
+    struct error *error = database_ping(database, checks->arena);
+    log_set_module_level(LOG_MODULE_STORE, LOG_LEVEL_WARN);
+    return error == NULL;
+}
+
+/*
+ * Without them a change of users or roles would take effect nowhere. Trying them takes rights that the workers' account
+ * does not have; where the administrator's account does not let this user in, they are not looked at.
+ */
+static bool check_triggers(struct checks *checks)
+{
+    struct database_options options;
+    struct error *error = NULL;
+    bool tried = false;
+    if (database_options_load(checks->arena, checks->configuration, true, &options) == NULL) {
+        options.query_timeout_seconds = (unsigned)checks->configuration->database.query_timeout_seconds;
+        struct database *database = database_new(&options);
+        tried = lets_in(checks, database);
+        if (tried)
+            error = probe_triggers(database, checks->arena);
+        database_free(&database);
+    }
+    if (tried)
+        return check_tell(checks, "triggers", CHECK_ERROR, error,
+                          "Run gatehousectl migrate, and see that the account that makes the triggers is still there.");
+    error = error_message(error_plain(checks->arena, ERROR_INTERNAL),
+                          "The triggers were not tried: run this command as a user whom the database account %s lets in.",
+                          checks->configuration->database.admin_user);
+    (void)check_tell(checks, "triggers", CHECK_NOTE, error, NULL);
+    return true;
+}
+
+/* What the workers' account may do beyond what the code needs. One account for everything may do all of it. */
+static bool check_rights(struct checks *checks)
+{
+    size_t excess = 0;
+    struct error *error =
+        one_account(checks) ? error_message(error_plain(checks->arena, ERROR_INTERNAL),
+                                            "One database account does everything: whoever takes over a worker can change the "
+                                            "audit trail and the roles; see admin_user in gatehouse.conf(5).")
+                            : migrate_excess(checks->service.database, checks->arena, migrate_worker_grants,
+                                             migrate_worker_grant_count, &excess);
+    if (error == NULL && excess > 0)
+        error = error_message(error_plain(checks->arena, ERROR_INTERNAL),
+                              "The workers' database account has %zu rights more than it needs.", excess);
+    if (one_account(checks))
+        return check_tell(checks, "accounts", CHECK_NOTE, error, NULL) || true;
+    return check_tell(checks, "accounts", CHECK_ERROR, error, "Run gatehousectl migrate, which takes them away.");
+}
+
+static struct error *check_keys(struct checks *checks)
+{
+    const struct key_set *keys;
+    TRY(provider_check(checks->service.provider, checks->arena));
+    return provider_keys(checks->service.provider, checks->arena, false, &keys);
+}
+
+static struct error *check_outbox(struct checks *checks)
+{
+    int64_t lag = 0;
+    TRY(outbox_lag(checks->service.database, checks->arena, &lag));
+    if (lag <= checks->configuration->health.outbox_lag_seconds * 1000)
+        return NULL;
+    return error_message(error_plain(checks->arena, ERROR_INTERNAL), "E-mails or other jobs have been due for %" PRId64 " s.",
+                         lag / 1000);
+}
+
+static void check_clock(struct checks *checks)
+{
+    int64_t ahead = 0;
+    struct error *error = inspect_clock(&checks->service, checks->arena, &ahead);
+    int64_t apart = ahead < 0 ? -ahead : ahead;
+    bool far = apart > LIMIT_TOKEN_LEEWAY_SECONDS * 1000;
+    if (error == NULL && apart > INSPECT_CLOCK_WARN_MILLISECONDS)
+        error = error_message(error_plain(checks->arena, ERROR_INTERNAL), "This machine's clock is %" PRId64 " s %s the database's.",
+                              apart / 1000, ahead > 0 ? "ahead of" : "behind");
+    (void)check_tell(checks, "clock", far ? CHECK_ERROR : CHECK_WARNING, error, "Have chrony or ntpd keep the clocks of all machines.");
+}
+
+void check_database(struct checks *checks)
+{
+    struct service *service = &checks->service;
+    if (!check_tell(checks, "database", CHECK_ERROR, database_ping(service->database, checks->arena),
+              "Check that the server runs and that [database] socket, host, user and password_file are right.") ||
+        !check_tell(checks, "migrations", CHECK_ERROR, check_migrations(checks), "Run gatehousectl migrate.") ||
+        !check_tell(checks, "permissions", CHECK_ERROR, check_principals(checks), "Run gatehousectl migrate.") ||
+        !check_triggers(checks) || !check_rights(checks))
+        return;
+    check_clock(checks);
+    (void)check_tell(checks, "secret", CHECK_ERROR, inspect_sealed(service, checks->arena),
+               "Put the secret file back that the database was set up with; nobody can sign in without it.");
+    (void)check_tell(checks, "identity", CHECK_ERROR, check_keys(checks), NULL);
+    (void)check_tell(checks, "outbox", CHECK_ERROR, check_outbox(checks),
+               "Check that a job runner runs; gatehousectl jobs --list says what waits.");
+}
