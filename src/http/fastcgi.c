@@ -43,7 +43,7 @@
 #define LISTEN_FD 0
 #define MICROSECONDS INT64_C(1000000)
 #define HEAD_SECONDS 2   /* for the whole head, and for any silence in it */
-#define FINISH_SECONDS 2 /* for what follows a short reply: the rest of the request, the peer's close */
+#define FINISH_SECONDS 2 /* for what follows the reply: the rest of the request, the peer's close */
 #define JSON_SECONDS 5   /* of patience with a body of JSON, which anybody may send */
 #define LISTEN_WAIT_SECONDS 1
 #define SLOWEST_BYTES_PER_SECOND (256 * 1024)
@@ -60,7 +60,6 @@ static struct {
     bool bodiless; /* the request at hand announces no body */
     int64_t patience;      /* with the body, in microseconds: how much longer than its bytes deserve it may take */
     int64_t patience_most; /* what it begins with, and the most that can be earned */
-    bool long_reply;       /* more than the socket takes at once: its end may have to wait for the peer */
     int body_fd; /* the spooled body of the request, -1 when there is none or it is not open yet */
     volatile sig_atomic_t ending;
     sigset_t ending_signals;
@@ -138,7 +137,7 @@ __attribute__((visibility("default"))) int accept(int listener, struct sockaddr 
     }
     (void)set_timeout(fd, SO_RCVTIMEO, HEAD_SECONDS);
     (void)set_timeout(fd, SO_SNDTIMEO, state.options.io_timeout_seconds);
-    fastcgi_deadline_start(fd, HEAD_SECONDS * MICROSECONDS);
+    fastcgi_deadline_start(fd, SHUT_RDWR, HEAD_SECONDS * MICROSECONDS);
     return fd;
 }
 
@@ -229,14 +228,15 @@ static long read_body_file(const char *path, void *bytes, size_t size)
     return got > 0 ? got : REQUEST_SOURCE_FAULT;
 }
 
-/* One step of the body; -1 when it came too slowly, and the connection is shut down. */
+/* One step of the body; -1 when it came too slowly: then nothing more is read, and a reply may still go out. */
 static int read_step(char *bytes, int size)
 {
     int64_t started = clock_monotonic();
-    fastcgi_deadline_start(state.request.ipcFd, state.patience + size * MICROSECONDS / SLOWEST_BODY_BYTES_PER_SECOND);
+    fastcgi_deadline_start(state.request.ipcFd, SHUT_RD,
+                           state.patience + size * MICROSECONDS / SLOWEST_BODY_BYTES_PER_SECOND);
     int got = FCGX_GetStr(bytes, size, state.request.in);
     if (fastcgi_deadline_end()) {
-        LOG(WARN, HTTP, "a request was cut: its body came too slowly");
+        LOG(WARN, HTTP, "a body was cut: it came too slowly");
         return -1;
     }
     state.patience += got * MICROSECONDS / SLOWEST_BODY_BYTES_PER_SECOND - (clock_monotonic() - started);
@@ -291,7 +291,7 @@ static void limit_head(void)
     if (state.request.ipcFd < 0)
         return;
     (void)set_timeout(state.request.ipcFd, SO_RCVTIMEO, HEAD_SECONDS);
-    fastcgi_deadline_start(state.request.ipcFd, HEAD_SECONDS * MICROSECONDS);
+    fastcgi_deadline_start(state.request.ipcFd, SHUT_RDWR, HEAD_SECONDS * MICROSECONDS);
 }
 
 /* Ends a request that is not served. */
@@ -316,7 +316,6 @@ bool fastcgi_accept(struct request_source *source_out)
             LOG(WARN, HTTP, "a request of another role than responder was refused", LOG_INTEGER("role", state.request.role));
         drop();
     }
-    state.long_reply = false;
     allow_for_body();
     *source_out = (struct request_source){.parameter = source_parameter, .read = source_read};
     return true;
@@ -344,7 +343,6 @@ static bool is_too_slow(int64_t microseconds, int64_t sent)
 static bool put_file(const struct reply *reply)
 {
     char *block = arena_alloc(reply->arena, LIMIT_BLOCK_BYTES);
-    state.long_reply = true;
     int64_t at = reply->stream_first;
     int64_t left = reply->stream_length;
     int64_t started = clock_monotonic();
@@ -375,10 +373,9 @@ static bool put_file(const struct reply *reply)
 /* What fits into the socket is sent without a deadline; it waits for nobody. */
 static bool put_text(const struct buffer *text)
 {
-    state.long_reply = text->length > LIMIT_BLOCK_BYTES;
-    if (!state.long_reply)
+    if (text->length <= LIMIT_BLOCK_BYTES)
         return put(text->bytes, text->length);
-    fastcgi_deadline_start(state.request.ipcFd, state.options.io_timeout_seconds * MICROSECONDS);
+    fastcgi_deadline_start(state.request.ipcFd, SHUT_RDWR, state.options.io_timeout_seconds * MICROSECONDS);
     bool sent = put(text->bytes, text->length);
     return !fastcgi_deadline_end() && sent;
 }
@@ -415,8 +412,7 @@ static void close_at_once(int64_t body_left)
 
 void fastcgi_finish(int64_t body_left)
 {
-    int64_t seconds = state.long_reply ? state.options.io_timeout_seconds : FINISH_SECONDS;
-    fastcgi_deadline_start(state.request.ipcFd, seconds * MICROSECONDS);
+    fastcgi_deadline_start(state.request.ipcFd, SHUT_RD, FINISH_SECONDS * MICROSECONDS);
     if (state.request.keepConnection != 0 && !all_is_read(body_left))
         state.request.keepConnection = 0;
     else

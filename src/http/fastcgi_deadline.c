@@ -8,6 +8,7 @@
 #include <sys/time.h>
 
 static volatile sig_atomic_t guarded = -1;
+static volatile sig_atomic_t direction;
 static volatile sig_atomic_t reached;
 static bool running;
 
@@ -17,7 +18,7 @@ static void on_deadline(int signal_number)
     (void)signal_number;
     if (guarded >= 0) {
         reached = 1;
-        (void)shutdown(guarded, SHUT_RDWR);
+        (void)shutdown(guarded, direction);
     }
     errno = failure;
 }
@@ -35,10 +36,11 @@ static void set_timer(int64_t microseconds)
     (void)setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-void fastcgi_deadline_start(int fd, int64_t microseconds)
+void fastcgi_deadline_start(int fd, int how, int64_t microseconds)
 {
     guarded = -1;
     reached = 0;
+    direction = how;
     running = true;
     set_timer(microseconds > 0 ? microseconds : 1);
     guarded = fd;

@@ -4,6 +4,7 @@ keep others waiting."""
 
 import contextlib
 import json
+import socket
 import threading
 import time
 import uuid
@@ -387,6 +388,17 @@ def test_a_slow_but_honest_upload_comes_through(stack, keeper):
         answer = connection.answer()
         assert time.monotonic() - started > 6
     assert answer.status == 200, answer
+
+
+def test_a_long_answer_reaches_who_reads_it_slowly(stack):
+    """Longer than the time for the close; what is cut is what the peer sends, not what it gets."""
+    values = environment("GET", stack.prefix + "/system/openapi.json")
+    with system.worker(stack) as worker, worker.connect(60) as connection:
+        connection.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.send(begin() + stream(PARAMS, pairs(values)) + stream(STDIN, b""))
+        time.sleep(4)
+        answer = connection.answer()
+    assert answer.status == 200 and answer.ended and json.loads(answer.body), answer
 
 
 def test_an_upload_below_the_rate_is_cut(stack, keeper):
