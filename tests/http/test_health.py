@@ -201,3 +201,34 @@ def test_a_provider_that_says_nothing_does_not_hold_ready_beyond_its_deadline(st
             assert status == 500 and time.monotonic() - begun < DEADLINE + 2
             assert states["database"] == ("down" if hanging else "ok")
             assert states["identityProvider"] == ("unknown" if hanging else "down"), states
+
+
+@pytest.fixture()
+def frozen(tmp_path):
+    """A disk that can be frozen: whoever writes to it then waits in the kernel, and nothing ends that."""
+    image, mount = tmp_path / "image", tmp_path / "mount"
+    mount.mkdir()
+    with open(image, "wb") as file:
+        file.truncate(200 << 20)
+    for command in (["mkfs.ext4", "-q", image], ["mount", "-o", "loop", image, mount]):
+        if os.geteuid() != 0 or shutil.which(command[0]) is None or subprocess.run(command, check=False).returncode != 0:
+            pytest.skip("mounting a disk out of a file needs root and a loop device")
+    yield mount
+    subprocess.run(["fsfreeze", "-u", mount], stderr=subprocess.DEVNULL, check=False)
+    subprocess.run(["umount", "-l", mount], check=True)
+
+
+def test_a_disk_that_hangs_does_not_hold_ready_beyond_its_deadline(stack, frozen):
+    with system.worker(stack, files_directory=frozen, health_deadline_seconds=DEADLINE) as worker:
+        wait_until_ready(worker, stack)
+        subprocess.run(["fsfreeze", "-f", frozen], check=True)
+        try:
+            for _ in range(3):
+                begun = time.monotonic()
+                status, states, body = ask(worker, stack)
+                assert status == 500 and time.monotonic() - begun < DEADLINE + 2
+                assert body["body"]["part"] == "storage" and states["database"] == "ok", states
+            assert_alive(worker, stack)
+        finally:
+            subprocess.run(["fsfreeze", "-u", frozen], check=True)
+        wait_until(lambda: ask(worker, stack)[0] == 200, 30, "the disk to be used again")

@@ -100,7 +100,21 @@ static void the_monotonic_clock_counts_microseconds(void **state)
     assert_true(passed >= 20000 && passed < 5000000);
 }
 
+static void a_horizon_bounds_what_is_later_and_never(void **state)
+{
+    (void)state;
+    assert_int_equal(clock_within_horizon(0), 0);
+    assert_int_equal(clock_within_horizon(7), 7);
+    clock_set_horizon(5);
+    assert_int_equal(clock_within_horizon(0), 5);
+    assert_int_equal(clock_within_horizon(7), 5);
+    assert_int_equal(clock_within_horizon(3), 3);
+    clock_set_horizon(0);
+    assert_int_equal(clock_within_horizon(7), 7);
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_horizon_bounds_what_is_later_and_never),
     HARNESS_TEST(times_are_written_as_rfc_3339),
     HARNESS_TEST(dates_are_those_of_the_c_library),
     HARNESS_TEST(times_are_read_as_rfc_3339),
