@@ -23,7 +23,7 @@ FILLED_IN = nginx/gatehouse.conf \
 	logrotate/gatehouse
 
 # What the timers start.
-FILLED_IN += systemd/gatehouse-backup.service systemd/gatehouse-fsck.service systemd/gatehouse-purge.service
+FILLED_IN += systemd/gatehouse-backup.service systemd/gatehouse-fsck.service systemd/gatehouse-purge.service systemd/gatehouse-scrub.service
 
 dist_nginx_DATA = nginx/gatehouse.conf.in
 nodist_nginx_DATA = nginx/gatehouse.conf
@@ -33,8 +33,8 @@ dist_conf_DATA = conf/gatehouse.conf.in
 nodist_config_DATA = conf/gatehouse.conf.sample
 nodist_systemd_DATA = systemd/gatehouse.service systemd/gatehouse-login.service systemd/gatehouse-upload.service \
 	systemd/gatehouse-jobs.service
-nodist_systemd_DATA += systemd/gatehouse-backup.service systemd/gatehouse-fsck.service systemd/gatehouse-purge.service
-dist_systemd_DATA = systemd/gatehouse-backup.timer systemd/gatehouse-fsck.timer systemd/gatehouse-purge.timer
+nodist_systemd_DATA += systemd/gatehouse-backup.service systemd/gatehouse-fsck.service systemd/gatehouse-purge.service systemd/gatehouse-scrub.service
+dist_systemd_DATA = systemd/gatehouse-backup.timer systemd/gatehouse-fsck.timer systemd/gatehouse-purge.timer systemd/gatehouse-scrub.timer
 nodist_logrotate_DATA = logrotate/gatehouse
 dist_web_DATA = web/favicon.ico web/robots.txt web/index.html web/first-login.html web/confirm.html web/reset.html web/sign-in.html
 dist_webassets_DATA = web/assets/api.js web/assets/config.js web/assets/first-login.js web/assets/form.js \
@@ -46,7 +46,7 @@ EXTRA_DIST += tools/quickstart tools/test tools/lib/packages tools/lib/packages.
 EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in systemd/gatehouse-upload.service.in \
 	systemd/gatehouse-jobs.service.in \
 	logrotate/gatehouse.in
-EXTRA_DIST += systemd/gatehouse-backup.service.in systemd/gatehouse-fsck.service.in systemd/gatehouse-purge.service.in
+EXTRA_DIST += systemd/gatehouse-backup.service.in systemd/gatehouse-fsck.service.in systemd/gatehouse-purge.service.in systemd/gatehouse-scrub.service.in
 CLEANFILES += $(FILLED_IN) conf/gatehouse.conf.sample
 
 # The largest upload: one MiB more than the default of max_file_bytes.
@@ -95,6 +95,7 @@ logrotate/gatehouse: logrotate/gatehouse.in
 systemd/gatehouse-backup.service: systemd/gatehouse-backup.service.in
 systemd/gatehouse-fsck.service: systemd/gatehouse-fsck.service.in
 systemd/gatehouse-purge.service: systemd/gatehouse-purge.service.in
+systemd/gatehouse-scrub.service: systemd/gatehouse-scrub.service.in
 
 conf/gatehouse.conf.sample: conf/gatehouse.conf.in Makefile
 	$(AM_V_at)$(MKDIR_P) $(@D)

@@ -118,6 +118,11 @@ struct configuration {
         int64_t customers_per_hour; /* that internal staff make together */
     } limits;
     struct {
+        int64_t every_days; /* 0: the job runner does not scrub */
+        int64_t bytes_per_second;
+        int64_t overdue_days;
+    } scrub;
+    struct {
         int64_t deadline_seconds;
         int64_t free_bytes_min;
         int64_t outbox_lag_seconds;

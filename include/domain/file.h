@@ -35,6 +35,7 @@ struct file_record {
     int64_t size;
     const char *content_type;
     enum file_status status;
+    bool damaged; /* its bytes were found to be others than its hash says, and must not be sent; not read by insert */
     struct text_list tags;  /* in the order given */
     const char *created_at; /* RFC 3339; not read by insert */
     const char *updated_at;
@@ -60,7 +61,8 @@ struct error *file_find_duplicate(struct database *database, struct arena *arena
 
 /*
  * A file of the organisation that has these very bytes, active or archived, whoever's it is and whatever it is called:
- * the newest, since it is the likeliest to take a further name (blob_link()). *found_out is false when there is none.
+ * the newest, since it is the likeliest to take a further name (blob_link()). Files that are damaged are passed over.
+ * *found_out is false when there is none.
  */
 struct error *file_find_bytes(struct database *database, struct arena *arena, struct id organisation,
                               const uint8_t hash[FILE_HASH_BYTES], struct id *id_out, bool *found_out);

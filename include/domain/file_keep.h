@@ -25,6 +25,7 @@ struct file_kept {
     enum file_status status;
     int64_t created;  /* milliseconds since 1970 */
     int64_t archived; /* 0 while active */
+    bool damaged;     /* marked (domain/file_damage.h) */
 };
 
 struct file_kept_page {

@@ -19,6 +19,11 @@ struct error;
 /* One fsck at a time; its position. */
 #define MAINTENANCE_FSCK "fsck"
 
+/* One scrub at a time; its position. */
+#define MAINTENANCE_SCRUB "scrub"
+/* Held by an operator who waits for the scrub: whoever does it in the background gives it back. */
+#define MAINTENANCE_SCRUB_WANTED "scrub-wanted"
+
 #define MAINTENANCE_NAME_BYTES 32
 #define MAINTENANCE_POSITION_CHARACTERS 1024
 
@@ -32,6 +37,9 @@ struct error *maintenance_take(struct database *database, struct arena *arena, c
 /* Gives the lease back; one that is not held (any more) is left alone. */
 struct error *maintenance_release(struct database *database, struct arena *arena, const char *name,
                                   struct id holder);
+
+/* Whether anybody holds the lease. */
+struct error *maintenance_held(struct database *database, struct arena *arena, const char *name, bool *held_out);
 
 /* Keeps where the run stands; "" forgets it. */
 struct error *maintenance_save(struct database *database, struct arena *arena, const char *name,

@@ -18,6 +18,7 @@ enum health_part {
     HEALTH_LOG,        /* its file takes lines */
     HEALTH_CACHE,      /* the service cache's folder is there and takes the file */
     HEALTH_MAIL,       /* the mail server answers; looked at once a minute */
+    HEALTH_SCRUB,      /* no file is damaged, and every byte was read within [scrub] overdue_days; a warning at most */
     HEALTH_PART_COUNT
 };
 
@@ -40,7 +41,7 @@ struct health {
  */
 void health_check(struct service *service, struct arena *arena, struct health *health_out);
 
-/* "database", "migrations", "storage", "identityProvider", "secrets", "outbox", "configuration", "log", "cache", "mail" */
+/* "database", "migrations", "storage", "identityProvider", "secrets", "outbox", "configuration", "log", "cache", "mail", "scrub" */
 const char *health_part_text(enum health_part part);
 
 /* "ok", "warning", "down", "unknown" */

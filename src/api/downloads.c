@@ -111,6 +111,9 @@ static struct error *send_bytes(struct call *call, const struct file_record *rec
     const char *delivery = call->service->configuration->files.delivery;
     const struct range whole = {0, (uint64_t)record->size - 1};
     int fd;
+    if (record->damaged)
+        return error_new(call->arena, ERROR_STORAGE_UNAVAILABLE, "the bytes of file %s are damaged",
+                         id_text(call->arena, record->id));
     TRY(open_bytes(call, record, &fd));
     if (!server_can_send(call, conditions, answer))
         delivery = "stream";

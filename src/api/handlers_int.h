@@ -50,7 +50,7 @@ struct error *passwords_admin_set(struct call *call);
 
 /* trail.c. Every action that is written to the audit trail stands in this list. */
 #define TRAIL_ACTIONS                                                                                              \
-    "access.crossOrganisation|access.denied|audit.purge|cache.update|customer.create|file.archive|file.link|file.infected|file.purge|file.restore|file.update|file.upload|organisation.update|session.refreshFailed|session.reuse|secrets.rotate|settings.update|"    \
+    "access.crossOrganisation|access.denied|audit.purge|cache.update|customer.create|file.archive|file.damaged|file.link|file.infected|file.purge|file.repaired|file.restore|file.update|file.upload|organisation.update|session.refreshFailed|session.reuse|secrets.rotate|settings.update|"    \
     "user.adminConfirm|user.changePassword|user.confirm|user.confirmFailed|user.create|user.createAdmin|user.disable|user.forgottenPassword|"           \
     "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.resendConfirmation|"                       \
     "user.resendInvitation|user.resetFailed|user.resetPassword|user.setPassword|user.setTemporaryPassword|user.unlock|user.update"

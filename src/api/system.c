@@ -55,6 +55,7 @@ static const struct schema_field health_fields[] = {
     PART("log", HEALTH_LOG),
     PART("cache", HEALTH_CACHE),
     PART("mail", HEALTH_MAIL),
+    PART("scrub", HEALTH_SCRUB),
 };
 
 const struct schema system_health_schema = {

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/configuration.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -30,6 +31,7 @@
 #include "service/post.h"
 #include "service/purge.h"
 #include "service/recovery.h"
+#include "service/scrub.h"
 #include "service/service.h"
 #include "service/setup.h"
 #include "service/sync.h"
@@ -45,6 +47,7 @@
 #define UNDO_SECONDS 10
 #define WATCH_SECONDS 2
 #define NOTICE_SECONDS 1
+#define SCRUB_MICROSECONDS 50000
 #define OUTBOX_KEEP_DAYS 30
 #define CHANGE_KEEP_DAYS 7
 #define PURGE_ROWS 1000
@@ -251,6 +254,7 @@ static void watch_outbox(struct service *service, struct arena *arena)
     metrics_set(METRIC_OUTBOX_DEAD, counts.dead);
     metrics_set(METRIC_OUTBOX_OLDEST, lag == 0 ? 0 : (uint64_t)(now - lag));
     metrics_set(METRIC_OUTBOX_SEEN, (uint64_t)now);
+    (void)scrub_watch(service, arena);
 }
 
 static void complain(const struct error *error)
@@ -258,9 +262,27 @@ static void complain(const struct error *error)
     LOG(ERROR, JOBS, "the round failed", LOG_TEXT("code", error_code_text(error->code)), LOG_TEXT("detail", error->detail));
 }
 
+/* Reads files for a moment. What fails is tried again soon, and must keep no mail from being sent. */
+static void scrub_some(struct scrub *scrub)
+{
+    enum scrub_state state;
+    struct error *error = scrub == NULL ? NULL : scrub_step(scrub, clock_monotonic(), &state);
+    if (error != NULL)
+        complain(error);
+}
+
+static struct scrub *open_scrub(struct service *service)
+{
+    const struct scrub_options options = {.bytes_per_second = service->configuration->scrub.bytes_per_second,
+                                          .every_days = service->configuration->scrub.every_days,
+                                          .step_microseconds = SCRUB_MICROSECONDS};
+    return options.every_days == 0 ? NULL : scrub_new(service, &options);
+}
+
 static int run_until_told(struct service *service, struct post_office *office)
 {
     struct arena *arena = arena_new();
+    struct scrub *scrub = open_scrub(service);
     int64_t tidied = 0;
     int64_t undone = 0;
     int64_t noticed = 0;
@@ -289,6 +311,8 @@ static int run_until_told(struct service *service, struct post_office *office)
             watch_outbox(service, arena);
             watched = clock_monotonic();
         }
+        if (error == NULL)
+            scrub_some(scrub);
         metrics_follow(clock_monotonic());
         if (error != NULL)
             complain(error);
@@ -297,6 +321,7 @@ static int run_until_told(struct service *service, struct post_office *office)
         if (count == 0 && !ending)
             pause_for(error != NULL ? FAILURE_MILLISECONDS : IDLE_MILLISECONDS);
     }
+    scrub_free(&scrub);
     LOG(INFO, JOBS, "job runner ended");
     arena_free(&arena);
     return EXIT_SUCCESS;

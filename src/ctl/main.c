@@ -30,6 +30,8 @@ static const struct ctl_command *const commands[] = {
     &ctl_unlock,
     &ctl_mirror,
     &ctl_fsck,
+    &ctl_scrub,
+    &ctl_scrub_status,
     &ctl_purge,
     &ctl_backup,
     &ctl_restore,

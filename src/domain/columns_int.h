@@ -40,9 +40,9 @@
     " ':', p.permission) ORDER BY p.role_id, p.permission SEPARATOR '') FROM role_permission p), '')"
 
 #define FILE_BODY_COLUMNS \
-    "f.user_id, f.bucket, f.type, f.name, f.hash, f.size, f.content_type, f.status, f.tags"
+    "f.user_id, f.bucket, f.type, f.name, f.hash, f.size, f.content_type, f.status, f.tags, f.damaged_at"
 #define FILE_COLUMNS "f.id, f.organisation_id, " FILE_BODY_COLUMNS ", f.created_at, f.updated_at, f.archived_at"
-#define FILE_COLUMN_COUNT 14
+#define FILE_COLUMN_COUNT 15
 
 /* A status as it stands in the row; an unknown word denies. */
 enum user_status user_status_read(const char *text);

@@ -48,6 +48,7 @@ void file_read_body(struct arena *arena, const struct rows *rows, size_t row, si
         .content_type = rows_text(rows, row, first + 6),
         .status = strcmp(rows_text(rows, row, first + 7), "active") == 0 ? FILE_ACTIVE : FILE_ARCHIVED,
         .tags = file_tags_read(arena, rows_text(rows, row, first + 8)),
+        .damaged = !rows_is_null(rows, row, first + 9),
     };
     size_t length;
     const void *hash = rows_bytes(rows, row, first + 4, &length);
@@ -59,9 +60,9 @@ void file_read(struct arena *arena, const struct rows *rows, size_t row, size_t 
                struct file_record *record_out)
 {
     file_read_body(arena, rows, row, first + 2, rows_id(rows, row, first), rows_id(rows, row, first + 1), record_out);
-    record_out->created_at = rows_time(rows, row, first + 11);
-    record_out->updated_at = rows_time(rows, row, first + 12);
-    record_out->archived_at = rows_time(rows, row, first + 13);
+    record_out->created_at = rows_time(rows, row, first + 12);
+    record_out->updated_at = rows_time(rows, row, first + 13);
+    record_out->archived_at = rows_time(rows, row, first + 14);
 }
 
 /* The first row of a SELECT of FILE_COLUMNS; NULL when there is none. */
@@ -148,7 +149,7 @@ struct error *file_find_duplicate(struct database *database, struct arena *arena
 }
 
 static const struct statement find_bytes = {
-    "SELECT f.id FROM file f WHERE f.organisation_id = ? AND f.hash = ? ORDER BY f.id DESC LIMIT 1"};
+    "SELECT f.id FROM file f WHERE f.organisation_id = ? AND f.hash = ? AND f.damaged_at IS NULL ORDER BY f.id DESC LIMIT 1"};
 
 struct error *file_find_bytes(struct database *database, struct arena *arena, struct id organisation,
                               const uint8_t hash[FILE_HASH_BYTES], struct id *id_out, bool *found_out)

@@ -6,9 +6,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "domain/file_keep_int.h"
 #include "store/database.h"
-
-#define KEPT_COLUMNS "f.id, f.organisation_id, f.hash, f.size, f.status, f.created_at, f.archived_at"
 
 static const struct statement each_file = {"SELECT " KEPT_COLUMNS
                                            " FROM file f WHERE f.id > ? ORDER BY f.id LIMIT ?"};
@@ -23,11 +22,20 @@ static void read_kept(const struct rows *rows, size_t row, struct file_kept *kep
         .status = strcmp(rows_text(rows, row, 4), "active") == 0 ? FILE_ACTIVE : FILE_ARCHIVED,
         .created = rows_time_milliseconds(rows, row, 5),
         .archived = rows_time_milliseconds(rows, row, 6),
+        .damaged = rows_boolean(rows, row, 7),
     };
     size_t length;
     const void *hash = rows_bytes(rows, row, 2, &length);
     assert(length == FILE_HASH_BYTES);
     memcpy(kept_out->hash, hash, FILE_HASH_BYTES);
+}
+
+void file_kept_page_read(struct arena *arena, const struct rows *rows, struct file_kept_page *page_out)
+{
+    page_out->count = rows->count;
+    page_out->items = arena_array(arena, rows->count, sizeof *page_out->items);
+    for (size_t i = 0; i < rows->count; i++)
+        read_kept(rows, i, &page_out->items[i]);
 }
 
 struct error *file_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
@@ -37,10 +45,7 @@ struct error *file_each(struct database *database, struct arena *arena, struct i
     struct rows *rows;
     TRY(database_query(database, arena, &each_file, VALUES(database_id(after), database_integer(limit)),
                        &rows));
-    page_out->count = rows->count;
-    page_out->items = arena_array(arena, rows->count, sizeof *page_out->items);
-    for (size_t i = 0; i < rows->count; i++)
-        read_kept(rows, i, &page_out->items[i]);
+    file_kept_page_read(arena, rows, page_out);
     return NULL;
 }
 

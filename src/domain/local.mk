@@ -7,7 +7,8 @@ libghdomain_a_SOURCES = \
 	include/domain/change.h src/domain/change.c \
 	include/domain/code.h src/domain/code.c \
 	include/domain/file.h src/domain/file.c src/domain/file_list.c \
-	include/domain/file_keep.h src/domain/file_keep.c src/domain/file_purge.c \
+	include/domain/file_keep.h src/domain/file_keep.c src/domain/file_purge.c src/domain/file_keep_int.h \
+	include/domain/file_damage.h src/domain/file_damage.c \
 	include/domain/file_kind.h src/domain/file_kind.c \
 	include/domain/file_usage.h src/domain/file_usage.c \
 	include/domain/link_key.h src/domain/link_key.c \

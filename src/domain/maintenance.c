@@ -51,6 +51,17 @@ struct error *maintenance_release(struct database *database, struct arena *arena
     return NULL;
 }
 
+static const struct statement find_holder = {
+    "SELECT 1 FROM maintenance WHERE name = ? AND holder IS NOT NULL AND held_until > UTC_TIMESTAMP(3)"};
+
+struct error *maintenance_held(struct database *database, struct arena *arena, const char *name, bool *held_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_holder, VALUES(database_text(name)), &rows));
+    *held_out = rows->count > 0;
+    return NULL;
+}
+
 static const struct statement save_position = {"UPDATE maintenance SET position = ? WHERE name = ?"};
 
 struct error *maintenance_save(struct database *database, struct arena *arena, const char *name,

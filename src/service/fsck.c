@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "blob/blob.h"
+#include "domain/file_damage.h"
 #include "domain/file_usage.h"
 #include "domain/maintenance.h"
 #include "domain/organisation.h"
@@ -139,6 +140,18 @@ static struct error *repair_file(struct fsck *fsck, const struct file_kept *kept
     return NULL;
 }
 
+/* A file whose wrong bytes lie where they were is not sent; one whose bytes were moved, or put back, needs no mark. */
+static struct error *mark_file(struct fsck *fsck, const struct fsck_finding *finding)
+{
+    bool changed;
+    bool wrong = finding->kind == FSCK_SIZE || finding->kind == FSCK_HASH;
+    if (wrong && !finding->mended && finding->moved_to == NULL)
+        return file_damage_mark(fsck->service->database, fsck->scratch, finding->id, &changed);
+    if (finding->mended || finding->moved_to != NULL)
+        return file_damage_clear(fsck->service->database, fsck->scratch, finding->id, &changed);
+    return NULL;
+}
+
 /* Looks again whether the row is there: a purge may have taken the file away meanwhile. */
 static struct error *report_file(struct fsck *fsck, const struct file_kept *kept, enum fsck_kind kind)
 {
@@ -153,6 +166,7 @@ static struct error *report_file(struct fsck *fsck, const struct file_kept *kept
                                    .path = blob_path(fsck->scratch, kept->id)};
     if (fsck->options->repair)
         TRY(repair_file(fsck, kept, &finding));
+    TRY(mark_file(fsck, &finding));
     fsck_tell(fsck, &finding);
     return NULL;
 }
@@ -161,6 +175,7 @@ static struct error *check_file(struct fsck *fsck, const struct file_kept *kept)
 {
     struct blob_found found;
     bool there = false;
+    bool cleared;
     enum reading reading = READING_GOOD;
     if (blob_look(fsck->service->blobs, fsck->scratch, kept->id, &found, &there) != NULL)
         return report_file(fsck, kept, FSCK_UNREADABLE);
@@ -175,6 +190,8 @@ static struct error *check_file(struct fsck *fsck, const struct file_kept *kept)
     if (reading == READING_FAILED)
         return report_file(fsck, kept, FSCK_UNREADABLE);
     fsck->result->interrupted = reading == READING_ENDED;
+    if (reading == READING_GOOD && kept->damaged && !fsck->options->quick)
+        return file_damage_clear(fsck->service->database, fsck->scratch, kept->id, &cleared);
     return NULL;
 }
 

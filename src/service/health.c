@@ -19,6 +19,7 @@
 #include "service/health_int.h"
 #include "service/inspect.h"
 #include "service/live.h"
+#include "service/scrub.h"
 #include "service/service.h"
 #include "store/database.h"
 #include "store/migrate.h"
@@ -33,6 +34,7 @@ static const char *const part_texts[HEALTH_PART_COUNT] = {
     [HEALTH_DATABASE] = "database", [HEALTH_MIGRATIONS] = "migrations", [HEALTH_STORAGE] = "storage",
     [HEALTH_PROVIDER] = "identityProvider", [HEALTH_SECRETS] = "secrets", [HEALTH_OUTBOX] = "outbox",
     [HEALTH_CONFIGURATION] = "configuration", [HEALTH_LOG] = "log", [HEALTH_CACHE] = "cache", [HEALTH_MAIL] = "mail",
+    [HEALTH_SCRUB] = "scrub",
 };
 
 const char *health_part_text(enum health_part part)
@@ -99,6 +101,17 @@ static struct error *check_outbox(struct service *service, struct arena *arena)
                          "E-mails and other jobs wait for too long. Check that a job runner is running.");
 }
 
+/* A host with a damaged file serves all the others. */
+static struct error *check_scrub(struct service *service, struct arena *arena)
+{
+    bool good = false;
+    TRY(scrub_health(service, arena, &good));
+    if (good)
+        return NULL;
+    return error_message(error_new(arena, ERROR_INTERNAL, "files are damaged, or were not read again in time"),
+                         "Files are damaged, or were not read again in time. See gatehousectl scrub status.");
+}
+
 /* In this order. What another part must be in order for is not asked about where it is not. */
 static const struct {
     enum health_part part;
@@ -107,7 +120,7 @@ static const struct {
 } checks[] = {
     {HEALTH_DATABASE, check_database, HEALTH_DATABASE},    {HEALTH_MIGRATIONS, check_migrations, HEALTH_DATABASE},
     {HEALTH_PROVIDER, check_provider, HEALTH_PROVIDER},    {HEALTH_SECRETS, check_secrets, HEALTH_DATABASE},
-    {HEALTH_OUTBOX, check_outbox, HEALTH_DATABASE},
+    {HEALTH_OUTBOX, check_outbox, HEALTH_DATABASE},        {HEALTH_SCRUB, check_scrub, HEALTH_MIGRATIONS},
 };
 
 /* ---- asked apart --------------------------------------------------------------------------------- */
@@ -201,6 +214,8 @@ static void ask_here(struct service *service, struct arena *arena, int64_t until
         struct error *error = checks[i].check(service, arena);
         if (error == NULL)
             health->states[part] = HEALTH_OK;
+        else if (part == HEALTH_SCRUB)
+            note_warning(health, part, error);
         else if (!is_unknown(health, part, error, until))
             note_down(health, part, error);
     }

@@ -26,6 +26,8 @@ libghservice_a_SOURCES = \
 	include/service/purge.h src/service/purge.c \
 	include/service/recovery.h src/service/recovery.c \
 	include/service/restore.h src/service/restore_int.h src/service/restore.c src/service/restore_files.c \
+	include/service/scrub.h src/service/scrub_int.h src/service/scrub.c src/service/scrub_mark.c \
+	src/service/scrub_position.c src/service/scrub_read.c \
 	include/service/service.h src/service/service.c \
 	include/service/setup.h src/service/setup.c \
 	include/service/sync.h src/service/sync.c \

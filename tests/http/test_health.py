@@ -61,6 +61,8 @@ def assert_alive(worker, stack):
 
 def test_ready_names_every_part_and_live_names_none(api):
     ready = api.get("/system/health/ready", status=200).json()
+    # Other tests damage files on purpose, which takes no host out.
+    assert ready.pop("scrub") in ("ok", "warning")
     assert ready == {"status": "ok", **{part: "ok" for part in PARTS}}
     assert api.get("/system/health/live", status=200).json() == {"status": "ok"}
 

@@ -17,6 +17,7 @@
     X(token_share)     \
     X(fsck)            \
     X(purge)           \
+    X(scrub)           \
     X(adjust)          \
     X(backup)
 HARNESS_MAIN("service", MODULES)

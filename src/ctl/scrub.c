@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT */
+/* gatehousectl scrub: what the job runner does in the background, in the foreground; and how far it is. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "ctl/ctl_int.h"
+#include "domain/file_damage.h"
+#include "service/maintenance.h"
+#include "service/scrub.h"
+#include "service/service.h"
+
+#define RATE_MAX 1000000
+#define STEP_MICROSECONDS 200000
+#define PAUSE_NANOSECONDS 20000000
+#define PATIENCE_MICROSECONDS INT64_C(60000000)
+
+struct counts {
+    struct watch *watch;
+    int64_t faults;
+    int64_t repaired;
+};
+
+static void print_found(void *context, struct id file, struct id organisation, const char *what)
+{
+    struct counts *counts = context;
+    char id[ID_TEXT_BYTES], owner[ID_TEXT_BYTES];
+    id_format(file, id);
+    id_format(organisation, owner);
+    ctl_unwatch(counts->watch);
+    (void)printf("%-10s file %s organisation %s\n", what, id, owner);
+    counts->repaired += *what == 'r';
+    counts->faults += *what != 'r';
+}
+
+static struct error *refuse(struct arena *arena)
+{
+    return error_message(error_plain(arena, ERROR_INTERNAL),
+                         "Another scrub is at work, here or on another host, and does not give way. Try again when it has ended.");
+}
+
+/* Until a pass has ended, nothing is due, or the operator ends it (*done_out is false). */
+static struct error *follow(struct scrub *scrub, struct arena *arena, struct watch *watch, int64_t total, bool *done_out)
+{
+    const struct timespec pause = {.tv_nsec = PAUSE_NANOSECONDS};
+    enum scrub_state state = SCRUB_READING;
+    int64_t worked = clock_monotonic();
+    *done_out = false;
+    while (!watch_ends(watch)) {
+        TRY(scrub_step(scrub, clock_monotonic(), &state));
+        *done_out = state == SCRUB_DONE || state == SCRUB_IDLE;
+        if (*done_out)
+            return NULL;
+        if (state == SCRUB_WAITING && clock_monotonic() - worked > PATIENCE_MICROSECONDS)
+            return refuse(arena);
+        worked = state == SCRUB_WAITING ? worked : clock_monotonic();
+        watch_show(watch, "files", scrub_position(scrub)->files, total, scrub_position(scrub)->bytes);
+        (void)nanosleep(&pause, NULL);
+    }
+    return NULL;
+}
+
+static int finish(struct run *run, const struct counts *counts, struct error *error, bool done)
+{
+    ctl_unwatch(counts->watch);
+    if (error != NULL)
+        return ctl_fail(error);
+    if (!done) {
+        (void)fprintf(stderr, "gatehousectl: interrupted; the job runner or gatehousectl scrub goes on here\n");
+        return EXIT_USAGE;
+    }
+    (void)run;
+    if (counts->faults == 0)
+        (void)printf("all is well\n");
+    else
+        (void)printf("%" PRId64 " faults; put the bytes back with gatehousectl fsck --repair --from\n", counts->faults);
+    return counts->faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static bool read_rate(struct run *run, const struct service *service, struct scrub_options *options)
+{
+    int64_t mebibytes = -1;
+    if (!ctl_number(run, "rate", 0, RATE_MAX, &mebibytes))
+        return false;
+    options->bytes_per_second = mebibytes < 0 ? service->configuration->scrub.bytes_per_second : mebibytes * 1024 * 1024;
+    return true;
+}
+
+static int do_scrub(struct run *run, struct service *service, struct watch *watch)
+{
+    struct counts counts = {.watch = watch};
+    int64_t total = 0;
+    bool done = false;
+    struct scrub_options options = {
+        .every_days = service->configuration->scrub.every_days == 0 ? 1 : service->configuration->scrub.every_days,
+        .now = ctl_has(run, "now"), .damaged = ctl_has(run, "damaged"), .patient = true,
+        .step_microseconds = STEP_MICROSECONDS, .found = print_found, .context = &counts};
+    if (!read_rate(run, service, &options))
+        return EXIT_USAGE;
+    struct error *error = file_estimate(service->database, run->arena, &total);
+    if (error != NULL)
+        return ctl_fail(error);
+    struct scrub *scrub = scrub_new(service, &options);
+    error = follow(scrub, run->arena, watch, total, &done);
+    int status = finish(run, &counts, error, done);
+    scrub_free(&scrub);
+    return status;
+}
+
+static int run_scrub(struct run *run)
+{
+    struct service service;
+    struct watch watch;
+    ctl_watch(&watch);
+    struct error *error = ctl_open(run, &service);
+    if (error != NULL)
+        return ctl_fail(error);
+    int status = do_scrub(run, &service, &watch);
+    service_close(&service);
+    return status;
+}
+
+static const struct ctl_option options[] = {
+    {"now", NULL, "begin a pass over all files, whatever is due", false},
+    {"damaged", NULL, "read only the files that are marked as damaged", false},
+    {"rate", "MIB", "read so many MiB a second; 0: as fast as it goes; else [scrub] bytes_per_second", false},
+    {0},
+};
+
+const struct ctl_command ctl_scrub = {.name = "scrub",
+                                      .summary = "read files, compare them with their hashes, mark what is damaged",
+                                      .options = options,
+                                      .run = run_scrub};
+
+/* ---- status -------------------------------------------------------------------------------------- */
+
+static const char *time_text(struct arena *arena, int64_t time)
+{
+    char *text = arena_alloc(arena, CLOCK_TEXT_BYTES);
+    if (time == 0)
+        return NULL;
+    clock_format(time, text);
+    return text;
+}
+
+static void print_json(struct arena *arena, const struct scrub_position *position, int64_t damaged)
+{
+    struct ctl_json json = {.arena = arena};
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_integer(&json, "damagedFiles", damaged);
+    ctl_json_integer(&json, "lostFiles", position->last_lost);
+    ctl_json_text(&json, "lastPassBegan", time_text(arena, position->finished));
+    ctl_json_text(&json, "passBegan", time_text(arena, position->begun));
+    ctl_json_integer(&json, "files", position->files);
+    ctl_json_integer(&json, "bytes", position->bytes);
+    ctl_json_close(&json);
+}
+
+static void print_status(struct arena *arena, const struct scrub_position *position, int64_t damaged)
+{
+    const char *finished = time_text(arena, position->finished);
+    const char *begun = time_text(arena, position->begun);
+    (void)printf("damaged files       %" PRId64 "\n", damaged);
+    (void)printf("lost files          %" PRId64 "\n", position->last_lost);
+    (void)printf("last whole pass of  %s\n", finished == NULL ? "never" : finished);
+    if (begun == NULL)
+        (void)printf("no pass is under way\n");
+    else
+        (void)printf("under way since     %s: %" PRId64 " files, %s\n", begun, position->files,
+                     ctl_bytes(arena, position->bytes));
+}
+
+static struct error *show_status(struct service *service, struct arena *arena, void *context)
+{
+    const struct run *run = context;
+    struct scrub_position position;
+    int64_t damaged = 0;
+    TRY(file_damage_count(service->database, arena, &damaged));
+    TRY(scrub_position_load(service, arena, &position));
+    (run->json ? print_json : print_status)(arena, &position, damaged);
+    return NULL;
+}
+
+static int run_status(struct run *run)
+{
+    return ctl_with_service(run, show_status, run);
+}
+
+const struct ctl_command ctl_scrub_status = {.name = "scrub status",
+                                             .summary = "print how far the scrub is and what it has found",
+                                             .json = true,
+                                             .run = run_status};
