@@ -92,6 +92,9 @@
 #define LIMIT_CACHE_VALUE_BYTES 262144
 #define LIMIT_CACHE_NAMES 100
 
+/* Keys in the secret file. */
+#define LIMIT_MASTER_KEYS 8
+
 /* Prepared statements one connection remembers. */
 #define LIMIT_STATEMENTS 256
 

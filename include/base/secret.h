@@ -15,6 +15,7 @@ struct error;
 struct secret {
     const unsigned char *bytes; /* NUL-terminated beyond length; NULL when there is no secret */
     size_t length;
+    const struct secret *older; /* of a master secret: what it was before, still good for opening; NULL: none */
 };
 
 /* Wraps a copy of `length` bytes. */

@@ -23,12 +23,18 @@
 struct arena;
 struct error;
 
+/*
+ * Reads the secret file: one key a line, each of at least SEAL_MASTER_BYTES in hexadecimal digits, at most LIMIT_MASTER_KEYS.
+ * The first seals; those behind it are `older` and only open. INTERNAL with a sentence for the operator otherwise.
+ */
+struct error *seal_master_read(struct arena *arena, const char *path, struct secret *master_out);
+
 /* Seals `length` bytes into the arena. INTERNAL when the master secret is missing or too short. */
 struct error *seal(struct arena *arena, struct secret master, const char *purpose, const void *bytes,
                    size_t length, unsigned char **sealed_out, size_t *sealed_length_out);
 
 /*
- * Opens what seal() made with the same master secret and purpose. INTERNAL when it does not open: another
+ * Opens what seal() made with the same master secret, or an older one of it, and purpose. INTERNAL when it does not open: another
  * secret, another purpose, a changed or cut value.
  */
 struct error *unseal(struct arena *arena, struct secret master, const char *purpose, const void *sealed,

@@ -54,6 +54,7 @@ static const struct ctl_command *const commands[] = {
     &ctl_identity_export,
     &ctl_identity_import,
     &ctl_rotate_keys,
+    &ctl_rotate_secret,
     &ctl_routes,
     &ctl_openapi,
     &version,

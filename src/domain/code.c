@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "codec/digest.h"
 #include "codec/random.h"
 #include "store/database.h"
@@ -76,7 +77,8 @@ struct error *code_issue(struct database *database, struct arena *arena, struct 
 struct attempt {
     struct id user;
     const char *purpose;
-    uint8_t hash[DIGEST_BYTES];
+    uint8_t hashes[LIMIT_MASTER_KEYS][DIGEST_BYTES]; /* under each key of the master secret */
+    size_t count;
     bool good;
 };
 
@@ -105,7 +107,9 @@ static struct error *count_and_compare(struct database *database, struct arena *
     TRY(database_query(database, arena, &read_hash, VALUES(user, purpose), &rows));
     size_t length = 0;
     const void *stored = rows->count == 1 ? rows_bytes(rows, 0, 0, &length) : NULL;
-    bool equal = digest_equal(length == DIGEST_BYTES ? stored : nothing, attempt->hash);
+    bool equal = false;
+    for (size_t i = 0; i < attempt->count; i++)
+        equal |= digest_equal(length == DIGEST_BYTES ? stored : nothing, attempt->hashes[i]);
     attempt->good = equal && length == DIGEST_BYTES && change.affected == 1;
     return NULL;
 }
@@ -114,7 +118,8 @@ struct error *code_try(struct database *database, struct arena *arena, struct se
                        const char *purpose, const char *code, bool *good_out)
 {
     struct attempt attempt = {.user = user, .purpose = purpose};
-    hash_code(arena, master, user, purpose, code, attempt.hash);
+    for (const struct secret *key = &master; key != NULL && attempt.count < LIMIT_MASTER_KEYS; key = key->older)
+        hash_code(arena, *key, user, purpose, code, attempt.hashes[attempt.count++]);
     *good_out = false;
     TRY(database_transaction(database, arena, count_and_compare, &attempt, NULL));
     *good_out = attempt.good;

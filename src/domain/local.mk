@@ -21,6 +21,7 @@ libghdomain_a_SOURCES = \
 	src/domain/session_memo_int.h src/domain/session_memo.c \
 	include/domain/provisioning.h src/domain/provisioning.c \
 	include/domain/role.h src/domain/role.c \
+	include/domain/sealed.h src/domain/sealed.c \
 	include/domain/session.h src/domain/session.c \
 	include/domain/settings.h src/domain/settings.c src/domain/settings_document.c \
 	include/domain/throttle.h src/domain/throttle.c \

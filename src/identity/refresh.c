@@ -139,12 +139,14 @@ static struct error *repeat(struct database *database, struct arena *arena, stru
     *successor_out = NULL;
     if (token->salt == NULL)
         return NULL;
-    const char *successor = derive(arena, master, presented, token->salt);
-    digest_sha256(successor, CHARACTERS, made);
-    TRY(database_query(database, arena, &find_token,
-                       VALUES(database_bytes(made, DIGEST_BYTES), database_id(token->session)), &rows));
-    if (rows->count != 0)
-        *successor_out = successor;
+    for (const struct secret *key = &master; key != NULL && *successor_out == NULL; key = key->older) {
+        const char *successor = derive(arena, *key, presented, token->salt);
+        digest_sha256(successor, CHARACTERS, made);
+        TRY(database_query(database, arena, &find_token,
+                           VALUES(database_bytes(made, DIGEST_BYTES), database_id(token->session)), &rows));
+        if (rows->count != 0)
+            *successor_out = successor;
+    }
     return NULL;
 }
 

@@ -48,6 +48,9 @@ struct error *backup_manifest_read(struct arena *arena, const char *directory, s
 /* What tells one secret file from another and nothing else about it. INTERNAL where it cannot be read. */
 struct error *backup_fingerprint(struct arena *arena, const char *secret_file, const char **fingerprint_out);
 
+/* Whether one of the file's keys, the first or an older one, has the fingerprint. */
+struct error *backup_secret_has(struct arena *arena, const char *secret_file, const char *wanted, bool *has_out);
+
 /* The SHA-256 of a file, hexadecimal. */
 struct error *backup_hash_file(struct arena *arena, const char *path, const char **hash_out);
 

@@ -146,14 +146,31 @@ struct error *backup_manifest_read(struct arena *arena, const char *directory, s
     return read_members(document, manifest_out) ? NULL : not_understood(arena, path, "members are missing");
 }
 
-struct error *backup_fingerprint(struct arena *arena, const char *secret_file, const char **fingerprint_out)
+static const char *fingerprint(struct arena *arena, const char *key)
 {
     static const char label[] = "gatehouse backup fingerprint";
-    struct secret secret;
     uint8_t sum[DIGEST_BYTES];
-    TRY(secret_read(arena, secret_file, &secret));
-    digest_hmac(secret, label, sizeof label - 1, sum);
-    *fingerprint_out = hex_encode(arena, sum, sizeof sum);
+    digest_hmac(secret_of(key), label, sizeof label - 1, sum);
+    return hex_encode(arena, sum, sizeof sum);
+}
+
+struct error *backup_fingerprint(struct arena *arena, const char *secret_file, const char **fingerprint_out)
+{
+    struct secret text;
+    TRY(secret_read(arena, secret_file, &text));
+    struct text_list keys = text_words(arena, secret_reveal(text));
+    *fingerprint_out = fingerprint(arena, keys.count > 0 ? keys.items[0] : "");
+    return NULL;
+}
+
+struct error *backup_secret_has(struct arena *arena, const char *secret_file, const char *wanted, bool *has_out)
+{
+    struct secret text;
+    *has_out = false;
+    TRY(secret_read(arena, secret_file, &text));
+    struct text_list keys = text_words(arena, secret_reveal(text));
+    for (size_t i = 0; i < keys.count && !*has_out; i++)
+        *has_out = strcmp(fingerprint(arena, keys.items[i]), wanted) == 0;
     return NULL;
 }
 

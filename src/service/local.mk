@@ -25,6 +25,7 @@ libghservice_a_SOURCES = \
 	include/service/post.h src/service/post.c \
 	include/service/purge.h src/service/purge.c \
 	include/service/recovery.h src/service/recovery.c \
+	include/service/reseal.h src/service/reseal.c \
 	include/service/restore.h src/service/restore_int.h src/service/restore.c src/service/restore_files.c \
 	include/service/scrub.h src/service/scrub_int.h src/service/scrub.c src/service/scrub_mark.c \
 	src/service/scrub_position.c src/service/scrub_read.c \

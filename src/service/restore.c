@@ -93,15 +93,15 @@ static struct error *install_secret(struct restore *restore, const char *path)
 static struct error *check_secret(struct restore *restore)
 {
     const char *path = restore->configuration->service.secret_file;
-    const char *fingerprint;
+    bool has;
     if (access(path, F_OK) != 0 && restore->manifest.secret_included)
         TRY(install_secret(restore, path));
     if (access(path, F_OK) != 0)
         return refuse(restore->arena, "Put the secret file that belongs to the backup to %s first: without it nobody can"
                                       " sign in. The backup does not hold it.",
                       path);
-    TRY(backup_fingerprint(restore->arena, path, &fingerprint));
-    if (strcmp(fingerprint, restore->manifest.secret) == 0)
+    TRY(backup_secret_has(restore->arena, path, restore->manifest.secret, &has));
+    if (has)
         return NULL;
     return refuse(restore->arena, "The secret file %s is not the one that belongs to the backup. Put that one in its"
                                   " place.",

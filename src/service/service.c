@@ -26,22 +26,6 @@
 #include "store/database.h"
 #include "store/migrate.h"
 
-static struct error *read_master(struct arena *arena, const char *path, struct secret *master_out)
-{
-    struct secret text;
-    unsigned char *bytes;
-    size_t length;
-    struct error *error = secret_read(arena, path, &text);
-    if (error != NULL)
-        return error_message(error, "The secret file %s cannot be read.%s", path,
-                             access(path, F_OK) != 0 && errno == ENOENT ? " Run gatehousectl migrate to make it." : "");
-    if (!hex_decode(arena, secret_reveal(text), text.length, &bytes, &length) || length < SEAL_MASTER_BYTES)
-        return error_message(error_new(arena, ERROR_INTERNAL, "the secret file is not hexadecimal or too short"),
-                             "The secret file %s must hold at least %d hexadecimal digits.", path, 2 * SEAL_MASTER_BYTES);
-    *master_out = secret_copy(arena, bytes, length);
-    return NULL;
-}
-
 static struct error *open_provider(struct service *service)
 {
     const struct provider_parts parts = {.configuration = service->configuration,
@@ -73,7 +57,7 @@ static struct error *open_with(struct arena *arena, const struct configuration *
 {
     struct database_options options;
     *service_out = (struct service){.arena = arena, .configuration = configuration};
-    TRY(read_master(arena, configuration->service.secret_file, &service_out->master));
+    TRY(seal_master_read(arena, configuration->service.secret_file, &service_out->master));
     TRY(database_options_load(arena, configuration, administrator, &options));
     options.query_timeout_seconds = (unsigned)configuration->database.query_timeout_seconds;
     service_out->database = database_new(&options);

@@ -119,7 +119,60 @@ static void a_short_master_secret_is_refused(void **state)
     assert_null(sealed);
 }
 
+static const char *key_line(struct arena *arena, char digit)
+{
+    char *line = arena_alloc(arena, 65);
+    memset(line, digit, 64);
+    return line;
+}
+
+static struct error *read_lines(struct arena *arena, const char *lines, struct secret *master_out)
+{
+    return seal_master_read(arena, harness_write(arena, harness_directory(arena), "keys", lines, strlen(lines)), master_out);
+}
+
+static void the_first_key_seals_and_all_open(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *old = key_line(arena, 'a'), *new = key_line(arena, 'b');
+    struct secret one, both, turned, last, opened;
+    unsigned char *under_old, *under_new;
+    size_t old_length, new_length;
+    assert_null(read_lines(arena, arena_format(arena, "%s\n", old), &one));
+    assert_null(read_lines(arena, arena_format(arena, "%s\n%s\n", old, new), &both));
+    assert_null(read_lines(arena, arena_format(arena, "%s\n\n%s", new, old), &turned));
+    assert_null(read_lines(arena, new, &last));
+    assert_null(one.older);
+    assert_null(both.older->older);
+    assert_null(seal(arena, both, "p", "text", 4, &under_old, &old_length));
+    assert_null(seal(arena, turned, "p", "text", 4, &under_new, &new_length));
+    assert_null(unseal(arena, one, "p", under_old, old_length, &opened));
+    assert_null(unseal(arena, turned, "p", under_old, old_length, &opened));
+    assert_null(unseal(arena, both, "p", under_new, new_length, &opened));
+    assert_string_equal(secret_reveal(opened), "text");
+    assert_non_null(unseal(arena, one, "p", under_new, new_length, &opened));
+    assert_non_null(unseal(arena, last, "p", under_old, old_length, &opened));
+    assert_non_null(unseal(arena, turned, "q", under_old, old_length, &opened));
+}
+
+static void a_secret_file_that_is_none_is_refused(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct secret master;
+    const char *key = key_line(arena, 'a');
+    const char *const bad[] = {"short", "\n\n", arena_format(arena, "%s\nnot a key\n", key), arena_format(arena, "%s0\n", key),
+                               arena_format(arena, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n", key, key, key, key, key, key, key,
+                                            key, key)};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct error *error = read_lines(arena, bad[i], &master);
+        assert_non_null(error);
+        assert_non_null(strstr(error->message, "secret file"));
+    }
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(the_first_key_seals_and_all_open),
+    HARNESS_TEST(a_secret_file_that_is_none_is_refused),
     HARNESS_TEST(what_was_sealed_opens),
     HARNESS_TEST(nothing_of_the_text_shows),
     HARNESS_TEST(the_same_text_is_sealed_differently_each_time),

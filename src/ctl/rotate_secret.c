@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * gatehousectl rotate-secret: another master secret, in four steps with a restart of all processes after each change of the file.
+ * --add puts a new key behind the others, --use makes the last one the first, no option seals everything anew under the first,
+ * --remove takes all others out. The file is replaced whole or not at all.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/secret.h"
+#include "base/text.h"
+#include "codec/encoding.h"
+#include "codec/random.h"
+#include "codec/seal.h"
+#include "ctl/ctl_int.h"
+#include "domain/audit.h"
+#include "service/caller.h"
+#include "service/reseal.h"
+#include "service/service.h"
+#include "service/setup.h"
+
+static struct error *failure(struct arena *arena, const char *path)
+{
+    return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(errno)), "The file %s cannot be written.", path);
+}
+
+/* Owner, group and mode stay what they were. */
+static struct error *replace_file(struct arena *arena, const char *path, const char *text)
+{
+    struct stat status;
+    const char *temporary = arena_format(arena, "%s.%s", path, random_text(arena, 12));
+    if (stat(path, &status) != 0)
+        return failure(arena, path);
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return failure(arena, path);
+    bool kept = (status.st_uid == geteuid() && status.st_gid == getegid()) || fchown(fd, status.st_uid, status.st_gid) == 0;
+    bool good = kept && fchmod(fd, status.st_mode & 0777) == 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
+                fsync(fd) == 0 && rename(temporary, path) == 0;
+    struct error *error = good ? NULL : failure(arena, path);
+    (void)close(fd);
+    if (!good)
+        (void)unlink(temporary);
+    return error;
+}
+
+static struct error *write_keys(struct arena *arena, const char *path, const struct text_list *keys, const char *told)
+{
+    TRY(replace_file(arena, path, arena_format(arena, "%s\n", text_list_join(arena, keys, "\n"))));
+    (void)printf("%s\nCopy %s to every other host, then restart all workers and job runners.\n", told, path);
+    return NULL;
+}
+
+static struct error *add_key(struct arena *arena, const char *path, struct text_list *keys)
+{
+    unsigned char bytes[SEAL_MASTER_BYTES];
+    if (keys->count >= LIMIT_MASTER_KEYS)
+        return error_message(error_plain(arena, ERROR_INTERNAL), "%s holds %d keys already, as many as it may.", path,
+                             LIMIT_MASTER_KEYS);
+    const char **items = arena_array(arena, keys->count + 1, sizeof *items);
+    for (size_t i = 0; i < keys->count; i++)
+        items[i] = keys->items[i];
+    random_bytes(bytes, sizeof bytes);
+    items[keys->count] = hex_encode(arena, bytes, sizeof bytes);
+    explicit_bzero(bytes, sizeof bytes);
+    *keys = (struct text_list){items, keys->count + 1};
+    return write_keys(arena, path, keys, "added a key, which opens and does not seal yet");
+}
+
+static struct error *use_last(struct arena *arena, const char *path, struct text_list *keys)
+{
+    if (keys->count < 2)
+        return error_message(error_plain(arena, ERROR_INTERNAL), "%s holds one key only. Begin with rotate-secret --add.", path);
+    const char *last = keys->items[keys->count - 1];
+    for (size_t i = keys->count - 1; i > 0; i--)
+        keys->items[i] = keys->items[i - 1];
+    keys->items[0] = last;
+    return write_keys(arena, path, keys, "the last key is the first now, which seals");
+}
+
+static struct error *seal_anew(struct service *service, struct arena *arena, void *context)
+{
+    static const struct caller operator = {0};
+    const struct run *run = context;
+    struct reseal reseal;
+    struct audit_entry entry = {.action = "secrets.rotate", .target_type = "key", .target_id = "master"};
+    const char *path = service->configuration->service.secret_file;
+    struct text_list keys;
+    struct secret text;
+    TRY(reseal_all(service, arena, &reseal));
+    TRY(caller_audit(service, arena, &operator, &entry));
+    (void)printf("sealed %llu anew, %llu were\n", (unsigned long long)reseal.done, (unsigned long long)reseal.fine);
+    if (reseal.unknown != 0)
+        return error_message(error_plain(arena, ERROR_INTERNAL), "%llu sealed values open with no key of %s and were left.",
+                             (unsigned long long)reseal.unknown, path);
+    if (!ctl_has(run, "remove"))
+        return NULL;
+    if (reseal.done != 0)
+        return error_message(error_plain(arena, ERROR_INTERNAL), "Something was sealed under an older key until now. Have all"
+                             " processes been restarted? Then do this again.");
+    TRY(secret_read(arena, path, &text));
+    keys = text_words(arena, secret_reveal(text));
+    keys.count = 1;
+    return write_keys(arena, path, &keys, "took the older keys out");
+}
+
+static struct error *change_file(struct run *run, bool add)
+{
+    struct configuration *configuration;
+    struct secret text, master;
+    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    const char *path = configuration->service.secret_file;
+    TRY(seal_master_read(run->arena, path, &master));
+    TRY(secret_read(run->arena, path, &text));
+    struct text_list keys = text_words(run->arena, secret_reveal(text));
+    return add ? add_key(run->arena, path, &keys) : use_last(run->arena, path, &keys);
+}
+
+static int rotate_secret(struct run *run)
+{
+    bool add = ctl_has(run, "add"), use = ctl_has(run, "use");
+    if (add + use + ctl_has(run, "remove") > 1)
+        return ctl_usage(run, "--add, --use and --remove are steps of their own");
+    if (!add && !use)
+        return ctl_with_administrator(run, seal_anew, run);
+    struct error *error = change_file(run, add);
+    return error == NULL ? EXIT_SUCCESS : ctl_fail(error);
+}
+
+static const struct ctl_option options[] = {
+    {"add", NULL, "put a new key behind the others", false},
+    {"use", NULL, "make the last key the first, which seals", false},
+    {"remove", NULL, "take all keys but the first out, when nothing needs them", false},
+    {0},
+};
+
+const struct ctl_command ctl_rotate_secret = {.name = "rotate-secret",
+                                              .summary = "change the master secret; without an option, seal everything anew",
+                                              .options = options,
+                                              .run = rotate_secret};
