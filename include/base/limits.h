@@ -6,6 +6,9 @@
 #ifndef GATEHOUSE_BASE_LIMITS_H
 #define GATEHOUSE_BASE_LIMITS_H
 
+/* A line of gatehouse.conf, without its end; inih of every release keeps one byte more. */
+#define LIMIT_CONFIGURATION_LINE_BYTES 198
+
 /* Request line and headers (the web server bounds them first; these are the worker's own). */
 #define LIMIT_PATH_BYTES 2048
 #define LIMIT_QUERY_BYTES 4096

@@ -299,17 +299,22 @@ static bool cut_commented(char *start)
     return false;
 }
 
-/* Whether the line fitted into `size` bytes; the rest of one that did not is skipped. */
-static bool is_whole(struct counted_file *counted, const char *text, size_t size)
+/*
+ * Cuts off the end of the line; false if the line is longer than the limit, and its rest is skipped then. inih of some
+ * releases skips on by itself when its `size` bytes are full without an end of the line, so they never are.
+ */
+static bool end_line(struct counted_file *counted, char *text, size_t size)
 {
     size_t length = strlen(text);
-    if (length < size - 1 || text[length - 1] == '\n')
-        return true;
-    int next = getc(counted->file);
-    bool whole = next == EOF || next == '\n';
-    while (next != EOF && next != '\n')
-        next = getc(counted->file);
-    return whole;
+    bool whole = length < size - 1 || text[length - 1] == '\n';
+    for (int next = whole ? '\n' : getc(counted->file); next != EOF && next != '\n'; next = getc(counted->file))
+        if (next != '\r')
+            length = size;
+    if (length >= size)
+        return false;
+    while (length > 0 && (text[length - 1] == '\n' || text[length - 1] == '\r'))
+        text[--length] = '\0';
+    return length <= LIMIT_CONFIGURATION_LINE_BYTES && length < size - 1;
 }
 
 static char *next_line(char *text, int size, void *stream)
@@ -318,7 +323,7 @@ static char *next_line(char *text, int size, void *stream)
     if (fgets(text, size, counted->file) == NULL)
         return NULL;
     counted->line++;
-    if (!is_whole(counted, text, (size_t)size)) {
+    if (!end_line(counted, text, (size_t)size)) {
         line_fault(counted, "length", "is too long");
         *text = '\0';
         return text;

@@ -367,31 +367,40 @@ static void a_file_that_cannot_be_read_is_a_fault(void **state)
     assert_faults(configuration_load(arena, directory, &configuration), &is_directory, 1);
 }
 
-/* inih reads lines into 200 bytes; a longer one must be refused whole, not cut or taken for two. */
+/* A line that is too long must be refused whole, not cut or taken for two, and the next line is read, whatever inih does. */
 static void long_lines_are_refused_whole(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct configuration *configuration = NULL;
-    for (size_t length = 150; length < 1000; length += length < 210 ? 1 : 97) {
-        const char *path = arena_format(arena, "/%0*d", (int)(length - strlen("directory = /")), 0);
-        struct error *error = load(
-            arena, arena_format(arena, "[files]\ndirectory = %s\nbad line\n" BASE, path), &configuration);
-        static const struct expected faults[] = {{"line 2", "length", "too long"},
-                                                 {"line 3", "syntax", "is neither"}};
-        if (error->entries->next == NULL) {
-            assert_faults(error, &faults[1], 1);
-            assert_string_equal(configuration->files.directory, path);
-            assert_true(length <= 199);
-        } else {
-            assert_faults(error, faults, 2);
-            assert_true(length > 199);
+    static const char *const ends[] = {"\n", "\r\n"};
+    for (size_t length = 150; length < 1000; length += length < 210 ? 1 : 97)
+        for (size_t end = 0; end < 2; end++) {
+            const char *path = arena_format(arena, "/%0*d", (int)(length - strlen("directory = /")), 0);
+            struct error *error = load(
+                arena, arena_format(arena, "[files]\ndirectory = %s%sbad line\n" BASE, path, ends[end]), &configuration);
+            static const struct expected faults[] = {{"line 2", "length", "too long"}, {"line 3", "syntax", "neither"}};
+            if (length <= LIMIT_CONFIGURATION_LINE_BYTES) {
+                assert_faults(error, &faults[1], 1);
+                assert_string_equal(configuration->files.directory, path);
+            } else {
+                assert_faults(error, faults, 2);
+            }
         }
-    }
-    for (size_t length = 198; length < 202; length++) {
+}
+
+static void a_long_last_line_is_read_or_refused_whole(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct configuration *configuration = NULL;
+    for (size_t length = 196; length < 203; length++) {
         const char *path = arena_format(arena, "/%0*d", (int)(length - strlen("directory = /")), 0);
-        bool taken =
-            load(arena, arena_format(arena, BASE "[files]\ndirectory = %s", path), &configuration) == NULL;
-        assert_int_equal(taken, length <= 199);
+        struct error *error = load(arena, arena_format(arena, BASE "[files]\ndirectory = %s", path), &configuration);
+        if (length <= LIMIT_CONFIGURATION_LINE_BYTES) {
+            assert_null(error);
+            assert_string_equal(configuration->files.directory, path);
+        } else {
+            assert_faults(error, &(const struct expected){"line 4", "length", "too long"}, 1);
+        }
     }
 }
 
@@ -463,6 +472,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(the_environment_is_checked_alike),
     HARNESS_TEST(a_file_that_cannot_be_read_is_a_fault),
     HARNESS_TEST(long_lines_are_refused_whole),
+    HARNESS_TEST(a_long_last_line_is_read_or_refused_whole),
     HARNESS_TEST(a_byte_order_mark_and_foreign_line_ends_do_no_harm),
     HARNESS_TEST(rows_are_consistent),
     HARNESS_TEST(every_default_may_stand_in_the_file),
