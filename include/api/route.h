@@ -84,6 +84,11 @@ struct route {
     const struct schema *body; /* BODY_MULTIPART: the text fields */
     /* Adds what the body schema cannot see to `validation`, so that every failing path is told at once; may be NULL. */
     struct error *(*judge)(struct call *call, struct validation *validation);
+    /*
+     * Answers the web server's question whether the body of such a request may be received, once token and permission hold
+     * (api/admission.h). Where it is NULL, the row is never found by a question.
+     */
+    struct error *(*admit)(struct call *call);
     enum reply_kind reply_kind;
     const struct schema *reply;
     bool reserves_conflict; /* 409 is documented, although the row answers no code of it yet */

@@ -41,6 +41,7 @@
 /* Multipart uploads (contract, section 3, Files). */
 #define LIMIT_PARTS 32
 #define LIMIT_FILES 10
+#define LIMIT_UPLOAD_FORM_BYTES INT64_C(1048576) /* what is no file in the body of an upload; the web servers' sites allow as much */
 #define LIMIT_TAGS 16
 #define LIMIT_TAG_CHARACTERS 64
 #define LIMIT_FILE_NAME_BYTES 255

@@ -93,11 +93,14 @@ void metrics_observe(enum metric_histogram histogram, int64_t microseconds);
  */
 unsigned metrics_operation(const char *name);
 
-/* A request begins: the process is busy until metrics_request(). */
+/* A request begins: the process is busy until metrics_request() or metrics_idle(). */
 void metrics_busy(void);
 
 /* A request ended: it is counted, and the process is idle again. */
 void metrics_request(unsigned operation, int status, int64_t microseconds);
+
+/* The process is idle again, and nothing is counted: what it did was a part of a request that is still to come. */
+void metrics_idle(void);
 
 /* ---- the newest change this host knows ------------------------------------------------------------ */
 

@@ -30,6 +30,13 @@ struct file_usage {
 struct error *file_usage_take(struct database *database, struct arena *arena, struct id organisation,
                               struct file_usage more, bool *exceeded_out);
 
+/*
+ * Whether `more` on top of what is there now would exceed a quota. Nothing is taken or held: others may fill the room
+ * meanwhile, or make some.
+ */
+struct error *file_usage_exceeds(struct database *database, struct arena *arena, struct id organisation,
+                                 struct file_usage more, bool *exceeds_out);
+
 /* Takes `less` off, when rows were deleted; never below nothing. Part of the transaction that deletes them. */
 struct error *file_usage_release(struct database *database, struct arena *arena, struct id organisation,
                                  struct file_usage less);

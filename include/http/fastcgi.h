@@ -2,8 +2,9 @@
 /*
  * The one module that knows libfcgi. It serves one request at a time on the listening socket at descriptor 0 (put there
  * by spawn-fcgi or mod_fcgid) and closes libfcgi's traps: our own accept() with deadlines and a check of who connects,
- * the RESPONDER role only, exactly CONTENT_LENGTH bytes of body, and a connection that is never reused after a body
- * that was not read to its end (see performance notes on request forgery in src/http/fastcgi.c).
+ * the roles RESPONDER and AUTHORIZER only, exactly CONTENT_LENGTH bytes of body, and a connection that is never reused
+ * after a body that was not read to its end (see the notes on request forgery in src/http/fastcgi.c). A request in the role
+ * AUTHORIZER is a question (REQUEST_AUTHORISER), has no body and its connection is never kept.
  */
 #ifndef GATEHOUSE_HTTP_FASTCGI_H
 #define GATEHOUSE_HTTP_FASTCGI_H
@@ -34,7 +35,7 @@ bool fastcgi_open(const struct fastcgi_options *options, const char **problem_ou
 
 /*
  * Waits for the next request. False when the process was asked to end (SIGTERM, SIGUSR1) or the socket is gone. A
- * request of another role than RESPONDER is answered by libfcgi's end record and skipped. *source_out is valid until
+ * request of another role than RESPONDER or AUTHORIZER is answered by libfcgi's end record and skipped. *source_out is valid until
  * fastcgi_finish().
  */
 bool fastcgi_accept(struct request_source *source_out);

@@ -28,9 +28,25 @@ enum method {
 
 #define REQUEST_SOURCE_FAULT (-2)
 
+/*
+ * The parameters of a question: that it is one, how many bytes of body the client has announced, and the request's id where
+ * the web server sets the header X-Request-Id too late for it (Apache).
+ */
+#define ADMISSION_PARAMETER "GATEHOUSE_ADMISSION"
+#define ANNOUNCED_PARAMETER "GATEHOUSE_ANNOUNCED_LENGTH"
+#define REQUEST_ID_PARAMETER "GATEHOUSE_REQUEST_ID"
+
+/* What the web server wants. Only the web server can say so: what a client sends arrives with HTTP_ before its name. */
+enum request_kind {
+    REQUEST_WHOLE,     /* the request is to be served */
+    REQUEST_QUESTION,  /* whether the body of the request may be received; its other parameters are the request's */
+    REQUEST_AUTHORISER /* the same question, asked in the FastCGI role of an authoriser */
+};
+
 /* Where a request comes from. */
 struct request_source {
     void *context;
+    enum request_kind kind;
     /* A CGI parameter (RFC 3875, section 4.1), e.g. "HTTP_AUTHORIZATION"; NULL when absent. Lives as long as the request. */
     const char *(*parameter)(void *context, const char *name);
     /*
@@ -50,6 +66,7 @@ struct request {
     const char *client_address;   /* as the web server gives it; "" when it gives none */
     int64_t content_length;       /* 0 when there is no body; -1 when the length makes no sense */
     int64_t body_left;            /* bytes of the body not read yet */
+    int64_t announced_length;     /* of a question: bytes of the body that may follow; -1 when nobody knows */
 };
 
 /*

@@ -8,6 +8,7 @@
 #define GATEHOUSE_SERVICE_UPLOAD_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "domain/file_kind.h"
 
@@ -32,6 +33,14 @@ extern const struct schema upload_form_schema;
  * `validation`. NULL and an entry at `path` (`format`, `length`) when it will not do.
  */
 const char *upload_judge_name(struct validation *validation, const char *path, const char *raw);
+
+/*
+ * Judges an upload before its body is received. `announced` is the length of the body, -1 when the client has not said it.
+ * TOO_LARGE when it is longer than the largest file and LIMIT_UPLOAD_FORM_BYTES for the rest, QUOTA_EXCEEDED when the
+ * organisation certainly has no room for the files, DATABASE_UNAVAILABLE. What passes is judged again by
+ * upload_receive(), which knows the files.
+ */
+struct error *upload_admit(struct service *service, struct arena *arena, const struct caller *caller, int64_t announced);
 
 /*
  * Receives, checks and stores all files of the request, or none. *records_out points to *count_out records in the order

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "api/admission.h"
 #include "api/failure.h"
 #include "api/route.h"
 #include "base/arena.h"
@@ -68,11 +69,17 @@ static bool answer_preflight(struct call *call, const char *allow)
     return true;
 }
 
+/* Whether the web server asks for a verdict only (api/admission.h). */
+static bool is_question(const struct call *call)
+{
+    return call->request->source.kind != REQUEST_WHOLE;
+}
+
 static struct error *find_route(struct call *call, struct route_match *match)
 {
     route_find(call->arena, call->request->method, call->request->path, match);
     call->route = match->route;
-    if (match->allow[0] == '\0')
+    if (match->allow[0] == '\0' || (is_question(call) && match->route != NULL && match->route->admit == NULL))
         return error_plain(call->arena, ERROR_ROUTE_UNKNOWN);
     return NULL;
 }
@@ -215,6 +222,8 @@ static struct error *serve(struct call *call)
     log_context(call->request->request_id, NULL, NULL, call->route->operation);
     bool id_is_good = match.segment != NULL && id_parse(match.segment, &call->id);
     TRY(judge_caller(call, call->route->names_file && id_is_good ? &call->id : NULL));
+    if (is_question(call))
+        return call->route->admit(call);
     TRY(judge_link(call, match.segment));
     TRY(read_input(call, id_is_good));
     TRY(follow_changes(call));
@@ -292,6 +301,22 @@ static unsigned operation_number(const struct route *route)
     return route == NULL ? 0 : (unsigned)(route - routes(&count)) + 1;
 }
 
+/*
+ * Leaves the log line and the count. A body that was let in comes back as a request, which leaves them then; one that was
+ * refused does not.
+ */
+static void end(const struct call *call, const struct error *error, int64_t started)
+{
+    int64_t ended = clock_monotonic();
+    if (is_question(call) && error == NULL) {
+        metrics_idle();
+    } else {
+        log_request(call, error, ended - started);
+        metrics_request(operation_number(call->route), call->reply->status, ended - started);
+    }
+    metrics_follow(ended);
+}
+
 void dispatch(struct service *service, struct request *request, struct reply *reply)
 {
     int64_t started = clock_monotonic();
@@ -306,9 +331,8 @@ void dispatch(struct service *service, struct request *request, struct reply *re
     if (error != NULL)
         fail(&call, error);
     set_common_headers(&call);
-    int64_t ended = clock_monotonic();
-    log_request(&call, error, ended - started);
-    metrics_request(operation_number(call.route), reply->status, ended - started);
-    metrics_follow(ended);
+    end(&call, error, started);
+    if (is_question(&call))
+        admission_answer(&call);
     log_context(NULL, NULL, NULL, NULL);
 }

@@ -139,6 +139,11 @@ struct error *files_upload(struct call *call)
     return NULL;
 }
 
+struct error *files_admit(struct call *call)
+{
+    return upload_admit(call->service, call->arena, &call->caller, call->request->announced_length);
+}
+
 struct error *files_info(struct call *call)
 {
     struct file_record *record;

@@ -61,6 +61,7 @@ struct error *trail_list(struct call *call);
 extern const struct schema files_info_schema, files_record_schema;
 extern const struct schema files_list_query_schema, files_list_schema, files_patch_schema;
 struct error *files_upload(struct call *call);
+struct error *files_admit(struct call *call);
 struct error *files_info(struct call *call);
 struct error *files_archive(struct call *call);
 struct error *files_restore(struct call *call);

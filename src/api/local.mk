@@ -1,5 +1,6 @@
 noinst_LIBRARIES += libghapi.a
 libghapi_a_SOURCES = \
+	include/api/admission.h src/api/admission.c \
 	include/api/dispatch.h src/api/dispatch.c \
 	include/api/failure.h src/api/failure.c \
 	src/api/examples_int.h src/api/examples.c \

@@ -311,6 +311,7 @@ static const struct route rows[] = {
         .permission = "cus:file:w",
         .body_kind = BODY_MULTIPART,
         .body = &upload_form_schema,
+        .admit = files_admit,
         .reply_kind = REPLY_OBJECT_OR_LIST,
         .reply = &files_record_schema,
         .errors = ERRORS(ERROR_FILE_DUPLICATE, ERROR_QUOTA_EXCEEDED, ERROR_STORAGE_FULL, ERROR_STORAGE_UNAVAILABLE),

@@ -477,8 +477,13 @@ void metrics_request(unsigned operation, int status, int64_t microseconds)
         column++;
     add(&row->statuses[column], 1);
     observe(&row->durations, microseconds);
+    metrics_idle();
+}
+
+void metrics_idle(void)
+{
     if (state.slot != NO_SLOT)
-        atomic_store_explicit(&area->slots[state.slot].busy, 0, memory_order_relaxed);
+        atomic_store_explicit(&metrics_area()->slots[state.slot].busy, 0, memory_order_relaxed);
 }
 
 uint64_t metrics_change_version(void)

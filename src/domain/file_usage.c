@@ -48,6 +48,22 @@ struct error *file_usage_take(struct database *database, struct arena *arena, st
     return NULL;
 }
 
+/* A comparison with a quota that is NULL is NULL: there is none. */
+static const struct statement compare = {
+    "SELECT COALESCE(COALESCE(u.bytes, 0) + ? > o.quota_bytes, 0) OR COALESCE(COALESCE(u.files, 0) + ? > o.quota_files, 0)"
+    " FROM organisation o LEFT JOIN file_usage u ON u.organisation_id = ? WHERE o.id = ?"};
+
+struct error *file_usage_exceeds(struct database *database, struct arena *arena, struct id organisation,
+                                 struct file_usage more, bool *exceeds_out)
+{
+    struct rows *rows;
+    struct database_value id = database_id(organisation);
+    TRY(database_query(database, arena, &compare,
+                       VALUES(database_integer(more.bytes), database_integer(more.files), id, id), &rows));
+    *exceeds_out = rows->count == 1 && rows_integer(rows, 0, 0) != 0;
+    return NULL;
+}
+
 static const struct statement release = {
     "UPDATE file_usage SET bytes = IF(bytes > ?, bytes - ?, 0), files = IF(files > ?, files - ?, 0)"
     " WHERE organisation_id = ?"};

@@ -51,6 +51,7 @@
 #define SLOWEST_BODY_BYTES_PER_SECOND 4096
 #define BODY_STEP_BYTES 32768
 #define ROLE_RESPONDER 1 /* FastCGI specification, section 8 */
+#define ROLE_AUTHORIZER 2
 
 static struct {
     struct fastcgi_options options;
@@ -301,6 +302,15 @@ static void drop(void)
     FCGX_Finish_r(&state.request);
 }
 
+/* An authoriser answers questions only, whatever the parameters say. */
+static enum request_kind request_kind(void)
+{
+    if (state.request.role == ROLE_AUTHORIZER)
+        return REQUEST_AUTHORISER;
+    const char *question = parameter(ADMISSION_PARAMETER);
+    return question == NULL || *question == '\0' ? REQUEST_WHOLE : REQUEST_QUESTION;
+}
+
 bool fastcgi_accept(struct request_source *source_out)
 {
     for (;;) {
@@ -310,14 +320,15 @@ bool fastcgi_accept(struct request_source *source_out)
         bool late = fastcgi_deadline_end();
         if (failure != 0)
             return false;
-        if (!late && state.request.role == ROLE_RESPONDER)
+        if (!late && (state.request.role == ROLE_RESPONDER || state.request.role == ROLE_AUTHORIZER))
             break;
         if (!late)
-            LOG(WARN, HTTP, "a request of another role than responder was refused", LOG_INTEGER("role", state.request.role));
+            LOG(WARN, HTTP, "a request of another role than responder or authoriser was refused",
+                LOG_INTEGER("role", state.request.role));
         drop();
     }
     allow_for_body();
-    *source_out = (struct request_source){.parameter = source_parameter, .read = source_read};
+    *source_out = (struct request_source){.kind = request_kind(), .parameter = source_parameter, .read = source_read};
     return true;
 }
 
@@ -410,10 +421,23 @@ static void close_at_once(int64_t body_left)
         (void)FCGX_Detach(&state.request);
 }
 
+/*
+ * Nobody sends an authoriser a stream of standard input, not even an empty one, so waiting for its end would take until the
+ * time-out.
+ */
+static void close_authoriser(void)
+{
+    state.request.keepConnection = 0;
+    if (state.local)
+        (void)FCGX_Detach(&state.request);
+}
+
 void fastcgi_finish(int64_t body_left)
 {
     fastcgi_deadline_start(state.request.ipcFd, SHUT_RD, FINISH_SECONDS * MICROSECONDS);
-    if (state.request.keepConnection != 0 && !all_is_read(body_left))
+    if (state.request.role == ROLE_AUTHORIZER)
+        close_authoriser();
+    else if (state.request.keepConnection != 0 && !all_is_read(body_left))
         state.request.keepConnection = 0;
     else
         close_at_once(body_left);

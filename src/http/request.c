@@ -34,7 +34,10 @@ static bool request_id_is_good(const char *text)
 
 static const char *take_request_id(const struct request *request)
 {
-    const char *sent = request_header(request, "X_REQUEST_ID");
+    const struct request_source *source = &request->source;
+    const char *sent = source->kind == REQUEST_WHOLE ? NULL : source->parameter(source->context, REQUEST_ID_PARAMETER);
+    if (sent == NULL)
+        sent = request_header(request, "X_REQUEST_ID");
     if (sent != NULL && request_id_is_good(sent))
         return arena_text(request->arena, sent);
     return id_text(request->arena, id_new());
@@ -74,6 +77,16 @@ static int64_t parse_length(const char *text)
     return text_to_integer(text, 0, INT64_MAX, &length) ? length : -1;
 }
 
+/* The length that belongs to a question; a body that comes in chunks has none. */
+static int64_t announced_length(const struct request_source *source)
+{
+    int64_t length = -1;
+    const char *text = source->parameter(source->context, ANNOUNCED_PARAMETER);
+    if (source->kind == REQUEST_WHOLE || text == NULL || !text_to_integer(text, 0, INT64_MAX, &length))
+        return -1;
+    return length;
+}
+
 void request_init(struct request *request, struct arena *arena, const struct request_source *source, const char *base_path)
 {
     *request = (struct request){.arena = arena, .source = *source, .query = "", .client_address = ""};
@@ -83,6 +96,7 @@ void request_init(struct request *request, struct arena *arena, const struct req
         request->client_address = arena_text(arena, address);
     request->content_length = parse_length(source->parameter(source->context, "CONTENT_LENGTH"));
     request->body_left = request->content_length > 0 ? request->content_length : 0;
+    request->announced_length = announced_length(source);
     request->request_id = take_request_id(request);
     split_target(request, base_path);
 }

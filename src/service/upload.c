@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/configuration.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "blob/blob.h"
@@ -272,6 +273,24 @@ static void count_files(const struct upload *upload)
     metrics_add(METRIC_UPLOAD_FILES, upload->file_count);
     for (size_t i = 0; i < upload->file_count; i++)
         metrics_add(METRIC_UPLOAD_BYTES, (uint64_t)upload->files[i].record.size);
+}
+
+/* The least that the files of a body of this length may have. */
+static int64_t least_file_bytes(int64_t announced)
+{
+    return announced > LIMIT_UPLOAD_FORM_BYTES ? announced - LIMIT_UPLOAD_FORM_BYTES : 1;
+}
+
+struct error *upload_admit(struct service *service, struct arena *arena, const struct caller *caller, int64_t announced)
+{
+    bool exceeds = false;
+    struct file_usage least = {.bytes = least_file_bytes(announced), .files = 1};
+    int64_t most = service->configuration->service.max_file_bytes;
+    if (least.bytes > most)
+        return error_message(error_plain(arena, ERROR_TOO_LARGE), "An upload may have %lld bytes at most.",
+                             (long long)(most + LIMIT_UPLOAD_FORM_BYTES));
+    TRY(file_usage_exceeds(service->database, arena, caller_home(caller), least, &exceeds));
+    return exceeds ? error_plain(arena, ERROR_QUOTA_EXCEEDED) : NULL;
 }
 
 struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,

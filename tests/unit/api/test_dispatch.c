@@ -19,6 +19,7 @@ struct exchange {
     struct arena *arena;
     struct configuration *configuration;
     struct fake_source source;
+    enum request_kind kind;
     struct request request;
     struct reply reply;
     struct document *body;
@@ -36,7 +37,8 @@ static void exchange_run(struct exchange *exchange, struct arena *arena, const s
     harness_environment(arena, "GATEHOUSE_LOG_LEVEL", "fatal");
     assert_null(configuration_load(arena, NULL, &exchange->configuration));
     service.configuration = exchange->configuration;
-    exchange->source = (struct fake_source){.parameters = parameters, .body = body, .length = strlen(body)};
+    exchange->source = (struct fake_source){
+        .parameters = parameters, .body = body, .length = strlen(body), .kind = exchange->kind};
     struct request_source functions = fake_request_source(&exchange->source);
     request_init(&exchange->request, arena, &functions, "");
     dispatch(&service, &exchange->request, &exchange->reply);
@@ -170,7 +172,50 @@ static void preflight_is_for_configured_origins_only(void **state)
     assert_null(reply_find_header(&exchange.reply, "Access-Control-Allow-Origin"));
 }
 
+/* Who asks gets the refusal in variables: nginx with a status that it understands, an authoriser with 200. */
+static void a_question_is_answered_in_variables(void **state)
+{
+    static const struct {
+        enum request_kind kind;
+        int status;
+    } table[] = {{REQUEST_QUESTION, 403}, {REQUEST_AUTHORISER, 200}};
+    const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "POST"},
+                                                {"REQUEST_URI", "/system/files"},
+                                                {"HTTP_ORIGIN", "https://app.example.org"},
+                                                {"HTTP_X_REQUEST_ID", "client-made-1"},
+                                                {NULL, NULL}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct exchange exchange = {.kind = table[i].kind};
+        const struct reply *reply = &exchange.reply;
+        exchange_run(&exchange, harness_arena(state), parameters, "");
+        assert_int_equal(reply->status, table[i].status);
+        assert_int_equal(reply->body.length, 0);
+        assert_string_equal(reply_find_header(reply, "Variable-GATEHOUSE_STATUS"), "401");
+        assert_string_equal(reply_find_header(reply, "Variable-GATEHOUSE_AUTHENTICATE"), "Bearer");
+        assert_string_equal(reply_find_header(reply, "Variable-GATEHOUSE_ORIGIN"), "https://app.example.org");
+        assert_non_null(strstr(reply_find_header(reply, "Variable-GATEHOUSE_BODY"), "\"auth.tokenMissing\""));
+        assert_null(reply_find_header(reply, "Variable-GATEHOUSE_USER"));
+        assert_null(reply_find_header(reply, "X-Request-Id"));
+    }
+}
+
+static void a_question_about_anything_but_a_body_gets_nowhere(void **state)
+{
+    static const char *const table[][2] = {
+        {"GET", "/system/health/live"}, {"GET", "/system/files"}, {"POST", "/customers/login"}, {"POST", "/customers/logout"}};
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        struct exchange exchange = {.kind = REQUEST_AUTHORISER};
+        const struct fake_parameter parameters[] = {
+            {"REQUEST_METHOD", table[i][0]}, {"REQUEST_URI", table[i][1]}, {NULL, NULL}};
+        exchange_run(&exchange, harness_arena(state), parameters, "");
+        assert_int_equal(exchange.reply.status, 404);
+        assert_string_equal(member(&exchange, "code"), "route.unknown");
+    }
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_question_is_answered_in_variables),
+    HARNESS_TEST(a_question_about_anything_but_a_body_gets_nowhere),
     HARNESS_TEST(health_answers_with_the_common_headers),
     HARNESS_TEST(liveness_does_not_wait_for_a_database_that_is_away),
     HARNESS_TEST(failures_have_all_six_members),

@@ -211,7 +211,39 @@ static void a_recount_among_uploads_loses_none(void **state)
     database_free(&database);
 }
 
+static bool exceeds(struct database *database, struct arena *arena, struct id organisation, int64_t bytes, int64_t files)
+{
+    bool answer = false;
+    expect_ok(file_usage_exceeds(database, arena, organisation, (struct file_usage){bytes, files}, &answer));
+    return answer;
+}
+
+static void whether_there_is_room_is_told_to_the_byte_and_nothing_is_taken(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct id organisation = given_organisation(database, arena);
+    struct id neighbour = given_organisation(database, arena);
+    assert_false(exceeds(database, arena, organisation, INT64_MAX, INT64_MAX));
+    set_quota(database, arena, organisation, "100", "NULL");
+    assert_true(exceeds(database, arena, organisation, 101, 1)); /* without a row of its count, too */
+    assert_false(exceeds(database, arena, organisation, 100, INT64_MAX));
+    assert_true(take(database, arena, organisation, 60, 1));
+    assert_true(exceeds(database, arena, organisation, 41, 1));
+    assert_false(exceeds(database, arena, organisation, 40, 1));
+    set_quota(database, arena, organisation, "NULL", "1");
+    assert_true(exceeds(database, arena, organisation, 1, 1));
+    assert_false(exceeds(database, arena, organisation, INT64_MAX / 2, 0));
+    set_quota(database, arena, organisation, "0", "0");
+    assert_true(exceeds(database, arena, organisation, 1, 1));
+    assert_false(exceeds(database, arena, neighbour, 1, 1));
+    assert_false(exceeds(database, arena, id_new(), 1, 1));
+    assert_usage(database, arena, organisation, 60, 1);
+    database_free(&database);
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(whether_there_is_room_is_told_to_the_byte_and_nothing_is_taken),
     HARNESS_TEST(without_a_quota_everything_is_counted_and_nothing_refused),
     HARNESS_TEST(a_quota_holds_to_the_byte_and_to_the_file),
     HARNESS_TEST(of_many_at_once_just_as_many_as_fit_get_in),

@@ -20,6 +20,7 @@ struct fake_source {
     size_t length;
     size_t at;
     size_t most; /* bytes a read gives at most; 0: as many as asked for */
+    enum request_kind kind;
 };
 
 static const char *fake_parameter(void *context, const char *name)
@@ -47,7 +48,8 @@ static long fake_read(void *context, void *bytes, size_t size)
 
 static inline struct request_source fake_request_source(struct fake_source *source)
 {
-    return (struct request_source){.context = source, .parameter = fake_parameter, .read = fake_read};
+    return (struct request_source){
+        .context = source, .kind = source->kind, .parameter = fake_parameter, .read = fake_read};
 }
 
 #endif

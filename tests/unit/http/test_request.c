@@ -192,7 +192,51 @@ static void header_injection_is_impossible(void **state)
     assert_null(strstr(reply_head(&reply).bytes, "Set-Cookie"));
 }
 
+static void only_a_question_has_an_announced_length(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    static const struct {
+        enum request_kind kind;
+        const char *text;
+        int64_t length;
+    } table[] = {
+        {REQUEST_WHOLE, "5", -1},         {REQUEST_QUESTION, "5", 5},    {REQUEST_AUTHORISER, "0", 0},
+        {REQUEST_QUESTION, NULL, -1},     {REQUEST_QUESTION, "", -1},    {REQUEST_QUESTION, "-1", -1},
+        {REQUEST_AUTHORISER, "5x", -1},   {REQUEST_QUESTION, "99999999999999999999", -1},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "POST"},
+                                                    {"REQUEST_URI", "/a"},
+                                                    {table[i].text == NULL ? "OTHER" : ANNOUNCED_PARAMETER, table[i].text},
+                                                    {NULL, NULL}};
+        struct fake_source source = {.parameters = parameters, .kind = table[i].kind};
+        struct request request;
+        make(&request, arena, &source, "");
+        assert_int_equal(request.announced_length, table[i].length);
+        assert_int_equal(request.content_length, 0);
+    }
+}
+
+static void a_question_takes_its_id_from_the_web_server(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "POST"},
+                                                {"REQUEST_URI", "/a"},
+                                                {"HTTP_X_REQUEST_ID", "from-the-client"},
+                                                {REQUEST_ID_PARAMETER, "from-the-server"},
+                                                {NULL, NULL}};
+    struct fake_source source = {.parameters = parameters, .kind = REQUEST_AUTHORISER};
+    struct request request;
+    make(&request, arena, &source, "");
+    assert_string_equal(request.request_id, "from-the-server");
+    source.kind = REQUEST_WHOLE;
+    make(&request, arena, &source, "");
+    assert_string_equal(request.request_id, "from-the-client");
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(only_a_question_has_an_announced_length),
+    HARNESS_TEST(a_question_takes_its_id_from_the_web_server),
     HARNESS_TEST(target_is_split),
     HARNESS_TEST(request_ids_are_kept_or_replaced),
     HARNESS_TEST(body_is_exactly_as_long_as_announced),

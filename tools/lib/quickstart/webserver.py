@@ -65,7 +65,7 @@ FcgidInitialEnv {sanitizers}"""
 MODULES = "/usr/lib/apache2/modules"
 COMMON_MODULES = ("mpm_event", "alias", "authz_core", "dir", "env", "headers", "macro", "mime", "reqtimeout", "rewrite",
                   "setenvif", "unique_id", "xsendfile")
-PROXY_MODULES = ("buffer", "proxy", "proxy_fcgi")
+PROXY_MODULES = ("authnz_fcgi", "buffer", "proxy", "proxy_fcgi")
 FCGID_MODULES = ("fcgid",)
 
 
