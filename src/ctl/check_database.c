@@ -142,7 +142,7 @@ void check_database(struct checks *checks)
               "Check that the server runs and that [database] socket, host, user and password_file are right.") ||
         !check_tell(checks, "migrations", CHECK_ERROR, check_migrations(checks), "Run gatehousectl migrate.") ||
         !check_tell(checks, "permissions", CHECK_ERROR, check_principals(checks), "Run gatehousectl migrate.") ||
-        !check_triggers(checks) || !check_rights(checks))
+        !check_rights(checks) || !check_triggers(checks))
         return;
     check_clock(checks);
     (void)check_tell(checks, "secret", CHECK_ERROR, inspect_sealed(service, checks->arena),
