@@ -7,8 +7,8 @@
  * gives the work back by doing nothing. Reports name the attempt they speak of; one that outlived its lease
  * changes nothing. Work is done at least once: at most one repetition for each crash.
  *
- * Work has a rank. Nothing of a lower rank is claimed while something of a higher one is due, so however much is queued, a
- * mail with a code waits for its like alone, and for the one piece of work that is being done.
+ * Work has a rank. Nothing of a lower rank is claimed while something of a higher one is due. So a mail with a code waits
+ * only for mails of its own rank and for the one item that is being done, however much is queued.
  */
 #ifndef GATEHOUSE_DOMAIN_OUTBOX_H
 #define GATEHOUSE_DOMAIN_OUTBOX_H
