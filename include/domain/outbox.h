@@ -36,6 +36,7 @@ struct outbox_work {
     struct id user_id; /* zeros: none */
     const void *payload;
     size_t payload_length;
+    unsigned delay_seconds; /* not due before */
 };
 
 struct outbox_item {

@@ -17,8 +17,11 @@ struct service;
 /* The outbox kind of these jobs. */
 #define SYNC_KIND "sync"
 
-/* Queues a job for the user; part of the transaction that changed the row. */
-struct error *sync_queue(struct service *service, struct arena *arena, struct id user);
+/* How long a job waits for whoever queued it and sends the row itself. */
+#define SYNC_PATIENCE_SECONDS 2
+
+/* Queues a job for the user, due after `delay_seconds`; part of the transaction that changed the row. */
+struct error *sync_queue(struct service *service, struct arena *arena, struct id user, unsigned delay_seconds);
 
 /* Does a claimed job and reports it to the outbox. */
 struct error *sync_run(struct service *service, struct arena *arena, const struct outbox_item *item);

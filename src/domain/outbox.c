@@ -17,14 +17,15 @@
 #define REASON_CHARACTERS 500
 
 static const struct statement insert_item = {
-    "INSERT INTO outbox (kind, priority, user_id, payload) VALUES (?, ?, ?, ?)"};
+    "INSERT INTO outbox (kind, priority, user_id, payload, next_attempt_at)"
+    " VALUES (?, ?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)"};
 
 struct error *outbox_add(struct database *database, struct arena *arena, const struct outbox_work *work)
 {
     assert(database_in_transaction(database));
     return database_change(database, arena, &insert_item,
                            VALUES(database_text(work->kind), database_integer(work->rank), database_id_or_null(work->user_id),
-                                  database_bytes(work->payload, work->payload_length)),
+                                  database_bytes(work->payload, work->payload_length), database_integer(work->delay_seconds)),
                            NULL);
 }
 

@@ -81,7 +81,7 @@ static struct error *activate_rows(struct database *database, struct arena *aren
     struct activation *activation = context;
     const struct user *user = activation->user;
     TRY(user_activate(database, arena, user->organisation_id, user->id, NULL));
-    return sync_queue(activation->service, arena, user->id);
+    return sync_queue(activation->service, arena, user->id, 0);
 }
 
 /*

@@ -116,7 +116,7 @@ static struct error *confirm_rows(struct database *database, struct arena *arena
         TRY(user_confirm(database, arena, user->organisation_id, user->id, &confirmation->changed));
     if (!confirmation->changed)
         return NULL;
-    TRY(sync_queue(confirmation->service, arena, user->id));
+    TRY(sync_queue(confirmation->service, arena, user->id, 0));
     return caller_audit(confirmation->service, arena, confirmation->caller, &entry);
 }
 
@@ -348,7 +348,8 @@ static struct error *update_rows(struct database *database, struct arena *arena,
     if (disabled)
         TRY(session_end_all(database, arena, after->id, (struct id){{0}}, NULL));
     TRY(user_update(database, arena, after));
-    TRY(sync_queue(update->service, arena, after->id));
+    /* Were the job and run_update() to send at once, an old status could arrive last, until the job has looked again. */
+    TRY(sync_queue(update->service, arena, after->id, update->patch->has_status ? SYNC_PATIENCE_SECONDS : 0));
     return caller_audit(update->service, arena, by_operator(update) ? &nobody : &update->now, &entry);
 }
 

@@ -174,7 +174,7 @@ static struct error *catch_up(struct database *database, struct arena *arena, vo
     bool changed = false;
     TRY(user_confirm(database, arena, user->organisation_id, user->id, &changed));
     if (changed)
-        TRY(sync_queue(question->service, arena, user->id));
+        TRY(sync_queue(question->service, arena, user->id, 0));
     return finish_item(database, arena, question->item);
 }
 

@@ -19,9 +19,10 @@
 /* How often a row that keeps changing while it is sent is read again. */
 #define ROUNDS_MAX 10
 
-struct error *sync_queue(struct service *service, struct arena *arena, struct id user)
+struct error *sync_queue(struct service *service, struct arena *arena, struct id user, unsigned delay_seconds)
 {
-    struct outbox_work work = {.kind = SYNC_KIND, .rank = OUTBOX_ORDINARY, .user_id = user};
+    struct outbox_work work = {
+        .kind = SYNC_KIND, .rank = OUTBOX_ORDINARY, .user_id = user, .delay_seconds = delay_seconds};
     return outbox_add(service->database, arena, &work);
 }
 

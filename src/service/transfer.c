@@ -206,7 +206,7 @@ static struct error *move_rows(struct database *database, struct arena *arena, v
                                database_id(user->id), database_id(user->organisation_id)),
                         NULL));
     TRY(session_end_all(database, arena, user->id, (struct id){{0}}, NULL));
-    TRY(sync_queue(moving->service, arena, user->id));
+    TRY(sync_queue(moving->service, arena, user->id, 0));
     if (is_disabled)
         return NULL;
     TRY(notice_first_login(moving->service, arena, user, moving->organisation, moving->password));

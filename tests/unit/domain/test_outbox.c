@@ -73,6 +73,24 @@ static void work_appears_with_its_transaction_only(void **state)
     database_free(&database);
 }
 
+static struct error *add_later(struct database *database, struct arena *arena, void *context)
+{
+    struct outbox_work work = {.kind = "sync", .rank = OUTBOX_ORDINARY, .delay_seconds = 30};
+    (void)context;
+    return outbox_add(database, arena, &work);
+}
+
+static void delayed_work_is_not_due_before(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    database_fixture_clear();
+    expect_ok(database_transaction(database, arena, add_later, NULL, NULL));
+    assert_int_equal(claim(database, arena, 1).count, 0);
+    pass(database, arena, 30);
+    assert_int_equal(claim(database, arena, 1).count, 1);
+}
+
 static void a_claim_is_a_lease(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -301,6 +319,7 @@ static void counts_and_purges_what_is_done(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(work_appears_with_its_transaction_only),
+    HARNESS_TEST(delayed_work_is_not_due_before),
     HARNESS_TEST(a_claim_is_a_lease),
     HARNESS_TEST(what_fails_waits_longer_each_time_and_dies),
     HARNESS_TEST(a_reason_is_cut_at_a_character),
