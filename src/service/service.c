@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "service/service.h"
 
-#include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,7 +13,6 @@
 #include "blob/blob.h"
 #include "blob/scanner.h"
 #include "blob/sniff.h"
-#include "codec/encoding.h"
 #include "codec/seal.h"
 #include "codec/token.h"
 #include "identity/open.h"
