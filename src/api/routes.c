@@ -314,7 +314,8 @@ static const struct route rows[] = {
         .admit = files_admit,
         .reply_kind = REPLY_OBJECT_OR_LIST,
         .reply = &files_record_schema,
-        .errors = ERRORS(ERROR_FILE_DUPLICATE, ERROR_QUOTA_EXCEEDED, ERROR_STORAGE_FULL, ERROR_STORAGE_UNAVAILABLE),
+        .errors = ERRORS(ERROR_FILE_DUPLICATE, ERROR_QUOTA_EXCEEDED, ERROR_RATE_LIMITED, ERROR_STORAGE_FULL,
+                         ERROR_STORAGE_UNAVAILABLE),
         .handler = files_upload,
     },
     {
