@@ -6,6 +6,7 @@
  */
 #include "harness.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -222,6 +223,7 @@ static void concluding_is_all_or_nothing(void **state)
 /* ---- the process dies ---------------------------------------------------------------------------- */
 
 struct death {
+    struct stage *stage;
     const struct maker *maker;
     struct id user;
     struct id session;
@@ -243,18 +245,34 @@ static void die_at_work(void *context)
         _exit(1);
     caller.principal = principal;
     stage_fault(stage, death->fault, death->at);
-    if (death->undoing)
-        (void)recovery_undo_stale(&stage->service, arena, &count);
-    else
-        (void)death->maker->make(stage, &caller, EMAIL, NULL);
+    struct error *error = death->undoing ? recovery_undo_stale(&stage->service, arena, &count)
+                                         : death->maker->make(stage, &caller, EMAIL, NULL);
+    (void)fprintf(stderr, "# it lived on: %s\n", error == NULL ? "all went well" : error->detail);
     _exit(0);
+}
+
+static int64_t connections(const struct death *death)
+{
+    return sql_integer(death->stage->database, death->stage->arena,
+                       "SELECT COUNT(*) FROM information_schema.processlist WHERE user = SUBSTRING_INDEX(USER(), '@', 1)");
+}
+
+/* The server may take a moment to notice that a process has died; until then it keeps the process' locks. */
+static void await_connections(const struct death *death, int64_t wanted)
+{
+    for (int tries = 0; connections(death) > wanted; tries++) {
+        assert_true(tries < 1000);
+        (void)usleep(10000);
+    }
 }
 
 static void expect_death(struct death *death)
 {
+    int64_t before = connections(death);
     int status = harness_fork(die_at_work, death);
     assert_true(WIFEXITED(status));
     assert_int_equal(WEXITSTATUS(status), DEATH_STATUS);
+    await_connections(death, before);
 }
 
 static void death_leaves_nothing_that_does_not_heal(void **state)
@@ -265,7 +283,7 @@ static void death_leaves_nothing_that_does_not_heal(void **state)
             for (int undoing = 0; undoing < 2; undoing++) {
                 struct stage *stage = stage_new(arena);
                 struct caller *caller = given_maker(stage, &makers[m]);
-                struct death death = {&makers[m], caller_user(caller), caller->principal->session_id, fault, 1, false};
+                struct death death = {stage, &makers[m], caller_user(caller), caller->principal->session_id, fault, 1, false};
                 expect_death(&death);
                 expect_nobody_sees_it(stage, &makers[m]);
                 if (!undoing) {
