@@ -45,7 +45,7 @@ def nginx(stack, worker_socket, login_socket):
     """An nginx of the test's own before those sockets; a copy of the stack with its address."""
     with tempfile.TemporaryDirectory(prefix="gatehouse-nginx-") as folder:
         port = free_port()
-        _write(folder, "site.conf", _site(stack, worker_socket, login_socket, port))
+        _write(folder, "site.conf", _site(stack, folder, worker_socket, login_socket, port))
         _write(folder, "nginx.conf", MAIN.format(folder=folder, user="user root;\n" if os.geteuid() == 0 else ""))
         log = os.path.join(folder, "nginx.log")
         with open(log, "ab") as output:
@@ -61,11 +61,12 @@ def nginx(stack, worker_socket, login_socket):
             process.wait(30)
 
 
-def _site(stack, worker_socket, login_socket, port):
+def _site(stack, folder, worker_socket, login_socket, port):
     words = {
         "LISTEN": f"127.0.0.1:{port}", "SERVER_NAME": "localhost", "BASE_PATH": stack.prefix,
         "WORKER_SOCKET": worker_socket, "LOGIN_SOCKET": login_socket, "FILES_DIRECTORY": stack.blobs,
-        "ACCEL_PREFIX": "/_gatehouse_files/", "MAX_BODY": "1g", "WEB_ROOT": stack.data_file("web")
+        "ACCEL_PREFIX": "/_gatehouse_files/", "MAX_BODY": "1g", "WEB_ROOT": stack.data_file("web"),
+        "BODY_DIRECTORY": f"{folder}/spool"
     }
     lines = stack.data_file("nginx/gatehouse.conf.in").read_text(encoding="utf-8").splitlines()
     return "\n".join(
