@@ -67,16 +67,23 @@ struct error *error_make(struct arena *arena, enum error_code code, const char *
 #define error_plain(arena, code) error_make((arena), (code), __func__, __FILE__, __LINE__, NULL)
 
 /* Replaces the sentence for the caller; returns the error. */
-struct error *error_message(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+struct error *error_message(struct error *error, const char *format, ...)
+    __attribute__((format(printf, 2, 3), returns_nonnull));
 
 /* Adds a failing path; entries over LIMIT_VALIDATION_ENTRIES are dropped. Texts are copied. Returns the error. */
-struct error *error_entry(struct error *error, const char *path, const char *code, const char *message);
+struct error *error_entry(struct error *error, const char *path, const char *code, const char *message)
+    __attribute__((returns_nonnull));
 
 /* Adds a text member to the reply's body. Texts are copied. Returns the error. */
-struct error *error_member(struct error *error, const char *name, const char *value);
+struct error *error_member(struct error *error, const char *name, const char *value)
+    __attribute__((returns_nonnull));
 
-/* Notes that the error passed through `function`; returns it. */
-struct error *error_trace(struct error *error, const char *function, const char *file, int line);
+/*
+ * Notes that the error passed through `function`; returns it. The attribute tells the compiler that a caller of TRY() never
+ * goes on with results that were not written.
+ */
+struct error *error_trace(struct error *error, const char *function, const char *file, int line)
+    __attribute__((returns_nonnull));
 
 /* Passes an error up, adding the place to its trace. */
 #define TRY(call)                                                                                                      \

@@ -67,7 +67,7 @@ static void print_summary(struct arena *arena, const struct fsck_options *option
         (void)printf(", %" PRId64 " left alone: younger than %" PRId64 " seconds", result->young,
                      options->min_age_seconds);
     (void)printf("\n");
-    for (int kind = 0; kind < FSCK_KINDS; kind++)
+    for (enum fsck_kind kind = 0; kind < FSCK_KINDS; kind++)
         if (result->counts[kind] > 0)
             (void)printf("  %-10s %" PRId64 "\n", fsck_kind_text(kind), result->counts[kind]);
     if (found == 0)

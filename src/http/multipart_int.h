@@ -10,7 +10,7 @@ struct error;
 struct part_header;
 
 /* REQUEST_MALFORMED with a sentence around `what` ("a part has no name"). */
-struct error *multipart_refuse(struct arena *arena, const char *what);
+struct error *multipart_refuse(struct arena *arena, const char *what) __attribute__((returns_nonnull));
 
 /*
  * Reads a part's header: `length` bytes of lines that end in CR LF, the empty one at the end included,

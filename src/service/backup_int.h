@@ -66,7 +66,8 @@ struct error *backup_find(struct arena *arena, const char *directory, const char
 struct error *backup_partial(struct arena *arena, const char *directory, const char **name_out);
 
 /* A failed call of the system about a path, for the operator. */
-struct error *backup_failure(struct arena *arena, int number, const char *what, const char *path);
+struct error *backup_failure(struct arena *arena, int number, const char *what, const char *path)
+    __attribute__((returns_nonnull));
 
 /* ---- the list of files (backup_copy.c) ----------------------------------------------------------- */
 

@@ -67,7 +67,7 @@ struct migrations {
 
 /* What the operator reads; the same goes to the log. */
 __attribute__((format(printf, 2, 3)))
-static struct error *complain(struct arena *arena, const char *format, ...)
+static __attribute__((returns_nonnull)) struct error *complain(struct arena *arena, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
