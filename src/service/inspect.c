@@ -2,6 +2,7 @@
 #include "service/inspect.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/magic.h>
 #include <pwd.h>
@@ -133,8 +134,11 @@ static const char *inspect_secret(struct arena *arena, const struct configuratio
     const char *open = too_open(arena, path, &status);
     if (open != NULL)
         return open;
-    /* The administrator's password is for `migrate`, which another user runs. */
-    if (strncmp(row->name, "admin_password", 14) != 0 && access(path, R_OK) != 0)
+    /*
+     * The administrator's password is for `migrate`, which another user runs. access() would leave out the capabilities of
+     * a process that is not root.
+     */
+    if (strncmp(row->name, "admin_password", 14) != 0 && faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0)
         return arena_format(arena, "%s of [%s], %s, cannot be read: %s.", row->name, row->section, path, strerror(errno));
     return NULL;
 }
@@ -176,11 +180,11 @@ static const char *unwritable(struct arena *arena, const char *setting, const ch
     if (stat(folder, &status) != 0 || !S_ISDIR(status.st_mode))
         return arena_format(arena, "The folder %s of %s is missing.", folder, setting);
     if (stat(path, &status) == 0)
-        return access(path, W_OK) == 0 && S_ISREG(status.st_mode)
+        return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 && S_ISREG(status.st_mode)
                    ? NULL
                    : arena_format(arena, "%s of %s cannot be written: %s.", path, setting,
                                   S_ISREG(status.st_mode) ? strerror(errno) : "it is not a file");
-    if (access(folder, W_OK | X_OK) != 0)
+    if (faccessat(AT_FDCWD, folder, W_OK | X_OK, AT_EACCESS) != 0)
         return arena_format(arena, "The folder %s of %s takes no file: %s.", folder, setting, strerror(errno));
     return NULL;
 }

@@ -108,11 +108,12 @@ static bool probe_directory(void *context, struct arena *arena, unsigned seconds
 {
     const char *path = context;
     (void)seconds;
-    if (access(path, W_OK | X_OK) == 0)
+    /* access() would leave out the capabilities of a process that is not root. */
+    if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0)
         return true;
     const char *slash = strrchr(path, '/');
     bool missing = errno == ENOENT && slash > path;
-    if (missing && access(arena_copy(arena, path, (size_t)(slash - path)), W_OK | X_OK) == 0)
+    if (missing && faccessat(AT_FDCWD, arena_copy(arena, path, (size_t)(slash - path)), W_OK | X_OK, AT_EACCESS) == 0)
         return true;
     *reason_out = arena_format(arena, "cannot write to the mail directory: %s", strerror(errno));
     return false;
