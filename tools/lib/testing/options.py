@@ -15,7 +15,7 @@ KINDS = {
     "providers": "the account cases with each identity provider that can be had, fetched once from the registries of packages",
     "torture": "faults of memory, disk and network on purpose",
     "dist": "make distcheck",
-    "debian13": "checks and unit in a clean root of Debian 13 (needs root); everything in a full run",
+    "debian13": "checks and unit in a clean root of Debian 13; everything in a full run; only root can, who may mount",
     "bench": "tools/bench quick: no errors and no growth under load, whatever the times",
 }
 EPILOG = """kinds:
@@ -49,6 +49,8 @@ def read(arguments):
     if not 1 <= chosen.lanes <= 64:
         parser.error("argument --lanes: a number from 1 to 64")
     chosen.kinds = [kind for kind in KINDS if not kinds or kind in kinds]
+    chosen.named = kinds
+    chosen.left_out = {}
     chosen.pytest = pytest
     chosen.top = TOP
     chosen.out = TOP / ".build" / "test"

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The Debian packages that the chosen kinds need; tools/lib/packages does the work."""
 
+import platform
 import subprocess
 import sys
 
@@ -8,6 +9,7 @@ from problem import Problem
 
 ALWAYS = ("base", "build", "unit")
 GROUPS = {
+    "checks": ("checks", ),
     "unit": ("database", ),
     "dist": ("database", ),
     "debian13": ("debian13", ),
@@ -19,10 +21,26 @@ GROUPS = {
 }
 
 
+def leave_out_debian13(chosen):
+    """Where this machine cannot have a clean root, or is Debian 13 itself, that kind is left out, unless it was asked for."""
+    able = subprocess.run([chosen.top / "tools" / "lib" / "debian13", "able"], stdout=subprocess.PIPE, text=True, check=False,
+                          stdin=subprocess.DEVNULL)
+    release = platform.freedesktop_os_release()
+    if able.returncode == 0 and (release.get("ID"), release.get("VERSION_ID")) != ("debian", "13"):
+        return
+    if "debian13" not in chosen.named:
+        chosen.left_out["debian13"] = able.stdout.strip() or "This machine is Debian 13 itself."
+    elif able.returncode != 0:
+        raise Problem(able.stdout.strip())
+
+
 def require(chosen):
     """Installs what is missing, or says what is."""
     tool = str(chosen.top / "tools" / "lib" / "packages")
-    groups = sorted({*ALWAYS, *(group for kind in chosen.kinds for group in GROUPS.get(kind, ()))})
+    if "debian13" in chosen.kinds:
+        leave_out_debian13(chosen)
+    groups = sorted({*ALWAYS, *(group for kind in chosen.kinds if kind not in chosen.left_out
+                     for group in GROUPS.get(kind, ()))})
     missing = subprocess.run([tool, "missing", *groups], stdout=subprocess.PIPE, text=True, check=False,
                              stdin=subprocess.DEVNULL)
     if missing.returncode != 0:

@@ -135,7 +135,7 @@ def figures(step):
     counts = [f"{number} {word}" for number, word in ((step.passed, "passed"), (step.failed, "failed"),
                                                       (step.skipped, "skipped")) if number]
     parts = [", ".join(counts), f"{step.seconds:.0f} s", f"{step.processor:.0f} s of processor"]
-    if step.status != 0:
+    if step.status != 0 or step.why:
         parts.append(step.why or f"status {step.status}")
     return "; ".join(part for part in parts if part)
 
