@@ -34,7 +34,9 @@ static const struct statement count_try = {
 static const struct statement write_decoy = {
     "INSERT INTO code_decoy (slot, mark) VALUES (?, ?) ON DUPLICATE KEY UPDATE mark = mark ^ VALUES(mark)"};
 
-static const struct statement read_hash = {"SELECT code_hash FROM code WHERE user_id = ? AND purpose = ?"};
+/* One row in any case, NULL where there is no code, so that the answer takes as long. */
+static const struct statement read_hash = {
+    "SELECT (SELECT code_hash FROM code WHERE user_id = ? AND purpose = ?)"};
 
 static const struct statement uncount_try = {
     "UPDATE code SET tries = tries - 1 WHERE user_id = ? AND purpose = ? AND tries > 0"};
@@ -106,7 +108,7 @@ static struct error *count_and_compare(struct database *database, struct arena *
     TRY(write_instead(database, arena, change.affected == 1));
     TRY(database_query(database, arena, &read_hash, VALUES(user, purpose), &rows));
     size_t length = 0;
-    const void *stored = rows->count == 1 ? rows_bytes(rows, 0, 0, &length) : NULL;
+    const void *stored = rows_bytes(rows, 0, 0, &length);
     bool equal = false;
     for (size_t i = 0; i < attempt->count; i++)
         equal |= digest_equal(length == DIGEST_BYTES ? stored : nothing, attempt->hashes[i]);

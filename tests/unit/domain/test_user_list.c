@@ -195,7 +195,8 @@ static void search_sees_names_and_address(void **state)
     (void)given_named(database, arena, organisation, "Bob", "Jones");
     sql(database, arena, "UPDATE user SET email = 'Post.Office+box@quarry.example' WHERE id = %s",
         sql_id(arena, ann));
-    sql(database, arena, "UPDATE user SET email = LOWER(email), email_key = LOWER(email)");
+    sql(database, arena, "UPDATE user SET email = LOWER(email), email_key = LOWER(email) WHERE organisation_id = %s",
+        sql_id(arena, organisation));
     assert_string_equal(found(database, arena, organisation, "POST.office+BOX@Quarry"), "Ann");
     assert_string_equal(found(database, arena, organisation, "nn sm"), "Ann");
     assert_string_equal(found(database, arena, organisation, "smith ann"), "");

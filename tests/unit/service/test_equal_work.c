@@ -50,13 +50,13 @@ static struct error *resend(struct stage *stage, const char *username)
 
 /* ---- counting ------------------------------------------------------------------------------------ */
 
-#define COUNTERS 12
+#define COUNTERS 13
 
 /* Reads nothing that it counts itself differently from time to time. */
 static const struct statement read_counters = {
     "SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME IN"
     " ('COM_SELECT', 'COM_INSERT', 'COM_UPDATE', 'COM_DELETE', 'COM_BEGIN', 'COM_COMMIT', 'COM_ROLLBACK',"
-    " 'COM_STMT_EXECUTE', 'HANDLER_COMMIT', 'HANDLER_UPDATE', 'HANDLER_DELETE', 'HANDLER_WRITE') ORDER BY 1"};
+    " 'COM_STMT_EXECUTE', 'HANDLER_COMMIT', 'HANDLER_UPDATE', 'HANDLER_DELETE', 'HANDLER_WRITE', 'ROWS_SENT') ORDER BY 1"};
 
 static struct rows *counters(struct stage *stage)
 {
