@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(items):
 
 def pytest_runtestloop(session):
     """Runs the cases of this process' share; None lets pytest run all of them."""
-    if not os.environ.get("GATEHOUSE_SHARE") or session.config.option.collectonly or session.testsfailed:
+    if not os.environ.get("GATEHOUSE_TEST_SHARE") or session.config.option.collectonly or session.testsfailed:
         return None
     sharing.run(session)
     return True

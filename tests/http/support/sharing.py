@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Several pytest processes, each with a stack of its own, share out the test files of one run.
 
-All of them collect the same cases. $GATEHOUSE_SHARE names a folder in which a process claims a file before it runs the
+All of them collect the same cases. $GATEHOUSE_TEST_SHARE names a folder in which a process claims a file before it runs the
 file's cases; what another process has claimed it leaves out. Files that take longest are claimed first, so that the
 processes end at about the same time. Without the variable one process runs everything.
 """
@@ -23,7 +23,7 @@ def order(item):
 
 def run(session):
     """Runs the cases of the files that this process claims, and notes how many were collected and how many ran."""
-    folder = pathlib.Path(os.environ["GATEHOUSE_SHARE"])
+    folder = pathlib.Path(os.environ["GATEHOUSE_TEST_SHARE"])
     shared = [item for item in session.items if item.get_closest_marker("last") is None]
     note(folder, "collected", len(shared))
     ran = 0

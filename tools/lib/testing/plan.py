@@ -145,7 +145,7 @@ class Plan:
         with Stack(self.chosen, self.steps, name, options) as stack:
             if stack.ready:
                 self.pytest(name, stack, [self.tests / "http", "-m", marks, *self.chosen.pytest],
-                            {"GATEHOUSE_SHARE": str(share)} if share else {})
+                            {"GATEHOUSE_TEST_SHARE": str(share)} if share else {})
 
     def pytest(self, name, stack, arguments, environment=None):
         """pytest against a stack."""
