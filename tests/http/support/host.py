@@ -30,7 +30,7 @@ class Host:
     def __enter__(self):
         # A short path, for the sockets' sake.
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="gh", dir=os.environ.get("TMPDIR", "/tmp")))
-        for name in ("run", "log", "tmp", "data/files", "mail", "secrets", "etc"):
+        for name in ("run", "log", "tmp", "tmp/bodies", "data/files", "mail", "secrets", "etc"):
             (self.folder / name).mkdir(parents=True)
         self.socket = self.folder / "run" / "mariadb.sock"
         self.files = self.folder / "data" / "files"
