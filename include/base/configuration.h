@@ -116,6 +116,9 @@ struct configuration {
     struct {
         int64_t accounts_per_hour;  /* team members that an organisation makes */
         int64_t customers_per_hour; /* that internal staff make together */
+        int64_t uploads_per_token;  /* bodies under way; where Apache asks about them */
+        int64_t uploads_per_address;
+        int64_t upload_seconds; /* after which a body is no longer counted */
     } limits;
     struct {
         int64_t every_days; /* 0: the job runner does not scrub */

@@ -43,6 +43,15 @@
 #define LIMIT_FILES 10
 #define LIMIT_UPLOAD_FORM_BYTES INT64_C(1048576) /* what is no file in the body of an upload; the web servers' sites allow as much */
 #define LIMIT_TAGS 16
+
+/*
+ * How slowly the body of an upload may come before a web server gives it up (RequestReadTimeout in Apache's site), and some
+ * seconds more for the way to a worker; what a body can take at most; and how many are counted on a host.
+ */
+#define LIMIT_UPLOAD_START_SECONDS 60
+#define LIMIT_UPLOAD_BYTES_PER_SECOND 4096
+#define LIMIT_UPLOAD_SECONDS 604800
+#define LIMIT_UPLOAD_NOTES 8192
 #define LIMIT_TAG_CHARACTERS 64
 #define LIMIT_FILE_NAME_BYTES 255
 #define LIMIT_FIELD_BYTES 4096

@@ -25,6 +25,7 @@
 #include "service/link.h"
 #include "service/live.h"
 #include "service/service.h"
+#include "service/upload_bound.h"
 
 #define JSON_TYPE "application/json; charset=utf-8"
 
@@ -220,6 +221,8 @@ static struct error *serve(struct call *call)
         return error_plain(call->arena, ERROR_ROUTE_METHOD);
     }
     log_context(call->request->request_id, NULL, NULL, call->route->operation);
+    if (call->route->admit != NULL && !is_question(call))
+        upload_bound_end(call->service, call->request);
     bool id_is_good = match.segment != NULL && id_parse(match.segment, &call->id);
     TRY(judge_caller(call, call->route->names_file && id_is_good ? &call->id : NULL));
     if (is_question(call))

@@ -16,6 +16,7 @@
 #include "service/filing.h"
 #include "service/service.h"
 #include "service/upload.h"
+#include "service/upload_bound.h"
 
 struct info_view {
     const char *bucket;
@@ -141,7 +142,11 @@ struct error *files_upload(struct call *call)
 
 struct error *files_admit(struct call *call)
 {
-    return upload_admit(call->service, call->arena, &call->caller, call->request->announced_length);
+    const struct request *request = call->request;
+    TRY(upload_admit(call->service, call->arena, &call->caller, request->announced_length));
+    if (request->source.kind != REQUEST_AUTHORISER)
+        return NULL;
+    return upload_bound_begin(call->service, call->arena, request);
 }
 
 struct error *files_info(struct call *call)

@@ -1,6 +1,7 @@
 noinst_LIBRARIES += libghbase.a
 libghbase_a_SOURCES = \
 	include/base/arena.h src/base/arena.c \
+	include/base/bodies.h src/base/bodies.c \
 	include/base/clock.h src/base/clock.c \
 	include/base/configuration.h src/base/configuration.c src/base/configuration_environment.c \
 	include/base/error.h include/base/errors.def src/base/error.c \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The layout of the shared file, for the two files that know it. */
+/* The layout of the shared file, for the files that know it. */
 #ifndef GATEHOUSE_BASE_METRICS_INT_H
 #define GATEHOUSE_BASE_METRICS_INT_H
 
@@ -59,6 +59,7 @@ struct metrics_area {
     } histograms[METRIC_HISTOGRAM_COUNT];
     struct metrics_slot slots[LIMIT_METRICS_PROCESSES];
     METRICS_LINE _Atomic uint32_t hints[METRICS_HINTS];
+    METRICS_LINE _Atomic uint64_t bodies[LIMIT_UPLOAD_NOTES]; /* base/bodies.h; 0: free */
 };
 
 /* What this process counts into, never NULL. */

@@ -34,4 +34,5 @@ libghservice_a_SOURCES = \
 	include/service/sync.h src/service/sync.c \
 	include/service/token_share.h src/service/token_share.c \
 	include/service/upload.h src/service/upload_int.h src/service/upload.c src/service/upload_read.c \
+	include/service/upload_bound.h src/service/upload_bound.c \
 	src/service/upload_scan.c src/service/upload_settle.c src/service/upload_share.c

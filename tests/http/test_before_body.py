@@ -5,7 +5,6 @@ web server and in each way of handing uploads on."""
 import contextlib
 import http.client
 import json
-import pathlib
 import select
 import socket
 import subprocess
@@ -278,10 +277,11 @@ def test_over_http_2_an_upload_is_judged_before_its_body(stack, curl, logs, keep
 # ---- the question itself, asked without a web server ---------------------------------------------------
 
 def ask(worker, stack, parameters, role=fastcgi_client.AUTHORIZER, keep=False):
-    """A question as an authoriser is asked: no standard input at all."""
+    """A question. An authoriser is sent no standard input at all, a responder an empty one."""
+    end = b"" if role == fastcgi_client.AUTHORIZER else fastcgi_client.record(fastcgi_client.STDIN)
     with worker.connect(20) as connection:
         connection.send(fastcgi_client.begin(keep=keep, role=role)
-                        + fastcgi_client.stream(fastcgi_client.PARAMS, fastcgi_client.pairs(parameters)))
+                        + fastcgi_client.stream(fastcgi_client.PARAMS, fastcgi_client.pairs(parameters)) + end)
         started = time.monotonic()
         answer = connection.answer()
         assert connection.socket.recv(1) == b"", "the connection is kept"
@@ -340,49 +340,3 @@ def test_a_question_stores_nothing_whatever_follows_it(stack, keeper, nothing_ke
                 answer = connection.answer()
             assert answer.status == 200 and answer.headers["Variable-GATEHOUSE_STATUS"] == "200" and not answer.body
         assert worker.process.poll() is None
-
-
-# ---- how many at a time -----------------------------------------------------------------------------
-
-def limits(stack):
-    """(uploads under way from one address, with one token) as the site says; None where it says nothing."""
-    if not stack.nginx:
-        return None
-    site = (pathlib.Path(stack.configuration).parent / "nginx" / "gatehouse.conf").read_text()
-    words = [line.split() for line in site.splitlines() if line.split()[:1] == ["limit_conn"]]
-    return {word[1]: int(word[2].rstrip(";")) for word in words}
-
-
-def test_uploads_under_way_with_one_token_are_bounded(stack, keeper, owner):
-    found = limits(stack)
-    if found is None:
-        pytest.skip("this web server counts addresses only")
-    most = found["gatehouse_upload_tokens"]
-    assert most < found["gatehouse_upload_addresses"]
-    with contextlib.ExitStack() as opened:
-        for _ in range(most + 4):
-            connection = opened.enter_context(socket.create_connection((stack.host, stack.port), 20))
-            connection.sendall(head(stack, keeper.token, 100_000) + b"--never\r\n")
-        wait_until(lambda: refused(stack, keeper.token), 20, "the uploads to be counted")
-        status, headers, body = refused(stack, keeper.token)
-        assert json.loads(body)["code"] == "rate.limited" and headers["Retry-After"] == "5"
-        check_error(status, headers, body, "/system/files", edge=True)
-        if not unbuffered(stack):  # where they hold all workers of uploads
-            files.upload(owner, samples.noise(700), "meanwhile.bin")
-        keeper.get("/customers/me", status=200)
-    wait_until(lambda: not refused(stack, keeper.token), 20, "the uploads to end")
-    files.upload(keeper, samples.noise(701), "afterwards.bin")
-
-
-def unbuffered(stack):
-    """Whether uploads are handed on as they come."""
-    site = (pathlib.Path(stack.configuration).parent / "nginx" / "gatehouse.conf").read_text()
-    return "\n        fastcgi_request_buffering off;" in site
-
-
-def refused(stack, token):
-    """The reply 429 to a small upload, None when it is let in."""
-    with socket.create_connection((stack.host, stack.port), 20) as connection:
-        connection.sendall(head(stack, token, 9) + b"--never--")
-        reply = reply_of(connection)
-    return reply if reply and reply[0] == 429 else None

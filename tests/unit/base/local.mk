@@ -3,6 +3,7 @@ TESTS += tests/unit/test-base
 tests_unit_test_base_SOURCES = \
 	tests/unit/base/main.c \
 	tests/unit/base/test_arena.c \
+	tests/unit/base/test_bodies.c \
 	tests/unit/base/test_clock.c \
 	tests/unit/base/test_configuration.c \
 	tests/unit/base/test_error.c \

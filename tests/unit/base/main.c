@@ -3,6 +3,7 @@
 
 #define MODULES(X)                                                                                           \
     X(arena)                                                                                                 \
+    X(bodies)                                                                                                \
     X(clock)                                                                                                 \
     X(configuration)                                                                                         \
     X(error)                                                                                                 \
