@@ -19,7 +19,7 @@ struct blob_io {
     ssize_t (*write)(int fd, const void *bytes, size_t length);
     ssize_t (*pread)(int fd, void *bytes, size_t length, off_t offset);
     int (*fsync)(int fd);
-    int (*sync_file_range)(int fd, off64_t offset, off64_t length, unsigned flags);
+    int (*sync_file_range)(int fd, off_t offset, off_t length, unsigned flags);
     int (*posix_fadvise)(int fd, off_t offset, off_t length, int advice);
     off_t (*lseek)(int fd, off_t offset, int whence);
     int (*close)(int fd);

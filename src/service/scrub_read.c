@@ -50,11 +50,22 @@ void scrub_read_end(struct scrub *scrub)
     scrub->reader.fd = -1;
 }
 
-/* Reads what the page cache holds; the rest comes from the disk and is dropped from the cache again. */
+/* Reads what the page cache holds; without the call (musl before 1.2.5) nothing. */
+static ssize_t read_cached(const struct scrub_reader *reader)
+{
+#ifdef RWF_NOWAIT
+    struct iovec vector = {.iov_base = reader->block, .iov_len = (size_t)SCRUB_BLOCK_BYTES};
+    return preadv2(reader->fd, &vector, 1, reader->at, RWF_NOWAIT);
+#else
+    (void)reader;
+    return -1;
+#endif
+}
+
+/* What is not in the page cache comes from the disk, and is dropped from the cache again. */
 static ssize_t read_portion(struct scrub_reader *reader)
 {
-    struct iovec vector = {.iov_base = reader->block, .iov_len = (size_t)SCRUB_BLOCK_BYTES};
-    ssize_t cached = preadv2(reader->fd, &vector, 1, reader->at, RWF_NOWAIT);
+    ssize_t cached = read_cached(reader);
     if (cached > 0)
         return cached;
     ssize_t got = pread(reader->fd, reader->block, (size_t)SCRUB_BLOCK_BYTES, reader->at);

@@ -36,6 +36,11 @@
 #define WATCH_SECONDS 5
 #define WATCH_SIGNAL SIGVTALRM
 
+/* The name that the manual page has, and musl; glibc lacks it. */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
 /* A signal handler takes no argument of ours. One thread, one guarded step at a time. */
 static struct {
     sigjmp_buf point;
@@ -152,7 +157,7 @@ void cache_on_assert(MDB_env *env, const char *message)
 static void make_watch(void)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WATCH_SIGNAL};
-    event._sigev_un._tid = gettid();
+    event.sigev_notify_thread_id = gettid();
     guard.owner = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &guard.watch) == 0 ? getpid() : 0;
 }
 

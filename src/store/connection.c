@@ -167,6 +167,9 @@ static void set_options(MYSQL *mysql, const struct database_options *options, co
     if (options->socket != NULL)
         return;
     if (options->tls_ca_file == NULL) {
+        /* Connector/C 3.4 would use TLS, and check certificates, unasked; 3.3 would not. */
+        (void)mysql_optionsv(mysql, MYSQL_OPT_SSL_ENFORCE, &no);
+        (void)mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &no);
         /* Whoever poses as the server must not be told the password: only answers to a challenge go out. */
         (void)mysql_optionsv(mysql, MARIADB_OPT_RESTRICTED_AUTH, "mysql_native_password,client_ed25519");
     } else {

@@ -116,8 +116,10 @@ int main(int argc, char **argv)
     char pool[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 
     secret_protect_process();
-    /* One thread, small requests: give memory of a large one back. */
+#ifdef M_TRIM_THRESHOLD
+    /* One thread, small requests: give memory of a large one back. musl has no such call. */
     (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
+#endif
 
     struct error *error = setup_load(arena, config_option(argc, argv), "gatehouse", &configuration);
     if (error == NULL)

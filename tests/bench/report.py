@@ -11,8 +11,9 @@ import subprocess
 import page
 from tell import found, goal, latency, middle
 
-PACKAGES = ("nginx", "mariadb-server-core", "libmariadb3", "libfcgi0ldbl", "libssl3", "libsodium23", "wrk", "php8.2-fpm",
-            "glewlwyd", "postgresql-15")
+# With the names of Debian 12 and of Debian 13.
+PACKAGES = ("nginx", "mariadb-server-core", "libmariadb3", "libfcgi0ldbl", "libfcgi0t64", "libssl3", "libssl3t64", "libsodium23",
+            "wrk", "php8.2-fpm", "php8.4-fpm", "glewlwyd", "postgresql-15", "postgresql-17")
 
 
 def show(name, result):

@@ -179,7 +179,7 @@ static int fault_fsync(int fd)
     return fsync(fd);
 }
 
-static int fault_sync_file_range(int fd, off64_t offset, off64_t length, unsigned flags)
+static int fault_sync_file_range(int fd, off_t offset, off_t length, unsigned flags)
 {
     static const unsigned waiting = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
     struct fixture_faults *faults = &fixture_faults;

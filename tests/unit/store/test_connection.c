@@ -428,6 +428,9 @@ static void tls_takes_the_right_certificate_only(void **state)
     struct database *database = help_open(arena, &encryption.options);
     struct error *asked = database_query(database, arena, &cipher, NO_VALUES, &rows);
     struct error *unknown_authority = reach(&encryption, encryption.other);
+    encryption.options.tls_ca_file = NULL;
+    struct rows *clear = NULL;
+    struct error *though_offered = database_query(help_open(arena, &encryption.options), arena, &cipher, NO_VALUES, &clear);
     restart_encrypted(&encryption, elsewhere);
     struct error *wrong_host = reach(&encryption, elsewhere);
     restart_encrypted(&encryption, expired);
@@ -443,6 +446,8 @@ static void tls_takes_the_right_certificate_only(void **state)
     help_none(asked);
     assert_non_null(strstr(rows_text(rows, 0, 0), "TLSv1."));
     help_error(unknown_authority, ERROR_DATABASE_UNAVAILABLE);
+    help_none(though_offered);
+    assert_string_equal(rows_text(clear, 0, 0), "");
     help_error(wrong_host, ERROR_DATABASE_UNAVAILABLE);
     help_error(too_late, ERROR_DATABASE_UNAVAILABLE);
     help_error(in_the_clear, ERROR_DATABASE_UNAVAILABLE);
