@@ -31,8 +31,8 @@
 #define LIMIT_TOKEN_LEEWAY_SECONDS 30
 #define LIMIT_TOKEN_MEMO_SLOTS 4096
 
-/* Rows of refresh tokens that a session keeps; one of 30 days that refreshes every 15 minutes has 2,880. */
-#define LIMIT_REFRESH_TOKENS 4096
+/* Refresh tokens that a session may have; one of 30 days that refreshes every 15 minutes has 2,880. */
+#define LIMIT_REFRESH_TOKENS 8192
 
 /* Sessions of which a process remembers that they were good, and for how long (milliseconds). */
 #define LIMIT_SESSION_MEMO_SLOTS 1024

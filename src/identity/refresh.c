@@ -104,9 +104,8 @@ static const char *derive(struct arena *arena, struct secret master, const char 
 
 static const struct statement spend_token = {
     "UPDATE identity_refresh SET spent_at = UTC_TIMESTAMP(3), successor_salt = ? WHERE token_hash = ?"};
-static const struct statement drop_oldest = {"DELETE FROM identity_refresh WHERE session_id = ? AND generation <= ?"};
 
-/* The first use. */
+/* The first use. No successor of the last token that a session may have. */
 static struct error *spend(struct database *database, struct arena *arena, struct secret master,
                            const struct refresh_token *token, const char *presented, const char **successor_out)
 {
@@ -114,18 +113,16 @@ static struct error *spend(struct database *database, struct arena *arena, struc
     unsigned char made[DIGEST_BYTES];
     unsigned char *salt = arena_alloc(arena, SALT_BYTES);
     int64_t generation = token->generation + 1;
+    *successor_out = NULL;
+    if (generation >= LIMIT_REFRESH_TOKENS)
+        return NULL;
     random_bytes(salt, SALT_BYTES);
     *successor_out = derive(arena, master, presented, salt);
     digest_sha256(presented, CHARACTERS, spent);
     digest_sha256(*successor_out, CHARACTERS, made);
     TRY(database_change(database, arena, &spend_token,
                         VALUES(database_bytes(salt, SALT_BYTES), database_bytes(spent, DIGEST_BYTES)), NULL));
-    TRY(insert(database, arena, made, token->session, generation));
-    if (generation < LIMIT_REFRESH_TOKENS)
-        return NULL;
-    return database_change(
-        database, arena, &drop_oldest,
-        VALUES(database_id(token->session), database_integer(generation - LIMIT_REFRESH_TOKENS)), NULL);
+    return insert(database, arena, made, token->session, generation);
 }
 
 static const struct statement find_token = {"SELECT 1 FROM identity_refresh WHERE token_hash = ? AND session_id = ?"};

@@ -17,7 +17,9 @@
  * the token and the secret. Whoever has the secret and an old token lacks the salt. Whoever has a token alone can only ask the
  * service. A process that dies between commit and reply loses nothing: the client sends its token again.
  *
- * A session keeps the rows of its last LIMIT_REFRESH_TOKENS tokens. `generation` numbers them.
+ * A session has at most LIMIT_REFRESH_TOKENS tokens, which `generation` numbers; the last one is answered with none. No row
+ * goes before the session does: a thief who refreshes thousands of times would make the owner's token unknown, and its late
+ * use would not end the session.
  */
 #ifndef GATEHOUSE_IDENTITY_REFRESH_INT_H
 #define GATEHOUSE_IDENTITY_REFRESH_INT_H
@@ -67,8 +69,8 @@ struct error *refresh_hold(struct database *database, struct arena *arena, const
 /*
  * Gives the successor of `presented`, the text of a token that refresh_hold() has found in this transaction. An unspent one
  * is spent, and the successor's row is added. For a spent one nothing is written; whether it is in its grace is for the caller
- * to judge. *successor_out is NULL when the successor cannot be told: an earlier release made it, or the service's secret is
- * another now. INTERNAL when `master` is too short.
+ * to judge. *successor_out is NULL when the successor cannot be told (an earlier release made it, or the service's secret is
+ * another now), and for the last token that a session may have, which stays unspent. INTERNAL when `master` is too short.
  */
 struct error *refresh_rotate(struct database *database, struct arena *arena, struct secret master,
                              const struct refresh_token *token, const char *presented, const char **successor_out);
