@@ -35,6 +35,10 @@ const struct role *role_find(const struct role_list *roles, const char *id);
 /* The role of whoever owns an organisation. */
 #define ROLE_OWNER "owner"
 
+/* The role of internal staff, who alone may have it. */
+#define ROLE_ADMINISTRATOR "admin"
+bool role_is_internal(const char *id);
+
 /* Whether the role is one of those only holders of `*:*:a` may grant (`admin`, `account-admin`). */
 bool role_is_reserved(const char *id);
 

@@ -294,7 +294,7 @@ struct error *members_roles(struct call *call)
             .id = roles.items[i].id,
             .description = roles.items[i].description,
             .permissions = roles.items[i].permissions,
-            .grantable = role_grantable(&roles.items[i], &held),
+            .grantable = grant_possible(&roles.items[i], &held, caller_home(&call->caller)),
         };
         views[i] = view;
     }

@@ -194,7 +194,7 @@ static struct error *alter(struct service *service, struct arena *arena, void *c
     struct error *error = member_update_as_operator(service, arena, run->operands[0], &alteration->patch, &user);
     if (error != NULL && error->code == ERROR_USER_UNKNOWN)
         return unknown(arena, run->operands[0]);
-    if (error != NULL && error->code == ERROR_REQUEST_INVALID)
+    if (error != NULL && (error->code == ERROR_REQUEST_INVALID || error->code == ERROR_ROLE_NOT_GRANTABLE))
         return error_message(error, "These roles cannot be set.");
     return error != NULL ? error : print_user(service, arena, user, run->json);
 }

@@ -8,7 +8,7 @@
 #include "domain/columns_int.h"
 #include "domain/permission.h"
 
-static const char *const reserved[] = {"admin", "account-admin", NULL};
+static const char *const reserved[] = {ROLE_ADMINISTRATOR, "account-admin", NULL};
 
 static const struct statement list_roles = {
     "SELECT r.id, r.description, p.permission FROM role r LEFT JOIN role_permission p ON p.role_id = r.id"
@@ -44,6 +44,11 @@ const struct role *role_find(const struct role_list *roles, const char *id)
 bool role_is_reserved(const char *id)
 {
     return word_index(reserved, id) >= 0;
+}
+
+bool role_is_internal(const char *id)
+{
+    return strcmp(id, ROLE_ADMINISTRATOR) == 0;
 }
 
 bool role_grantable(const struct role *role, const struct text_list *held)

@@ -88,7 +88,7 @@ static struct error *check_caller(const struct creation *creation, struct arena 
         return NULL;
     TRY(authority_hold(creation->service, arena, creation->caller, creation->required, user->id, &now));
     TRY(role_list(creation->service->database, arena, &roles));
-    return grant_check(arena, &now, &roles, &user->roles, &user->permissions, creation->role_path);
+    return grant_check(arena, &now, &roles, user, creation->role_path);
 }
 
 /* The transaction that makes the account visible: activation, mail and audit together or not at all. */
@@ -209,7 +209,7 @@ struct error *account_create_customer(struct service *service, struct arena *are
         .limit = &limit,
     };
     TRY(role_list(service->database, arena, &roles));
-    TRY(grant_check(arena, caller, &roles, &user.roles, &user.permissions, "services"));
+    TRY(grant_check(arena, caller, &roles, &user, "services"));
     TRY(create(&creation, arena));
     return read_back(service, arena, &user, organisation_out, user_out);
 }
@@ -265,7 +265,7 @@ struct error *account_create_member(struct service *service, struct arena *arena
     };
     TRY(role_list(service->database, arena, &roles));
     TRY(validate_member(service, arena, member, organisation->name, &roles));
-    TRY(grant_check(arena, caller, &roles, &user.roles, &user.permissions, NULL));
+    TRY(grant_check(arena, caller, &roles, &user, NULL));
     TRY(create(&creation, arena));
     return read_back(service, arena, &user, NULL, user_out);
 }
@@ -273,7 +273,7 @@ struct error *account_create_member(struct service *service, struct arena *arena
 struct error *account_create_admin(struct service *service, struct arena *arena, const struct account_customer *person,
                                    struct secret password, struct user *user_out)
 {
-    static const char *admin_roles[] = {"admin"};
+    static const char *admin_roles[] = {ROLE_ADMINISTRATOR};
     struct role_list roles;
     struct user user = {
         .id = id_new(),

@@ -7,9 +7,11 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "domain/organisation.h"
 #include "domain/permission.h"
 #include "domain/principal.h"
 #include "domain/role.h"
+#include "domain/user.h"
 #include "service/caller.h"
 
 static bool stands_before(const struct text_list *list, size_t index)
@@ -42,28 +44,50 @@ void grant_validate_length(struct arena *arena, const struct role_list *known, c
                        "permissions");
 }
 
-static struct error *add_fault(struct arena *arena, struct error *error, const char *path, const char *what)
+#define TOO_MUCH "grants more than you hold"
+
+static struct error *add_fault(struct arena *arena, struct error *error, const char *path, const char *what, const char *why)
 {
     if (error == NULL)
         error = error_plain(arena, ERROR_ROLE_NOT_GRANTABLE);
-    return error_entry(error, path, "notGrantable", arena_format(arena, "%s grants more than you hold", what));
+    return error_entry(error, path, "notGrantable", arena_format(arena, "%s %s", what, why));
+}
+
+/* Why a user of the organisation cannot have the role from whoever holds `held`; NULL when they can. */
+static const char *judge_role(const struct role *role, const struct text_list *held, struct id organisation)
+{
+    if (!role_grantable(role, held))
+        return TOO_MUCH;
+    bool inside = id_equal(organisation, organisation_internal_id());
+    return role_is_internal(role->id) && !inside ? "is for internal staff only" : NULL;
+}
+
+bool grant_possible(const struct role *role, const struct text_list *held, struct id organisation)
+{
+    return judge_role(role, held, organisation) == NULL;
 }
 
 struct error *grant_check(struct arena *arena, const struct caller *caller, const struct role_list *known,
-                          const struct text_list *roles, const struct text_list *permissions, const char *role_path)
+                          const struct user *user, const char *role_path)
 {
-    struct text_list held = principal_permissions(arena, caller->principal);
+    static const char *everything[] = {PERMISSION_EVERYTHING};
+    struct text_list held = {everything, 1};
     struct error *error = NULL;
-    for (size_t i = 0; i < roles->count; i++) {
-        const struct role *role = role_find(known, roles->items[i]);
+    if (caller != NULL)
+        held = principal_permissions(arena, caller->principal);
+    for (size_t i = 0; i < user->roles.count; i++) {
+        const struct role *role = role_find(known, user->roles.items[i]);
         const char *path = role_path != NULL ? role_path : arena_format(arena, "roles[%zu]", i);
         /* What does not exist or is malformed grants nothing; new ones of that kind were refused before. */
-        if (role != NULL && !role_grantable(role, &held))
-            error = add_fault(arena, error, path, roles->items[i]);
+        const char *why = role != NULL ? judge_role(role, &held, user->organisation_id) : NULL;
+        if (why != NULL)
+            error = add_fault(arena, error, path, role->id, why);
     }
-    for (size_t i = 0; i < permissions->count; i++)
-        if (permission_valid(permissions->items[i]) && !permission_covers(&held, permissions->items[i]))
-            error = add_fault(arena, error, arena_format(arena, "permissions[%zu]", i), permissions->items[i]);
+    for (size_t i = 0; i < user->permissions.count; i++) {
+        const char *permission = user->permissions.items[i];
+        if (permission_valid(permission) && !permission_covers(&held, permission))
+            error = add_fault(arena, error, arena_format(arena, "permissions[%zu]", i), permission, TOO_MUCH);
+    }
     return error;
 }
 

@@ -232,8 +232,8 @@ static struct error *apply(const struct update *update, struct arena *arena, str
         user->roles = *patch->roles;
     if (patch->permissions != NULL)
         user->permissions = *patch->permissions;
-    if (!by_operator(update) && (patch->roles != NULL || patch->permissions != NULL))
-        TRY(grant_check(arena, &update->now, &update->roles, &user->roles, &user->permissions, NULL));
+    if (patch->roles != NULL || patch->permissions != NULL)
+        TRY(grant_check(arena, by_operator(update) ? NULL : &update->now, &update->roles, user, NULL));
     if (patch->first_name != NULL)
         user->first_name = patch->first_name;
     if (patch->last_name != NULL)

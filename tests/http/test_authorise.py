@@ -59,7 +59,8 @@ def test_the_list_holds_the_built_in_roles_with_their_permissions(owner):
 @pytest.mark.parametrize("grants, grantable", [
     ("rwx:*", {"owner", "inv-manage", "log-manage"}),
     ("*:*:w", {"owner", "inv-manage", "log-manage"}),
-    ("*:*:a", {"owner", "inv-manage", "log-manage", "admin", "account-admin"}),
+    # Role admin is for internal staff, so it is granted in no customer's organisation.
+    ("*:*:a", {"owner", "inv-manage", "log-manage", "account-admin"}),
     ("cus:*:w inv:*:w log:*:w", {"inv-manage", "log-manage"}),
     ("cus:*:a inv:*:a log:*:a", {"inv-manage", "log-manage"}),
     ("inv:*:w cus:*:w", {"inv-manage"}),
@@ -71,6 +72,11 @@ def test_grantable_is_what_the_callers_permissions_cover(database, member, grant
     database.set_grants(member.id, grants)
     items = roles(member, status=200).json()["items"]
     assert {item["id"] for item in items if item["grantable"] and item["id"] in BUILT_IN} == grantable
+
+
+def test_staff_may_grant_every_role_among_themselves(administrator):
+    items = roles(administrator, status=200).json()["items"]
+    assert {item["id"] for item in items if item["grantable"]} >= set(BUILT_IN)
 
 
 @pytest.mark.parametrize("grants",

@@ -12,6 +12,7 @@ from support import members as team
 from support import permissions as model
 from support.accounts import fresh_email, fresh_password, invitation
 from support.client import failing
+from support.database import key
 from support.members import USERS
 
 FLOOR = 40
@@ -148,6 +149,19 @@ def test_what_the_caller_holds_may_be_given_at_creation_and_by_a_patch(cast, who
     sent = {"roles": roles, "permissions": permissions}
     patched = caller.patch(f"{USERS}/{other['id']}", json=sent, status=200).json()["user"]
     assert patched["roles"] == roles and patched["permissions"] == permissions
+
+
+def test_a_customers_user_gets_no_role_of_internal_staff(cast, administrator):
+    """Not even from an administrator; whoever has it from elsewhere keeps what else they have and can lose it."""
+    user = cast.owner.post(USERS, json=team.body(), status=200).json()["user"]
+    path = f"{USERS}/{user['id']}"
+    reply = administrator.patch(path, json={"roles": ["inv-manage", "admin"]}, status=403, code="role.notGrantable")
+    assert [(entry["path"], entry["message"]) for entry in reply.json()["validation"]] == [
+        ("roles[1]", "admin is for internal staff only")]
+    cast.database.run("INSERT INTO user_role (user_id, role_id) VALUES (%s, 'admin')", key(user["id"]))
+    administrator.patch(path, json={"firstName": "Ona"}, status=200)
+    administrator.patch(path, json={"permissions": []}, status=403, code="role.notGrantable")
+    assert administrator.patch(path, json={"roles": []}, status=200).json()["user"]["roles"] == []
 
 
 def test_what_a_patch_does_not_name_stays(cast):

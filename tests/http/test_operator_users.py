@@ -83,6 +83,7 @@ def test_roles_hold_with_the_next_request_and_reach_the_provider(stack, database
     before = audit(database, member.id, "user.update")
     said = refused(stack, "set-roles", member.email, "owner,nobody,owner")
     assert "roles[1]: is not the id of a role" in said and "roles[2]: is there already" in said
+    assert "roles[1]: admin is for internal staff only" in refused(stack, "set-roles", member.email, "owner,admin")
     assert audit(database, member.id, "user.update") == before
 
 

@@ -71,6 +71,10 @@ class Model:
             for role in person.roles)
         return roles and all(covers(held, one) for one in person.permissions)
 
+    def _staff_only(self, person, body):
+        """Whether the change leaves a customer's user with the role of internal staff."""
+        return ("roles" in body or "permissions" in body) and person.home != self.internal and "admin" in person.roles
+
     def _refuses_caller(self, caller, target, after, body):
         """What keeps the caller from a change, whatever state the target is in."""
         held = self.held(caller)
@@ -100,6 +104,8 @@ class Model:
             refusal = self._refuses_caller(state[step.caller], before, after, body)
             if refusal:
                 return refusal, state
+        if self._staff_only(after, body):
+            return (403, "role.notGrantable"), state
         loses = set(before.roles) - set(after.roles) or set(before.permissions) - set(after.permissions)
         if step.caller == step.target and (loses or "status" in body):
             return (409, "user.self"), state

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "domain/organisation.h"
 #include "domain/permission.h"
 #include "domain/principal.h"
 #include "domain/role.h"
@@ -41,14 +42,15 @@ static struct caller caller_holding(struct arena *arena, const char *permissions
 }
 
 /* What is refused: the entries' paths, separated by blanks; "" when all may be granted. */
-static const char *refused(struct arena *arena, const char *held, const char *roles, const char *permissions,
-                           const char *role_path)
+static const char *refused_in(struct arena *arena, struct id organisation, const char *held, const char *roles,
+                              const char *permissions, const char *role_path)
 {
-    struct caller caller = caller_holding(arena, held);
+    struct caller caller = caller_holding(arena, held == NULL ? "" : held);
     struct role_list known = known_roles(arena);
-    struct text_list role_words = text_words(arena, roles);
-    struct text_list permission_list = text_words(arena, permissions);
-    struct error *error = grant_check(arena, &caller, &known, &role_words, &permission_list, role_path);
+    struct user user = {.organisation_id = organisation,
+                        .roles = text_words(arena, roles),
+                        .permissions = text_words(arena, permissions)};
+    struct error *error = grant_check(arena, held == NULL ? NULL : &caller, &known, &user, role_path);
     struct buffer paths;
     buffer_init(&paths, arena);
     if (error == NULL)
@@ -59,6 +61,26 @@ static const char *refused(struct arena *arena, const char *held, const char *ro
         buffer_add_format(&paths, "%s%s", entry == error->entries ? "" : " ", entry->path);
     }
     return paths.bytes;
+}
+
+/* Of one of internal staff. */
+static const char *refused(struct arena *arena, const char *held, const char *roles, const char *permissions,
+                           const char *role_path)
+{
+    return refused_in(arena, organisation_internal_id(), held, roles, permissions, role_path);
+}
+
+/* Whoever asks: NULL is the operator. */
+static void the_role_of_internal_staff_is_theirs_alone(void **state)
+{
+    static const struct id customer = {.bytes = {1}};
+    static const char *const askers[] = {"*:*:a", NULL};
+    struct arena *arena = harness_arena(state);
+    for (size_t i = 0; i < 2; i++) {
+        assert_string_equal(refused(arena, askers[i], "admin account-admin owner", "*:*:a", NULL), "");
+        assert_string_equal(refused_in(arena, customer, askers[i], "owner admin account-admin", "*:*:a", NULL), "roles[1]");
+        assert_string_equal(refused_in(arena, customer, askers[i], "owner account-admin odd", "*:*:a cus:user:a", NULL), "");
+    }
 }
 
 static void nobody_grants_more_than_they_hold(void **state)
@@ -199,6 +221,7 @@ static void mirror_text(void **state)
 }
 
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(the_role_of_internal_staff_is_theirs_alone),
     HARNESS_TEST(nobody_grants_more_than_they_hold),
     HARNESS_TEST(every_fault_of_the_input_is_named),
     HARNESS_TEST(mirror_holds_2048_characters),
