@@ -72,8 +72,8 @@ struct error *migrate_account(struct database *database, struct arena *arena, co
                               struct secret password);
 
 /*
- * Lets `user`@`host` do what `grants` says in the database `name`. SELECT, INSERT, UPDATE and DELETE on these tables and on
- * the whole database that the account had before are taken away; its other rights stay as they are.
+ * Lets `user`@`host` do what `grants` says in the database `name`. All rights on the whole database that the account had before
+ * are taken away, and those on these tables that change rows or the table; its rights on the whole server stay as they are.
  */
 struct error *migrate_grant(struct database *database, struct arena *arena, const char *name, const char *user,
                             const char *host, const struct grant *grants, size_t count);
@@ -82,7 +82,10 @@ struct error *migrate_grant(struct database *database, struct arena *arena, cons
 struct error *migrate_grant_text(struct arena *arena, const char *name, const char *user, const char *host,
                                  const struct grant *grants, size_t count, const char **text_out);
 
-/* How many rights the connected account has in the selected database that `grants` does not give it: 0 is right. */
+/*
+ * How many rights to change rows or tables the connected account has in the selected database, or on the whole server, that
+ * `grants` does not give it: 0 is right.
+ */
 struct error *migrate_excess(struct database *database, struct arena *arena, const struct grant *grants, size_t count,
                              size_t *excess_out);
 

@@ -104,7 +104,7 @@ static bool check_rights(struct checks *checks)
     if (error == NULL && excess > 0)
         error = error_message(error_plain(checks->arena, ERROR_INTERNAL),
                               "The workers' database account has %zu rights more than it needs.", excess);
-    return check_tell(checks, "accounts", CHECK_ERROR, error, "Run gatehousectl migrate, which takes them away.");
+    return check_tell(checks, "accounts", CHECK_ERROR, error, "Run gatehousectl migrate, which takes away those on this database; SHOW GRANTS names the others.");
 }
 
 static struct error *check_keys(struct checks *checks)

@@ -256,13 +256,23 @@ static struct error *apply(struct database *database, struct arena *arena, const
     return NULL;
 }
 
+/* How many there are, and how many of them run with the rights of another account than this one. */
 static const struct statement count_triggers = {
-    "SELECT COUNT(*) FROM information_schema.triggers WHERE trigger_schema = DATABASE()"};
+    "SELECT COUNT(*), COALESCE(SUM(definer <> CURRENT_USER()), 0) FROM information_schema.triggers"
+    " WHERE trigger_schema = DATABASE()"};
 
-static bool makes_trigger(const struct sql_piece *piece)
+#define MAKE_TRIGGER "CREATE TRIGGER IF NOT EXISTS "
+#define MAKE_TRIGGER_ANEW "CREATE OR REPLACE TRIGGER "
+
+/* The statement that makes the trigger whether or not it is there; NULL: the piece makes none. */
+static const char *anew(struct arena *arena, const struct sql_piece *piece)
 {
-    static const char words[] = "CREATE TRIGGER IF NOT EXISTS ";
-    return memmem(piece->text, piece->length, words, sizeof words - 1) != NULL;
+    const char *words = memmem(piece->text, piece->length, MAKE_TRIGGER, sizeof MAKE_TRIGGER - 1);
+    if (words == NULL)
+        return NULL;
+    size_t before = (size_t)(words - piece->text), behind = before + sizeof MAKE_TRIGGER - 1;
+    return arena_format(arena, "%.*s" MAKE_TRIGGER_ANEW "%.*s", (int)before, piece->text, (int)(piece->length - behind),
+                        piece->text + behind);
 }
 
 /* The statements of all files that make triggers, run where `database` is not NULL; their number. */
@@ -275,19 +285,22 @@ static struct error *each_trigger(struct database *database, struct arena *arena
         size_t count;
         TRY(sql_split(arena, migrations->items[i].text, migrations->items[i].length, &pieces, &count));
         for (size_t k = 0; k < count; k++) {
-            if (!makes_trigger(&pieces[k]))
+            const char *statement = anew(arena, &pieces[k]);
+            if (statement == NULL)
                 continue;
             ++*count_out;
             if (database != NULL)
-                TRY(database_execute(database, arena, pieces[k].text, pieces[k].length));
+                TRY(database_execute(database, arena, statement, strlen(statement)));
         }
     }
     return NULL;
 }
 
 /*
- * Copies of a database do not always bring its triggers along: those that are missing are made again. A migration that
- * ends or changes a trigger must therefore make another of the same name.
+ * Copies of a database do not always bring its triggers along: where any is missing, all are made again. So they are where
+ * they run with the rights of another account: that of the workers, say, which had all rights once and has them no more. Each
+ * is replaced in one piece, and in the order of the files, so that those of one table keep theirs. A migration that ends or
+ * changes a trigger must therefore make another of the same name.
  */
 static struct error *restore_triggers(struct database *database, struct arena *arena, const struct migrations *migrations)
 {
@@ -295,9 +308,9 @@ static struct error *restore_triggers(struct database *database, struct arena *a
     int64_t wanted;
     TRY(each_trigger(NULL, arena, migrations, &wanted));
     TRY(database_query(database, arena, &count_triggers, NO_VALUES, &rows));
-    if (rows_integer(rows, 0, 0) >= wanted)
+    if (rows_integer(rows, 0, 0) >= wanted && (wanted == 0 || rows_integer(rows, 0, 1) == 0))
         return NULL;
-    LOG(WARN, STORE, "the database lacks triggers, making them again");
+    LOG(WARN, STORE, "the database lacks triggers, or they are another account's; making them again");
     return each_trigger(database, arena, migrations, &wanted);
 }
 

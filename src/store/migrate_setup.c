@@ -16,9 +16,16 @@
 #define USER_BYTES 80
 #define HOST_BYTES 255
 
-/* In the views of rights: the account that is connected, and rights that change rows. */
-#define GRANTEE "CONCAT('''', REPLACE(CURRENT_USER(), '@', '''@'''), '''')"
-#define CHANGES "privilege_type IN ('INSERT', 'UPDATE', 'DELETE')"
+/*
+ * In the views of rights: the account that is connected (its name may have an @, its host has none), and rights that change
+ * rows, or change or empty the tables with them. Rights to read are not counted.
+ */
+#define ACCOUNT_NAME "LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - CHAR_LENGTH(" ACCOUNT_HOST ") - 1)"
+#define ACCOUNT_HOST "SUBSTRING_INDEX(CURRENT_USER(), '@', -1)"
+#define GRANTEE "CONCAT('''', " ACCOUNT_NAME ", '''@''', " ACCOUNT_HOST ", '''')"
+#define CHANGES                                                                                                        \
+    "privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'CREATE', 'DROP', 'ALTER', 'INDEX', 'TRIGGER', 'CREATE ROUTINE',"  \
+    " 'ALTER ROUTINE', 'EVENT', 'DELETE HISTORY', 'SUPER', 'FILE', 'CREATE USER', 'SET USER')"
 
 static struct error *administer(struct database *database, struct arena *arena, const struct buffer *sql,
                                 const char *what)
@@ -124,6 +131,7 @@ struct place {
     const char *name;
     const char *user;
     const char *host;
+    bool unescaped; /* as people type it: the database's name as a pattern, in which _ stands for any sign */
 };
 
 /* "GRANT <rights> ON <database>.<table> TO <account>", or REVOKE … FROM; without a table on the whole database. */
@@ -132,7 +140,7 @@ static void add_rights(struct buffer *sql, const struct place *place, bool give,
     buffer_add_text(sql, give ? "GRANT " : "REVOKE ");
     buffer_add_text(sql, rights);
     buffer_add_text(sql, " ON ");
-    add_name(sql, place->name, table == NULL);
+    add_name(sql, place->name, table == NULL && !place->unescaped);
     buffer_add_char(sql, '.');
     if (table == NULL)
         buffer_add_char(sql, '*');
@@ -167,6 +175,8 @@ static bool gives(const char *rights, const char *right)
 }
 
 static const char *const all_rights[] = {"SELECT", "INSERT", "UPDATE", "DELETE"};
+#define ROW_RIGHTS "SELECT, INSERT, UPDATE, DELETE"
+#define TABLE_RIGHTS "CREATE, DROP, ALTER, INDEX, TRIGGER, DELETE HISTORY"
 #define ALL_RIGHTS (sizeof all_rights / sizeof *all_rights)
 
 /* What is too much goes first: REVOKE of a table's right takes that on its columns along. */
@@ -177,6 +187,7 @@ static struct error *set_rights(struct database *database, struct arena *arena, 
     for (size_t i = 0; i < ALL_RIGHTS; i++)
         if (!gives(grant->rights, all_rights[i]))
             TRY(take_away(database, arena, place, all_rights[i], grant->table));
+    TRY(take_away(database, arena, place, TABLE_RIGHTS, grant->table));
     start(&sql, arena, "");
     add_rights(&sql, place, true, grant->rights, grant->table);
     return administer(database, arena, &sql, "granting rights to its user");
@@ -189,21 +200,44 @@ static struct error *check_names(struct arena *arena, const struct place *place)
     return error_new(arena, ERROR_INTERNAL, "no database, user or host can have this name");
 }
 
+/*
+ * Nothing on the whole database. What the administrator may not take (1044) is left: migrate_excess() tells of it. Who may drop
+ * a table can empty it; who may grant gives back what was taken.
+ */
+static struct error *take_database(struct database *database, struct arena *arena, const struct place *place)
+{
+    static const char *const rests[] = {"ALL PRIVILEGES", "GRANT OPTION"};
+    TRY(take_away(database, arena, place, ROW_RIGHTS, NULL));
+    for (size_t i = 0; i < sizeof rests / sizeof *rests; i++) {
+        struct buffer sql;
+        struct fault fault;
+        start(&sql, arena, "");
+        add_rights(&sql, place, false, rests[i], NULL);
+        if (connection_ready(database, &fault) && connection_command(database, sql.bytes, sql.length, &fault))
+            continue;
+        if (fault.failure != FAILURE_MISTAKE)
+            return fault_error(arena, &fault, "taking rights from its user");
+    }
+    return NULL;
+}
+
 /* The rights on the whole database go last, so that workers which are running go on. */
 struct error *migrate_grant(struct database *database, struct arena *arena, const char *name, const char *user,
                             const char *host, const struct grant *grants, size_t count)
 {
-    const struct place place = {name, user, host};
+    const struct place place = {.name = name, .user = user, .host = host};
     TRY(check_names(arena, &place));
     for (size_t i = 0; i < count; i++)
         TRY(set_rights(database, arena, &place, &grants[i]));
-    return take_away(database, arena, &place, "SELECT, INSERT, UPDATE, DELETE", NULL);
+    const struct place typed = {.name = name, .user = user, .host = host, .unescaped = true};
+    TRY(take_database(database, arena, &typed));
+    return take_database(database, arena, &place);
 }
 
 struct error *migrate_grant_text(struct arena *arena, const char *name, const char *user, const char *host,
                                  const struct grant *grants, size_t count, const char **text_out)
 {
-    const struct place place = {name, user, host};
+    const struct place place = {.name = name, .user = user, .host = host};
     struct buffer sql;
     TRY(check_names(arena, &place));
     start(&sql, arena, "");
@@ -215,11 +249,11 @@ struct error *migrate_grant_text(struct arena *arena, const char *name, const ch
     return NULL;
 }
 
-/* Of a server, its views tell an account of its own rights. A right that is not one of these four changes no rows. */
+/* Of a server, its views tell an account of its own rights. The name of a database is a pattern there. */
 static const struct statement list_rights = {
     "SELECT privilege_type, '' FROM information_schema.user_privileges WHERE grantee = " GRANTEE " AND " CHANGES
     " UNION ALL SELECT privilege_type, '' FROM information_schema.schema_privileges WHERE grantee = " GRANTEE " AND " CHANGES
-    " AND REPLACE(table_schema, '\\\\', '') = DATABASE()"
+    " AND DATABASE() LIKE table_schema"
     " UNION ALL SELECT privilege_type, table_name FROM information_schema.table_privileges WHERE grantee = " GRANTEE
     " AND " CHANGES " AND table_schema = DATABASE()"};
 

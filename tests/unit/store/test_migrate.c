@@ -120,6 +120,36 @@ static void triggers_that_a_copy_left_behind_are_made_again(void **state)
     assert_string_equal(rows_text(rows, 0, 0), "B");
 }
 
+/* One account for everything, and later another one for migrations: nothing may depend on what the first may do. */
+static void triggers_of_another_account_are_made_anew(void **state)
+{
+    struct place place = place_new(state);
+    struct rows *rows;
+    struct secret password = secret_of("f");
+    put(&place, "001-first.sql", "CREATE TABLE t (word CHAR(9));\nCREATE TABLE seen (word CHAR(9));\n-- twice\n"
+                                 "CREATE TRIGGER IF NOT EXISTS one AFTER INSERT ON t FOR EACH ROW INSERT INTO seen VALUES ('1');\n"
+                                 "CREATE TRIGGER IF NOT EXISTS two AFTER INSERT ON t FOR EACH ROW FOLLOWS one"
+                                 " UPDATE seen SET word = CONCAT(word, '2');");
+    help_none(migrate_account(place.database, place.arena, "former", "localhost", password));
+    help_execute(place.database, place.arena, "GRANT ALL ON migrations.* TO former@localhost");
+    struct database_options options = database_fixture_options();
+    options.user = "former";
+    options.password = password;
+    options.name = "migrations";
+    struct place former = place;
+    former.database = help_open(place.arena, &options);
+    help_none(run(&former));
+    help_execute(former.database, place.arena, "INSERT INTO t VALUES ('a')");
+    help_none(run(&place));
+    help_execute(place.database, place.arena, "REVOKE ALL ON migrations.* FROM former@localhost");
+    help_execute(place.database, place.arena, "DELETE FROM seen");
+    help_execute(place.database, place.arena, "INSERT INTO t VALUES ('b')");
+    static const struct statement list_seen = {"SELECT word FROM seen"};
+    help_none(database_query(place.database, place.arena, &list_seen, NO_VALUES, &rows));
+    assert_int_equal(rows->count, 1);
+    assert_string_equal(rows_text(rows, 0, 0), "12");
+}
+
 static void a_changed_file_is_refused(void **state)
 {
     struct place place = place_new(state);
@@ -328,6 +358,41 @@ static void a_grant_takes_away_what_it_does_not_give(void **state)
     }
 }
 
+/* Rights as people give them by hand: all of them, on the name without escapes, to an account with an @ in its name. */
+static void rights_given_by_hand_are_seen_and_taken_away(void **state)
+{
+    static const struct grant narrow[] = {{"trail", "SELECT, INSERT"}};
+    static const char *const refused[] = {"TRUNCATE trail", "DROP TABLE trail", "ALTER TABLE trail ADD COLUMN b INT",
+                                          "CREATE TABLE more (a INT)", "GRANT SELECT ON trail TO 'n@rrow'@localhost"};
+    static const char *const given[] = {"GRANT ALL ON my_base.* TO 'n@rrow'@localhost WITH GRANT OPTION",
+                                        "GRANT ALL ON my_base.trail TO 'n@rrow'@localhost",
+                                        "GRANT DROP ON `my\\_base`.* TO 'n@rrow'@localhost"};
+    struct place place = place_new(state);
+    struct secret password = secret_of("n");
+    size_t excess = 0;
+    help_none(migrate_create_database(place.database, place.arena, "my_base"));
+    help_execute(place.database, place.arena, "CREATE TABLE my_base.trail (a INT)");
+    help_none(migrate_account(place.database, place.arena, "n@rrow", "localhost", password));
+    struct database_options options = database_fixture_options();
+    options.user = "n@rrow";
+    options.password = password;
+    options.name = "my_base";
+    for (size_t i = 0; i < sizeof given / sizeof *given; i++) {
+        help_execute(place.database, place.arena, given[i]);
+        struct database *before = help_open(place.arena, &options);
+        help_none(migrate_excess(before, place.arena, narrow, 1, &excess));
+        assert_true(excess > 0);
+        help_none(migrate_grant(place.database, place.arena, "my_base", "n@rrow", "localhost", narrow, 1));
+        struct database *after = help_open(place.arena, &options);
+        help_none(migrate_excess(after, place.arena, narrow, 1, &excess));
+        assert_int_equal(excess, 0);
+        help_execute(after, place.arena, "INSERT INTO trail VALUES (1)");
+        for (size_t k = 0; k < sizeof refused / sizeof *refused; k++)
+            assert_non_null(database_execute(after, place.arena, refused[k], strlen(refused[k])));
+    }
+    help_execute(place.database, place.arena, "DROP DATABASE my_base");
+}
+
 static void grants_can_be_printed(void **state)
 {
     static const struct grant one[] = {{"trail", "SELECT, INSERT"}, {"counter", "UPDATE (version)"}};
@@ -365,6 +430,7 @@ static void our_own_migrations_depend_on_no_default(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(files_are_applied_once_and_in_order),
     HARNESS_TEST(triggers_that_a_copy_left_behind_are_made_again),
+    HARNESS_TEST(triggers_of_another_account_are_made_anew),
     HARNESS_TEST(a_changed_file_is_refused),
     HARNESS_TEST(a_newer_database_is_refused),
     HARNESS_TEST(a_file_put_in_between_is_refused),
@@ -376,6 +442,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_database_that_is_there_is_left_alone),
     HARNESS_TEST(a_failed_grant_tells_no_password),
     HARNESS_TEST(a_grant_takes_away_what_it_does_not_give),
+    HARNESS_TEST(rights_given_by_hand_are_seen_and_taken_away),
     HARNESS_TEST(grants_can_be_printed),
     HARNESS_TEST(our_own_migrations_depend_on_no_default),
 };
