@@ -20,6 +20,9 @@
 #define PAUSE_NANOSECONDS 20000000
 #define PATIENCE_MICROSECONDS INT64_C(60000000)
 
+/* Not everything could be looked at. */
+#define EXIT_UNABLE 2
+
 struct counts {
     struct watch *watch;
     int64_t faults;
@@ -65,16 +68,22 @@ static struct error *follow(struct scrub *scrub, struct arena *arena, struct wat
     return NULL;
 }
 
-static int finish(struct run *run, const struct counts *counts, struct error *error, bool done)
+/* It failed: whoever looks at the exit status must not take that for a damaged file. */
+static int tell_failure(const struct error *error)
+{
+    (void)ctl_fail(error);
+    return EXIT_UNABLE;
+}
+
+static int finish(const struct counts *counts, const struct error *error, bool done)
 {
     ctl_unwatch(counts->watch);
     if (error != NULL)
-        return ctl_fail(error);
+        return tell_failure(error);
     if (!done) {
         (void)fprintf(stderr, "gatehousectl: interrupted; the job runner or gatehousectl scrub goes on here\n");
-        return EXIT_USAGE;
+        return EXIT_UNABLE;
     }
-    (void)run;
     if (counts->faults == 0)
         (void)printf("all is well\n");
     else
@@ -104,10 +113,10 @@ static int do_scrub(struct run *run, struct service *service, struct watch *watc
         return EXIT_USAGE;
     struct error *error = file_estimate(service->database, run->arena, &total);
     if (error != NULL)
-        return ctl_fail(error);
+        return tell_failure(error);
     struct scrub *scrub = scrub_new(service, &options);
     error = follow(scrub, run->arena, watch, total, &done);
-    int status = finish(run, &counts, error, done);
+    int status = finish(&counts, error, done);
     scrub_free(&scrub);
     return status;
 }
@@ -119,7 +128,7 @@ static int run_scrub(struct run *run)
     ctl_watch(&watch);
     struct error *error = ctl_open(run, &service);
     if (error != NULL)
-        return ctl_fail(error);
+        return tell_failure(error);
     int status = do_scrub(run, &service, &watch);
     service_close(&service);
     return status;
@@ -148,12 +157,18 @@ static const char *time_text(struct arena *arena, int64_t time)
     return text;
 }
 
+/* In the last pass or in the one under way, as the metrics count them. */
+static int64_t lost_files(const struct scrub_position *position)
+{
+    return position->lost > position->last_lost ? position->lost : position->last_lost;
+}
+
 static void print_json(struct arena *arena, const struct scrub_position *position, int64_t damaged)
 {
     struct ctl_json json = {.arena = arena};
     ctl_json_open(&json, NULL, '{');
     ctl_json_integer(&json, "damagedFiles", damaged);
-    ctl_json_integer(&json, "lostFiles", position->last_lost);
+    ctl_json_integer(&json, "lostFiles", lost_files(position));
     ctl_json_text(&json, "lastPassBegan", time_text(arena, position->finished));
     ctl_json_text(&json, "passBegan", time_text(arena, position->begun));
     ctl_json_integer(&json, "files", position->files);
@@ -166,7 +181,7 @@ static void print_status(struct arena *arena, const struct scrub_position *posit
     const char *finished = time_text(arena, position->finished);
     const char *begun = time_text(arena, position->begun);
     (void)printf("damaged files       %" PRId64 "\n", damaged);
-    (void)printf("lost files          %" PRId64 "\n", position->last_lost);
+    (void)printf("lost files          %" PRId64 "\n", lost_files(position));
     (void)printf("last whole pass of  %s\n", finished == NULL ? "never" : finished);
     if (begun == NULL)
         (void)printf("no pass is under way\n");

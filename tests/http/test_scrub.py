@@ -34,6 +34,12 @@ def scrub(stack, *options):
     return done
 
 
+def test_a_scrub_that_cannot_be_is_not_taken_for_damage(stack, tmp_path):
+    environment = {"GATEHOUSE_DATABASE_SOCKET": str(tmp_path / "nobody")}
+    done = operator.run(stack, "scrub", environment=environment, status=None)
+    assert done.returncode == 2 and "gatehousectl: " in done.stderr, done.stdout + done.stderr
+
+
 @pytest.fixture()
 def rotten(stack, keeper):
     """A file with a flipped bit: (record, bytes). It is whole again afterwards."""
