@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings that need neither a database nor a running service; tests/http/test_check.py has the others. */
+/* Findings that need no running service; tests/http/test_check.py has the others. */
 #include "harness.h"
 
 #include <string.h>
 #include <sys/stat.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "database_fixture.h"
 #include "service/inspect.h"
+#include "service/service.h"
+#include "store/database.h"
 
 static void plain_http_is_for_this_machine(void **state)
 {
@@ -63,10 +67,33 @@ static void a_log_is_looked_at_only_where_it_is_a_file(void **state)
     assert_null(inspect_log(arena, &configuration));
 }
 
+/* How far ahead of the database's clock this machine's is once the database's stands so many seconds beside it. */
+static int64_t ahead_of(struct arena *arena, struct service *service, const char *seconds)
+{
+    int64_t ahead = 0;
+    const char *sql = arena_format(arena, "SET SESSION timestamp = %lld.0 + %s", (long long)(clock_now() / 1000), seconds);
+    assert_null(database_execute(service->database, arena, sql, strlen(sql)));
+    assert_null(inspect_clock(service, arena, &ahead));
+    return ahead;
+}
+
+static void clocks_that_differ_are_told_with_their_sign(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct service service = {.database = database_fixture_new()};
+    int64_t ahead = INT64_MAX;
+    assert_null(inspect_clock(&service, arena, &ahead));
+    assert_int_equal(ahead, 0);
+    assert_in_range(ahead_of(arena, &service, "-100"), 100000, 110000);
+    assert_in_range(-ahead_of(arena, &service, "100"), 90000, 100000);
+    database_free(&service.database);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(plain_http_is_for_this_machine),
     HARNESS_TEST(every_secret_file_that_is_too_open_is_named),
     HARNESS_TEST(a_certificate_is_no_secret),
     HARNESS_TEST(a_log_is_looked_at_only_where_it_is_a_file),
+    HARNESS_TEST(clocks_that_differ_are_told_with_their_sign),
 };
 HARNESS_MODULE(inspect, cases)
