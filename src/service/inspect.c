@@ -240,10 +240,18 @@ struct error *inspect_bodies(struct arena *arena, const struct configuration *co
 {
     const char *path = configuration->files.body_directory;
     struct stat status;
-    if (path == NULL || (stat(path, &status) == 0 && S_ISDIR(status.st_mode) && access(path, X_OK) == 0))
+    const char *reason = NULL;
+    if (path == NULL)
         return NULL;
-    return finding(arena, arena_format(arena, "body_directory of [files], %s, cannot be used: %s.", path,
-                                       errno != 0 ? strerror(errno) : "it is not a folder"));
+    if (stat(path, &status) != 0)
+        reason = strerror(errno);
+    else if (!S_ISDIR(status.st_mode))
+        reason = "it is not a folder";
+    else if (access(path, X_OK) != 0)
+        reason = strerror(errno);
+    if (reason == NULL)
+        return NULL;
+    return finding(arena, arena_format(arena, "body_directory of [files], %s, cannot be used: %s.", path, reason));
 }
 
 /* ---- mail ---------------------------------------------------------------------------------------- */

@@ -2,6 +2,7 @@
 /* Findings that need no running service; tests/http/test_check.py has the others. */
 #include "harness.h"
 
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -67,6 +68,19 @@ static void a_log_is_looked_at_only_where_it_is_a_file(void **state)
     assert_null(inspect_log(arena, &configuration));
 }
 
+static void a_file_in_the_place_of_the_folder_for_bodies_is_named_as_one(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *folder = harness_directory(arena);
+    struct configuration configuration = {.files = {.body_directory = folder}};
+    assert_null(inspect_bodies(arena, &configuration));
+    configuration.files.body_directory = harness_write(arena, folder, "file", "x", 1);
+    errno = ENOENT; /* of something before */
+    assert_non_null(strstr(inspect_bodies(arena, &configuration)->message, "it is not a folder"));
+    configuration.files.body_directory = "/missing";
+    assert_non_null(strstr(inspect_bodies(arena, &configuration)->message, strerror(ENOENT)));
+}
+
 /* How far ahead of the database's clock this machine's is once the database's stands so many seconds beside it. */
 static int64_t ahead_of(struct arena *arena, struct service *service, const char *seconds)
 {
@@ -94,6 +108,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(every_secret_file_that_is_too_open_is_named),
     HARNESS_TEST(a_certificate_is_no_secret),
     HARNESS_TEST(a_log_is_looked_at_only_where_it_is_a_file),
+    HARNESS_TEST(a_file_in_the_place_of_the_folder_for_bodies_is_named_as_one),
     HARNESS_TEST(clocks_that_differ_are_told_with_their_sign),
 };
 HARNESS_MODULE(inspect, cases)
