@@ -7,7 +7,10 @@
 #ifndef GATEHOUSE_SERVICE_RESEAL_H
 #define GATEHOUSE_SERVICE_RESEAL_H
 
+#include <stdbool.h>
 #include <stdint.h>
+
+#include "base/secret.h"
 
 struct arena;
 struct error;
@@ -24,5 +27,8 @@ struct reseal {
  * it. What was done stays done when it ends early.
  */
 struct error *reseal_all(struct service *service, struct arena *arena, struct reseal *reseal_out);
+
+/* Whether anything is sealed under this very key; keys behind it are not tried. */
+struct error *reseal_finds(struct service *service, struct arena *arena, struct secret key, bool *found_out);
 
 #endif

@@ -125,14 +125,31 @@ static struct error *change_file(struct run *run, bool add)
     return add ? add_key(run->arena, path, &keys) : use_last(run->arena, path, &keys);
 }
 
+/* A new key has sealed nothing yet. One that has is the one before: --use was typed twice, and would take itself back. */
+static struct error *use_new(struct service *service, struct arena *arena, void *context)
+{
+    struct run *run = context;
+    const struct secret *last = &service->master;
+    bool found = false;
+    while (last->older != NULL)
+        last = last->older;
+    if (last != &service->master)
+        TRY(reseal_finds(service, arena, *last, &found));
+    if (found)
+        return error_message(error_plain(arena, ERROR_INTERNAL), "The last key of %s is not new: something is sealed under it."
+                             " --use has been done; go on with rotate-secret, or begin with rotate-secret --add.",
+                             service->configuration->service.secret_file);
+    return change_file(run, false);
+}
+
 static int rotate_secret(struct run *run)
 {
     bool add = ctl_has(run, "add"), use = ctl_has(run, "use");
     if (add + use + ctl_has(run, "remove") > 1)
         return ctl_usage(run, "--add, --use and --remove are steps of their own");
-    if (!add && !use)
-        return ctl_with_administrator(run, seal_anew, run);
-    struct error *error = change_file(run, add);
+    if (!add)
+        return ctl_with_administrator(run, use ? use_new : seal_anew, run);
+    struct error *error = change_file(run, true);
     return error == NULL ? EXIT_SUCCESS : ctl_fail(error);
 }
 

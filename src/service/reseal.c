@@ -74,3 +74,32 @@ struct error *reseal_all(struct service *service, struct arena *arena, struct re
         TRY(reseal_kind(service, arena, (enum sealed_kind)kind, reseal_out));
     return NULL;
 }
+
+static bool opens(struct arena *arena, struct secret key, enum sealed_kind kind, const struct sealed_row *row)
+{
+    const struct secret alone = {.bytes = key.bytes, .length = key.length};
+    const char *purpose;
+    struct secret opened;
+    for (unsigned n = 0; (purpose = purpose_of(arena, kind, row, n)) != NULL; n++)
+        if (unseal(arena, alone, purpose, row->sealed, row->length, &opened) == NULL)
+            return true;
+    return false;
+}
+
+struct error *reseal_finds(struct service *service, struct arena *arena, struct secret key, bool *found_out)
+{
+    *found_out = false;
+    for (int kind = 0; kind < SEALED_KINDS; kind++) {
+        struct sealed_page page = {.count = SEALED_PAGE};
+        const struct sealed_row *after = NULL;
+        while (page.count == SEALED_PAGE) {
+            TRY(sealed_list(service->database, arena, (enum sealed_kind)kind, after, &page));
+            for (size_t i = 0; i < page.count && !*found_out; i++)
+                *found_out = opens(arena, key, (enum sealed_kind)kind, &page.items[i]);
+            if (*found_out)
+                return NULL;
+            after = page.count > 0 ? &page.items[page.count - 1] : NULL;
+        }
+    }
+    return NULL;
+}

@@ -66,6 +66,9 @@ def test_what_was_made_before_holds_until_the_old_key_is_taken_out(stack, api, a
     everything_holds()
     assert "first" in operator.run(stack, "rotate-secret", "--use")
     keys = secret_file.read_text().split()
+    # Typed twice it would take itself back.
+    operator.run(stack, "rotate-secret", "--use", status=1)
+    assert secret_file.read_text().split() == keys
     assert keys[1] == first[0] and (secret_file.stat().st_mode, secret_file.stat().st_uid) == (mode.st_mode, mode.st_uid)
     everything_holds()
     restart(stack, api)
