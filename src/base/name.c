@@ -33,18 +33,28 @@ bool name_is_good(const char *text)
     return good;
 }
 
+static bool may_begin_domain(char byte)
+{
+    return text_is_alpha(byte) || text_is_digit(byte) || (unsigned char)byte >= 0x80;
+}
+
+/* Whether a dot stands here and two letters behind it, as in names of hosts; not so in "J.R.R.". */
+static bool joins_labels(const char *text)
+{
+    return text[0] == '.' && may_begin_domain(text[1]) && may_begin_domain(text[2]);
+}
+
 const char *name_for_mail(struct arena *arena, const char *text)
 {
     struct buffer copy;
     bool good = true;
-    if (name_is_good(text))
-        return text;
     buffer_init(&copy, arena);
+    buffer_add_text(&copy, "");
     for (size_t left = strlen(text), step; left > 0; left -= step, text += step) {
         step = next(text, left, &good);
         if (good)
             buffer_add(&copy, text, step);
-        else
+        if (!good || joins_labels(text))
             buffer_add_char(&copy, ' ');
     }
     return copy.bytes;

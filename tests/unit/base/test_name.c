@@ -40,13 +40,26 @@ static void an_old_name_is_mailed_without_its_marks(void **state)
 {
     struct arena *arena = harness_arena(state);
     assert_string_equal(name_for_mail(arena, "Olivia"), "Olivia");
-    assert_string_equal(name_for_mail(arena, "https://evil.example/a"), "https   evil.example a");
+    assert_string_equal(name_for_mail(arena, "https://evil.example/a"), "https   evil. example a");
     assert_string_equal(name_for_mail(arena, "<a@b>\u202eé\xff"), " a b  é ");
+}
+
+static void a_name_is_mailed_so_that_no_host_is_read_in_it(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    assert_string_equal(name_for_mail(arena, "www.evil.example"), "www. evil. example");
+    assert_string_equal(name_for_mail(arena, "Win at Evil.example now"), "Win at Evil. example now");
+    assert_string_equal(name_for_mail(arena, "a.éx"), "a. éx");
+    /* Most names with dots are as they were. */
+    static const char *const names[] = {"J.R.R.", "J. R. R.", "Smith Ltd.", "St. John", "No.1", "a..", ".", ""};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_string_equal(name_for_mail(arena, names[i]), names[i]);
 }
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(names_of_all_scripts_are_good),
     HARNESS_TEST(what_makes_a_link_or_breaks_a_line_is_refused),
     HARNESS_TEST(an_old_name_is_mailed_without_its_marks),
+    HARNESS_TEST(a_name_is_mailed_so_that_no_host_is_read_in_it),
 };
 HARNESS_MODULE(name, cases)
