@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The route table: one row an endpoint (src/api/routes.c). Dispatch, the OpenAPI document, `gatehousectl routes`, the
+ * The route table: one row an endpoint (src/api/routes_*.c, a file for each tag). Dispatch, the OpenAPI document, `gatehousectl routes`, the
  * Allow header and the tests all read it, so none of them can disagree with what runs.
  */
 #ifndef GATEHOUSE_API_ROUTE_H
@@ -103,7 +103,9 @@ struct route {
  */
 const char *route_fault(const struct route *row);
 
-/* All rows. No row has a fault. */
+#define ROUTES_MAX 128
+
+/* All rows, at most ROUTES_MAX. No row has a fault. */
 const struct route *routes(size_t *count_out);
 
 /* What a path and method lead to. */

@@ -49,7 +49,6 @@ static void add_method(char *allow, size_t size, const char *method)
     memcpy(allow + length, method, more + 1);
 }
 
-#define ROWS_MAX 128
 #define BEGINNING_MAX 63
 
 /* How a row's path begins. */
@@ -62,7 +61,7 @@ struct beginning {
 static struct {
     const struct route *rows;
     size_t count;
-    struct beginning beginnings[ROWS_MAX];
+    struct beginning beginnings[ROUTES_MAX];
 } table;
 
 /* hashes_out[i] is that of the first i characters (FNV-1a); returns the length of `path`, cut. */
@@ -98,7 +97,7 @@ static void read_table(void)
 {
     uint32_t hashes[BEGINNING_MAX + 1];
     const struct route *rows = routes(&table.count);
-    assert(table.count <= ROWS_MAX);
+    assert(table.count <= ROUTES_MAX);
     for (size_t i = 0; i < table.count; i++) {
         size_t length = strcspn(rows[i].path, "{");
         assert(length <= BEGINNING_MAX);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of rows share. Each holds the rows of one tag; routes.c makes one table of them. */
+#ifndef GATEHOUSE_API_ROUTES_INT_H
+#define GATEHOUSE_API_ROUTES_INT_H
+
+#include <stddef.h>
+
+#include "api/route.h"
+
+/* The codes that a row adds to those that every such row has. */
+#define ERRORS(...) ((const enum error_code[]){__VA_ARGS__, ERROR_CODE_COUNT})
+
+struct routes_group {
+    const struct route *rows;
+    size_t count;
+};
+
+extern const struct routes_group routes_accounts;
+extern const struct routes_group routes_files;
+extern const struct routes_group routes_service;
+
+#endif
