@@ -56,6 +56,9 @@ struct request_source {
     long (*read)(void *context, void *bytes, size_t size);
 };
 
+/* The content_length of a body in chunks whose length the web server does not say: it ends when it ends. */
+#define REQUEST_LENGTH_UNSAID INT64_MAX
+
 struct request {
     struct arena *arena;
     struct request_source source;

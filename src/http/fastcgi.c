@@ -265,7 +265,16 @@ static long source_read(void *context, void *bytes, size_t size)
             return -1;
         all += got;
     } while (got == step && all < (int)size);
-    return all > 0 ? all : -1;
+    return all;
+}
+
+/* An authoriser answers questions only, whatever the parameters say. */
+static enum request_kind request_kind(void)
+{
+    if (state.request.role == ROLE_AUTHORIZER)
+        return REQUEST_AUTHORISER;
+    const char *question = parameter(ADMISSION_PARAMETER);
+    return question == NULL || *question == '\0' ? REQUEST_WHOLE : REQUEST_QUESTION;
 }
 
 /*
@@ -276,7 +285,9 @@ static void allow_for_body(void)
 {
     const char *length = parameter("CONTENT_LENGTH");
     const char *type = parameter("CONTENT_TYPE");
-    state.bodiless = length == NULL || *length == '\0' || strcmp(length, "0") == 0;
+    const char *coding = parameter("HTTP_TRANSFER_ENCODING");
+    bool unsaid = length == NULL || *length == '\0';
+    state.bodiless = unsaid ? coding == NULL || request_kind() != REQUEST_WHOLE : strcmp(length, "0") == 0;
     if (state.bodiless)
         return;
     int64_t patience = state.options.io_timeout_seconds;
@@ -300,15 +311,6 @@ static void drop(void)
 {
     state.request.keepConnection = 0;
     FCGX_Finish_r(&state.request);
-}
-
-/* An authoriser answers questions only, whatever the parameters say. */
-static enum request_kind request_kind(void)
-{
-    if (state.request.role == ROLE_AUTHORIZER)
-        return REQUEST_AUTHORISER;
-    const char *question = parameter(ADMISSION_PARAMETER);
-    return question == NULL || *question == '\0' ? REQUEST_WHOLE : REQUEST_QUESTION;
 }
 
 bool fastcgi_accept(struct request_source *source_out)

@@ -77,6 +77,15 @@ static int64_t parse_length(const char *text)
     return text_to_integer(text, 0, INT64_MAX, &length) ? length : -1;
 }
 
+/* A body in chunks that the web server has not received whole has no length. */
+static int64_t content_length(const struct request_source *source)
+{
+    const char *text = source->parameter(source->context, "CONTENT_LENGTH");
+    const char *coding = source->parameter(source->context, "HTTP_TRANSFER_ENCODING");
+    bool unsaid = source->kind == REQUEST_WHOLE && (text == NULL || *text == '\0') && coding != NULL && *coding != '\0';
+    return unsaid ? REQUEST_LENGTH_UNSAID : parse_length(text);
+}
+
 /* The length that belongs to a question; a body that comes in chunks has none. */
 static int64_t announced_length(const struct request_source *source)
 {
@@ -94,7 +103,7 @@ void request_init(struct request *request, struct arena *arena, const struct req
     const char *address = source->parameter(source->context, "REMOTE_ADDR");
     if (address != NULL && strlen(address) <= 45)
         request->client_address = arena_text(arena, address);
-    request->content_length = parse_length(source->parameter(source->context, "CONTENT_LENGTH"));
+    request->content_length = content_length(source);
     request->body_left = request->content_length > 0 ? request->content_length : 0;
     request->announced_length = announced_length(source);
     request->request_id = take_request_id(request);
@@ -136,6 +145,10 @@ struct error *request_read(struct request *request, void *bytes, size_t size, si
     long got = request->source.read(request->source.context, bytes, size);
     if (got == REQUEST_SOURCE_FAULT)
         return error_new(request->arena, ERROR_STORAGE_UNAVAILABLE, "the spooled body cannot be read");
+    if (got == 0 && request->content_length == REQUEST_LENGTH_UNSAID) {
+        request->body_left = 0;
+        return NULL;
+    }
     if (got <= 0)
         return broken_body(request);
     request->body_left -= got;
@@ -143,12 +156,18 @@ struct error *request_read(struct request *request, void *bytes, size_t size, si
     return NULL;
 }
 
+static struct error *too_large(const struct request *request, int64_t maximum)
+{
+    return error_message(error_plain(request->arena, ERROR_TOO_LARGE), "The body is larger than %lld bytes.",
+                         (long long)maximum);
+}
+
 struct error *request_read_all(struct request *request, int64_t maximum, char **bytes_out, size_t *length_out)
 {
-    if (request->content_length > maximum)
-        return error_message(error_plain(request->arena, ERROR_TOO_LARGE), "The body is larger than %lld bytes.",
-                             (long long)maximum);
-    size_t length = (size_t)request->body_left;
+    bool unsaid = request->content_length == REQUEST_LENGTH_UNSAID;
+    if (request->content_length > maximum && !unsaid)
+        return too_large(request, maximum);
+    size_t length = (size_t)(unsaid ? maximum + 1 : request->body_left);
     char *bytes = arena_alloc(request->arena, length + 1);
     size_t filled = 0;
     size_t got = 0;
@@ -156,6 +175,8 @@ struct error *request_read_all(struct request *request, int64_t maximum, char **
         TRY(request_read(request, bytes + filled, length - filled, &got));
         filled += got;
     } while (got != 0 && filled < length);
+    if ((int64_t)filled > maximum)
+        return too_large(request, maximum);
     *bytes_out = bytes;
     *length_out = filled;
     return NULL;

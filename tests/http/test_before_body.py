@@ -142,6 +142,23 @@ def test_who_may_not_upload_leaves_nothing_on_the_disk(request, stack, who, stat
     assert stack.blob_files().keys() == kept, "bytes were left behind in the blob directory"
 
 
+@pytest.mark.parametrize("length", [LENGTH, None], ids=["announced", "chunked"])
+@pytest.mark.parametrize("method, path", [
+    ("PUT", "/system/files"), ("GET", "/system/files"), ("OPTIONS", "/system/files"), ("POST", "/system/files/"),
+    ("POST", "/system//files"), ("POST", "/system/%66iles"), ("POST", "/system/files;x"), ("POST", "/SYSTEM/FILES"),
+    ("POST", "/customers/login"), ("POST", "/"), ("POST", "/_gatehouse_refused")])
+@pytest.mark.usefixtures("nothing_spooled")
+def test_what_is_no_upload_is_not_spooled_beyond_a_small_bound(stack, method, path, length):
+    """Whoever it is, and whatever they call it."""
+    first = head(stack, None, length).replace(f"POST {stack.prefix}/system/files ".encode(),
+                                              f"{method} {stack.prefix}{path} ".encode(), 1)
+    with spool.Watch(stack) as watch, socket.create_connection((stack.host, stack.port), 20) as connection:
+        connection.sendall(first)
+        pour([connection], length is None, 1.0)
+        wait_until(lambda: watch.looks > 5, 20, "the spool to be looked at")
+    assert watch.most <= 2 * MIB + 65536, f"{watch.most} bytes were spooled"
+
+
 @pytest.mark.usefixtures("nothing_spooled")
 def test_what_is_too_long_or_beyond_the_quota_leaves_nothing_on_the_disk(stack, keeper, narrow):
     for body in attack(stack, keeper.token, 6 << 30, 413):

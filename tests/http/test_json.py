@@ -116,6 +116,13 @@ def test_a_body_over_64_kib_in_chunks_is_413(api):
     send(api, blocks(), status=413, code="request.tooLarge")
 
 
+@pytest.mark.parametrize("size", [17_000, BOUND])
+def test_a_long_body_in_chunks_is_read(api, size):
+    text = padded(size)
+    text = text if isinstance(text, bytes) else text.encode()
+    send(api, (text[at:at + 5000] for at in range(0, size, 5000)), status=401, code="auth.credentials")
+
+
 def test_a_body_in_chunks_is_read(api):
 
     def blocks():

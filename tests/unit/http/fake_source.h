@@ -3,6 +3,7 @@
 #ifndef GATEHOUSE_TESTS_FAKE_SOURCE_H
 #define GATEHOUSE_TESTS_FAKE_SOURCE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -21,6 +22,7 @@ struct fake_source {
     size_t at;
     size_t most; /* bytes a read gives at most; 0: as many as asked for */
     enum request_kind kind;
+    bool breaks; /* it fails where the body ends */
 };
 
 static const char *fake_parameter(void *context, const char *name)
@@ -40,7 +42,7 @@ static long fake_read(void *context, void *bytes, size_t size)
     if (source->most != 0 && take > source->most)
         take = source->most;
     if (take == 0)
-        return -1;
+        return source->breaks ? -1 : 0;
     memcpy(bytes, source->body + source->at, take);
     source->at += take;
     return (long)take;

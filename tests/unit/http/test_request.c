@@ -234,7 +234,36 @@ static void a_question_takes_its_id_from_the_web_server(void **state)
     assert_string_equal(request.request_id, "from-the-client");
 }
 
+static void body_in_chunks_without_a_length_ends_when_it_ends(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "POST"},
+                                                {"REQUEST_URI", "/a"},
+                                                {"HTTP_TRANSFER_ENCODING", "chunked"},
+                                                {NULL, NULL}};
+    struct request request;
+    char *bytes;
+    size_t length;
+    struct fake_source source = {.parameters = parameters, .body = "0123456789", .length = 10, .most = 3};
+    make(&request, arena, &source, "");
+    assert_null(request_read_all(&request, 10, &bytes, &length));
+    assert_int_equal(length, 10);
+    assert_memory_equal(bytes, "0123456789", 10);
+    assert_int_equal(request.body_left, 0);
+    source.at = 0;
+    make(&request, arena, &source, "");
+    assert_int_equal(request_read_all(&request, 9, &bytes, &length)->code, ERROR_TOO_LARGE);
+    source.at = 0;
+    source.breaks = true;
+    make(&request, arena, &source, "");
+    assert_int_equal(request_read_all(&request, 20, &bytes, &length)->code, ERROR_REQUEST_MALFORMED);
+    source.kind = REQUEST_QUESTION;
+    make(&request, arena, &source, "");
+    assert_int_equal(request.content_length, 0);
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(body_in_chunks_without_a_length_ends_when_it_ends),
     HARNESS_TEST(only_a_question_has_an_announced_length),
     HARNESS_TEST(a_question_takes_its_id_from_the_web_server),
     HARNESS_TEST(target_is_split),
