@@ -179,14 +179,41 @@ static const char *const all_rights[] = {"SELECT", "INSERT", "UPDATE", "DELETE"}
 #define TABLE_RIGHTS "CREATE, DROP, ALTER, INDEX, TRIGGER, DELETE HISTORY"
 #define ALL_RIGHTS (sizeof all_rights / sizeof *all_rights)
 
+static const struct statement find_right = {
+    "SELECT 1 FROM information_schema.table_privileges"
+    " WHERE grantee = ? AND table_schema = ? AND table_name = ? AND privilege_type = ?"};
+
+/*
+ * Whether this right is to be taken away from the whole table. REVOKE takes the right on single columns along, so where these
+ * are all that there is, nothing is done: else workers that are running would be refused until the GRANT that follows.
+ */
+static struct error *is_excess(struct database *database, struct arena *arena, const struct place *place, const char *right,
+                               const struct grant *grant, bool *excess_out)
+{
+    struct rows *rows;
+    *excess_out = !gives(grant->rights, right);
+    if (!*excess_out || strstr(grant->rights, right) == NULL)
+        return NULL;
+    const char *grantee = arena_format(arena, "'%s'@'%s'", place->user, place->host);
+    TRY(database_query(database, arena, &find_right,
+                       VALUES(database_text(grantee), database_text(place->name), database_text(grant->table),
+                              database_text(right)),
+                       &rows));
+    *excess_out = rows->count > 0;
+    return NULL;
+}
+
 /* What is too much goes first: REVOKE of a table's right takes that on its columns along. */
 static struct error *set_rights(struct database *database, struct arena *arena, const struct place *place,
                                 const struct grant *grant)
 {
     struct buffer sql;
-    for (size_t i = 0; i < ALL_RIGHTS; i++)
-        if (!gives(grant->rights, all_rights[i]))
+    for (size_t i = 0; i < ALL_RIGHTS; i++) {
+        bool excess;
+        TRY(is_excess(database, arena, place, all_rights[i], grant, &excess));
+        if (excess)
             TRY(take_away(database, arena, place, all_rights[i], grant->table));
+    }
     TRY(take_away(database, arena, place, TABLE_RIGHTS, grant->table));
     start(&sql, arena, "");
     add_rights(&sql, place, true, grant->rights, grant->table);

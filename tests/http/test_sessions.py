@@ -90,8 +90,9 @@ def test_honest_parallel_refreshes_all_succeed_with_one_successor(api, session):
 def test_a_thousand_parallel_replays_make_one_successor_and_one_row(api, session, database):
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
         replies = list(pool.map(lambda _: refresh(api, session["refreshToken"], timeout=60), range(1000)))
-    # On a machine that takes longer than the grace, the late ones end the session; nobody gets another line.
-    assert {reply.status_code for reply in replies} <= {200, 401}
+    # On a machine that takes longer than the grace, the late ones end the session, and count as failed tries of the address;
+    # nobody gets another line.
+    assert {reply.status_code for reply in replies} <= {200, 401, 429}
     good = [reply.json()["tokens"] for reply in replies if reply.status_code == 200]
     assert len(good) > 20 and len({tokens["refreshToken"] for tokens in good}) == 1
     assert tokens_kept(database, session) == 2

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -358,6 +359,49 @@ static void a_grant_takes_away_what_it_does_not_give(void **state)
     }
 }
 
+/* Works until the pipe is closed; exits with 1 when it was refused once. */
+static void work_on(const struct database_options *options, int end)
+{
+    static const char work[] = "UPDATE counter SET version = version + 1";
+    struct arena *arena = arena_new();
+    struct database *database = database_new(options);
+    bool refused = false;
+    int rounds = 0;
+    (void)fcntl(end, F_SETFL, O_NONBLOCK);
+    for (char byte; read(end, &byte, 1) != 0; rounds++)
+        refused |= database_execute(database, arena, work, strlen(work)) != NULL;
+    _exit(refused || rounds == 0);
+}
+
+static void a_grant_made_again_refuses_nobody_meanwhile(void **state)
+{
+    static const struct grant narrow[] = {{"counter", "SELECT, UPDATE (version)"}};
+    struct place place = place_new(state);
+    struct secret password = secret_of("n");
+    int ends[2], status;
+    help_execute(place.database, place.arena, "CREATE TABLE counter (version INT, roles TEXT)");
+    help_execute(place.database, place.arena, "INSERT INTO counter VALUES (0, '')");
+    help_none(migrate_account(place.database, place.arena, "narrowed", "localhost", password));
+    help_none(migrate_grant(place.database, place.arena, "migrations", "narrowed", "localhost", narrow, 1));
+    struct database_options options = database_fixture_options();
+    options.user = "narrowed";
+    options.password = password;
+    options.name = "migrations";
+    assert_int_equal(pipe(ends), 0);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)close(ends[1]);
+        work_on(&options, ends[0]);
+    }
+    for (int again = 0; again < 100; again++)
+        help_none(migrate_grant(place.database, place.arena, "migrations", "narrowed", "localhost", narrow, 1));
+    (void)close(ends[1]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    (void)close(ends[0]);
+}
+
 /* Rights as people give them by hand: all of them, on the name without escapes, to an account with an @ in its name. */
 static void rights_given_by_hand_are_seen_and_taken_away(void **state)
 {
@@ -442,6 +486,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_database_that_is_there_is_left_alone),
     HARNESS_TEST(a_failed_grant_tells_no_password),
     HARNESS_TEST(a_grant_takes_away_what_it_does_not_give),
+    HARNESS_TEST(a_grant_made_again_refuses_nobody_meanwhile),
     HARNESS_TEST(rights_given_by_hand_are_seen_and_taken_away),
     HARNESS_TEST(grants_can_be_printed),
     HARNESS_TEST(our_own_migrations_depend_on_no_default),
