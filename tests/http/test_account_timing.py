@@ -111,6 +111,7 @@ def test_known_and_unknown_names_take_as_long(api, database, known, ask, pairs, 
 
 
 @pytest.mark.slow
+@pytest.mark.measured
 @pytest.mark.parametrize("ask, state", RANKED, ids=[f"{ask.__name__}-{state}" for ask, state in RANKED])
 def test_ranks_do_not_tell_known_names_from_unknown_ones(api, database, known, ask, state):
     timing.not_told_apart(lambda: one_round(api, database, ask, PAIRS, known[state]))
