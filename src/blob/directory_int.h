@@ -19,6 +19,7 @@ struct blob_stray;
 struct error;
 
 #define DIRECTORY_MODE 0750
+#define FILE_MODE 0640
 #define SHARDS 256
 #define SHARD_NAME_BYTES 3
 #define TEMPORARY "tmp"
@@ -31,7 +32,7 @@ struct directory {
     int root;
     dev_t device;
     ino_t inode;
-    bool writes_parts;    /* see directory.c */
+    bool writes_parts;    /* see directory_write.c */
     bool durable[SHARDS]; /* shards whose entry in the root this process has made durable */
 };
 
@@ -49,7 +50,28 @@ void directory_shut(const struct directory *directory, int fd);
 /* Opens the root's directory `name`, making it where it is missing. -1 with errno. */
 int directory_make(const struct directory *directory, const char *name, bool *made_out);
 
-/* blob_sweep(), blob_each(), blob_look(), blob_each_stray() and blob_set_aside() (directory_keep.c). */
+/* Opens the shard of `id` where it is; -1 with errno where it is not. */
+int directory_find_shard(const struct directory *directory, struct id id);
+
+/* Opens the shard of `id` for a commit. When this returns NULL, the shard's entry in the root is durable. */
+struct error *directory_open_shard(struct directory *directory, struct arena *arena, struct id id, int *fd_out);
+
+/* Opens the root, or another directory that has appeared at the path since then. */
+struct error *directory_refresh(struct directory *directory, struct arena *arena);
+
+/* Removes a leftover. Where that fails the log says so; the sweep and fsck find the leftover later. */
+void directory_unlink_or_log(const struct directory *directory, int at, const char *name);
+
+/* blob_begin(), blob_write(), blob_read(), blob_commit() and blob_abort() (directory_write.c). */
+struct error *directory_begin(struct blob_store *store, struct arena *arena, void **state_out);
+struct error *directory_write(struct blob_store *store, struct arena *arena, void *state, const void *bytes,
+                              size_t length);
+struct error *directory_read(struct blob_store *store, struct arena *arena, void *state, uint64_t offset, void *bytes,
+                             size_t length, size_t *got_out);
+struct error *directory_commit(struct blob_store *store, struct arena *arena, void *state, struct id id);
+void directory_abort(struct blob_store *store, void *state);
+
+/* blob_sweep(), blob_each(), blob_look(), blob_each_stray() and blob_set_aside() (directory_sweep.c). */
 struct error *directory_sweep(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out);
 struct error *directory_each(struct blob_store *store, struct arena *arena,
                              struct error *(*visit)(void *context, const struct blob_found *found),

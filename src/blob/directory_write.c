@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The order of calls is what makes a commit durable, and each failure has its answer:
+ *
+ * - fsync(file). Where it fails the kernel may have dropped the dirty pages and would report success the next
+ *   time, so it is never asked twice: the file is discarded. The same is true of what writes
+ *   out a part of it (write_out()).
+ * - The file has no holes: what was lost before fsync() was asked is one (look_for_holes()).
+ * - The shard directory is made on demand. Its entry in the root is made durable by an fsync of the root,
+ *   once per process and shard: another worker may have made the directory a moment ago and crash.
+ * - linkat() to the name refuses to replace (EEXIST).
+ * - close(file). Where it fails the name is taken back. EINTR is no failure, the bytes are durable already.
+ * - fsync(shard). Where it fails the name is taken back.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/id.h"
+#include "blob/blob.h"
+#include "blob/directory_int.h"
+#include "blob/io.h"
+
+/* How much of a large file goes to the disk at a time, and how much of it may still be under way: see write_out(). */
+#define WRITE_OUT_BYTES (2 * 1024 * 1024)
+#define WRITE_BEHIND_BYTES (2 * WRITE_OUT_BYTES)
+
+/* A blob on its way. */
+struct pending {
+    int fd;                  /* -1 when closed */
+    int temporary;           /* the directory of its temporary name, -1 when it has none */
+    char name[ID_HEX_BYTES]; /* that name */
+    off_t written;           /* bytes so far */
+    off_t started;           /* of these, what has been sent to the disk */
+    off_t settled;           /* of these, what is there and has left the memory */
+};
+
+/* A file with a name in <root>/tmp, for file systems that have no unnamed ones. */
+static bool open_named(const struct directory *directory, struct pending *pending)
+{
+    bool made;
+    int temporary = directory_make(directory, TEMPORARY, &made);
+    if (temporary < 0)
+        return false;
+    id_hex(id_new(), pending->name);
+    int fd =
+        directory_open_at(directory, temporary, pending->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) {
+        int number = errno;
+        directory_shut(directory, temporary);
+        errno = number;
+        return false;
+    }
+    pending->fd = fd;
+    pending->temporary = temporary;
+    return true;
+}
+
+static bool open_pending(const struct directory *directory, struct pending *pending)
+{
+    pending->temporary = -1;
+    pending->fd = directory_open_at(directory, directory->root, ".", O_RDWR | O_TMPFILE | O_CLOEXEC);
+    if (pending->fd >= 0)
+        return true;
+    /* How file systems and kernels without O_TMPFILE answer: open(2). */
+    bool unsupported = errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT;
+    return unsupported && open_named(directory, pending);
+}
+
+void directory_abort(struct blob_store *store, void *state)
+{
+    const struct directory *directory = directory_of(store);
+    struct pending *pending = state;
+    directory_shut(directory, pending->fd);
+    pending->fd = -1;
+    if (pending->temporary >= 0) {
+        directory_unlink_or_log(directory, pending->temporary, pending->name);
+        directory_shut(directory, pending->temporary);
+        pending->temporary = -1;
+    }
+}
+
+struct error *directory_begin(struct blob_store *store, struct arena *arena, void **state_out)
+{
+    struct directory *directory = directory_of(store);
+    TRY(directory_refresh(directory, arena));
+    struct pending *pending = arena_alloc(arena, sizeof *pending);
+    if (!open_pending(directory, pending))
+        return directory_failure(arena, errno, "make a temporary file");
+    if (directory->io->fchmod(pending->fd, FILE_MODE) != 0) {
+        int number = errno;
+        directory_abort(store, pending);
+        return directory_failure(arena, number, "set the mode of a temporary file");
+    }
+    *state_out = pending;
+    return NULL;
+}
+
+/*
+ * A large file is written out while it arrives, so that little is left for fsync() when it ends, and each part leaves the
+ * memory as soon as the disk has it. So an upload takes WRITE_BEHIND_BYTES and a part of the page cache, always the same
+ * pages, instead of pushing out what others still use. On a virtual machine each page that is used for the first time is got
+ * from the host, which was measured to take ten times the writing itself.
+ *
+ * Both calls may tell of bytes that are lost and that fsync() would not tell of again: the first when the file system finds
+ * no place for them, the second when the disk did not take them. So each failure is final. 0 or an errno.
+ */
+static int write_out(const struct blob_store *store, struct pending *pending)
+{
+    const struct directory *directory = store->context;
+    if (!directory->writes_parts || pending->written - pending->started < WRITE_OUT_BYTES)
+        return 0;
+    if (directory->io->sync_file_range(pending->fd, pending->started, pending->written - pending->started,
+                                       SYNC_FILE_RANGE_WRITE) != 0)
+        return errno;
+    pending->started = pending->written;
+    off_t length = pending->started - WRITE_BEHIND_BYTES - pending->settled;
+    if (length <= 0 || store->reads_back)
+        return 0;
+    if (directory->io->sync_file_range(pending->fd, pending->settled, length,
+                                       SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE |
+                                           SYNC_FILE_RANGE_WAIT_AFTER) != 0)
+        return errno;
+    (void)directory->io->posix_fadvise(pending->fd, pending->settled, length, POSIX_FADV_DONTNEED);
+    pending->settled += length;
+    return 0;
+}
+
+struct error *directory_write(struct blob_store *store, struct arena *arena, void *state,
+                                     const void *bytes, size_t length)
+{
+    const struct directory *directory = directory_of(store);
+    struct pending *pending = state;
+    const unsigned char *from = bytes;
+    while (length > 0) {
+        ssize_t written = directory->io->write(pending->fd, from, length);
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return directory_failure(arena, written < 0 ? errno : EIO, "write");
+        from += written;
+        length -= (size_t)written;
+        pending->written += written;
+    }
+    int number = write_out(store, pending);
+    return number == 0 ? NULL : directory_failure(arena, number, "write out");
+}
+
+struct error *directory_read(struct blob_store *store, struct arena *arena, void *state, uint64_t offset,
+                                    void *bytes, size_t length, size_t *got_out)
+{
+    const struct directory *directory = directory_of(store);
+    const struct pending *pending = state;
+    unsigned char *into = bytes;
+    size_t got = 0;
+    while (got < length) {
+        ssize_t step = directory->io->pread(pending->fd, into + got, length - got, (off_t)(offset + got));
+        if (step < 0 && errno == EINTR)
+            continue;
+        if (step < 0)
+            return directory_failure(arena, errno, "pread");
+        if (step == 0)
+            break;
+        got += (size_t)step;
+    }
+    *got_out = got;
+    return NULL;
+}
+
+/* Gives the pending file its name; 0 or an errno. */
+static int link_pending(const struct directory *directory, const struct pending *pending, int shard,
+                        const char *name)
+{
+    const struct blob_io *io = directory->io;
+    if (pending->temporary >= 0)
+        return io->linkat(pending->temporary, pending->name, shard, name, 0) == 0 ? 0 : errno;
+    char path[sizeof "/proc/self/fd/" + 3 * sizeof(int)];
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", pending->fd);
+    if (io->linkat(AT_FDCWD, path, shard, name, AT_SYMLINK_FOLLOW) == 0)
+        return 0;
+    if (errno != ENOENT)
+        return errno;
+    /* No /proc here; this way takes a privilege on older kernels. */
+    return io->linkat(pending->fd, "", shard, name, AT_EMPTY_PATH) == 0 ? 0 : errno;
+}
+
+/* From the link on: what fails takes the name back. */
+static struct error *publish(const struct directory *directory, struct arena *arena, struct pending *pending,
+                             int shard, const char *name)
+{
+    int number = link_pending(directory, pending, shard, name);
+    if (number == EEXIST)
+        return error_new(arena, ERROR_INTERNAL, "blob store: there is a blob %s already", name);
+    if (number != 0)
+        return directory_failure(arena, number, "link a blob to its name");
+    int closed = directory->io->close(pending->fd);
+    pending->fd = -1;
+    if (closed != 0 && errno != EINTR) {
+        number = errno;
+        directory_unlink_or_log(directory, shard, name);
+        return directory_failure(arena, number, "close a blob");
+    }
+    if (directory->io->fsync(shard) != 0) {
+        number = errno;
+        directory_unlink_or_log(directory, shard, name);
+        return directory_failure(arena, number, "make a blob's name durable");
+    }
+    return NULL;
+}
+
+/*
+ * Where the kernel has written out a part by itself and the file system found no place for it, nobody is told, fsync()
+ * included: the part is gone from the memory and is a hole. What is received is written without holes. 0 or an errno.
+ */
+static int look_for_holes(const struct directory *directory, const struct pending *pending)
+{
+    if (!directory->writes_parts || pending->written == 0)
+        return 0;
+    off_t hole = directory->io->lseek(pending->fd, 0, SEEK_HOLE);
+    if (hole < 0)
+        return errno;
+    return hole == pending->written ? 0 : EIO;
+}
+
+struct error *directory_commit(struct blob_store *store, struct arena *arena, void *state,
+                                      struct id id)
+{
+    struct directory *directory = directory_of(store);
+    struct pending *pending = state;
+    if (directory->io->fsync(pending->fd) != 0)
+        return directory_failure(arena, errno, "make a blob's bytes durable");
+    if (pending->started > WRITE_BEHIND_BYTES)
+        (void)directory->io->posix_fadvise(pending->fd, 0, 0, POSIX_FADV_DONTNEED);
+    int number = look_for_holes(directory, pending);
+    if (number != 0)
+        return directory_failure(arena, number, "look for all of a blob's bytes");
+    int shard = -1;
+    TRY(directory_open_shard(directory, arena, id, &shard));
+    char name[ID_HEX_BYTES];
+    id_hex(id, name);
+    struct error *error = publish(directory, arena, pending, shard, name);
+    directory_shut(directory, shard);
+    if (error == NULL)
+        directory_abort(store, pending); /* the temporary name, where there is one */
+    return error;
+}
