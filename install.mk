@@ -42,7 +42,7 @@ dist_webassets_DATA = web/assets/api.js web/assets/config.js web/assets/first-lo
 	web/assets/index.js web/assets/sign-in.js
 
 EXTRA_DIST += tools/quickstart tools/test tools/lib/packages tools/lib/packages.txt tools/lib/quickstart tools/lib/emulators \
-	tools/lib/testing tools/lib/debian13 tools/lib/promtool
+	tools/lib/testing tests/tools tools/lib/debian13 tools/lib/promtool
 EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in systemd/gatehouse-upload.service.in \
 	systemd/gatehouse-jobs.service.in \
 	logrotate/gatehouse.in

@@ -3,7 +3,7 @@
 
 The way through the modules: options reads the command line, packages installs what is missing, plan lists the jobs of the
 chosen kinds, lanes runs jobs side by side, steps runs one program and keeps its output, counts reads what a test runner
-reported, stacks starts the service for a job, summary tells how it went.
+reported, failures what failed and why, stacks starts the service for a job, summary tells how it went.
 """
 
 import signal

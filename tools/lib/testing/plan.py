@@ -75,7 +75,8 @@ class Plan:
 
     def run_checks(self):
         found = sorted(self.chosen.top.glob("tools/check-*"))
-        commands = [[path] for path in found] + [["/usr/bin/python3", "-I", "-B", "tests/bench/test_measure.py"]]
+        own = ("tests/bench/test_measure.py", "tests/tools/test_failures.py")
+        commands = [[path] for path in found] + [["/usr/bin/python3", "-I", "-B", path] for path in own]
         for command in commands if found else [["false"]]:
             step = self.steps.run(pathlib.Path(command[-1]).stem, command, folder=self.chosen.top)
             counts.one(step)

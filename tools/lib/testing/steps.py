@@ -8,6 +8,8 @@ import subprocess
 import threading
 import time
 
+import failures
+
 LIMIT_SECONDS = 2700
 ENDING_SECONDS = 60
 TAIL_LINES = 200
@@ -95,6 +97,9 @@ class Steps:
             word = "ok    " if step.good else "FAILED"
             print(f"[{time.monotonic() - self.began:5.0f} s] {word} {step.name}: {figures(step)}", flush=True)
             if not step.good:
+                found = failures.read(step.log)
+                if found:
+                    print(f"---- the failed tests in {step.log}\n{found}")
                 print(f"---- the end of {step.log}\n{tail(step.log)}\n----", flush=True)
         return step
 
