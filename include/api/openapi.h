@@ -6,12 +6,13 @@
 #include <stdbool.h>
 
 struct arena;
+struct route_table;
 
 /*
- * The document as JSON text in the arena; the same bytes for the same tables. `base_url` is the server's address; NULL
+ * The document of the table's rows as JSON text in the arena; the same bytes for the same tables. `base_url` is the server's address; NULL
  * writes "/", as in the committed docs/openapi.json.
  */
-const char *openapi_text(struct arena *arena, const char *base_url);
+const char *openapi_text(struct arena *arena, const struct route_table *table, const char *base_url);
 
 /* Whether the document declares a tag of that name. Every row's tag must be declared. */
 bool openapi_has_tag(const char *name);

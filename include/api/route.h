@@ -17,6 +17,7 @@
 
 struct file_record;
 struct reply;
+struct route_table;
 struct schema;
 struct service;
 
@@ -46,6 +47,7 @@ struct call {
     struct request *request;
     struct reply *reply;
     const struct route *route;
+    const struct route_table *routes; /* the table that the row stands in */
     struct caller caller;
     struct id id;              /* of a path with {id} */
     struct file_record *file;  /* where the row names_file: the caller's organisation's file, NULL when there is none; or the link's */
@@ -106,7 +108,11 @@ const char *route_fault(const struct route *row);
 #define ROUTES_MAX 128
 
 /* All rows, at most ROUTES_MAX. No row has a fault. */
-const struct route *routes(size_t *count_out);
+struct route_table {
+    const struct route *rows;
+    size_t count;
+};
+const struct route_table *routes(void);
 
 /* What a path and method lead to. */
 struct route_match {

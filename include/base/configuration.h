@@ -155,6 +155,9 @@ struct configuration_row {
     size_t offset;
 };
 
+/* How the names of variables in the environment begin. */
+#define CONFIGURATION_PREFIX "GATEHOUSE_"
+
 /* The environment's name of a setting: GATEHOUSE_MAIL_SMTP_URL. */
 const char *configuration_variable(struct arena *arena, const struct configuration_row *row);
 

@@ -291,17 +291,15 @@ static void log_request(const struct call *call, const struct error *error, int6
 
 void dispatch_open(void)
 {
-    size_t count;
-    const struct route *rows = routes(&count);
-    for (size_t i = 0; i < count; i++)
-        (void)metrics_operation(rows[i].operation);
+    const struct route_table *table = routes();
+    for (size_t i = 0; i < table->count; i++)
+        (void)metrics_operation(table->rows[i].operation);
 }
 
 /* They were named in the order of the table, and 0 is the one that stands for no operation. */
-static unsigned operation_number(const struct route *route)
+static unsigned operation_number(const struct call *call)
 {
-    size_t count;
-    return route == NULL ? 0 : (unsigned)(route - routes(&count)) + 1;
+    return call->route == NULL ? 0 : (unsigned)(call->route - call->routes->rows) + 1;
 }
 
 /*
@@ -315,7 +313,7 @@ static void end(const struct call *call, const struct error *error, int64_t star
         metrics_idle();
     } else {
         log_request(call, error, ended - started);
-        metrics_request(operation_number(call->route), call->reply->status, ended - started);
+        metrics_request(operation_number(call), call->reply->status, ended - started);
     }
     metrics_follow(ended);
 }
@@ -324,7 +322,8 @@ void dispatch(struct service *service, struct request *request, struct reply *re
 {
     int64_t started = clock_monotonic();
     metrics_busy();
-    struct call call = {.service = service, .arena = request->arena, .request = request, .reply = reply};
+    struct call call = {
+        .service = service, .arena = request->arena, .request = request, .reply = reply, .routes = routes()};
     call.caller.client_address = request->client_address;
     call.caller.request_id = request->request_id;
     log_context(request->request_id, NULL, NULL, NULL);

@@ -303,25 +303,26 @@ static void add_tags(struct writer *writer)
     add(writer, "],\n");
 }
 
-static bool path_is_first(const struct route *rows, size_t index)
+static bool path_is_first(const struct route_table *table, size_t index)
 {
     for (size_t i = 0; i < index; i++)
-        if (strcmp(rows[i].path, rows[index].path) == 0)
+        if (strcmp(table->rows[i].path, table->rows[index].path) == 0)
             return false;
     return true;
 }
 
-static void add_paths(struct writer *writer, const struct route *rows, size_t count)
+static void add_paths(struct writer *writer, const struct route_table *table)
 {
+    const struct route *rows = table->rows;
     const char *separator = "";
     add(writer, "\"paths\":{");
-    for (size_t i = 0; i < count; i++) {
-        if (!path_is_first(rows, i))
+    for (size_t i = 0; i < table->count; i++) {
+        if (!path_is_first(table, i))
             continue;
         add(writer, separator);
         add_json(writer, rows[i].path);
         const char *inner = ":{";
-        for (size_t j = i; j < count; j++) {
+        for (size_t j = i; j < table->count; j++) {
             if (strcmp(rows[j].path, rows[i].path) != 0)
                 continue;
             add(writer, inner);
@@ -334,12 +335,12 @@ static void add_paths(struct writer *writer, const struct route *rows, size_t co
     add(writer, "},\n");
 }
 
-static void add_components(struct writer *writer, const struct route *rows, size_t count)
+static void add_components(struct writer *writer, const struct route_table *table)
 {
     collect(writer, &failure_schema, false);
-    for (size_t i = 0; i < count; i++) {
-        collect(writer, rows[i].body, true);
-        collect(writer, rows[i].reply, false);
+    for (size_t i = 0; i < table->count; i++) {
+        collect(writer, table->rows[i].body, true);
+        collect(writer, table->rows[i].reply, false);
     }
     add(writer, "\"components\":{\"securitySchemes\":{\"jwt\":{\"type\":\"http\",\"scheme\":\"bearer\",\"bearerFormat\":\"JWT\"}},"
                 "\"schemas\":{");
@@ -352,11 +353,9 @@ static void add_components(struct writer *writer, const struct route *rows, size
     add(writer, "}}");
 }
 
-const char *openapi_text(struct arena *arena, const char *base_url)
+const char *openapi_text(struct arena *arena, const struct route_table *table, const char *base_url)
 {
     struct writer *writer = arena_alloc(arena, sizeof *writer);
-    size_t count;
-    const struct route *rows = routes(&count);
     buffer_init(&writer->text, arena);
     buffer_reserve(&writer->text, (size_t)64 * 1024);
     add(writer, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Gatehouse\",\"version\":\"" API_VERSION "\",\"description\":"
@@ -365,8 +364,8 @@ const char *openapi_text(struct arena *arena, const char *base_url)
     add_json(writer, base_url != NULL ? base_url : "/");
     add(writer, "}],\n");
     add_tags(writer);
-    add_paths(writer, rows, count);
-    add_components(writer, rows, count);
+    add_paths(writer, table);
+    add_components(writer, table);
     add(writer, "}\n");
     return writer->text.bytes;
 }

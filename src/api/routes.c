@@ -10,22 +10,21 @@
 static const struct routes_group *const groups[] = {&routes_accounts, &routes_files, &routes_service};
 
 /* One array, since a row's place in it is the number under which its requests are counted. */
-static struct route table[ROUTES_MAX];
-static size_t count;
+static struct route rows[ROUTES_MAX];
+static struct route_table table = {.rows = rows};
 
 static void join_groups(void)
 {
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-        assert(count + groups[i]->count <= ROUTES_MAX);
-        memcpy(table + count, groups[i]->rows, groups[i]->count * sizeof *table);
-        count += groups[i]->count;
+        assert(table.count + groups[i]->count <= ROUTES_MAX);
+        memcpy(rows + table.count, groups[i]->rows, groups[i]->count * sizeof *rows);
+        table.count += groups[i]->count;
     }
 }
 
-const struct route *routes(size_t *count_out)
+const struct route_table *routes(void)
 {
-    if (count == 0)
+    if (table.count == 0)
         join_groups();
-    *count_out = count;
-    return table;
+    return &table;
 }

@@ -122,7 +122,8 @@ struct error *system_version(struct call *call)
 
 struct error *system_openapi(struct call *call)
 {
-    buffer_add_text(&call->reply->body, openapi_text(call->arena, call->service->configuration->service.base_url));
+    const char *base_url = call->service->configuration->service.base_url;
+    buffer_add_text(&call->reply->body, openapi_text(call->arena, call->routes, base_url));
     return NULL;
 }
 

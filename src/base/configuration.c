@@ -371,6 +371,15 @@ static void read_file(struct reading *reading)
               arena_format(reading->arena, "%s is not an INI file", reading->path));
 }
 
+const char *configuration_variable(struct arena *arena, const struct configuration_row *row)
+{
+    char *variable = arena_format(arena, CONFIGURATION_PREFIX "%s_%s", row->section, row->name);
+    for (char *at = variable; *at != '\0'; at++)
+        if (*at >= 'a' && *at <= 'z')
+            *at = (char)(*at - 'a' + 'A');
+    return variable;
+}
+
 static void read_environment(struct reading *reading)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {

@@ -7,8 +7,7 @@
 #include "base/arena.h"
 #include "base/limits.h"
 
-#define PREFIX "GATEHOUSE_"
-#define PREFIX_LENGTH (sizeof PREFIX - 1)
+#define PREFIX_LENGTH (sizeof CONFIGURATION_PREFIX - 1)
 #define DISTANCE_MAX 2
 
 extern char **environ;
@@ -63,15 +62,6 @@ static void compare(struct search *search, const char *known)
     search->found = known;
 }
 
-const char *configuration_variable(struct arena *arena, const struct configuration_row *row)
-{
-    char *variable = arena_format(arena, PREFIX "%s_%s", row->section, row->name);
-    for (char *at = variable; *at != '\0'; at++)
-        if (*at >= 'a' && *at <= 'z')
-            *at = (char)(*at - 'a' + 'A');
-    return variable;
-}
-
 static bool is_of_tools(const char *name)
 {
     for (size_t i = 0; i < sizeof tools / sizeof *tools; i++)
@@ -103,7 +93,7 @@ const struct configuration_stray *configuration_strays(struct arena *arena, size
     struct configuration_stray *strays = arena_array(arena, variables + 1, sizeof *strays);
     *count_out = 0;
     for (char **at = environ; *at != NULL; at++) {
-        if (strncmp(*at, PREFIX, PREFIX_LENGTH) != 0 || is_of_tools(*at))
+        if (strncmp(*at, CONFIGURATION_PREFIX, PREFIX_LENGTH) != 0 || is_of_tools(*at))
             continue;
         struct search search = {.name = *at, .length = strcspn(*at, "="), .nearest = DISTANCE_MAX + 1};
         for (size_t i = 0; i < known_count; i++)

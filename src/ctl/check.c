@@ -15,66 +15,6 @@
 #include "service/inspect.h"
 #include "service/setup.h"
 
-static const char *level_text(enum check_level level)
-{
-    static const char *const texts[] = {"ok", "note", "warning", "error"};
-    return texts[level];
-}
-
-static void print(const char *part, enum check_level level, const struct error *error, const char *advice)
-{
-    if (error == NULL) {
-        (void)printf("%-14s ok\n", part);
-        return;
-    }
-    (void)printf("%-14s %s%s%s\n", part, level == CHECK_ERROR ? "" : level_text(level), level == CHECK_ERROR ? "" : ": ",
-                 error->message);
-    if (error->detail != NULL && strcmp(error->detail, error->message) != 0)
-        (void)printf("%-14s   %s\n", "", error->detail);
-    for (const struct error_entry *entry = error->entries; entry != NULL; entry = entry->next)
-        (void)printf("%-14s   %s: %s\n", "", entry->path, entry->message);
-    if (advice != NULL)
-        (void)printf("%-14s   %s\n", "", advice);
-}
-
-/* Where an error has nothing but a detail, that is what the operator is told, and not what a caller would be. */
-static void speak_plainly(struct error *error)
-{
-    if (error == NULL || error->detail == NULL || strcmp(error->message, error_sentence(ERROR_INTERNAL)) != 0)
-        return;
-    error->message = error->detail;
-    error->detail = NULL;
-}
-
-void check_write(struct ctl_json *json, const char *part, enum check_level level, struct error *error, const char *advice)
-{
-    speak_plainly(error);
-    ctl_json_open(json, NULL, '{');
-    ctl_json_text(json, "part", part);
-    ctl_json_text(json, "state", level_text(error == NULL ? CHECK_OK : level));
-    ctl_json_text(json, "message", error != NULL ? error->message : NULL);
-    ctl_json_open(json, "details", '[');
-    if (error != NULL && error->detail != NULL)
-        ctl_json_text(json, NULL, error->detail);
-    for (const struct error_entry *entry = error != NULL ? error->entries : NULL; entry != NULL; entry = entry->next)
-        ctl_json_text(json, NULL, arena_format(json->arena, "%s: %s", entry->path, entry->message));
-    ctl_json_close(json);
-    ctl_json_text(json, "advice", error != NULL ? advice : NULL);
-    ctl_json_close(json);
-}
-
-bool check_tell(struct checks *checks, const char *part, enum check_level level, struct error *error, const char *advice)
-{
-    level = error == NULL ? CHECK_OK : level;
-    checks->worst = level > checks->worst ? level : checks->worst;
-    speak_plainly(error);
-    if (checks->as_json)
-        check_write(&checks->json, part, level, error, advice);
-    else
-        print(part, level, error, advice);
-    return error == NULL;
-}
-
 /* ---- this machine -------------------------------------------------------------------------------- */
 
 /* Root may read and write everything, so what the workers may not is not found. */
@@ -162,7 +102,7 @@ static int check(struct run *run)
     check_all(run, &checks);
     if (checks.as_json) {
         ctl_json_close(&checks.json);
-        ctl_json_text(&checks.json, "status", level_text(checks.worst == CHECK_NOTE ? CHECK_OK : checks.worst));
+        ctl_json_text(&checks.json, "status", check_level_text(checks.worst == CHECK_NOTE ? CHECK_OK : checks.worst));
         ctl_json_close(&checks.json);
     }
     return checks.worst == CHECK_ERROR ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -23,6 +23,9 @@ struct checks {
     bool as_json;
 };
 
+/* "ok", "note", "warning", "error". */
+const char *check_level_text(enum check_level level);
+
 /* Tells how a part is; `level` and `advice` (may be NULL) count where there is an error. Whether there is none. */
 bool check_tell(struct checks *checks, const char *part, enum check_level level, struct error *error, const char *advice);
 

@@ -145,7 +145,7 @@ void ctl_json_words(struct ctl_json *json, const char *name, const struct text_l
 /* What `migrate` does: secrets, migrations of that directory, the workers' account. */
 struct error *ctl_make_ready(struct run *run, const char *sql);
 
-/* Prints an error for the operator: message, detail, entries. Returns EXIT_FAILURE. */
+/* Prints an error for the operator: message, detail, entries (fail.c). Returns EXIT_FAILURE. */
 int ctl_fail(const struct error *error);
 
 /* Reads the configuration and opens the service; service_close() is the caller's. */

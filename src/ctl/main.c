@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/error.h"
 #include "base/secret.h"
 #include "ctl/ctl_int.h"
 
@@ -60,18 +59,6 @@ static const struct ctl_command *const commands[] = {
     &version,
     NULL,
 };
-
-int ctl_fail(const struct error *error)
-{
-    /* The sentence for callers speaks of a request; the operator is told what it was. */
-    bool is_plain = error->detail != NULL && strcmp(error->message, error_sentence(ERROR_INTERNAL)) == 0;
-    (void)fprintf(stderr, "gatehousectl: %s\n", is_plain ? error->detail : error->message);
-    if (error->detail != NULL && !is_plain && strcmp(error->detail, error->message) != 0)
-        (void)fprintf(stderr, "  %s\n", error->detail);
-    for (const struct error_entry *entry = error->entries; entry != NULL; entry = entry->next)
-        (void)fprintf(stderr, "  %s: %s\n", entry->path, entry->message);
-    return EXIT_FAILURE;
-}
 
 static bool is_help(const char *word)
 {

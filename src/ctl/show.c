@@ -32,8 +32,8 @@ static void print_json(struct run *run, const struct route *rows, size_t count)
 
 static int show_routes(struct run *run)
 {
-    size_t count;
-    const struct route *rows = routes(&count);
+    const struct route *rows = routes()->rows;
+    size_t count = routes()->count;
     if (run->json) {
         print_json(run, rows, count);
         return EXIT_SUCCESS;
@@ -46,7 +46,7 @@ static int show_routes(struct run *run)
 
 static int show_openapi(struct run *run)
 {
-    (void)fputs(openapi_text(run->arena, NULL), stdout);
+    (void)fputs(openapi_text(run->arena, routes(), NULL), stdout);
     return EXIT_SUCCESS;
 }
 
