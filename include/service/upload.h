@@ -45,7 +45,7 @@ struct error *upload_admit(struct service *service, struct arena *arena, const s
 /*
  * Receives, checks and stores all files of the request, or none. *records_out points to *count_out records in the order
  * sent. REQUEST_MALFORMED, REQUEST_INVALID with every failing path, TOO_LARGE (path file[n]), FILE_DUPLICATE (member
- * id), STORAGE_FULL, STORAGE_UNAVAILABLE, DATABASE_UNAVAILABLE.
+ * id), STORAGE_FULL, STORAGE_UNAVAILABLE, DATABASE_UNAVAILABLE. The bytes of what is refused are released when it returns.
  */
 struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,
                              struct request *request, struct file_record **records_out, size_t *count_out);

@@ -293,6 +293,23 @@ struct error *upload_admit(struct service *service, struct arena *arena, const s
     return exceeds ? error_plain(arena, ERROR_QUOTA_EXCEEDED) : NULL;
 }
 
+static struct error *receive(struct upload *upload, struct request *request)
+{
+    TRY(upload_read(upload, request));
+    TRY(upload_judge(upload));
+    TRY(upload_scan(upload));
+    return upload_store(upload);
+}
+
+/* Before the refusal is sent: what comes after it waits for the client, and the bytes would be held as long. */
+static struct error *release_bytes(struct upload *upload, struct error *error)
+{
+    for (size_t i = 0; i < upload->file_count; i++)
+        if (upload->files[i].writer != NULL)
+            blob_abort(upload->files[i].writer);
+    return error;
+}
+
 struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,
                              struct request *request, struct file_record **records_out, size_t *count_out)
 {
@@ -301,10 +318,9 @@ struct error *upload_receive(struct service *service, struct arena *arena, const
     upload->arena = arena;
     upload->caller = caller;
     validation_init(&upload->validation, arena);
-    TRY(upload_read(upload, request));
-    TRY(upload_judge(upload));
-    TRY(upload_scan(upload));
-    TRY(upload_store(upload));
+    struct error *error = receive(upload, request);
+    if (error != NULL)
+        return release_bytes(upload, error);
     count_files(upload);
     struct file_record *records = arena_array(arena, upload->file_count, sizeof *records);
     for (size_t i = 0; i < upload->file_count; i++)

@@ -11,6 +11,7 @@ import subprocess
 import threading
 import time
 
+import fastcgi_client
 import pytest
 
 from support import crash, files, multipart, samples, system
@@ -118,6 +119,20 @@ def test_a_full_disk_is_storage_full_and_leaves_nothing(stack, stray, small_disk
         record = worker.call("GET", stack.prefix + "/system/files?limit=1", token=stray.token)
         assert record.status == 200
         assert upload(worker, stack, stray, files.form(samples.noise(1 << 19), "fits too.bin")).status == 200
+
+
+def test_a_refused_upload_holds_no_bytes_once_it_is_answered(stack, stray, small_disk):
+    """Although its client does not hang up, so that the worker still waits for that."""
+    with system.worker(stack, files_directory=str(small_disk), files_delivery="stream") as worker:
+        free = os.statvfs(small_disk).f_bfree
+        mark = multipart.boundary()
+        body = multipart.encode(files.form(samples.noise(1 << 20), "good.bin", bucket="no-such-bucket"), mark)
+        parameters = fastcgi_client.environment("POST", stack.prefix + "/system/files", body=body,
+                                                content_type=multipart.content_type(mark),
+                                                headers={"Authorization": f"Bearer {stray.token}"})
+        with worker.connect() as connection:
+            assert connection.request(parameters, body).status == 400
+            assert os.statvfs(small_disk).f_bfree == free, "bytes of a refused upload are still held"
 
 
 def test_a_file_size_limit_of_the_process_is_storage_trouble_not_a_crash(stack, stray, tmp_path):
