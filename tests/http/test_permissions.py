@@ -6,6 +6,7 @@ import concurrent.futures
 import itertools
 import json
 import pathlib
+import re
 import uuid
 
 import pytest
@@ -24,6 +25,8 @@ MALFORMED = json.loads((pathlib.Path(__file__).parent / "data" / "permissions_ma
 MODULES, AREAS, LETTERS = ("cus", "inv", "*", "c", "cust"), ("file", "org", "*", "fil"), "arw"
 PATTERNS = [":".join(row) for row in itertools.product(MODULES, AREAS, LETTERS)]
 GENERAL = ["".join(row) + ":*" for size in (1, 2, 3) for row in itertools.permutations("rwx", size)]
+GUIDE = (pathlib.Path(__file__).resolve().parents[2] / "docs" / "permissions.md").read_text(encoding="utf-8")
+EXAMPLES = re.findall(r"^\| `([^`|]+)` \| `([^`|]+)` \| (yes|no) \| .* \|$", GUIDE, re.MULTILINE)
 
 
 def probe(api, token, permission):
@@ -60,6 +63,17 @@ def role(database):
 def test_each_pattern_grants_what_the_reference_model_grants(api, subject, database, patterns):
     database.set_grants(subject.id, " ".join(patterns))
     assert decisions(api, subject.token) == expected(patterns)
+
+
+def test_the_guide_has_examples_of_both_decisions():
+    assert len(EXAMPLES) >= 15 and {answer for _, _, answer in EXAMPLES} == {"yes", "no"}
+
+
+@pytest.mark.parametrize("held, required, answer", EXAMPLES)
+def test_an_example_of_the_guide_is_decided_as_it_says(api, subject, database, held, required, answer):
+    database.set_grants(subject.id, held)
+    reply = api.post("/customers/authorise", token=subject.token, json={"permission": required}, status=200).json()
+    assert reply["allowed"] == permissions.allowed(held.split(" "), required) == (answer == "yes")
 
 
 @pytest.mark.parametrize("patterns",
