@@ -14,7 +14,7 @@ struct route_table;
  */
 const char *openapi_text(struct arena *arena, const struct route_table *table, const char *base_url);
 
-/* Whether the document declares a tag of that name. Every row's tag must be declared. */
+/* Whether the document declares a tag of that name. Every row's tag must be declared: a test asks. */
 bool openapi_has_tag(const char *name);
 
 #endif

@@ -89,7 +89,6 @@
 /* Lists. */
 #define LIMIT_PAGE_DEFAULT 25
 #define LIMIT_PAGE_MAX 100
-#define LIMIT_CURSOR_BYTES 256
 
 /* One log line, written with one write(2). */
 #define LIMIT_LOG_LINE_BYTES 8192

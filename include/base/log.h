@@ -120,6 +120,8 @@ bool log_wants(enum log_level level, enum log_module module);
 void log_event(enum log_level level, enum log_module module, const char *message, const struct log_field *fields);
 
 const char *log_level_text(enum log_level level);
+
+/* The text that log_module_parse() reads; for tests. */
 const char *log_module_text(enum log_module module);
 
 /* Reads a level or module by its text; false when there is none of that name. */

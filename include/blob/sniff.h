@@ -38,7 +38,7 @@ struct sniff_rest {
  */
 struct error *sniffer_open(struct arena *arena, struct sniffer **sniffer_out);
 
-/* What libmagic was bounded to: the bytes that it looks at, and those on which it guesses an encoding. */
+/* What libmagic was bounded to: the bytes that it looks at, and those on which it guesses an encoding. For tests. */
 void sniffer_bounds(struct sniffer *sniffer, size_t *bytes_out, size_t *encoding_bytes_out);
 
 /*

@@ -24,8 +24,7 @@ struct error;
 /* Held by an operator who waits for the scrub: whoever does it in the background gives it back. */
 #define MAINTENANCE_SCRUB_WANTED "scrub-wanted"
 
-#define MAINTENANCE_NAME_BYTES 32
-#define MAINTENANCE_POSITION_CHARACTERS 1024
+/* A lease's name has at most 32 bytes, a position at most 1024 characters. */
 
 /*
  * Takes the lease `name`, or renews it where `holder` has it; *held_out is false when another one holds it. It

@@ -23,7 +23,7 @@ enum organisation_status { ORGANISATION_PROVISIONING, ORGANISATION_ACTIVE, ORGAN
 struct organisation {
     struct id id;
     const char *name;
-    struct text_list services; /* words of organisation_services, in that order */
+    struct text_list services; /* what the customer pays for: "inventory", "logistics", in that order */
     enum organisation_status status;
     int64_t quota_bytes; /* ORGANISATION_NO_QUOTA: none */
     int64_t quota_files;
@@ -32,9 +32,6 @@ struct organisation {
 };
 
 #define ORGANISATION_NO_QUOTA INT64_C(-1)
-
-/* The services a customer can pay for ("inventory", "logistics"), ended by NULL. */
-extern const char *const organisation_services[];
 
 const char *organisation_status_text(enum organisation_status status);
 

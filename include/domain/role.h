@@ -39,9 +39,6 @@ const struct role *role_find(const struct role_list *roles, const char *id);
 #define ROLE_ADMINISTRATOR "admin"
 bool role_is_internal(const char *id);
 
-/* Whether the role is one of those only holders of `*:*:a` may grant (`admin`, `account-admin`). */
-bool role_is_reserved(const char *id);
-
 /*
  * Whether whoever holds the patterns `held` may grant `role`: all its permissions are covered, and a
  * reserved role is granted by holders of `*:*:a` only.

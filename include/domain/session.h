@@ -19,7 +19,7 @@ struct error;
 struct error *session_insert(struct database *database, struct arena *arena, struct id id, struct id user,
                              int64_t seconds);
 
-/* Whether the session is the user's, has not ended and not expired. */
+/* Whether the session is the user's, has not ended and not expired. For tests: principal_load() asks it as well. */
 struct error *session_check(struct database *database, struct arena *arena, struct id id, struct id user,
                             bool *good_out);
 

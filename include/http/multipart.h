@@ -65,7 +65,7 @@ struct error *multipart_feed(struct multipart *multipart, const void *bytes, siz
 /* Tells that the body has ended. REQUEST_MALFORMED when its closing delimiter has not come. */
 struct error *multipart_finish(struct multipart *multipart);
 
-/* Parts begun so far. */
+/* Parts begun so far; for tests. */
 size_t multipart_count(const struct multipart *multipart);
 
 #endif

@@ -62,7 +62,7 @@ struct database *database_new(const struct database_options *options);
 /* Closes and releases; an open transaction is gone. NULL inside is fine; *database becomes NULL. */
 void database_free(struct database **database);
 
-/* Drops the connection, if any; the next use connects again. Not inside a transaction. */
+/* Drops the connection, if any; the next use connects again. Not inside a transaction. For tests. */
 void database_close(struct database *database);
 
 /*

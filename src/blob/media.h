@@ -49,7 +49,7 @@ const struct media *media_of_name(const char *file_name);
 /* The families of bytes found to be of this type, and to be `text` or not. */
 unsigned media_families(const char *media_type, bool text);
 
-/* All rows; *count_out is their number. */
+/* All rows; *count_out is their number. For tests. */
 const struct media *media_rows(size_t *count_out);
 
 #endif

@@ -14,7 +14,10 @@
 void password_memory_begin(void);
 void password_memory_end(void);
 
-/* How many bytes of addresses the process keeps for it: 0 before the first hash of over PASSWORD_MEMORY_LEAST bytes. */
+/*
+ * How many bytes of addresses the process keeps for it: 0 before the first hash of over PASSWORD_MEMORY_LEAST bytes. For
+ * tests.
+ */
 size_t password_memory_kept(void);
 
 /* Less gains nothing by large pages. */

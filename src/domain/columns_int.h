@@ -26,7 +26,6 @@
 
 #define ORGANISATION_COLUMNS \
     "o.id, o.name, o.services, o.status, o.quota_bytes, o.quota_files, o.created_at, o.updated_at"
-#define ORGANISATION_COLUMN_COUNT 8
 
 /*
  * What triggers keep (sql/011-principal.sql), worked out: the roles of the user u.id, and the permissions of all roles, each
@@ -42,7 +41,6 @@
 #define FILE_BODY_COLUMNS \
     "f.user_id, f.bucket, f.type, f.name, f.hash, f.size, f.content_type, f.status, f.tags, f.damaged_at"
 #define FILE_COLUMNS "f.id, f.organisation_id, " FILE_BODY_COLUMNS ", f.created_at, f.updated_at, f.archived_at"
-#define FILE_COLUMN_COUNT 15
 
 /* A status as it stands in the row; an unknown word denies. */
 enum user_status user_status_read(const char *text);
@@ -60,9 +58,6 @@ void file_read(struct arena *arena, const struct rows *rows, size_t row, size_t 
 /* FILE_BODY_COLUMNS of a file whose id and organisation are known; the times are NULL. */
 void file_read_body(struct arena *arena, const struct rows *rows, size_t row, size_t first, struct id id,
                     struct id organisation, struct file_record *record_out);
-
-/* The lines of a text, in the arena; none for "". */
-struct text_list file_tags_read(struct arena *arena, const char *text);
 
 /*
  * The text of a permission column, NULL for NULL. A text ends at its first NUL byte, so one behind which more stands would

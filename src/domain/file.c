@@ -16,7 +16,8 @@ const char *file_status_text(enum file_status status)
     return statuses[status];
 }
 
-struct text_list file_tags_read(struct arena *arena, const char *text)
+/* The lines of a text, in the arena; none for "". */
+static struct text_list read_tags(struct arena *arena, const char *text)
 {
     struct text_list tags = {NULL, 0};
     if (text[0] == '\0')
@@ -47,7 +48,7 @@ void file_read_body(struct arena *arena, const struct rows *rows, size_t row, si
         .size = rows_integer(rows, row, first + 5),
         .content_type = rows_text(rows, row, first + 6),
         .status = strcmp(rows_text(rows, row, first + 7), "active") == 0 ? FILE_ACTIVE : FILE_ARCHIVED,
-        .tags = file_tags_read(arena, rows_text(rows, row, first + 8)),
+        .tags = read_tags(arena, rows_text(rows, row, first + 8)),
         .damaged = !rows_is_null(rows, row, first + 9),
     };
     size_t length;

@@ -7,8 +7,6 @@
 #include "base/error.h"
 #include "domain/columns_int.h"
 
-const char *const organisation_services[] = {"inventory", "logistics", NULL};
-
 static const char *const statuses[] = {"provisioning", "active", "disabled", NULL};
 
 /* The same id on every installation: version 7, at the beginning of time. */

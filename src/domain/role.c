@@ -41,7 +41,8 @@ const struct role *role_find(const struct role_list *roles, const char *id)
     return NULL;
 }
 
-bool role_is_reserved(const char *id)
+/* Whether the role is one of those only holders of `*:*:a` may grant (`admin`, `account-admin`). */
+static bool is_reserved(const char *id)
 {
     return word_index(reserved, id) >= 0;
 }
@@ -53,7 +54,7 @@ bool role_is_internal(const char *id)
 
 bool role_grantable(const struct role *role, const struct text_list *held)
 {
-    if (role_is_reserved(role->id) && !permission_covers(held, PERMISSION_EVERYTHING))
+    if (is_reserved(role->id) && !permission_covers(held, PERMISSION_EVERYTHING))
         return false;
     for (size_t i = 0; i < role->permissions.count; i++) {
         struct permission permission;

@@ -284,29 +284,6 @@ int cache_remove(struct cache *cache, MDB_txn *txn, const char *key, size_t leng
     return code != 0 ? code : delete_entry(cache, txn, key, length, counter);
 }
 
-int cache_put(struct cache *cache, MDB_txn *txn, const char *key, const void *bytes, size_t length, unsigned ttl_seconds)
-{
-    struct cache_name name, age;
-    size_t key_length = strlen(key);
-    struct entry_head head = {
-        .stored_at = cache_clock(), .stored_wall = clock_now(), .ttl = (int64_t)ttl_seconds * 1000000};
-    int code = delete_entry(cache, txn, key, key_length, NULL);
-    if (code != 0)
-        return code;
-    make_tag(cache, key, key_length, &head, bytes, length, head.tag);
-    MDB_val wanted = cache_name(&name, 'e', key, key_length);
-    MDB_val value = {.mv_size = sizeof head + length};
-    code = mdb_put(txn, cache->dbi, &wanted, &value, MDB_RESERVE);
-    if (code != 0)
-        return code;
-    memcpy(value.mv_data, &head, sizeof head);
-    memcpy((unsigned char *)value.mv_data + sizeof head, bytes, length);
-    MDB_val place = age_name(&age, head.stored_at, key, key_length);
-    MDB_val nothing = {.mv_size = 0};
-    code = mdb_put(txn, cache->dbi, &place, &nothing, 0);
-    return code != 0 ? code : cache_trim(cache, txn);
-}
-
 /* ---- the bound ----------------------------------------------------------------------------------- */
 
 static int used_bytes(struct cache *cache, MDB_txn *txn, size_t *used_out)
@@ -333,7 +310,8 @@ static int delete_oldest(struct cache *cache, MDB_txn *txn)
     return code != 0 ? code : delete_entry(cache, txn, name, length, &cache->removed.room);
 }
 
-int cache_trim(struct cache *cache, MDB_txn *txn)
+/* Removes the oldest entries until the rest takes a good part less than the file may hold. */
+static int trim(struct cache *cache, MDB_txn *txn)
 {
     size_t used = 0;
     int code = used_bytes(cache, txn, &used);
@@ -346,4 +324,29 @@ int cache_trim(struct cache *cache, MDB_txn *txn)
     }
     /* Full without an entry: what the file says of itself is not true. */
     return code == MDB_NOTFOUND ? MDB_CORRUPTED : code;
+}
+
+/* ---- writing ------------------------------------------------------------------------------------- */
+
+int cache_put(struct cache *cache, MDB_txn *txn, const char *key, const void *bytes, size_t length, unsigned ttl_seconds)
+{
+    struct cache_name name, age;
+    size_t key_length = strlen(key);
+    struct entry_head head = {
+        .stored_at = cache_clock(), .stored_wall = clock_now(), .ttl = (int64_t)ttl_seconds * 1000000};
+    int code = delete_entry(cache, txn, key, key_length, NULL);
+    if (code != 0)
+        return code;
+    make_tag(cache, key, key_length, &head, bytes, length, head.tag);
+    MDB_val wanted = cache_name(&name, 'e', key, key_length);
+    MDB_val value = {.mv_size = sizeof head + length};
+    code = mdb_put(txn, cache->dbi, &wanted, &value, MDB_RESERVE);
+    if (code != 0)
+        return code;
+    memcpy(value.mv_data, &head, sizeof head);
+    memcpy((unsigned char *)value.mv_data + sizeof head, bytes, length);
+    MDB_val place = age_name(&age, head.stored_at, key, key_length);
+    MDB_val nothing = {.mv_size = 0};
+    code = mdb_put(txn, cache->dbi, &place, &nothing, 0);
+    return code != 0 ? code : trim(cache, txn);
 }

@@ -136,9 +136,6 @@ int cache_put(struct cache *cache, MDB_txn *txn, const char *key, const void *by
 /* Removes an entry and a lease of that key; *counter (one of cache->removed) counts the entries. */
 int cache_remove(struct cache *cache, MDB_txn *txn, const char *key, size_t length, uint64_t *counter);
 
-/* Removes the oldest entries until the rest takes a good part less than the file may hold. */
-int cache_trim(struct cache *cache, MDB_txn *txn);
-
 /* Microseconds of a clock that goes on while the machine sleeps. */
 int64_t cache_clock(void);
 

@@ -279,12 +279,6 @@ int database_fixture_pid(void)
     return fixture.server;
 }
 
-const char *database_fixture_directory(void)
-{
-    start();
-    return fixture.directory;
-}
-
 const char *database_fixture_sql(void)
 {
     start();

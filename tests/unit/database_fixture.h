@@ -48,9 +48,6 @@ void database_fixture_restart(const char *const *more);
 /* The server's process, for SIGSTOP and SIGCONT. */
 int database_fixture_pid(void);
 
-/* The temporary directory of this program's run; removed at its end. */
-const char *database_fixture_directory(void);
-
 /* The directory of the sources' sql files. */
 const char *database_fixture_sql(void);
 

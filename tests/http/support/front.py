@@ -216,7 +216,7 @@ class Front:
             return
         getattr(self, "_" + fault["kind"].replace(" ", "_"))(stream, call, fault)
 
-    def _hand_on(self, call, kind=None):
+    def _hand_on(self, call):
         """The provider's own answer as bytes."""
         connection = http.client.HTTPConnection(HOST, self.backend, timeout=30)
         try:
@@ -234,7 +234,7 @@ class Front:
         more = f"Location: {reply.getheader('Location')}\r\n" if reply.getheader("Location") else ""
         if reply.status == 204:
             return f"HTTP/1.1 204 No Content\r\nConnection: close\r\n{more}\r\n".encode()
-        return _said(reply.status, body, kind or reply.getheader("Content-Type"), more)
+        return _said(reply.status, body, reply.getheader("Content-Type"), more)
 
     # ---- faults
 
@@ -288,9 +288,6 @@ class Front:
 
     def _bomb(self, stream, _call, _fault):
         stream.sendall(_said(200, _bomb_bytes(), "application/json", "Content-Encoding: gzip\r\n"))
-
-    def _relabelled(self, stream, call, fault):
-        stream.sendall(self._hand_on(call, fault["type"]))
 
 
 @functools.cache

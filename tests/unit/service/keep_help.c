@@ -61,6 +61,13 @@ static void store(struct keep *keep, struct id id, const void *bytes, size_t len
     expect_ok(blob_commit(writer, id));
 }
 
+static void age_row(struct keep *keep, struct id id, int64_t seconds)
+{
+    sql(keep->service.database, keep->arena,
+        "UPDATE file SET created_at = created_at - INTERVAL %lld SECOND WHERE id = %s", (long long)seconds,
+        sql_id(keep->arena, id));
+}
+
 struct file_record keep_file(struct keep *keep, size_t length, unsigned seed, int64_t age)
 {
     struct file_record record = a_file(keep->arena, keep->organisation, keep->user);
@@ -72,7 +79,7 @@ struct file_record keep_file(struct keep *keep, size_t length, unsigned seed, in
     assert_false(insert_file(keep->service.database, keep->arena, &record));
     expect_ok(file_usage_recount(keep->service.database, keep->arena, keep->organisation, NULL));
     if (age > 0) {
-        keep_age_row(keep, record.id, age);
+        age_row(keep, record.id, age);
         keep_age_path(keep_path(keep, record.id), age);
     }
     return record;
@@ -95,13 +102,6 @@ const char *keep_path(struct keep *keep, struct id id)
 const char *keep_below(struct keep *keep, const char *path)
 {
     return arena_format(keep->arena, "%s/%s", blob_root(keep->service.blobs), path);
-}
-
-void keep_age_row(struct keep *keep, struct id id, int64_t seconds)
-{
-    sql(keep->service.database, keep->arena,
-        "UPDATE file SET created_at = created_at - INTERVAL %lld SECOND WHERE id = %s", (long long)seconds,
-        sql_id(keep->arena, id));
 }
 
 void keep_age_path(const char *path, int64_t seconds)

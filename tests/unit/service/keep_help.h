@@ -38,8 +38,7 @@ struct id keep_orphan(struct keep *keep, int64_t age);
 const char *keep_path(struct keep *keep, struct id id);
 const char *keep_below(struct keep *keep, const char *path);
 
-/* Puts back the time of a file's row, or of what lies at a path. */
-void keep_age_row(struct keep *keep, struct id id, int64_t seconds);
+/* Puts back the time of what lies at a path. */
 void keep_age_path(const char *path, int64_t seconds);
 
 /* Archives it, `seconds` ago. */
