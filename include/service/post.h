@@ -12,8 +12,8 @@
 #include "base/id.h"
 #include "base/secret.h"
 #include "domain/outbox.h"
-#include "store/mail.h"
-#include "store/mail_template.h"
+#include "store/mail/mail.h"
+#include "store/mail/mail_template.h"
 
 struct arena;
 struct error;

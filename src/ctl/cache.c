@@ -11,7 +11,7 @@
 #include "service/evict.h"
 #include "service/live.h"
 #include "service/service.h"
-#include "store/cache.h"
+#include "store/cache/cache.h"
 
 #define PAGE 100
 

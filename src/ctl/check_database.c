@@ -13,8 +13,8 @@
 #include "domain/principal.h"
 #include "identity/provider.h"
 #include "service/inspect.h"
-#include "store/database.h"
-#include "store/migrate.h"
+#include "store/database/database.h"
+#include "store/database/migrate.h"
 
 static struct error *check_migrations(struct checks *checks)
 {

@@ -11,8 +11,8 @@
 #include "ctl/check_int.h"
 #include "service/inspect.h"
 #include "service/setup.h"
-#include "store/mail.h"
-#include "store/mail_template.h"
+#include "store/mail/mail.h"
+#include "store/mail/mail_template.h"
 
 #define MAIL_SECONDS 10
 

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "ctl/ctl_int.h"
 #include "service/setup.h"
-#include "store/migrate.h"
+#include "store/database/migrate.h"
 
 static int grants(struct run *run)
 {

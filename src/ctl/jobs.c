@@ -35,8 +35,8 @@
 #include "service/service.h"
 #include "service/setup.h"
 #include "service/sync.h"
-#include "store/cache.h"
-#include "store/mail.h"
+#include "store/cache/cache.h"
+#include "store/mail/mail.h"
 
 /* Few at a time: all of them must be done within the lease, and a mail may take half a minute. */
 #define CLAIM_ITEMS 3

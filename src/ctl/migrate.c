@@ -22,8 +22,8 @@
 #include "domain/principal.h"
 #include "domain/session.h"
 #include "service/setup.h"
-#include "store/database.h"
-#include "store/migrate.h"
+#include "store/database/database.h"
+#include "store/database/migrate.h"
 
 static void report(void *context, const char *file_name)
 {

@@ -11,7 +11,7 @@
 #include "domain/file_keep.h"
 #include "domain/organisation.h"
 #include "service/service.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define PAGE 100
 

@@ -14,7 +14,7 @@
 #include "service/maintenance.h"
 #include "service/service.h"
 #include "service/setup.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 static volatile sig_atomic_t ending;
 

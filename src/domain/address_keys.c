@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "codec/address.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define PAGE_ROWS 1000
 

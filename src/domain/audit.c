@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 /* The columns' widths (sql/001-foundation.sql). */
 #define ACTION_BYTES 64

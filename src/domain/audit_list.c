@@ -16,7 +16,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define COLUMNS                                                                                                  \
     "a.id, a.at, a.action, a.organisation_id, a.user_id, a.target_type, a.target_id, a.client_address,"          \

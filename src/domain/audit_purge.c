@@ -3,7 +3,7 @@
 #include "domain/audit.h"
 
 #include "base/error.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 /* The smallest id of the millisecond behind `before`. */
 static struct id first_after(int64_t before)

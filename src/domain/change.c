@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 static const char *const kinds[CHANGE_KIND_COUNT] = {
     [CHANGE_CACHE] = "cache",

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "codec/digest.h"
 #include "codec/random.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 /* HMAC over user, purpose and code: a hash of one row means nothing in another. */
 static void hash_code(struct arena *arena, struct secret master, struct id user, const char *purpose, const char *code,

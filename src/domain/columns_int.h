@@ -12,7 +12,7 @@
 #include "domain/file.h"
 #include "domain/organisation.h"
 #include "domain/user.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define USER_COLUMNS                                                                                  \
     "u.id, u.organisation_id, u.email, u.phone, u.first_name, u.last_name, u.permissions, u.status, " \

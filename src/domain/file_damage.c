@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "domain/file_keep_int.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 static struct error *change(struct database *database, struct arena *arena, const struct statement *statement, struct id id,
                             bool *changed_out)

@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/file_keep_int.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 static const struct statement each_file = {"SELECT " KEPT_COLUMNS
                                            " FROM file f WHERE f.id > ? ORDER BY f.id LIMIT ?"};

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "domain/file_keep.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 static const struct statement lock_archived = {
     "SELECT f.archived_at FROM file f WHERE f.id = ? AND f.organisation_id = ? AND f.status = 'archived' FOR UPDATE"};

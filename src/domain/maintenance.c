@@ -2,7 +2,7 @@
 #include "domain/maintenance.h"
 
 #include "base/error.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 static const struct statement insert_row = {"INSERT INTO maintenance (name) VALUES (?)"};
 

@@ -2,7 +2,7 @@
 #include "domain/moment.h"
 
 #include "base/error.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 static const struct statement look_at_clock = {"SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000"};
 

@@ -9,7 +9,7 @@
 #include "base/metrics.h"
 #include "base/text.h"
 #include "codec/random.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define CLAIM_MAX 100
 #define WAIT_MIN_MS INT64_C(5000)

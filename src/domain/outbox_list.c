@@ -3,7 +3,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/outbox.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 struct error *outbox_list(struct database *database, struct arena *arena, unsigned limit,
                           struct outbox_lines *lines_out)

@@ -4,7 +4,7 @@
 #define GATEHOUSE_DOMAIN_PRINCIPAL_INT_H
 
 #include "domain/principal.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 /* The first columns; `p` is the user's row of `principal`, `v` the row of `change_version`. */
 #define PRINCIPAL_COLUMNS \

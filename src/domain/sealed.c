@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 /* Columns: primary key, name, id, sealed. */
 static const struct statement list_signing_keys = {

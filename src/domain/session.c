@@ -2,7 +2,7 @@
 #include "domain/session.h"
 
 #include "base/error.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 static const struct statement insert_session = {
     "INSERT INTO session (id, user_id, expires_at) VALUES (?, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)"};

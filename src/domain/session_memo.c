@@ -9,7 +9,7 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 struct slot {
     struct id user;

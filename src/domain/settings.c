@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 /* Rows looked at in one go on the way back to a good one; nearly always the first is. */
 #define LOOK_BACK 8

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "codec/address.h"
 #include "codec/digest.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 /* A statement's time is that of its start: whoever waited for a row may find it written a little in the future. */
 #define CLOCK_SLACK_SECONDS 5

@@ -12,7 +12,7 @@
 #include "codec/digest.h"
 #include "identity/embedded.h"
 #include "identity/provider.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 struct signing_key;
 

@@ -23,7 +23,7 @@
 #include "codec/signing_key.h"
 #include "domain/change.h"
 #include "identity/embedded_int.h"
-#include "store/cache.h"
+#include "store/cache/cache.h"
 
 #define REREAD_SECONDS 300
 #define STRANGE_SECONDS 30

@@ -12,7 +12,7 @@
 #include "codec/encoding.h"
 #include "codec/seal.h"
 #include "identity/keycloak_int.h"
-#include "store/cache.h"
+#include "store/cache/cache.h"
 
 /* How long before its end the service account's token is not used any more. */
 #define TOKEN_MARGIN_SECONDS 30

@@ -24,8 +24,8 @@
 #include "codec/digest.h"
 #include "codec/token.h"
 #include "identity/provider.h"
-#include "store/database.h"
-#include "store/web.h"
+#include "store/database/database.h"
+#include "store/http_client.h"
 
 struct cache;
 struct document;

@@ -16,7 +16,7 @@
 #include "codec/encoding.h"
 #include "codec/signing_key.h"
 #include "identity/outside_int.h"
-#include "store/cache.h"
+#include "store/cache/cache.h"
 
 #define LOOK_SECONDS 5
 #define FRESH_SECONDS 900

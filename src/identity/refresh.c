@@ -8,7 +8,7 @@
 #include "codec/random.h"
 #include "codec/seal.h"
 #include "identity/refresh_int.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define BYTES 32
 #define CHARACTERS 43 /* of base64url */

@@ -15,7 +15,7 @@
 #include "service/password_policy.h"
 #include "service/service.h"
 #include "service/sync.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 static struct error *audit_login(struct service *service, struct arena *arena, const struct caller *caller,
                                  const struct user *user, const char *action, const char *outcome)

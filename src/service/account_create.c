@@ -21,7 +21,7 @@
 #include "service/notice.h"
 #include "service/password_policy.h"
 #include "service/service.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 /* What one account needs on its way, shared by the steps. */
 struct creation {

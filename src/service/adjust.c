@@ -18,8 +18,8 @@
 #include "service/caller.h"
 #include "service/live.h"
 #include "service/service.h"
-#include "store/cache.h"
-#include "store/database.h"
+#include "store/cache/cache.h"
+#include "store/database/database.h"
 
 /* How long the cache keeps what the rows come to: a row that was typed in is announced by the job runner long before. How long
  * a process may take to read them. */

@@ -17,9 +17,9 @@
 #include "domain/maintenance.h"
 #include "service/backup_run_int.h"
 #include "service/service.h"
-#include "store/database.h"
-#include "store/dump.h"
-#include "store/migrate.h"
+#include "store/database/database.h"
+#include "store/database/dump.h"
+#include "store/database/migrate.h"
 
 #define DIRECTORY_MODE 0700
 #define PATIENCE_SECONDS 60

@@ -14,8 +14,8 @@
 #include "service/caller.h"
 #include "service/live.h"
 #include "service/service.h"
-#include "store/cache.h"
-#include "store/database.h"
+#include "store/cache/cache.h"
+#include "store/database/database.h"
 
 /* What goes when secrets are read anew: all that was fetched or judged with them. */
 static const char *const secret_prefixes[] = {CACHE_PREFIX_KEYS, CACHE_PREFIX_TOKENS};

@@ -14,7 +14,7 @@
 #include "domain/file.h"
 #include "service/caller.h"
 #include "service/service.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define ATTEMPTS 3
 

@@ -21,8 +21,8 @@
 #include "service/live.h"
 #include "service/scrub.h"
 #include "service/service.h"
-#include "store/database.h"
-#include "store/migrate.h"
+#include "store/database/database.h"
+#include "store/database/migrate.h"
 
 /* How long an answer of the mail server is good for: whoever watches asks every few seconds. */
 #define MAIL_MICROSECONDS INT64_C(60000000)

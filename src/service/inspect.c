@@ -22,7 +22,7 @@
 #include "identity/provider.h"
 #include "service/link.h"
 #include "service/service.h"
-#include "store/mail.h"
+#include "store/mail/mail.h"
 
 /* The first finding is the message, the others are entries. */
 static void add(struct arena *arena, struct error **error, const char *what, const char *sentence)

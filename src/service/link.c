@@ -19,7 +19,7 @@
 #include "service/caller.h"
 #include "service/live.h"
 #include "service/service.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define KEYS_REMEMBERED 4
 #define END_BYTES 7

@@ -15,8 +15,8 @@
 #include "service/evict.h"
 #include "service/link.h"
 #include "service/service.h"
-#include "store/cache.h"
-#include "store/database.h"
+#include "store/cache/cache.h"
+#include "store/database/database.h"
 
 /* After a change could not be followed; see live_glance(). */
 #define RETRY_MICROSECONDS (INT64_C(10) * 1000 * 1000)

@@ -19,7 +19,7 @@
 #include "service/guard.h"
 #include "service/service.h"
 #include "service/sync.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 /* ---- finding ------------------------------------------------------------------------------------- */
 

@@ -16,7 +16,7 @@
 #include "service/notice.h"
 #include "service/password_policy.h"
 #include "service/service.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 struct password_step;
 

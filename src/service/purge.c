@@ -11,7 +11,7 @@
 #include "domain/file_usage.h"
 #include "domain/maintenance.h"
 #include "service/service.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define PAGE_ROWS 1000
 /* Files a transaction. */

@@ -20,7 +20,7 @@
 #include "service/notice.h"
 #include "service/service.h"
 #include "service/sync.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define SEAL_PURPOSE "recovery"
 #define ATTEMPTS_MAX 8

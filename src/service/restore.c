@@ -15,9 +15,9 @@
 #include "blob/directory.h"
 #include "domain/session.h"
 #include "service/restore_int.h"
-#include "store/database.h"
-#include "store/dump.h"
-#include "store/migrate.h"
+#include "store/database/database.h"
+#include "store/database/dump.h"
+#include "store/database/migrate.h"
 
 #define MARKER "gatehouse_restore"
 

@@ -16,7 +16,7 @@
 #include "service/caller.h"
 #include "service/scrub_int.h"
 #include "service/service.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define TWINS 100
 

@@ -20,9 +20,9 @@
 #include "service/link.h"
 #include "service/password_policy.h"
 #include "service/token_share.h"
-#include "store/cache.h"
-#include "store/database.h"
-#include "store/migrate.h"
+#include "store/cache/cache.h"
+#include "store/database/database.h"
+#include "store/database/migrate.h"
 
 static struct error *open_provider(struct service *service)
 {

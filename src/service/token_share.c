@@ -7,7 +7,7 @@
 #include "codec/digest.h"
 #include "codec/token.h"
 #include "service/evict.h"
-#include "store/cache.h"
+#include "store/cache/cache.h"
 
 #define SECONDS_MAX 3600
 

@@ -23,7 +23,7 @@
 #include "service/notice.h"
 #include "service/service.h"
 #include "service/sync.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define FORMAT "gatehouse-identities"
 #define VERSION 1

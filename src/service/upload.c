@@ -17,7 +17,7 @@
 #include "service/caller.h"
 #include "service/service.h"
 #include "service/upload_int.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define INSERT_ATTEMPTS 3
 

@@ -1,21 +1,16 @@
 noinst_LIBRARIES += libghstore.a
 libghstore_a_SOURCES = \
-	include/store/cache.h src/store/cache.c src/store/cache_int.h \
-	src/store/cache_entry.c src/store/cache_evict.c src/store/cache_file.c src/store/cache_guard.c \
-	include/store/database.h src/store/database.c src/store/database_int.h \
-	src/store/connection.c src/store/failure.c src/store/rows.c \
-	include/store/dump.h src/store/dump.c src/store/dump_load.c \
-	include/store/mail.h src/store/mail.c src/store/mail_encode.h src/store/mail_encode.c \
-	src/store/mail_file.c src/store/mail_smtp.c \
-	include/store/mail_template.h src/store/mail_template.c \
-	include/store/grants.def include/store/migrate.h src/store/migrate.c src/store/migrate_setup.c \
-	src/store/source.h src/store/source.c \
-	src/store/sql_split.h src/store/sql_split.c \
-	include/store/web.h src/store/web.c
+	include/store/http_client.h \
+	src/store/http_client.c
 libghstore_a_CFLAGS = $(AM_CFLAGS) $(MARIADB_CFLAGS) $(CURL_CFLAGS) $(LMDB_CFLAGS)
+include $(top_srcdir)/src/store/cache/local.mk
+include $(top_srcdir)/src/store/database/local.mk
+include $(top_srcdir)/src/store/mail/local.mk
+store_archives = libghstore.a libghstore_cache.a libghstore_database.a libghstore_mail.a \
+	libghstore.a libghstore_cache.a libghstore_database.a libghstore_mail.a
 
 # What a program that uses this floor links.
-store_libs = libghstore.a $(codec_libs) $(MARIADB_LIBS) $(CURL_LIBS) $(LMDB_LIBS)
+store_libs = $(store_archives) $(codec_libs) $(MARIADB_LIBS) $(CURL_LIBS) $(LMDB_LIBS)
 
 sqldir = $(pkgdatadir)/sql
 dist_sql_DATA = sql/001-foundation.sql sql/002-roles.sql sql/003-embedded-identity.sql \

@@ -28,7 +28,7 @@
 #include "http/request.h"
 #include "service/service.h"
 #include "service/setup.h"
-#include "store/cache.h"
+#include "store/cache/cache.h"
 
 /* The path of base_url: what the web server's requests have in front of ours. */
 static const char *base_path(const char *base_url)

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "domain/principal.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define ID_SIZE 16
 #define COLUMNS_MAX 64
@@ -70,7 +70,7 @@ static void read_ids(const char *path)
         die("there are no ids");
 }
 
-/* The session is the product's own in what the answer depends on; see store/connection.c. */
+/* The session is the product's own in what the answer depends on; see store/database/connection.c. */
 static void open_database(char **arguments)
 {
     const char *sql = principal_statement(true)->sql;

@@ -13,7 +13,7 @@
 #include "http/fake_source.h"
 #include "http/reply.h"
 #include "service/service.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 struct exchange {
     struct arena *arena;

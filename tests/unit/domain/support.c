@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "codec/random.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/organisation.h"
 #include "domain/permission.h"
 #include "domain/session.h"

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/address_keys.h"
 #include "domain/user.h"
 #include "support.h"

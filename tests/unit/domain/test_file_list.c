@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/file.h"
 #include "support.h"
 

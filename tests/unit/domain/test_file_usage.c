@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/file_usage.h"
 #include "support.h"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/change.h"
 #include "domain/file.h"
 #include "domain/link_key.h"

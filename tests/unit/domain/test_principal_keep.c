@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/principal.h"
 #include "domain/session.h"
 #include "support.h"

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/throttle.h"
 #include "support.h"
 

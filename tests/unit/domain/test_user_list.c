@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "support.h"
 
 /* Ids of one millisecond come in no order: whoever is to be younger waits for the next. */

@@ -16,7 +16,7 @@
 #include "base/limits.h"
 #include "codec/signing_key.h"
 #include "codec/token.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/session.h"
 #include "domain/support.h"
 #include "store/script_server.h"

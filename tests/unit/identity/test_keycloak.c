@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/support.h"
 #include "identity/keycloak_int.h"
 #include "outside_stage.h"

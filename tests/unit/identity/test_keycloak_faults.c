@@ -7,11 +7,11 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/support.h"
 #include "identity/keycloak_int.h"
 #include "outside_stage.h"
-#include "store/cache.h"
+#include "store/cache/cache.h"
 
 /* One read of the account, by an operation that finds nothing to do. */
 static void read_account(struct stage *stage, const struct person *person)

@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "codec/digest.h"
 #include "codec/encoding.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/support.h"
 #include "identity/embedded.h"
 #include "identity_help.h"

@@ -9,7 +9,7 @@
 #include "codec/document.h"
 #include "codec/seal.h"
 #include "codec/token.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/outbox.h"
 #include "domain/principal.h"
 #include "harness.h"

@@ -12,10 +12,10 @@
 #include "blob/directory.h"
 #include "codec/digest.h"
 #include "codec/random.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/file_usage.h"
 #include "harness.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 static void release(void *argument)
 {

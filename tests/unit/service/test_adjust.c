@@ -9,11 +9,11 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "service/adjust.h"
 #include "service/live.h"
-#include "store/cache.h"
-#include "store/database.h"
+#include "store/cache/cache.h"
+#include "store/database/database.h"
 
 static void put_back(void *context)
 {

@@ -11,13 +11,13 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "blob/blob.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/maintenance.h"
 #include "harness.h"
 #include "keep_help.h"
 #include "service/fsck.h"
 #include "service/restore.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define SECRET "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n"
 

@@ -14,7 +14,7 @@
 #include "accounts_help.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/principal.h"
 #include "domain/provisioning.h"
 #include "service/member.h"

@@ -15,7 +15,7 @@
 #include "service/member.h"
 #include "service/password.h"
 #include "service/recovery.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define UNKNOWN "nobody@example.com"
 #define UNKNOWN_ID "01890000-0000-7000-8000-000000000000"

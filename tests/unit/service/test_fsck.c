@@ -9,11 +9,11 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "blob/blob.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/maintenance.h"
 #include "harness.h"
 #include "keep_help.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define FINDINGS_MAX 200
 #define DAY 86400

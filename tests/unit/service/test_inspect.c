@@ -10,10 +10,10 @@
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/error.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "service/inspect.h"
 #include "service/service.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 static void plain_http_is_for_this_machine(void **state)
 {

@@ -11,7 +11,7 @@
 #include "base/id.h"
 #include "base/secret.h"
 #include "codec/encoding.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/principal.h"
 #include "domain/support.h"
 #include "service/caller.h"

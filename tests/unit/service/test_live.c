@@ -5,11 +5,11 @@
 #include "accounts_help.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/change.h"
 #include "identity/embedded.h"
 #include "service/live.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 struct append {
     enum change_kind kind;

@@ -12,12 +12,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "blob/blob.h"
-#include "database_fixture.h"
+#include "support_database.h"
 #include "domain/file_damage.h"
 #include "harness.h"
 #include "keep_help.h"
 #include "service/fsck.h"
-#include "store/database.h"
+#include "store/database/database.h"
 
 #define SECOND INT64_C(1000000)
 #define STEPS_MAX 100000

@@ -12,7 +12,7 @@
 #include "codec/signing_key.h"
 #include "codec/token.h"
 #include "service/token_share.h"
-#include "store/cache.h"
+#include "store/cache/cache.h"
 
 #define MASTER "0123456789abcdef0123456789abcdef"
 

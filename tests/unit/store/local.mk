@@ -1,6 +1,6 @@
 # A private MariaDB server, for every floor whose tests need one.
 check_LIBRARIES += tests/unit/libdatabase.a
-tests_unit_libdatabase_a_SOURCES = tests/unit/database_fixture.h tests/unit/database_fixture.c
+tests_unit_libdatabase_a_SOURCES = tests/unit/support_database.h tests/unit/support_database.c
 tests_unit_libdatabase_a_CPPFLAGS = $(unit_cppflags)
 tests_unit_libdatabase_a_CFLAGS = $(unit_cflags)
 fixture_libs = tests/unit/libdatabase.a
@@ -11,26 +11,26 @@ check_PROGRAMS += tests/unit/test-store
 TESTS += tests/unit/test-store
 tests_unit_test_store_SOURCES = \
 	tests/unit/store/main.c \
-	tests/unit/store/cache_help.h tests/unit/store/cache_help.c \
+	tests/unit/store/support_cache.h tests/unit/store/support_cache.c \
 	tests/unit/store/certificate.h tests/unit/store/certificate.c \
 	tests/unit/store/proxy.h tests/unit/store/proxy.c \
 	tests/unit/store/script_server.h tests/unit/store/script_server.c \
-	tests/unit/store/store_help.h tests/unit/store/store_help.c \
-	tests/unit/store/test_cache.c \
-	tests/unit/store/test_cache_faults.c \
-	tests/unit/store/test_cache_stuck.c \
-	tests/unit/store/test_connection.c \
-	tests/unit/store/test_database.c \
-	tests/unit/store/test_dump.c \
-	tests/unit/store/test_failure.c \
-	tests/unit/store/test_mail.c \
-	tests/unit/store/test_mail_file.c \
-	tests/unit/store/test_mail_smtp.c \
-	tests/unit/store/test_mail_template.c \
-	tests/unit/store/test_migrate.c \
-	tests/unit/store/test_sql_split.c \
-	tests/unit/store/test_transaction.c \
-	tests/unit/store/test_web.c
+	tests/unit/store/support.h tests/unit/store/support.c \
+	tests/unit/store/cache/test_cache.c \
+	tests/unit/store/cache/test_cache_faults.c \
+	tests/unit/store/cache/test_cache_stuck.c \
+	tests/unit/store/database/test_connection.c \
+	tests/unit/store/database/test_database.c \
+	tests/unit/store/database/test_dump.c \
+	tests/unit/store/database/test_database_failure.c \
+	tests/unit/store/mail/test_mail.c \
+	tests/unit/store/mail/test_mail_file.c \
+	tests/unit/store/mail/test_mail_smtp.c \
+	tests/unit/store/mail/test_mail_template.c \
+	tests/unit/store/database/test_migrate.c \
+	tests/unit/store/database/test_sql_split.c \
+	tests/unit/store/database/test_transaction.c \
+	tests/unit/store/test_http_client.c
 tests_unit_test_store_CPPFLAGS = $(unit_cppflags) -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
 tests_unit_test_store_CFLAGS = $(unit_cflags) $(MARIADB_CFLAGS) $(OPENSSL_CFLAGS) $(LMDB_CFLAGS)
 tests_unit_test_store_LDADD = $(fixture_libs) $(unit_libs) $(store_libs) $(LMDB_LIBS) $(CMOCKA_LIBS)

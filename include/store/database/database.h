@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The database: one MariaDB connection a process, prepared statements only, every wait bounded.
+ *
+ * A statement is a static const struct next to the code that uses it. It is prepared once a connection and
+ * remembered by its address, so that each use is one round trip (COM_STMT_EXECUTE). Values are bound, never
+ * formatted into SQL.
+ *
+ *     static const struct statement find_role = {"SELECT id, description FROM role WHERE id = ?"};
+ *     struct rows *rows;
+ *     TRY(database_query(database, arena, &find_role, VALUES(database_text(id)), &rows));
+ *
+ * Failures: what cannot be reached, does not answer in time, or cannot write at the moment is
+ * DATABASE_UNAVAILABLE; a full disk under the database is STORAGE_FULL; a mistake in our own SQL or data is
+ * INTERNAL. The details that go to the log hold the server's error number, never a value.
+ *
+ * The session: utf8mb4, strict, UTC, READ COMMITTED. `affected` counts the rows that a WHERE clause found,
+ * whether or not an UPDATE changed them (CLIENT_FOUND_ROWS). Bound text compares by the column's collation; do
+ * not compare two bound texts with each other, which the server does without regard to case.
+ */
+#ifndef GATEHOUSE_STORE_DATABASE_DATABASE_H
+#define GATEHOUSE_STORE_DATABASE_DATABASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/id.h"
+#include "base/secret.h"
+
+struct arena;
+struct configuration;
+struct database;
+struct error;
+
+struct database_options {
+    const char *socket; /* path of the server's unix socket; NULL: host and port over TCP */
+    const char *host;
+    unsigned port;
+    const char *name; /* NULL: no database is selected (to create one) */
+    const char *user;
+    struct secret password;           /* none: the server knows the user by the socket */
+    const char *password_file;        /* read again when the password is refused; NULL: never */
+    const char *tls_ca_file;          /* over TCP: TLS, with a certificate of this authority for `host` */
+    unsigned connect_timeout_seconds; /* for the whole of connecting; at least 1 */
+    unsigned query_timeout_seconds;   /* for each answer; 0: no bound, for migrations only */
+};
+
+/*
+ * Fills the options from [database], reading password_file. `administrator` takes admin_user and
+ * admin_password_file.
+ */
+struct error *database_options_load(struct arena *arena, const struct configuration *configuration,
+                                    bool administrator, struct database_options *options_out);
+
+/*
+ * A handle that connects at its first use; everything in `options` is copied. Heap; released with
+ * database_free().
+ */
+struct database *database_new(const struct database_options *options);
+
+/* Closes and releases; an open transaction is gone. NULL inside is fine; *database becomes NULL. */
+void database_free(struct database **database);
+
+/* Drops the connection, if any; the next use connects again. Not inside a transaction. For tests. */
+void database_close(struct database *database);
+
+/*
+ * Reads the password file again. Where it holds another password, connects with that and lets the old connection go; where
+ * that fails, goes on with what there is. Not inside a transaction.
+ */
+void database_renew(struct database *database);
+
+/*
+ * One thing that is remembered with the handle: what somebody keeps from one request to the next, such as which sessions
+ * were good (domain/session_memo_int.h). database_remember() takes `memory` over, in which `thing` lies, and releases what
+ * was remembered before; it is forgotten with the connection, since the next one may lead to other data, a copy put back or
+ * a server that has lost its last changes. NULL: nothing is remembered.
+ */
+void database_remember(struct database *database, struct arena **memory, void *thing);
+void *database_remembered(const struct database *database);
+
+/* One round trip; connects when there is no connection. */
+struct error *database_ping(struct database *database, struct arena *arena);
+
+/* ---- statements and their values ----------------------------------------------------------------- */
+
+/*
+ * Must be static: its address is its name for as long as the process lives. At most LIMIT_STATEMENTS a
+ * process.
+ */
+struct statement {
+    const char *sql;
+};
+
+enum database_kind { DATABASE_NULL, DATABASE_TEXT, DATABASE_BYTES, DATABASE_INTEGER, DATABASE_ID };
+
+/* A value for a `?`. What it points to must live until the call returns. */
+struct database_value {
+    enum database_kind kind;
+    const void *bytes;
+    size_t length;
+    int64_t integer;
+    struct id id;
+};
+
+struct database_value database_null(void);
+struct database_value database_text(const char *text); /* NULL becomes SQL's NULL */
+struct database_value database_bytes(const void *bytes, size_t length);
+struct database_value database_integer(int64_t integer);
+struct database_value database_boolean(bool boolean);
+struct database_value database_id(struct id id);
+struct database_value database_id_or_null(struct id id); /* the none id becomes NULL */
+
+/* Milliseconds since 1970, for a DATETIME(3) column. */
+struct database_value database_time(struct arena *arena, int64_t milliseconds);
+
+/* An array of values and its length, the two arguments that the calls below take; NO_VALUES for none. */
+#define VALUES(...)                                                                                          \
+    ((const struct database_value[]){__VA_ARGS__}),                                                          \
+        (sizeof((const struct database_value[]){__VA_ARGS__}) / sizeof(struct database_value))
+#define NO_VALUES NULL, 0
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+struct cell;
+
+/* A whole result in its arena. */
+struct rows {
+    size_t count;
+    size_t columns;
+    struct arena *arena;
+    const struct cell *cells;
+};
+
+/*
+ * Runs a SELECT, never a change: outside a transaction it is repeated once on a new connection when the old
+ * one turns out to be broken. In a transaction a broken connection ends the transaction.
+ */
+struct error *database_query(struct database *database, struct arena *arena,
+                             const struct statement *statement, const struct database_value *values,
+                             size_t count, struct rows **rows_out);
+
+/*
+ * The cells. Asking beyond the result, or for a type that the column does not have, is a mistake in our own
+ * code and ends the process. NULL reads as NULL, 0, false or the none id. Text ends at its first NUL byte;
+ * integers read as text are decimal; unsigned integers beyond INT64_MAX read as INT64_MAX.
+ */
+bool rows_is_null(const struct rows *rows, size_t row, size_t column);
+const char *rows_text(const struct rows *rows, size_t row, size_t column);
+const void *rows_bytes(const struct rows *rows, size_t row, size_t column, size_t *length_out);
+int64_t rows_integer(const struct rows *rows, size_t row, size_t column);
+bool rows_boolean(const struct rows *rows, size_t row, size_t column);
+struct id rows_id(const struct rows *rows, size_t row, size_t column); /* a BINARY(16) column */
+
+/* A DATETIME(3) column, selected as it is, in RFC 3339: "2026-11-21T08:52:00.123Z". */
+const char *rows_time(const struct rows *rows, size_t row, size_t column);
+
+/* The same in milliseconds since 1970; 0 for NULL. */
+int64_t rows_time_milliseconds(const struct rows *rows, size_t row, size_t column);
+
+/* ---- writing ------------------------------------------------------------------------------------- */
+
+struct change {
+    uint64_t affected;         /* rows found by WHERE, or inserted */
+    uint64_t generated;        /* the AUTO_INCREMENT value, 0 when there is none */
+    bool duplicate;            /* a unique key stood in the way; nothing was changed */
+    const char *duplicate_key; /* that key's name ("PRIMARY" for the primary key), in the arena; else NULL */
+    bool missing_reference;    /* a foreign key stood in the way; nothing was changed */
+    bool unknown;              /* beside DATABASE_UNAVAILABLE, outside a transaction: done or not */
+};
+
+/*
+ * Runs an INSERT, UPDATE or DELETE. A violated unique or foreign key is an outcome when `change_out` is given
+ * (the error is NULL then, and a surrounding transaction goes on) and INTERNAL when it is NULL.
+ *
+ * Outside a transaction the statement commits by itself; on a deadlock or a lock wait it is repeated up to
+ * three times. It is never repeated once it may have reached the server: look it up by your own id when
+ * `unknown` is set.
+ */
+struct error *database_change(struct database *database, struct arena *arena,
+                              const struct statement *statement, const struct database_value *values,
+                              size_t count, struct change *change_out);
+
+/* ---- transactions -------------------------------------------------------------------------------- */
+
+/*
+ * Runs body(database, arena, context) between BEGIN and COMMIT. An error from the body rolls back and is
+ * returned. On a deadlock or a lock wait, at COMMIT too, everything is rolled back and the body runs again,
+ * up to three more times with random pauses: a body must set its outputs anew each time and do nothing
+ * outside the database. A statement that lost the connection or a deadlock dooms the transaction whatever the
+ * body returns.
+ *
+ * Inside another transaction it joins that one: the body simply runs.
+ *
+ * *unknown_out (may be NULL) tells, with DATABASE_UNAVAILABLE, that COMMIT was sent and its answer lost: what
+ * the body did may be there or not; look it up by your own id before you answer (security D10).
+ */
+struct error *database_transaction(struct database *database, struct arena *arena,
+                                   struct error *(*body)(struct database *database, struct arena *arena,
+                                                         void *context),
+                                   void *context, bool *unknown_out);
+
+/* Whether a transaction is open; verbs that need one assert it. */
+bool database_in_transaction(const struct database *database);
+
+/* ---- administration ------------------------------------------------------------------------------ */
+
+/*
+ * Runs one SQL text that is not prepared: for migrations and for commands of the operator, whose texts come
+ * from our own files. Never with a byte of a request in it. The error's detail holds the server's message.
+ */
+struct error *database_execute(struct database *database, struct arena *arena, const char *sql,
+                               size_t length);
+
+#endif

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What stands round every step on the LMDB file: the lock, and the way back from a step that cannot end.
+ *
+ * LMDB's own lock file is not used (MDB_NOLOCK). Its mutexes lie in a mapped file, so that garbage there, or whoever is
+ * stopped while holding one, would hold up all others for ever. The lock here is the kernel's, on the file itself (flock):
+ * it has no content that could break, goes with the process that dies, and is another one as soon as the file is replaced.
+ * Many may read at once; a writer is alone, which is what LMDB asks of those who do its locking (it needs neither reader
+ * table nor old pages then). Readers who come and go without a break would keep a writer out for ever: so it closes a gate
+ * after a while, a lock on the file's first byte that readers look at before they take theirs. Nobody comes in after that but
+ * who had looked already, and each of those for one look.
+ *
+ * Waiting has an end. When nobody has written meanwhile, somebody keeps the lock, and the file is as good as broken: that one
+ * may go on with it, all others make a new one.
+ *
+ * A broken page may end the process (SIGBUS, SIGSEGV, SIGFPE, an assertion of LMDB's own) or send it round in circles. From the first
+ * cache_guarded() comes back at once, from the second after WATCH_SECONDS of the processor's time; a process that is stopped
+ * or gets no processor is not taken for one that runs in circles.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "store/cache/cache_int.h"
+
+#define LOCK_MICROSECONDS 1000000
+#define GATE_MICROSECONDS 100000
+#define PAUSE_MIN_NANOSECONDS 50000L
+#define PAUSE_MAX_NANOSECONDS 2000000L
+#define WATCH_SECONDS 5
+#define WATCH_SIGNAL SIGVTALRM
+
+/* The name that the manual page has, and musl; glibc lacks it. */
+#ifndef sigev_notify_thread_id
+#define sigev_notify_thread_id _sigev_un._tid
+#endif
+
+/* A signal handler takes no argument of ours. One thread, one guarded step at a time. */
+static struct {
+    sigjmp_buf point;
+    volatile sig_atomic_t armed;
+    struct sigaction bus, segment, arithmetic;
+    timer_t watch;
+    pid_t owner; /* whose timer that is: a child has none until it opens a file itself; 0: nobody's */
+} guard;
+
+/* ---- the lock ------------------------------------------------------------------------------------ */
+
+/* The numbers of the two last transactions, as LMDB 0.9 writes them into the file's first pages; a file without has none. */
+static uint64_t last_transactions(int descriptor)
+{
+    enum { TRANSACTION_AT = 144 };
+    uint64_t first = 0, second = 0;
+    if (pread(descriptor, &first, sizeof first, TRANSACTION_AT) != (ssize_t)sizeof first ||
+        pread(descriptor, &second, sizeof second, TRANSACTION_AT + sysconf(_SC_PAGESIZE)) != (ssize_t)sizeof second)
+        return 0;
+    return first + second;
+}
+
+/* Any number of writers may close it; it is open when the last of them has opened it or is gone. */
+static struct flock gate(short kind)
+{
+    return (struct flock){.l_type = kind, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
+}
+
+static void set_gate(int descriptor, bool closed)
+{
+    struct flock ours = gate(closed ? F_RDLCK : F_UNLCK);
+    (void)fcntl(descriptor, F_OFD_SETLK, &ours);
+}
+
+static bool gate_is_closed(int descriptor)
+{
+    struct flock other = gate(F_WRLCK);
+    return fcntl(descriptor, F_OFD_GETLK, &other) == 0 && other.l_type != F_UNLCK;
+}
+
+static int try_lock(int descriptor, bool alone)
+{
+    if (!alone && gate_is_closed(descriptor))
+        return EWOULDBLOCK;
+    return flock(descriptor, (alone ? LOCK_EX : LOCK_SH) | LOCK_NB) == 0 ? 0 : errno;
+}
+
+int cache_lock(int descriptor, bool alone)
+{
+    struct timespec pause = {.tv_nsec = PAUSE_MIN_NANOSECONDS};
+    int64_t begun = 0;
+    uint64_t before = 0;
+    bool closed = false;
+    int code;
+    while ((code = try_lock(descriptor, alone)) == EWOULDBLOCK || code == EINTR) {
+        int64_t now = clock_monotonic();
+        if (begun == 0) {
+            begun = now;
+            before = last_transactions(descriptor);
+        }
+        if (now - begun > LOCK_MICROSECONDS) {
+            code = last_transactions(descriptor) == before ? CACHE_STUCK : CACHE_BUSY;
+            break;
+        }
+        if (alone && !closed && now - begun > GATE_MICROSECONDS) {
+            closed = true;
+            set_gate(descriptor, true);
+        }
+        (void)nanosleep(&pause, NULL);
+        if (pause.tv_nsec < PAUSE_MAX_NANOSECONDS)
+            pause.tv_nsec *= 2;
+    }
+    if (closed)
+        set_gate(descriptor, false);
+    return code;
+}
+
+void cache_unlock(int descriptor)
+{
+    (void)flock(descriptor, LOCK_UN);
+}
+
+/* ---- faults -------------------------------------------------------------------------------------- */
+
+static void watch_for(time_t seconds)
+{
+    const struct itimerspec time = {.it_value = {.tv_sec = seconds}};
+    if (guard.owner != 0)
+        (void)timer_settime(guard.watch, 0, &time, NULL);
+}
+
+/* A fault that is none of ours: the handler from before is put back, and the instruction runs again. */
+static void on_fault(int number)
+{
+    if (guard.armed) {
+        guard.armed = 0;
+        siglongjmp(guard.point, 1);
+    }
+    if (number != WATCH_SIGNAL)
+        (void)sigaction(number, number == SIGBUS ? &guard.bus : number == SIGFPE ? &guard.arithmetic : &guard.segment, NULL);
+}
+
+void cache_on_assert(MDB_env *env, const char *message)
+{
+    (void)env;
+    (void)message;
+    if (guard.armed) {
+        guard.armed = 0;
+        siglongjmp(guard.point, 1);
+    }
+}
+
+/* Its signal goes to this thread alone: only here there is a point to come back to. */
+static void make_watch(void)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WATCH_SIGNAL};
+    event.sigev_notify_thread_id = gettid();
+    guard.owner = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &guard.watch) == 0 ? getpid() : 0;
+}
+
+/* Takes over a signal, unless it is ours already. */
+static void catch_fault(int number, struct sigaction *before)
+{
+    const struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_NODEFER};
+    struct sigaction now;
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler != on_fault)
+        (void)sigaction(number, &action, before);
+}
+
+void cache_guard_install(void)
+{
+    catch_fault(SIGBUS, &guard.bus);
+    catch_fault(SIGSEGV, &guard.segment);
+    catch_fault(SIGFPE, &guard.arithmetic); /* a page size of 0 */
+    catch_fault(WATCH_SIGNAL, NULL);
+    if (guard.owner != getpid())
+        make_watch();
+}
+
+int cache_guarded(int (*step)(struct cache_attempt *attempt), struct cache_attempt *attempt)
+{
+    if (sigsetjmp(guard.point, 0) != 0) {
+        watch_for(0);
+        return CACHE_FAULT;
+    }
+    guard.armed = 1;
+    watch_for(WATCH_SECONDS);
+    int code = step(attempt);
+    guard.armed = 0;
+    watch_for(0);
+    return code;
+}

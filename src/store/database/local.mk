@@ -1,0 +1,20 @@
+noinst_LIBRARIES += libghstore_database.a
+libghstore_database_a_SOURCES = \
+	src/store/database/connection.c \
+	include/store/database/database.h \
+	src/store/database/database_int.h \
+	src/store/database/database.c \
+	src/store/database/database_failure.c \
+	include/store/database/dump.h \
+	src/store/database/dump.c \
+	src/store/database/dump_load.c \
+	include/store/database/grants.def \
+	include/store/database/migrate.h \
+	src/store/database/migrate.c \
+	src/store/database/migrate_setup.c \
+	src/store/database/rows.c \
+	src/store/database/source_int.h \
+	src/store/database/source.c \
+	src/store/database/sql_split_int.h \
+	src/store/database/sql_split.c
+libghstore_database_a_CFLAGS = $(AM_CFLAGS) $(MARIADB_CFLAGS) $(CURL_CFLAGS) $(LMDB_CFLAGS)

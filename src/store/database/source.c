@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/database/source_int.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/text.h"
+
+struct error *source_read(struct arena *arena, const char *path, char **text_out, size_t *length_out)
+{
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return error_new(arena, ERROR_INTERNAL, "cannot open %s: %s", path, strerror(errno));
+    char *text = arena_alloc(arena, SOURCE_BYTES_MAX + 1);
+    size_t length = fread(text, 1, SOURCE_BYTES_MAX + 1, file);
+    bool failed = ferror(file) != 0;
+    (void)fclose(file);
+    if (failed)
+        return error_new(arena, ERROR_INTERNAL, "cannot read %s", path);
+    if (length > SOURCE_BYTES_MAX)
+        return error_new(arena, ERROR_INTERNAL, "%s is longer than %d bytes", path, SOURCE_BYTES_MAX);
+    if (memchr(text, '\0', length) != NULL || !utf8_valid(text, length))
+        return error_new(arena, ERROR_INTERNAL, "%s is not UTF-8 text", path);
+    *text_out = text;
+    *length_out = length;
+    return NULL;
+}
+
+bool source_exists(const char *path)
+{
+    return access(path, F_OK) == 0;
+}

@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/http_client.h"
+
+#include <curl/curl.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/network.h"
+#include "base/text.h"
+#include "codec/sigv4.h"
+
+#define HEADER_BYTES_MAX 4096
+
+struct web_client {
+    CURL *curl;
+    const char *ca_file;
+};
+
+/* One call on its way. */
+struct exchange {
+    struct arena *arena;
+    const struct web_call *call;
+    struct web_answer *answer;
+    struct buffer body;
+    size_t bound;
+    bool too_long;
+};
+
+static void release(void *argument)
+{
+    curl_easy_cleanup(argument);
+}
+
+struct error *web_client_new(struct arena *arena, const char *ca_file, struct web_client **client_out)
+{
+    struct web_client *client = arena_alloc(arena, sizeof *client);
+    client->curl = curl_easy_init();
+    if (client->curl == NULL)
+        return error_new(arena, ERROR_INTERNAL, "the web client could not be started");
+    arena_defer(arena, release, client->curl);
+    client->ca_file = arena_text(arena, ca_file);
+    *client_out = client;
+    return NULL;
+}
+
+/* ---- reading the answer --------------------------------------------------------------------------- */
+
+static size_t take_body(char *bytes, size_t size, size_t count, void *context)
+{
+    struct exchange *exchange = context;
+    size_t length = size * count;
+    if (length > exchange->bound - exchange->body.length) {
+        exchange->too_long = true;
+        return 0;
+    }
+    buffer_add(&exchange->body, bytes, length);
+    return length;
+}
+
+/* An interim answer's headers (100) are followed by the real ones, which a new status line announces. */
+static size_t take_header(char *bytes, size_t size, size_t count, void *context)
+{
+    struct exchange *exchange = context;
+    struct web_answer *answer = exchange->answer;
+    size_t length = size * count;
+    const char *colon = memchr(bytes, ':', length);
+    if (length >= 5 && strncmp(bytes, "HTTP/", 5) == 0)
+        answer->header_count = 0;
+    if (colon == NULL || length > HEADER_BYTES_MAX || answer->header_count == WEB_HEADERS_MAX)
+        return length;
+    const char *value = colon + 1;
+    const char *end = bytes + length;
+    while (value < end && (*value == ' ' || *value == '\t'))
+        value++;
+    while (end > value && (unsigned char)end[-1] <= ' ')
+        end--;
+    answer->headers[answer->header_count++] = (struct web_header){
+        .name = arena_copy(exchange->arena, bytes, (size_t)(colon - bytes)),
+        .value = arena_copy(exchange->arena, value, (size_t)(end - value)),
+    };
+    return length;
+}
+
+const char *web_answer_header(const struct web_answer *answer, const char *name)
+{
+    for (size_t i = 0; i < answer->header_count; i++)
+        if (text_equal_ignoring_case(answer->headers[i].name, name))
+            return answer->headers[i].value;
+    return NULL;
+}
+
+/* ---- calling -------------------------------------------------------------------------------------- */
+
+/* libcurl takes 0 for no bound at all. */
+static int64_t milliseconds_of(const struct web_call *call)
+{
+    int64_t now = clock_monotonic();
+    int64_t left = (clock_within_horizon(now + call->milliseconds * 1000) - now) / 1000;
+    return left < 1 ? 1 : left;
+}
+
+static void set_connection(CURL *curl, const struct web_client *client, const struct web_call *call)
+{
+    int64_t milliseconds = milliseconds_of(call);
+    (void)curl_easy_setopt(curl, CURLOPT_URL, call->url);
+    (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    (void)curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+    (void)curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+    (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    /* A name that is still being looked up when the time is over is not waited for: name servers have longer times. */
+    (void)curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
+    (void)curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    (void)curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, call->once ? 1L : 0L);
+    (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)milliseconds);
+    (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
+                           (long)(milliseconds < WEB_CONNECT_MILLISECONDS ? milliseconds : WEB_CONNECT_MILLISECONDS));
+    if (client->ca_file != NULL)
+        (void)curl_easy_setopt(curl, CURLOPT_CAINFO, client->ca_file);
+}
+
+static struct curl_slist *add_header(struct curl_slist *list, struct arena *scratch, const char *name, const char *value)
+{
+    struct curl_slist *longer = curl_slist_append(list, arena_format(scratch, "%s: %s", name, value));
+    return longer != NULL ? longer : list;
+}
+
+static const char *header_given(const struct web_call *call, const char *name)
+{
+    for (size_t i = 0; i < call->header_count; i++)
+        if (text_equal_ignoring_case(call->headers[i].name, name))
+            return call->headers[i].value;
+    return NULL;
+}
+
+/* Splits an address into what a signature covers; false where it is none. A port that is the scheme's own is not named. */
+static bool split_url(struct arena *arena, const char *url, const char **host_out, const char **path_out)
+{
+    CURLU *parts = curl_url();
+    char *host = NULL, *port = NULL, *path = NULL;
+    bool good = parts != NULL && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+                curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
+                curl_url_get(parts, CURLUPART_PATH, &path, 0) == CURLUE_OK;
+    if (good) {
+        bool named = curl_url_get(parts, CURLUPART_PORT, &port, CURLU_NO_DEFAULT_PORT) == CURLUE_OK;
+        *host_out = named ? arena_format(arena, "%s:%s", host, port) : arena_text(arena, host);
+        *path_out = arena_text(arena, path);
+    }
+    curl_free(host);
+    curl_free(port);
+    curl_free(path);
+    curl_url_cleanup(parts);
+    return good;
+}
+
+/* Adds Authorization, and Host and X-Amz-Date unless the caller gave them. All headers of the call are signed. */
+static struct curl_slist *add_signature(struct curl_slist *list, struct arena *scratch, const struct web_call *call)
+{
+    const struct web_signature *signature = call->signature;
+    const struct sigv4_scope scope = {signature->region, signature->service, signature->key_id, signature->key};
+    struct sigv4_pair *headers = arena_alloc(scratch, (call->header_count + 2) * sizeof *headers);
+    char now[SIGV4_TIME_BYTES], payload[SIGV4_PAYLOAD_BYTES];
+    const char *host = NULL, *path = NULL, *date = header_given(call, "X-Amz-Date");
+    struct sigv4_request request = {.method = call->method, .query = "", .headers = headers, .payload = payload};
+    if (!split_url(scratch, call->url, &host, &path))
+        return list; /* libcurl says what is wrong with the address */
+    for (size_t i = 0; i < call->header_count; i++)
+        headers[request.header_count++] = (struct sigv4_pair){call->headers[i].name, call->headers[i].value};
+    if (header_given(call, "Host") == NULL) {
+        headers[request.header_count++] = (struct sigv4_pair){"Host", host};
+        list = add_header(list, scratch, "Host", host);
+    }
+    if (date == NULL) {
+        sigv4_time(clock_now(), now);
+        headers[request.header_count++] = (struct sigv4_pair){"X-Amz-Date", now};
+        list = add_header(list, scratch, "X-Amz-Date", now);
+    }
+    sigv4_payload(call->body, call->body_length, payload);
+    request.path = path;
+    request.time = date != NULL ? date : now;
+    return add_header(list, scratch, "Authorization", sigv4_authorization(scratch, &scope, &request));
+}
+
+static struct curl_slist *set_headers(CURL *curl, const struct web_call *call)
+{
+    struct curl_slist *list = NULL;
+    struct arena *scratch = arena_new();
+    for (size_t i = 0; i < call->header_count; i++)
+        list = add_header(list, scratch, call->headers[i].name, call->headers[i].value);
+    if (call->signature != NULL)
+        list = add_signature(list, scratch, call);
+    arena_free(&scratch);
+    (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
+    return list;
+}
+
+static void set_request(CURL *curl, const struct web_call *call)
+{
+    if (call->body != NULL) {
+        (void)curl_easy_setopt(curl, CURLOPT_POST, 1L);
+        (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body_length);
+        (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->body);
+    }
+    (void)curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, call->method);
+    if (call->user != NULL) {
+        (void)curl_easy_setopt(curl, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
+        (void)curl_easy_setopt(curl, CURLOPT_USERNAME, call->user);
+        (void)curl_easy_setopt(curl, CURLOPT_PASSWORD, secret_reveal(call->password));
+    }
+}
+
+static void set_answer(CURL *curl, struct exchange *exchange)
+{
+    (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+    (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, exchange);
+    (void)curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+    (void)curl_easy_setopt(curl, CURLOPT_HEADERDATA, exchange);
+}
+
+/* How far the call came: what was sent, headers included, since a header alone may be acted on. */
+static enum web_outcome outcome_of(CURL *curl, CURLcode result)
+{
+    long sent = 0;
+    if (result == CURLE_OK)
+        return WEB_ANSWERED;
+    (void)curl_easy_getinfo(curl, CURLINFO_REQUEST_SIZE, &sent);
+    return sent > 0 ? WEB_UNKNOWN : WEB_UNREACHABLE;
+}
+
+enum web_outcome web_call(struct web_client *client, struct arena *arena, const struct web_call *call,
+                          struct web_answer *answer_out, const char **reason_out)
+{
+    CURL *curl = client->curl;
+    struct exchange exchange = {.arena = arena, .call = call, .answer = answer_out};
+    exchange.bound = call->answer_bytes != 0 ? call->answer_bytes : WEB_ANSWER_BYTES_MAX;
+    buffer_init(&exchange.body, arena);
+    *answer_out = (struct web_answer){0};
+    curl_easy_reset(curl);
+    set_connection(curl, client, call);
+    struct curl_slist *headers = set_headers(curl, call);
+    set_request(curl, call);
+    set_answer(curl, &exchange);
+    CURLcode result = curl_easy_perform(curl);
+    (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer_out->status);
+    enum web_outcome outcome = outcome_of(curl, result);
+    curl_easy_reset(curl);
+    curl_slist_free_all(headers);
+    answer_out->body = exchange.body.bytes;
+    answer_out->length = exchange.body.length;
+    if (outcome != WEB_ANSWERED)
+        *reason_out = exchange.too_long ? "the answer was too long" : curl_easy_strerror(result);
+    return outcome;
+}
+
+/* ---- addresses ------------------------------------------------------------------------------------- */
+
+bool web_url_usable(const char *url)
+{
+    static const CURLUPart unwanted[] = {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_QUERY, CURLUPART_FRAGMENT};
+    CURLU *parts = curl_url();
+    char *scheme = NULL, *host = NULL;
+    bool good = parts != NULL && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
+                curl_url_get(parts, CURLUPART_SCHEME, &scheme, 0) == CURLUE_OK &&
+                curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK;
+    good = good && (strcmp(scheme, "https") == 0 || (strcmp(scheme, "http") == 0 && network_is_loopback(host)));
+    for (size_t i = 0; good && i < sizeof unwanted / sizeof *unwanted; i++) {
+        char *found = NULL;
+        good = curl_url_get(parts, unwanted[i], &found, 0) != CURLUE_OK;
+        curl_free(found);
+    }
+    curl_free(scheme);
+    curl_free(host);
+    curl_url_cleanup(parts);
+    return good;
+}

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/mail/mail_template.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "store/mail/mail.h"
+#include "store/database/source_int.h"
+
+struct filling {
+    const char *path;
+    const struct mail_template_value *values;
+    size_t count;
+    bool html;
+};
+
+static const char *value_of(const struct filling *filling, const char *name, size_t length)
+{
+    for (size_t i = 0; i < filling->count; i++)
+        if (strlen(filling->values[i].name) == length && memcmp(filling->values[i].name, name, length) == 0)
+            return filling->values[i].value;
+    return NULL;
+}
+
+static const char *entity(char character)
+{
+    switch (character) {
+    case '&':
+        return "&amp;";
+    case '<':
+        return "&lt;";
+    case '>':
+        return "&gt;";
+    case '"':
+        return "&quot;";
+    case '\'':
+        return "&#39;";
+    default:
+        return NULL;
+    }
+}
+
+/* Line and paragraph separators break lines too, wherever the reader's program honours them. */
+static bool breaks_line(uint32_t code_point)
+{
+    return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0) || code_point == 0x2028 ||
+           code_point == 0x2029;
+}
+
+static void add_value(struct buffer *out, const char *value, bool html)
+{
+    const unsigned char *bytes = (const unsigned char *)value;
+    size_t length = strlen(value);
+    for (size_t at = 0, step; at < length; at += step) {
+        uint32_t code_point = 0;
+        step = utf8_next(bytes + at, length - at, &code_point);
+        const char *escaped = html && step == 1 ? entity(value[at]) : NULL;
+        if (escaped != NULL)
+            buffer_add_text(out, escaped);
+        else if (step == 0 || breaks_line(code_point))
+            buffer_add_char(out, ' ');
+        else
+            buffer_add(out, value + at, step);
+        step = step == 0 ? 1 : step;
+    }
+}
+
+static struct error *fill(struct arena *arena, const struct filling *filling, const char *text,
+                          struct buffer *out)
+{
+    for (;;) {
+        const char *open = strstr(text, "{{");
+        if (open == NULL) {
+            buffer_add_text(out, text);
+            return NULL;
+        }
+        buffer_add(out, text, (size_t)(open - text));
+        size_t length = strcspn(open + 2, "{}\n");
+        if (strncmp(open + 2 + length, "}}", 2) != 0)
+            return error_new(arena, ERROR_INTERNAL, "%s: a placeholder does not end", filling->path);
+        const char *value = value_of(filling, open + 2, length);
+        if (value == NULL)
+            return error_new(arena, ERROR_INTERNAL, "%s: nobody fills the placeholder {{%.*s}}",
+                             filling->path, (int)length, open + 2);
+        add_value(out, value, filling->html);
+        text = open + 2 + length + 2;
+    }
+}
+
+static struct error *fill_file(struct arena *arena, struct filling *filling, const char **text_out)
+{
+    char *source;
+    size_t length;
+    struct buffer out;
+    TRY(source_read(arena, filling->path, &source, &length));
+    buffer_init(&out, arena);
+    TRY(fill(arena, filling, source, &out));
+    *text_out = out.bytes;
+    return NULL;
+}
+
+/* Names come from our own code; a slash or a dot in one would lead elsewhere. */
+static bool name_valid(const char *name)
+{
+    if (*name == '\0')
+        return false;
+    for (; *name != '\0'; name++)
+        if (!(*name >= 'a' && *name <= 'z') && *name != '-')
+            return false;
+    return true;
+}
+
+struct error *mail_template_fill(struct arena *arena, const char *directory, const char *name,
+                                 const struct mail_template_value *values, size_t count,
+                                 struct mail *mail_out)
+{
+    if (!name_valid(name))
+        return error_new(arena, ERROR_INTERNAL, "no mail template has such a name");
+    struct filling filling = {.values = values, .count = count};
+    const char *subject;
+    filling.path = arena_format(arena, "%s/%s.subject", directory, name);
+    TRY(fill_file(arena, &filling, &subject));
+    mail_out->subject = arena_copy(arena, subject, strcspn(subject, "\r\n"));
+    filling.path = arena_format(arena, "%s/%s.txt", directory, name);
+    TRY(fill_file(arena, &filling, &mail_out->text));
+    filling.path = arena_format(arena, "%s/%s.html", directory, name);
+    filling.html = true;
+    mail_out->html = NULL;
+    if (source_exists(filling.path))
+        TRY(fill_file(arena, &filling, &mail_out->html));
+    return NULL;
+}
