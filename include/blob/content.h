@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "domain/file_kind.h"
+#include "domain/file/file_kind.h"
 
 struct arena;
 struct sniffed;
@@ -25,7 +25,7 @@ const char *content_media_type(const struct sniffed *sniffed, const char *name, 
 /* Whether the media type is that of a program or an installer: refused in every bucket. */
 bool content_is_program(const char *media_type);
 
-/* Whether an allow-list (domain/file_kind.h) holds this media type. */
+/* Whether an allow-list (domain/file/file_kind.h) holds this media type. */
 bool content_allowed(enum file_content list, const char *media_type);
 
 /*

@@ -9,7 +9,7 @@
  * do is an outcome; with an error it is OK only where the provider did what was asked all the same. Functions use
  * transactions of their own; provider_joins() tells whether they join one that is open.
  *
- * Sessions are rows of domain/session.h with every provider: the provider that issues tokens adds the row,
+ * Sessions are rows of domain/account/session.h with every provider: the provider that issues tokens adds the row,
  * and what is said here to end sessions ends the rows.
  */
 #ifndef GATEHOUSE_IDENTITY_PROVIDER_H
@@ -262,7 +262,7 @@ struct error *provider_set_attributes(struct provider *provider, struct arena *a
 /*
  * Whether the provider mails and judges the codes of confirmations and resets itself ([identity] codes = provider). Then
  * provider_create() of an account that awaits its code has it mailed, and the next three are there; otherwise the codes are
- * ours (domain/code.h), and they must not be called.
+ * ours (domain/account/one_time_code.h), and they must not be called.
  */
 bool provider_has_codes(const struct provider *provider);
 
@@ -295,7 +295,7 @@ void provider_rules(struct provider *provider, struct token_rules *rules_out);
 
 /*
  * Turns what a verified token says into our ids: on return claims->subject is the user's and claims->session a row of
- * domain/session.h (which may have ended). A session of an outside issuer that was never seen here is made known by it.
+ * domain/account/session.h (which may have ended). A session of an outside issuer that was never seen here is made known by it.
  * *known_out is false when the token is nobody's, was issued before its user ended all sessions, or its sign-in (auth_time) is
  * longer ago than a session lives. The first token of a
  * session costs a look-up, the following ones nothing.

@@ -3,15 +3,15 @@
  * The account flows (specification, part 3): creating a customer with its owner, signing in, refreshing, signing out.
  *
  * Our rows and the provider's accounts cannot be changed in one transaction, so each flow orders its steps such that a
- * crash between any two leaves something that a repetition finishes (domain/provisioning.h).
+ * crash between any two leaves something that a repetition finishes (domain/account/provisioning.h).
  */
 #ifndef GATEHOUSE_SERVICE_ACCOUNT_H
 #define GATEHOUSE_SERVICE_ACCOUNT_H
 
 #include "base/secret.h"
 #include "base/text.h"
-#include "domain/organisation.h"
-#include "domain/user.h"
+#include "domain/account/organisation.h"
+#include "domain/account/user.h"
 #include "identity/provider.h"
 
 struct arena;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The guard in front of everything where a secret is guessed: passwords, codes, refresh tokens. It counts failures by
- * account (passwords only) and by client address (domain/throttle.h), and refuses with RATE_LIMITED and Retry-After.
+ * account (passwords only) and by client address (domain/account/throttle.h), and refuses with RATE_LIMITED and Retry-After.
  */
 #ifndef GATEHOUSE_SERVICE_GUARD_H
 #define GATEHOUSE_SERVICE_GUARD_H
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/metrics.h"
-#include "domain/throttle.h"
+#include "domain/account/throttle.h"
 
 struct arena;
 struct caller;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeping what a process remembers in line with the change log (domain/change.h).
+ * Keeping what a process remembers in line with the change log (domain/change_log.h).
  *
  * A process keeps parsed keys, verified tokens and secrets between requests. Each request learns the version of the last
  * change before it uses any of that: one with a token from the one statement that loads its caller, a public one from

@@ -22,7 +22,7 @@ struct service;
 
 struct lease {
     struct service *service;
-    const char *name; /* of domain/maintenance.h */
+    const char *name; /* of domain/lease.h */
     struct id holder;
     int64_t renewed; /* clock_monotonic() */
 };

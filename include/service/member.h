@@ -7,7 +7,7 @@
 
 #include "base/id.h"
 #include "base/text.h"
-#include "domain/user.h"
+#include "domain/account/user.h"
 
 struct arena;
 struct caller;

@@ -14,7 +14,7 @@ struct organisation;
 struct service;
 struct user;
 
-/* The purpose under which mails with temporary passwords are counted (domain/code.h). */
+/* The purpose under which mails with temporary passwords are counted (domain/account/one_time_code.h). */
 #define NOTICE_FIRST_LOGIN "first-login"
 
 /* The owner's temporary password and the link {web_url}/first-login?id=. */

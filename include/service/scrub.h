@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The scrub: every byte of every file is read and compared with its hash, again and again, in the background. A file whose
- * bytes are others is marked (domain/file_damage.h), and so is every file that shares its bytes: downloads then answer 500
+ * bytes are others is marked (domain/file/file_damage.h), and so is every file that shares its bytes: downloads then answer 500
  * storage.unavailable and never send wrong bytes. A marked file whose bytes are right again loses its mark.
  *
  * A pass goes over the rows of `file` in the order of their ids. One process of all hosts does it: it holds a lease, and

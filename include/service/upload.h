@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "domain/file_kind.h"
+#include "domain/file/file_kind.h"
 
 struct arena;
 struct caller;

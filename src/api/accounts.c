@@ -5,7 +5,7 @@
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/limits.h"
-#include "domain/principal.h"
+#include "domain/permission/principal.h"
 #include "api/handlers_int.h"
 #include "http/schema.h"
 #include "service/account.h"

@@ -18,7 +18,7 @@
 #include "codec/document.h"
 #include "codec/encoding.h"
 #include "domain/audit.h"
-#include "domain/principal.h"
+#include "domain/permission/principal.h"
 #include "http/reply.h"
 #include "http/request.h"
 #include "http/schema.h"

@@ -14,7 +14,7 @@
 #include "blob/blob.h"
 #include "blob/content.h"
 #include "codec/encoding.h"
-#include "domain/file.h"
+#include "domain/file/file.h"
 #include "http/disposition.h"
 #include "http/range.h"
 #include "http/reply.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "domain/permission.h"
+#include "domain/permission/permission.h"
 
 /* What {id} stands for in a path; `start` is NULL when the pattern has none. */
 struct segment {

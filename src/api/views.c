@@ -4,8 +4,8 @@
 #include <stddef.h>
 
 #include "base/arena.h"
-#include "domain/organisation.h"
-#include "domain/user.h"
+#include "domain/account/organisation.h"
+#include "domain/account/user.h"
 #include "http/schema.h"
 
 static const struct schema_field user_fields[] = {

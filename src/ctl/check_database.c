@@ -10,7 +10,7 @@
 #include "base/log.h"
 #include "ctl/check_int.h"
 #include "domain/outbox.h"
-#include "domain/principal.h"
+#include "domain/permission/principal.h"
 #include "identity/provider.h"
 #include "service/inspect.h"
 #include "store/database/database.h"

@@ -10,7 +10,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "ctl/ctl_int.h"
-#include "domain/user.h"
+#include "domain/account/user.h"
 #include "service/service.h"
 #include "service/sync.h"
 

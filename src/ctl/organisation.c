@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "ctl/ctl_int.h"
 #include "domain/audit.h"
-#include "domain/file_keep.h"
-#include "domain/organisation.h"
+#include "domain/file/file_admin.h"
+#include "domain/account/organisation.h"
 #include "service/service.h"
 #include "store/database/database.h"
 

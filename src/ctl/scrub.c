@@ -10,7 +10,7 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "ctl/ctl_int.h"
-#include "domain/file_damage.h"
+#include "domain/file/file_damage.h"
 #include "service/maintenance.h"
 #include "service/scrub.h"
 #include "service/service.h"

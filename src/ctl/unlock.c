@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "ctl/ctl_int.h"
 #include "domain/audit.h"
-#include "domain/throttle.h"
-#include "domain/user.h"
+#include "domain/account/throttle.h"
+#include "domain/account/user.h"
 #include "service/caller.h"
 #include "service/service.h"
 

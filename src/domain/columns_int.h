@@ -9,9 +9,9 @@
 #ifndef GATEHOUSE_DOMAIN_COLUMNS_INT_H
 #define GATEHOUSE_DOMAIN_COLUMNS_INT_H
 
-#include "domain/file.h"
-#include "domain/organisation.h"
-#include "domain/user.h"
+#include "domain/file/file.h"
+#include "domain/account/organisation.h"
+#include "domain/account/user.h"
 #include "store/database/database.h"
 
 #define USER_COLUMNS                                                                                  \

@@ -21,7 +21,7 @@
 #include "codec/document.h"
 #include "codec/seal.h"
 #include "codec/signing_key.h"
-#include "domain/change.h"
+#include "domain/change_log.h"
 #include "identity/embedded_int.h"
 #include "store/cache/cache.h"
 

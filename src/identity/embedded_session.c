@@ -6,7 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "codec/token.h"
-#include "domain/session.h"
+#include "domain/account/session.h"
 #include "identity/embedded_int.h"
 #include "identity/refresh_int.h"
 

@@ -3,7 +3,7 @@
  * What all providers outside the house share. A provider of its own (cognito.c, keycloak.c) brings the wire: one function
  * for each call that it can make, with outcomes already told apart. Here is the rest, the same for all:
  *
- * - Sessions. Their tokens are the provider's, but each login is a row of domain/session.h all the same, so that ending it
+ * - Sessions. Their tokens are the provider's, but each login is a row of domain/account/session.h all the same, so that ending it
  *   refuses the next request although the token still verifies. What the token says of its session (a claim that differs
  *   between providers) makes the row's id. Where a provider gives every token another name, the names are a family of rows
  *   that end together.

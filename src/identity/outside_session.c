@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "codec/seal.h"
-#include "domain/session.h"
+#include "domain/account/session.h"
 #include "identity/outside_int.h"
 #include "identity/refresh_int.h"
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Making accounts: our rows first (they own the address and nobody sees them), the provider second, activation with
- * the mail last. See domain/provisioning.h for what each interruption leaves.
+ * the mail last. See domain/account/provisioning.h for what each interruption leaves.
  */
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
 #include "codec/random.h"
 #include "domain/audit.h"
-#include "domain/code.h"
-#include "domain/principal.h"
-#include "domain/provisioning.h"
-#include "domain/role.h"
-#include "domain/throttle.h"
+#include "domain/account/one_time_code.h"
+#include "domain/permission/principal.h"
+#include "domain/account/provisioning.h"
+#include "domain/permission/role.h"
+#include "domain/account/throttle.h"
 #include "service/account.h"
 #include "service/authority.h"
 #include "service/caller.h"
 #include "service/grant.h"
 #include "service/guard.h"
 #include "service/notice.h"
-#include "service/password_policy.h"
+#include "domain/account/password_policy.h"
 #include "service/service.h"
 #include "store/database/database.h"
 

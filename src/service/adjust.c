@@ -13,7 +13,7 @@
 #include "codec/document.h"
 #include "codec/encoding.h"
 #include "domain/audit.h"
-#include "domain/change.h"
+#include "domain/change_log.h"
 #include "http/range.h"
 #include "service/caller.h"
 #include "service/live.h"

@@ -10,7 +10,7 @@
 #include "codec/document.h"
 #include "codec/encoding.h"
 #include "domain/audit.h"
-#include "domain/change.h"
+#include "domain/change_log.h"
 #include "service/caller.h"
 #include "service/live.h"
 #include "service/service.h"

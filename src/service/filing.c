@@ -11,7 +11,7 @@
 #include "blob/content.h"
 #include "blob/sniff.h"
 #include "domain/audit.h"
-#include "domain/file.h"
+#include "domain/file/file.h"
 #include "service/caller.h"
 #include "service/service.h"
 #include "store/database/database.h"

@@ -7,7 +7,7 @@
 #define GATEHOUSE_SERVICE_FSCK_INT_H
 
 #include "codec/digest.h"
-#include "domain/file_keep.h"
+#include "domain/file/file_admin.h"
 #include "service/fsck.h"
 
 #define FSCK_BLOCK_BYTES ((size_t)256 * 1024)

@@ -7,11 +7,11 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "domain/organisation.h"
-#include "domain/permission.h"
-#include "domain/principal.h"
-#include "domain/role.h"
-#include "domain/user.h"
+#include "domain/account/organisation.h"
+#include "domain/permission/permission.h"
+#include "domain/permission/principal.h"
+#include "domain/permission/role.h"
+#include "domain/account/user.h"
 #include "service/caller.h"
 
 static bool stands_before(const struct text_list *list, size_t index)

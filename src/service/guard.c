@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/metrics.h"
-#include "domain/user.h"
+#include "domain/account/user.h"
 #include "service/caller.h"
 #include "service/service.h"
 

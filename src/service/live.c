@@ -9,7 +9,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "codec/token.h"
-#include "domain/change.h"
+#include "domain/change_log.h"
 #include "identity/provider.h"
 #include "service/adjust.h"
 #include "service/evict.h"

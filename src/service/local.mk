@@ -21,7 +21,6 @@ libghservice_a_SOURCES = \
 	include/service/member.h src/service/member.c \
 	include/service/notice.h src/service/notice.c \
 	include/service/password.h src/service/password.c \
-	include/service/password_policy.h src/service/password_policy.c \
 	include/service/post.h src/service/post.c \
 	include/service/purge.h src/service/purge.c \
 	include/service/recovery.h src/service/recovery.c \

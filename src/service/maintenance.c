@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "domain/maintenance.h"
+#include "domain/lease.h"
 #include "service/service.h"
 
 #define SECOND INT64_C(1000000)

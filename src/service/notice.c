@@ -6,8 +6,8 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "base/name.h"
-#include "domain/code.h"
-#include "domain/user.h"
+#include "domain/account/one_time_code.h"
+#include "domain/account/user.h"
 #include "service/post.h"
 #include "service/service.h"
 

@@ -7,9 +7,9 @@
 #include "blob/blob.h"
 #include "codec/encoding.h"
 #include "domain/audit.h"
-#include "domain/file_keep.h"
-#include "domain/file_usage.h"
-#include "domain/maintenance.h"
+#include "domain/file/file_admin.h"
+#include "domain/file/file_usage.h"
+#include "domain/lease.h"
 #include "service/service.h"
 #include "store/database/database.h"
 

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "blob/blob.h"
 #include "blob/directory.h"
-#include "domain/session.h"
+#include "domain/account/session.h"
 #include "service/restore_int.h"
 #include "store/database/database.h"
 #include "store/database/dump.h"

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "blob/blob.h"
-#include "domain/file_damage.h"
-#include "domain/maintenance.h"
+#include "domain/file/file_damage.h"
+#include "domain/lease.h"
 #include "service/scrub_int.h"
 #include "service/service.h"
 

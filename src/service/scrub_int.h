@@ -7,7 +7,7 @@
 #define GATEHOUSE_SERVICE_SCRUB_INT_H
 
 #include "codec/digest.h"
-#include "domain/file_keep.h"
+#include "domain/file/file_admin.h"
 #include "service/maintenance.h"
 #include "service/scrub.h"
 

@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "blob/blob.h"
 #include "domain/audit.h"
-#include "domain/file_damage.h"
+#include "domain/file/file_damage.h"
 #include "service/caller.h"
 #include "service/scrub_int.h"
 #include "service/service.h"

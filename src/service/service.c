@@ -18,7 +18,7 @@
 #include "identity/open.h"
 #include "identity/provider.h"
 #include "service/link.h"
-#include "service/password_policy.h"
+#include "domain/account/password_policy.h"
 #include "service/token_share.h"
 #include "store/cache/cache.h"
 #include "store/database/database.h"

@@ -12,7 +12,7 @@
 #include "blob/blob.h"
 #include "blob/content.h"
 #include "domain/audit.h"
-#include "domain/file_usage.h"
+#include "domain/file/file_usage.h"
 #include "http/disposition.h"
 #include "service/caller.h"
 #include "service/service.h"

@@ -8,7 +8,7 @@
 #include "base/configuration.h"
 #include "base/limits.h"
 #include "codec/digest.h"
-#include "domain/throttle.h"
+#include "domain/account/throttle.h"
 #include "http/request.h"
 #include "service/guard.h"
 #include "service/service.h"

@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "blob/sniff.h"
-#include "domain/file.h"
+#include "domain/file/file.h"
 #include "http/schema.h"
 
 struct blob_writer;

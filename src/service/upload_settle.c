@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "domain/file.h"
+#include "domain/file/file.h"
 #include "service/service.h"
 #include "service/upload_int.h"
 

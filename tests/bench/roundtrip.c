@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "domain/principal.h"
+#include "domain/permission/principal.h"
 #include "store/database/database.h"
 
 #define ID_SIZE 16

@@ -10,7 +10,7 @@
  * be stored but what its owner has sealed: what is handed in is authenticated with a key made from the service's secret, so that
  * a damaged or foreign entry is no entry, but it is not sealed here. The file's mode is 0600.
  *
- * Versions. The file carries the version of the last change (domain/change.h) that was applied to it, and a process the one
+ * Versions. The file carries the version of the last change (domain/change_log.h) that was applied to it, and a process the one
  * that it has followed. A process takes nothing from a file that is behind it, and stores nothing there; before the first
  * version it has followed it uses no file at all. So an entry that a change evicts is never read by whoever has heard of
  * the change, whatever became of the file meanwhile.

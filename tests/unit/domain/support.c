@@ -10,9 +10,9 @@
 #include "base/error.h"
 #include "codec/random.h"
 #include "support_database.h"
-#include "domain/organisation.h"
-#include "domain/permission.h"
-#include "domain/session.h"
+#include "domain/account/organisation.h"
+#include "domain/permission/permission.h"
+#include "domain/account/session.h"
 #include "harness.h"
 
 void expect_ok(struct error *error)

@@ -9,8 +9,8 @@
 
 #include "base/id.h"
 #include "base/text.h"
-#include "domain/file.h"
-#include "domain/user.h"
+#include "domain/file/file.h"
+#include "domain/account/user.h"
 
 struct arena;
 struct database;

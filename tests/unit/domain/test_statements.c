@@ -7,7 +7,7 @@
 #include "harness.h"
 
 #include <ctype.h>
-#include <dirent.h>
+#include <fts.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -24,9 +24,9 @@ static const struct {
     {"user_list.c:each_user", "the operator's commands go over everyone"},
     {"file.c:find_any", "staff who hold `a` (audited)"},
     {"link_key.c:find_linked", "the signed link names the file; nobody calls"},
-    {"file_keep.c:each_file", "the operator's commands go over every file"},
-    {"file_keep.c:look_at_file", "the operator's commands look again before they act"},
-    {"file_keep.c:known_files", "the operator's commands ask which bytes have a row"},
+    {"file_admin.c:each_file", "the operator's commands go over every file"},
+    {"file_admin.c:look_at_file", "the operator's commands look again before they act"},
+    {"file_admin.c:known_files", "the operator's commands ask which bytes have a row"},
     {"file_damage.c:mark_file", "the scrub reads the files of all organisations, and nobody calls"},
     {"file_damage.c:clear_file", "the scrub reads the files of all organisations, and nobody calls"},
     {"file_damage.c:count_damaged", "what the operator is told of all organisations together"},
@@ -34,11 +34,11 @@ static const struct {
     {"principal.c:load_known", "finds out which organisation the caller is of"},
     {"principal.c:load_any", "finds out which organisation the caller is of"},
     {"principal.c:load_details", "the caller's own rows"},
-    {"principal_keep.c:compare", "the operator's commands go over everyone"},
-    {"principal_keep.c:hold_users", "the operator's commands go over everyone"},
-    {"principal_keep.c:hold_roles", "the operator's commands go over everyone"},
-    {"principal_keep.c:empty", "the operator's commands go over everyone"},
-    {"principal_probe.c:compare", "rows that the probe itself has made, and all roles"},
+    {"principal_rebuild.c:compare", "the operator's commands go over everyone"},
+    {"principal_rebuild.c:hold_users", "the operator's commands go over everyone"},
+    {"principal_rebuild.c:hold_roles", "the operator's commands go over everyone"},
+    {"principal_rebuild.c:empty", "the operator's commands go over everyone"},
+    {"principal_selftest.c:compare", "rows that the probe itself has made, and all roles"},
     {"user_rights.c:hold_user", "holds a row and reads nothing of it"},
     {"user_rights.c:share_user", "holds a row and reads nothing of it"},
     {"address_keys.c:list_foreign", "the operator's migration goes over everyone"},
@@ -85,11 +85,10 @@ static const char *read_sql(struct arena *arena, const char *at)
     return sql.bytes;
 }
 
-static void read_file(struct arena *arena, const char *name, struct statement_list *list)
+static void read_file(struct arena *arena, const char *path, const char *name, struct statement_list *list)
 {
     static const char mark[] = "static const struct statement ";
     size_t length;
-    const char *path = harness_source(arena, arena_format(arena, "src/domain/%s", name));
     const char *at = harness_read(arena, path, &length);
     while ((at = strstr(at, mark)) != NULL) {
         at += sizeof mark - 1;
@@ -103,17 +102,17 @@ static void read_file(struct arena *arena, const char *name, struct statement_li
     }
 }
 
+/* Reads every source of the floor, those of its wings too. */
 static struct statement_list read_all(struct arena *arena)
 {
     struct statement_list list = {arena_array(arena, STATEMENTS_MAX, sizeof *list.items), 0};
-    DIR *directory = opendir(harness_source(arena, "src/domain"));
-    assert_non_null(directory);
-    for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-        size_t length = strlen(entry->d_name);
-        if (length > 2 && strcmp(entry->d_name + length - 2, ".c") == 0)
-            read_file(arena, entry->d_name, &list);
-    }
-    (void)closedir(directory);
+    char *const floor[] = {(char *)harness_source(arena, "src/domain"), NULL};
+    FTS *tree = fts_open(floor, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    assert_non_null(tree);
+    for (FTSENT *entry; (entry = fts_read(tree)) != NULL;)
+        if (entry->fts_namelen > 2 && strcmp(entry->fts_name + entry->fts_namelen - 2, ".c") == 0)
+            read_file(arena, entry->fts_path, entry->fts_name, &list);
+    assert_int_equal(fts_close(tree), 0);
     return list;
 }
 

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "codec/random.h"
-#include "domain/session.h"
+#include "domain/account/session.h"
 #include "domain/support.h"
 #include "harness.h"
 #include "identity/embedded.h"

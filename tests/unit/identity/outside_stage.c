@@ -17,7 +17,7 @@
 #include "codec/signing_key.h"
 #include "codec/token.h"
 #include "support_database.h"
-#include "domain/session.h"
+#include "domain/account/session.h"
 #include "domain/support.h"
 #include "store/script_server.h"
 

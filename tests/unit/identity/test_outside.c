@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "domain/session.h"
+#include "domain/account/session.h"
 #include "domain/support.h"
 #include "outside_stage.h"
 

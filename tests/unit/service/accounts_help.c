@@ -11,11 +11,11 @@
 #include "codec/token.h"
 #include "support_database.h"
 #include "domain/outbox.h"
-#include "domain/principal.h"
+#include "domain/permission/principal.h"
 #include "harness.h"
 #include "identity/embedded.h"
 #include "service/member.h"
-#include "service/password_policy.h"
+#include "domain/account/password_policy.h"
 #include "service/recovery.h"
 #include "service/sync.h"
 

@@ -13,7 +13,7 @@
 #include "codec/digest.h"
 #include "codec/random.h"
 #include "support_database.h"
-#include "domain/file_usage.h"
+#include "domain/file/file_usage.h"
 #include "harness.h"
 #include "store/database/database.h"
 

@@ -20,7 +20,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/test_mail_flood.c \
 	tests/unit/service/test_member.c \
 	tests/unit/service/test_token_share.c \
-	tests/unit/service/test_password_policy.c \
+	tests/unit/domain/account/test_password_policy.c \
 	tests/unit/service/test_purge.c tests/unit/service/test_scrub.c
 tests_unit_test_service_CPPFLAGS = $(unit_cppflags)
 tests_unit_test_service_CFLAGS = $(unit_cflags)

@@ -8,7 +8,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/outbox.h"
-#include "domain/principal.h"
+#include "domain/permission/principal.h"
 #include "service/member.h"
 #include "service/password.h"
 #include "service/post.h"

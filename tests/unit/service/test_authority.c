@@ -7,8 +7,8 @@
 #include "accounts_help.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "domain/organisation.h"
-#include "domain/principal.h"
+#include "domain/account/organisation.h"
+#include "domain/permission/principal.h"
 #include "service/member.h"
 #include "service/password.h"
 

@@ -15,8 +15,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "support_database.h"
-#include "domain/principal.h"
-#include "domain/provisioning.h"
+#include "domain/permission/principal.h"
+#include "domain/account/provisioning.h"
 #include "service/member.h"
 #include "service/recovery.h"
 

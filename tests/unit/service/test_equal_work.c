@@ -11,7 +11,7 @@
 #include "accounts_help.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "domain/code.h"
+#include "domain/account/one_time_code.h"
 #include "service/member.h"
 #include "service/password.h"
 #include "service/recovery.h"

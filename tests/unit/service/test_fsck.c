@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "blob/blob.h"
 #include "support_database.h"
-#include "domain/maintenance.h"
+#include "domain/lease.h"
 #include "harness.h"
 #include "keep_help.h"
 #include "store/database/database.h"

@@ -6,10 +6,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "domain/organisation.h"
-#include "domain/permission.h"
-#include "domain/principal.h"
-#include "domain/role.h"
+#include "domain/account/organisation.h"
+#include "domain/permission/permission.h"
+#include "domain/permission/principal.h"
+#include "domain/permission/role.h"
 #include "service/caller.h"
 #include "service/grant.h"
 

@@ -12,7 +12,7 @@
 #include "base/secret.h"
 #include "codec/encoding.h"
 #include "support_database.h"
-#include "domain/principal.h"
+#include "domain/permission/principal.h"
 #include "domain/support.h"
 #include "service/caller.h"
 #include "service/link.h"

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "support_database.h"
-#include "domain/change.h"
+#include "domain/change_log.h"
 #include "identity/embedded.h"
 #include "service/live.h"
 #include "store/database/database.h"

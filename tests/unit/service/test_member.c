@@ -7,7 +7,7 @@
 #include "accounts_help.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "domain/principal.h"
+#include "domain/permission/principal.h"
 #include "service/member.h"
 #include "service/recovery.h"
 

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "blob/blob.h"
 #include "domain/audit.h"
-#include "domain/file_usage.h"
-#include "domain/maintenance.h"
+#include "domain/file/file_usage.h"
+#include "domain/lease.h"
 #include "harness.h"
 #include "keep_help.h"
 

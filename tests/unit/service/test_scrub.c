@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "blob/blob.h"
 #include "support_database.h"
-#include "domain/file_damage.h"
+#include "domain/file/file_damage.h"
 #include "harness.h"
 #include "keep_help.h"
 #include "service/fsck.h"

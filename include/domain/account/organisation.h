@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Organisations: the tenants. Every statement on a tenant's rows binds its organisation's id (contract,
+ * section 2).
+ */
+#ifndef GATEHOUSE_DOMAIN_ACCOUNT_ORGANISATION_H
+#define GATEHOUSE_DOMAIN_ACCOUNT_ORGANISATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/id.h"
+#include "base/text.h"
+
+struct arena;
+struct database;
+struct error;
+
+/* An unknown word in the row reads as DISABLED: deny. */
+enum organisation_status { ORGANISATION_PROVISIONING, ORGANISATION_ACTIVE, ORGANISATION_DISABLED };
+
+struct organisation {
+    struct id id;
+    const char *name;
+    struct text_list services; /* what the customer pays for: "inventory", "logistics", in that order */
+    enum organisation_status status;
+    int64_t quota_bytes; /* ORGANISATION_NO_QUOTA: none */
+    int64_t quota_files;
+    const char *created_at; /* RFC 3339; not read by insert */
+    const char *updated_at;
+};
+
+#define ORGANISATION_NO_QUOTA INT64_C(-1)
+
+const char *organisation_status_text(enum organisation_status status);
+
+/* The organisation of internal staff, "Internal": its id is fixed, so that making it twice makes it once. */
+struct id organisation_internal_id(void);
+
+/* Adds the row; id, name, services and status are read, quotas too. A repeated id is INTERNAL. */
+struct error *organisation_insert(struct database *database, struct arena *arena,
+                                  const struct organisation *organisation);
+
+/* Makes sure that the organisation of internal staff is there and active. Idempotent, safe in parallel. */
+struct error *organisation_ensure_internal(struct database *database, struct arena *arena);
+
+/* *organisation_out is NULL when there is none of that id, whatever its status otherwise. */
+struct error *organisation_find(struct database *database, struct arena *arena, struct id id,
+                                struct organisation **organisation_out);
+
+/*
+ * Keeps all others from holding or changing the organisation's row until the transaction ends. Part of a transaction, and
+ * taken behind the users' rows.
+ */
+struct error *organisation_hold(struct database *database, struct arena *arena, struct id id);
+
+/* provisioning -> active. *changed_out (may be NULL) is false when it was not provisioning. */
+struct error *organisation_activate(struct database *database, struct arena *arena, struct id id,
+                                    bool *changed_out);
+
+struct organisation_page {
+    struct organisation *items;
+    size_t count;
+    bool more;
+};
+
+/* Every organisation behind `after` (none: from the start) by id, `limit` of them at most. For the operator. */
+struct error *organisation_each(struct database *database, struct arena *arena, struct id after,
+                                unsigned limit, struct organisation_page *page_out);
+
+/* What the operator changes; a NULL keeps what is there. */
+struct organisation_change {
+    const int64_t *quota_bytes; /* ORGANISATION_NO_QUOTA: none from now on */
+    const int64_t *quota_files;
+    const enum organisation_status *status; /* ACTIVE or DISABLED, from either of them */
+};
+
+/*
+ * *changed_out is false when there is no such organisation, or when its status is to change while it is being
+ * made.
+ */
+struct error *organisation_change(struct database *database, struct arena *arena, struct id id,
+                                  const struct organisation_change *change, bool *changed_out);
+
+#endif

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What a password may be (contract, section 3): 12 to 128 characters (the minimum is configurable), any Unicode, no
+ * composition rules; not one of the common passwords, not the person's own e-mail address or names, nor the organisation's name. The same on every
+ * path that sets one.
+ */
+#ifndef GATEHOUSE_DOMAIN_ACCOUNT_PASSWORD_POLICY_H
+#define GATEHOUSE_DOMAIN_ACCOUNT_PASSWORD_POLICY_H
+
+#include <stdint.h>
+
+#include "base/secret.h"
+
+struct arena;
+struct error;
+struct password_policy;
+
+/* Whose password it is to be; each may be NULL. */
+struct password_owner {
+    const char *email;
+    const char *first_name;
+    const char *last_name;
+    const char *organisation; /* its name */
+};
+
+struct database;
+struct user;
+
+/*
+ * The owner that `user` is, with the organisation's name from the database. Of NULL, who is nobody, all is NULL, in the same
+ * number of round trips.
+ */
+struct error *password_policy_owner(struct database *database, struct arena *arena, const struct user *user,
+                                    struct password_owner *owner_out);
+
+/*
+ * Maps the list of common passwords (lower case, one a line, sorted by bytes). Lives in `arena`. INTERNAL when the
+ * list cannot be read, is empty or not sorted at its ends.
+ */
+struct error *password_policy_open(struct arena *arena, const char *list, int64_t minimum_length,
+                                   const struct password_policy **policy_out);
+
+/*
+ * PASSWORD_POLICY with an entry at `path` (codes `length`, `common`, `personal`) when the password may not be used.
+ */
+struct error *password_policy_check(const struct password_policy *policy, struct arena *arena, const char *path,
+                                    struct secret password, const struct password_owner *owner);
+
+/* The same error (code `provider`) for a password that the identity provider's own rules refuse. */
+struct error *password_policy_refused(struct arena *arena, const char *path);
+
+#endif

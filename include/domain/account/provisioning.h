@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Making an account touches two systems, and no transaction spans them. So (identity.md 5.4):
+ *
+ *     provisioning_begin   our rows, in status provisioning: they own the e-mail address and nobody sees them
+ *     provider_create_...  the account at the identity provider
+ *     a transaction with provisioning_activate, outbox_add (the mail) and audit_insert
+ *     provisioning_end
+ *
+ * Whatever interrupts this leaves at most a provisioning row. The next request for the same address resumes
+ * from it. Between begin and end a named lock of the database (GET_LOCK) serialises requests for one
+ * address; it belongs to the connection, so that a worker that dies gives it back at once. Where it does
+ * not reach (another node of a Galera cluster), provisioning_activate still lets only one of two requests
+ * win.
+ */
+#ifndef GATEHOUSE_DOMAIN_ACCOUNT_PROVISIONING_H
+#define GATEHOUSE_DOMAIN_ACCOUNT_PROVISIONING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "domain/account/organisation.h"
+#include "domain/account/throttle.h"
+#include "domain/account/user.h"
+
+enum provisioning_outcome {
+    PROVISIONING_NEW,     /* rows made with the ids given */
+    PROVISIONING_RESUMED, /* rows were there, half-done: taken over, ids replaced by theirs */
+    PROVISIONING_TAKEN,   /* the address belongs to someone: answer user.exists */
+    PROVISIONING_BUSY,    /* another request is making this very account at the moment: answer user.exists */
+    PROVISIONING_LIMITED  /* as many were made as may be: answer rate.limited */
+};
+
+/* How many accounts may be made in an hour, counted under the key (domain/account/throttle.h). */
+struct provisioning_limit {
+    struct throttle_key key;
+    int64_t most;
+    unsigned wait; /* with PROVISIONING_LIMITED: the seconds until another may be made */
+};
+
+/*
+ * Makes or takes over the rows of an account. With `organisation`, a customer: the organisation's row is
+ * made too, and user->organisation_id is set from it. With NULL, a member of the organisation
+ * user->organisation_id. The ids must be new ones; after PROVISIONING_RESUMED user->id (and
+ * organisation->id, user->organisation_id) are those of the rows, whose other columns were overwritten with
+ * the values given. A half-done account of another kind or another organisation than the one asked for
+ * counts as taken. The statuses given are not read. After NEW and RESUMED the lock is held:
+ * provisioning_end() gives it back, also after an error in between.
+ *
+ * With `limit` (NULL: none) a NEW one is counted in the transaction that makes the rows, so no number of requests at once
+ * makes more. What does not become an account in the end can be given back with throttle_give_back().
+ */
+struct error *provisioning_begin(struct database *database, struct arena *arena,
+                                 struct organisation *organisation, struct user *user,
+                                 struct provisioning_limit *limit, enum provisioning_outcome *outcome_out);
+
+/*
+ * Part of a transaction: provisioning -> `status` (not provisioning), with the provider's subject; for a
+ * customer the organisation becomes active as well. *won_out is false when the row was not provisioning any
+ * more: roll back and answer user.exists.
+ */
+struct error *provisioning_activate(struct database *database, struct arena *arena, const struct user *user,
+                                    const char *provider_subject, enum user_status status, bool *won_out);
+
+/*
+ * Undo after the provider refused for good: removes the user's row, and the organisation's where it is
+ * provisioning as well. Removes nothing that is not provisioning.
+ */
+struct error *provisioning_abort(struct database *database, struct arena *arena, const struct user *user);
+
+/* Gives the lock back. Never fails: a lost connection has given it back already. */
+void provisioning_end(struct database *database, struct arena *arena, const struct user *user);
+
+/* Up to `limit` users that have been provisioning for at least `seconds`; for the job runner. */
+struct error *provisioning_stale(struct database *database, struct arena *arena, unsigned seconds, unsigned limit,
+                                 struct user **users_out, size_t *count_out);
+
+/*
+ * Takes the lock of such a user and looks again: *held_out is true when the row is still provisioning and nobody else is
+ * at it. Then provisioning_end() gives the lock back.
+ */
+struct error *provisioning_claim(struct database *database, struct arena *arena, const struct user *user,
+                                 bool *held_out);
+
+#endif

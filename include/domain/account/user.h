@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Users: the people of an organisation. The row is the truth about who somebody is and what they may do;
+ * the identity provider holds the password and a mirror.
+ *
+ * E-mail addresses: the row has the address as it was typed, cleaned, and beside it the comparison key, by which it is
+ * looked up and unique (codec/address.h). Dots and plus tags count as they stand.
+ *
+ * A row in status provisioning owns its e-mail address and is invisible: only domain/account/provisioning.h sees
+ * it.
+ */
+#ifndef GATEHOUSE_DOMAIN_ACCOUNT_USER_H
+#define GATEHOUSE_DOMAIN_ACCOUNT_USER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/id.h"
+#include "base/text.h"
+
+struct arena;
+struct database;
+struct error;
+
+/* An unknown word in the row reads as DISABLED: deny. */
+enum user_status {
+    USER_PROVISIONING,
+    USER_AWAITING_FIRST_LOGIN,
+    USER_AWAITING_CONFIRMATION,
+    USER_ACTIVE,
+    USER_DISABLED
+};
+
+struct user {
+    struct id id;
+    struct id organisation_id;
+    const char *email; /* cleaned, see above */
+    const char *phone; /* NULL: none */
+    const char *first_name;
+    const char *last_name;
+    struct text_list roles;       /* role ids in the order given; some may not exist (any more) */
+    struct text_list permissions; /* the user's own ones, as stored: see permission_words() */
+    enum user_status status;
+    bool email_verified;
+    bool phone_verified;
+    const char *provider_subject; /* NULL until the provider has made the account */
+    const char *created_at;       /* RFC 3339; not read by insert */
+    const char *updated_at;
+};
+
+const char *user_status_text(enum user_status status);
+
+/*
+ * Reads a status word of the interface; false for `provisioning`, which nobody sees, and for anything else.
+ */
+bool user_status_parse(const char *text, enum user_status *status_out);
+
+/* The form in which an address is stored and written to: address_clean(). */
+const char *user_email_canonical(struct arena *arena, const char *email);
+
+/*
+ * By `username`: the e-mail address in any spelling, or the id in its canonical text. For login and the other
+ * public endpoints, which have no caller whose organisation could bind. *user_out is NULL when there is
+ * none (or only a provisioning one).
+ */
+struct error *user_find_by_username(struct database *database, struct arena *arena, const char *username,
+                                    struct user **user_out);
+
+/* By id within one organisation; *user_out is NULL when there is none there. */
+struct error *user_find(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                        struct user **user_out);
+
+/*
+ * By id wherever it belongs: only for callers who hold `a` (principal_administers()); the crossing is to be
+ * audited.
+ */
+struct error *user_find_any(struct database *database, struct arena *arena, struct id id,
+                            struct user **user_out);
+
+/*
+ * Adds the row and its roles; part of a transaction. All members but the times are read; the e-mail is made
+ * canonical. *duplicate_out tells that the address is taken (nothing was added then).
+ */
+struct error *user_insert(struct database *database, struct arena *arena, const struct user *user,
+                          bool *duplicate_out);
+
+/* Replaces the user's roles, in the order given; part of a transaction. A role named twice is held once. */
+struct error *user_roles_set(struct database *database, struct arena *arena, struct id organisation,
+                             struct id id, const struct text_list *roles);
+
+/*
+ * First login done: awaiting-first-login -> active, e-mail verified, and the phone number where there is one.
+ * *changed_out (may be NULL) is false when the user was not awaiting it; asking twice is harmless.
+ */
+struct error *user_activate(struct database *database, struct arena *arena, struct id organisation,
+                            struct id id, bool *changed_out);
+
+/* ---- team members -------------------------------------------------------------------------------- */
+
+/* Which users to list; always within one organisation. */
+struct user_filter {
+    struct id organisation_id;
+    bool any_status;
+    enum user_status status; /* where any_status is false */
+    const char *search;      /* part of a name or the e-mail, case-blind, % and _ plain; NULL: all */
+    struct id after;         /* the cursor: the last id of the page before; none: from the start */
+    unsigned limit;          /* 1 to LIMIT_PAGE_MAX */
+};
+
+struct user_page {
+    struct user *items;
+    size_t count;
+    bool more; /* whether a next page exists; its `after` is the last item's id */
+};
+
+/* Oldest first, by id; provisioning ones are not there. */
+struct error *user_list(struct database *database, struct arena *arena, const struct user_filter *filter,
+                        struct user_page *page_out);
+
+/*
+ * The row as user_find() gives it, locked until the transaction ends: for changes that depend on what the row says.
+ * Part of a transaction.
+ */
+struct error *user_lock(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                        struct user **user_out);
+
+/*
+ * Keeps all others from changing the user's row until the transaction ends. `shared`: others may hold it likewise, and
+ * nobody may change it. Whoever changes roles, permissions or status holds the row first, so what is read behind this call
+ * stays true until the end. A transaction that holds two users takes the lower id first. Nothing happens where there is no
+ * such user. Part of a transaction.
+ */
+struct error *user_hold(struct database *database, struct arena *arena, struct id id, bool shared);
+
+/* Whether an active user of the organisation other than `but` has the role. */
+struct error *user_others_have_role(struct database *database, struct arena *arena, struct id organisation, struct id but,
+                                    const char *role, bool *have_out);
+
+/* Whether an active user of the organisation other than `but` holds PERMISSION_EVERYTHING, directly or by a role. */
+struct error *user_others_hold_everything(struct database *database, struct arena *arena, struct id organisation,
+                                          struct id but, bool *hold_out);
+
+/* Writes names, phone, permissions, status, verified marks and roles of *user; part of a transaction. */
+struct error *user_update(struct database *database, struct arena *arena, const struct user *user);
+
+/*
+ * Confirmed: awaiting-confirmation -> active, e-mail verified. *changed_out (may be NULL) is false when the user was not
+ * awaiting it.
+ */
+struct error *user_confirm(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                           bool *changed_out);
+
+/*
+ * All users there are, by id: at most `limit` after `after`. For the operator's commands that go over everyone.
+ */
+struct error *user_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
+                        struct user_page *page_out);
+
+#endif

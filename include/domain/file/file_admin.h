@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * File rows as the operator's commands (fsck, purge, backup) see them: of all organisations, in the order of
+ * their ids, a page at a time. Never for a caller of the interface.
+ */
+#ifndef GATEHOUSE_DOMAIN_FILE_FILE_ADMIN_H
+#define GATEHOUSE_DOMAIN_FILE_FILE_ADMIN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/id.h"
+#include "domain/file/file.h"
+
+struct arena;
+struct database;
+struct error;
+
+struct file_kept {
+    struct id id;
+    struct id organisation_id;
+    uint8_t hash[FILE_HASH_BYTES];
+    int64_t size;
+    enum file_status status;
+    int64_t created;  /* milliseconds since 1970 */
+    int64_t archived; /* 0 while active */
+    bool damaged;     /* marked (domain/file/file_damage.h) */
+};
+
+struct file_kept_page {
+    struct file_kept *items;
+    size_t count;
+};
+
+#define FILE_KEEP_PAGE_MAX 1000
+
+/*
+ * The rows behind `after` (none: from the start), `limit` of them at most; fewer than that are the last.
+ * In a transaction that sees one snapshot, all pages together are that snapshot.
+ */
+struct error *file_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
+                        struct file_kept_page *page_out);
+
+/* The row, *found_out false when there is none (any more). */
+struct error *file_look(struct database *database, struct arena *arena, struct id id,
+                        struct file_kept *kept_out, bool *found_out);
+
+/* How many rows there are, as the server guesses: for progress only. */
+struct error *file_estimate(struct database *database, struct arena *arena, int64_t *count_out);
+
+#define FILE_KNOWN_MAX 64
+
+/* For each of at most FILE_KNOWN_MAX ids whether it has a row. */
+struct error *file_known(struct database *database, struct arena *arena, const struct id *ids, size_t count,
+                         bool *known_out);
+
+/*
+ * Deletes the row of a file that is archived since `before` (milliseconds since 1970) or longer, and notes its
+ * bytes for removal; part of a transaction. *taken_out is false when it is not so (any more): it was restored.
+ */
+struct error *file_take_out(struct database *database, struct arena *arena, const struct file_kept *kept,
+                            int64_t before, bool *taken_out);
+
+/* Ids whose bytes are to be removed, `limit` at most; *ids_out is in the arena. */
+struct error *file_removals(struct database *database, struct arena *arena, unsigned limit,
+                            struct id **ids_out, size_t *count_out);
+
+/* Whether the bytes of `id` are noted for removal. */
+struct error *file_removal_noted(struct database *database, struct arena *arena, struct id id,
+                                 bool *noted_out);
+
+/* The bytes are gone. */
+struct error *file_removal_done(struct database *database, struct arena *arena, struct id id);
+
+/* What an organisation's files come to, by their state. */
+struct file_sums {
+    int64_t active_files;
+    int64_t active_bytes;
+    int64_t archived_files;
+    int64_t archived_bytes;
+};
+
+struct error *file_sums(struct database *database, struct arena *arena, struct id organisation,
+                         struct file_sums *sums_out);
+
+/* Whether the organisation's count of its usage (domain/file/file_usage.h) is what its rows add up to, at one moment. */
+struct error *file_usage_holds(struct database *database, struct arena *arena, struct id organisation,
+                               bool *holds_out);
+
+#endif

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Leases and saved positions of the operator's long commands. A lease is held by renewing it; a holder that
+ * died is forgotten when its time is over. The server's clock alone counts.
+ */
+#ifndef GATEHOUSE_DOMAIN_LEASE_H
+#define GATEHOUSE_DOMAIN_LEASE_H
+
+#include <stdbool.h>
+
+#include "base/id.h"
+
+struct arena;
+struct database;
+struct error;
+
+/* Whoever holds it may take bytes away (purge), or needs that nobody does (backup). */
+#define MAINTENANCE_FILES "files"
+/* One fsck at a time; its position. */
+#define MAINTENANCE_FSCK "fsck"
+
+/* One scrub at a time; its position. */
+#define MAINTENANCE_SCRUB "scrub"
+/* Held by an operator who waits for the scrub: whoever does it in the background gives it back. */
+#define MAINTENANCE_SCRUB_WANTED "scrub-wanted"
+
+/* A lease's name has at most 32 bytes, a position at most 1024 characters. */
+
+/*
+ * Takes the lease `name`, or renews it where `holder` has it; *held_out is false when another one holds it. It
+ * lasts `seconds` from now.
+ */
+struct error *maintenance_take(struct database *database, struct arena *arena, const char *name,
+                               struct id holder, unsigned seconds, bool *held_out);
+
+/* Gives the lease back; one that is not held (any more) is left alone. */
+struct error *maintenance_release(struct database *database, struct arena *arena, const char *name,
+                                  struct id holder);
+
+/* Whether anybody holds the lease. */
+struct error *maintenance_held(struct database *database, struct arena *arena, const char *name, bool *held_out);
+
+/* Keeps where the run stands; "" forgets it. */
+struct error *maintenance_save(struct database *database, struct arena *arena, const char *name,
+                               const char *position);
+
+/* What was kept last, "" for nothing. */
+struct error *maintenance_position(struct database *database, struct arena *arena, const char *name,
+                                   const char **position_out);
+
+#endif

@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: MIT */
+#include "domain/account/provisioning.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "codec/address.h"
+#include "domain/columns_int.h"
+
+/* How long a request waits for another that makes the same account; making one takes some 100 ms. */
+#define LOCK_WAIT_SECONDS 2
+
+/* Lock names are the server's, so the database's name is part of them; 64 characters is their limit.
+ * That name is utf8mb3, which does not go together with a character of four bytes. */
+#define LOCK_NAME "SHA2(CONCAT(CONVERT(DATABASE() USING utf8mb4), '/account/', ?), 256)"
+
+static const struct statement take_lock = {"SELECT GET_LOCK(" LOCK_NAME ", ?)"};
+static const struct statement give_lock = {"SELECT RELEASE_LOCK(" LOCK_NAME ")"};
+
+static const struct statement find_address = {
+    "SELECT u.id, u.organisation_id, u.status, o.status FROM user u"
+    " JOIN organisation o ON o.id = u.organisation_id WHERE u.email_key IN (?, ?) FOR UPDATE"};
+
+static const struct statement overwrite_user = {
+    "UPDATE user SET phone = ?, first_name = ?, last_name = ?, permissions = ?, updated_at = UTC_TIMESTAMP(3)"
+    " WHERE id = ? AND organisation_id = ? AND status = 'provisioning'"};
+
+static const struct statement overwrite_organisation = {
+    "UPDATE organisation SET name = ?, services = ?, updated_at = UTC_TIMESTAMP(3)"
+    " WHERE id = ? AND status = 'provisioning'"};
+
+/* What the transaction of provisioning_begin() works on; the ids given are kept, since it may run more than
+ * once. */
+struct beginning {
+    struct organisation *organisation;
+    struct user *user;
+    struct id organisation_id;
+    struct id user_id;
+    struct provisioning_limit *limit; /* NULL: none */
+    enum provisioning_outcome outcome;
+};
+
+/* Whether the row found is what is left of the account being made now. */
+static bool is_ours(const struct beginning *beginning, const struct rows *rows)
+{
+    bool customer = strcmp(rows_text(rows, 0, 3), "provisioning") == 0;
+    if (strcmp(rows_text(rows, 0, 2), "provisioning") != 0)
+        return false;
+    if (beginning->organisation != NULL)
+        return customer;
+    return !customer && id_equal(rows_id(rows, 0, 1), beginning->organisation_id);
+}
+
+static struct error *take_over(struct database *database, struct arena *arena, const struct rows *rows,
+                               struct beginning *beginning)
+{
+    struct user *user = beginning->user;
+    user->id = rows_id(rows, 0, 0);
+    user->organisation_id = rows_id(rows, 0, 1);
+    if (beginning->organisation != NULL) {
+        struct organisation *organisation = beginning->organisation;
+        organisation->id = user->organisation_id;
+        TRY(database_change(database, arena, &overwrite_organisation,
+                            VALUES(database_text(organisation->name),
+                                   database_text(text_list_join(arena, &organisation->services, " ")),
+                                   database_id(organisation->id)),
+                            NULL));
+    }
+    TRY(database_change(database, arena, &overwrite_user,
+                        VALUES(database_text(user->phone), database_text(user->first_name),
+                               database_text(user->last_name),
+                               database_text(text_list_join(arena, &user->permissions, " ")),
+                               database_id(user->id), database_id(user->organisation_id)),
+                        NULL));
+    beginning->outcome = PROVISIONING_RESUMED;
+    return user_roles_set(database, arena, user->organisation_id, user->id, &user->roles);
+}
+
+static struct error *begin_rows(struct database *database, struct arena *arena, void *context)
+{
+    struct beginning *beginning = context;
+    struct user *user = beginning->user;
+    user->id = beginning->user_id;
+    user->organisation_id = beginning->organisation_id;
+    if (beginning->organisation != NULL)
+        beginning->organisation->id = beginning->organisation_id;
+
+    struct rows *rows;
+    /* The second is the key of a row that a worker of the version before added. */
+    TRY(database_query(database, arena, &find_address,
+                       VALUES(database_text(address_key(arena, user->email)), database_text(user->email)), &rows));
+    if (rows->count > 0) {
+        beginning->outcome = PROVISIONING_TAKEN;
+        return rows->count == 1 && is_ours(beginning, rows) ? take_over(database, arena, rows, beginning) : NULL;
+    }
+    if (beginning->limit != NULL)
+        TRY(throttle_take(database, arena, &beginning->limit->key, beginning->limit->most, &beginning->limit->wait));
+    beginning->outcome = PROVISIONING_LIMITED;
+    if (beginning->limit != NULL && beginning->limit->wait > 0)
+        return NULL;
+    if (beginning->organisation != NULL)
+        TRY(organisation_insert(database, arena, beginning->organisation));
+    bool duplicate;
+    TRY(user_insert(database, arena, user, &duplicate));
+    beginning->outcome = duplicate ? PROVISIONING_TAKEN : PROVISIONING_NEW;
+    /* Somebody came between, past the lock: the organisation's row must not stay. */
+    return duplicate ? error_plain(arena, ERROR_USER_EXISTS) : NULL;
+}
+
+struct error *provisioning_begin(struct database *database, struct arena *arena,
+                                 struct organisation *organisation, struct user *user,
+                                 struct provisioning_limit *limit, enum provisioning_outcome *outcome_out)
+{
+    struct rows *rows;
+    user->email = user_email_canonical(arena, user->email);
+    user->status = USER_PROVISIONING;
+    user->email_verified = false;
+    user->phone_verified = false;
+    user->provider_subject = NULL;
+    if (organisation != NULL)
+        organisation->status = ORGANISATION_PROVISIONING;
+
+    TRY(database_query(database, arena, &take_lock,
+                       VALUES(database_text(address_key(arena, user->email)), database_integer(LOCK_WAIT_SECONDS)), &rows));
+    *outcome_out = PROVISIONING_BUSY;
+    if (!rows_boolean(rows, 0, 0))
+        return NULL;
+
+    struct beginning beginning = {
+        .organisation = organisation,
+        .user = user,
+        .organisation_id = organisation != NULL ? organisation->id : user->organisation_id,
+        .user_id = user->id,
+        .limit = limit,
+    };
+    struct error *error = database_transaction(database, arena, begin_rows, &beginning, NULL);
+    if (error != NULL && error->code == ERROR_USER_EXISTS)
+        error = NULL;
+    if (error != NULL || beginning.outcome == PROVISIONING_TAKEN || beginning.outcome == PROVISIONING_LIMITED)
+        provisioning_end(database, arena, user);
+    TRY(error);
+    *outcome_out = beginning.outcome;
+    return NULL;
+}
+
+static const struct statement activate_user = {
+    "UPDATE user SET status = ?, provider_subject = ?, email_verified = ?, phone_verified = ?,"
+    " updated_at = UTC_TIMESTAMP(3) WHERE id = ? AND organisation_id = ? AND status = 'provisioning'"};
+
+struct error *provisioning_activate(struct database *database, struct arena *arena, const struct user *user,
+                                    const char *provider_subject, enum user_status status, bool *won_out)
+{
+    assert(database_in_transaction(database));
+    assert(status != USER_PROVISIONING);
+    /* Who may sign in at once (the first administrator) was vouched for by the operator. */
+    bool verified = status == USER_ACTIVE;
+    struct change change;
+    TRY(database_change(database, arena, &activate_user,
+                        VALUES(database_text(user_status_text(status)), database_text(provider_subject),
+                               database_boolean(verified), database_boolean(verified && user->phone != NULL),
+                               database_id(user->id), database_id(user->organisation_id)),
+                        &change));
+    *won_out = change.affected == 1;
+    return *won_out ? organisation_activate(database, arena, user->organisation_id, NULL) : NULL;
+}
+
+static const struct statement remove_roles = {
+    "DELETE r FROM user_role r JOIN user u ON u.id = r.user_id"
+    " WHERE u.id = ? AND u.organisation_id = ? AND u.status = 'provisioning'"};
+
+static const struct statement remove_user = {
+    "DELETE FROM user WHERE id = ? AND organisation_id = ? AND status = 'provisioning'"};
+
+static const struct statement remove_organisation = {
+    "DELETE FROM organisation WHERE id = ? AND status = 'provisioning'"};
+
+static struct error *abort_rows(struct database *database, struct arena *arena, void *context)
+{
+    const struct user *user = context;
+    struct database_value id = database_id(user->id);
+    struct database_value organisation = database_id(user->organisation_id);
+    struct change change; /* a member's organisation stays: it is not provisioning */
+    TRY(database_change(database, arena, &remove_roles, VALUES(id, organisation), NULL));
+    TRY(database_change(database, arena, &remove_user, VALUES(id, organisation), NULL));
+    TRY(database_change(database, arena, &remove_organisation, VALUES(organisation), &change));
+    return NULL;
+}
+
+struct error *provisioning_abort(struct database *database, struct arena *arena, const struct user *user)
+{
+    struct user copy = *user;
+    return database_transaction(database, arena, abort_rows, &copy, NULL);
+}
+
+void provisioning_end(struct database *database, struct arena *arena, const struct user *user)
+{
+    struct rows *rows;
+    struct error *error = database_query(database, arena, &give_lock,
+                                         VALUES(database_text(address_key(arena, user->email))), &rows);
+    if (error != NULL)
+        LOG(WARN, ACCOUNTS, "the lock of an account could not be given back",
+            LOG_TEXT("detail", error->detail));
+}
+
+static const struct statement list_stale = {
+    "SELECT " USER_COLUMNS " FROM user u WHERE u.status = 'provisioning'"
+    " AND u.updated_at < UTC_TIMESTAMP(3) - INTERVAL ? SECOND ORDER BY u.id LIMIT ?"};
+
+struct error *provisioning_stale(struct database *database, struct arena *arena, unsigned seconds, unsigned limit,
+                                 struct user **users_out, size_t *count_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &list_stale, VALUES(database_integer(seconds), database_integer(limit)),
+                       &rows));
+    *count_out = rows->count;
+    *users_out = arena_array(arena, rows->count, sizeof **users_out);
+    for (size_t i = 0; i < rows->count; i++)
+        user_read(arena, rows, i, 0, &(*users_out)[i]);
+    return NULL;
+}
+
+static const struct statement still_provisioning = {
+    "SELECT 1 FROM user WHERE id = ? AND organisation_id = ? AND status = 'provisioning'"};
+
+struct error *provisioning_claim(struct database *database, struct arena *arena, const struct user *user,
+                                 bool *held_out)
+{
+    struct rows *rows;
+    *held_out = false;
+    TRY(database_query(database, arena, &take_lock,
+                       VALUES(database_text(address_key(arena, user->email)), database_integer(0)), &rows));
+    if (!rows_boolean(rows, 0, 0))
+        return NULL;
+    struct error *error = database_query(database, arena, &still_provisioning,
+                                         VALUES(database_id(user->id), database_id(user->organisation_id)), &rows);
+    *held_out = error == NULL && rows->count == 1;
+    if (!*held_out)
+        provisioning_end(database, arena, user);
+    return error;
+}

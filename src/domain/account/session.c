@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+#include "domain/account/session.h"
+
+#include "base/error.h"
+#include "store/database/database.h"
+
+static const struct statement insert_session = {
+    "INSERT INTO session (id, user_id, expires_at) VALUES (?, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)"};
+
+struct error *session_insert(struct database *database, struct arena *arena, struct id id, struct id user,
+                             int64_t seconds)
+{
+    TRY(database_change(database, arena, &insert_session,
+                        VALUES(database_id(id), database_id(user), database_integer(seconds)), NULL));
+    return NULL;
+}
+
+static const struct statement check_session = {
+    "SELECT 1 FROM session WHERE id = ? AND user_id = ? AND ended_at IS NULL"
+    " AND expires_at > UTC_TIMESTAMP(3)"};
+
+struct error *session_check(struct database *database, struct arena *arena, struct id id, struct id user,
+                            bool *good_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &check_session, VALUES(database_id(id), database_id(user)), &rows));
+    *good_out = rows->count == 1;
+    return NULL;
+}
+
+static const struct statement end_session = {
+    "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE id = ? AND user_id = ? AND ended_at IS NULL"};
+
+struct error *session_end(struct database *database, struct arena *arena, struct id id, struct id user,
+                          bool *ended_out)
+{
+    struct change change;
+    TRY(database_change(database, arena, &end_session, VALUES(database_id(id), database_id(user)), &change));
+    if (ended_out != NULL)
+        *ended_out = change.affected == 1;
+    return NULL;
+}
+
+static const struct statement end_all_sessions = {
+    "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE user_id = ? AND id <> ? AND ended_at IS NULL"};
+
+struct error *session_end_all(struct database *database, struct arena *arena, struct id user, struct id keep,
+                              uint64_t *count_out)
+{
+    struct change change;
+    TRY(database_change(database, arena, &end_all_sessions, VALUES(database_id(user), database_id(keep)),
+                        &change));
+    if (count_out != NULL)
+        *count_out = change.affected;
+    return NULL;
+}
+
+static const struct statement purge_sessions = {
+    "DELETE FROM session WHERE expires_at < UTC_TIMESTAMP(3) - INTERVAL 1 DAY LIMIT ?"};
+
+struct error *session_purge(struct database *database, struct arena *arena, unsigned limit,
+                            uint64_t *count_out)
+{
+    struct change change;
+    TRY(database_change(database, arena, &purge_sessions, VALUES(database_integer(limit)), &change));
+    *count_out = change.affected;
+    return NULL;
+}
+
+static const struct statement mark_everyone = {"UPDATE principal SET session_mark = UNHEX(REPLACE(UUID(), '-', ''))"};
+
+struct error *session_mark_everyone(struct database *database, struct arena *arena)
+{
+    return database_change(database, arena, &mark_everyone, NO_VALUES, NULL);
+}
+
+static const struct statement end_everyones = {
+    "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE ended_at IS NULL"};
+
+struct error *session_end_everyones(struct database *database, struct arena *arena)
+{
+    return database_change(database, arena, &end_everyones, NO_VALUES, NULL);
+}

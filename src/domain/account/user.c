@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: MIT */
+#include "domain/account/user.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "codec/address.h"
+#include "domain/columns_int.h"
+#include "domain/permission/permission.h"
+
+static const char *const statuses[] = {
+    "provisioning", "awaiting-first-login", "awaiting-confirmation", "active", "disabled", NULL};
+
+const char *user_status_text(enum user_status status)
+{
+    return statuses[status];
+}
+
+bool user_status_parse(const char *text, enum user_status *status_out)
+{
+    int status = word_index(statuses, text);
+    if (status < 0 || status == USER_PROVISIONING)
+        return false;
+    *status_out = (enum user_status)status;
+    return true;
+}
+
+const char *user_email_canonical(struct arena *arena, const char *email)
+{
+    return address_clean(arena, email);
+}
+
+enum user_status user_status_read(const char *text)
+{
+    int status = word_index(statuses, text);
+    return status < 0 ? USER_DISABLED : (enum user_status)status;
+}
+
+void user_read(struct arena *arena, const struct rows *rows, size_t row, size_t first, struct user *user_out)
+{
+    *user_out = (struct user){
+        .id = rows_id(rows, row, first),
+        .organisation_id = rows_id(rows, row, first + 1),
+        .email = rows_text(rows, row, first + 2),
+        .phone = rows_text(rows, row, first + 3),
+        .first_name = rows_text(rows, row, first + 4),
+        .last_name = rows_text(rows, row, first + 5),
+        .permissions = permission_words(arena, column_permission(arena, rows, row, first + 6)),
+        .status = user_status_read(rows_text(rows, row, first + 7)),
+        .email_verified = rows_boolean(rows, row, first + 8),
+        .phone_verified = rows_boolean(rows, row, first + 9),
+        .provider_subject = rows_text(rows, row, first + 10),
+        .created_at = rows_time(rows, row, first + 11),
+        .updated_at = rows_time(rows, row, first + 12),
+    };
+}
+
+/* The first row of a SELECT of USER_COLUMNS, USER_ROLES; NULL when there is none. */
+static struct user *read_one(struct arena *arena, const struct rows *rows)
+{
+    if (rows->count == 0)
+        return NULL;
+    struct user *user = arena_alloc(arena, sizeof *user);
+    user_read(arena, rows, 0, 0, user);
+    user->roles = text_words(arena, rows_text(rows, 0, USER_COLUMN_COUNT));
+    return user;
+}
+
+/*
+ * By what a caller without a token has typed. Where it is nobody's, some other row is read and thrown away: the statement
+ * then takes as long, and its time does not tell who has an account.
+ */
+#define SOMEBODY " UNION ALL (SELECT " USER_COLUMNS ", " USER_ROLES ", 1 FROM user u ORDER BY u.id LIMIT 1) LIMIT 1"
+static const struct statement find_by_key = {"SELECT " USER_COLUMNS ", " USER_ROLES ", 0 FROM user u"
+                                             " WHERE u.email_key = ? AND u.status <> 'provisioning'" SOMEBODY};
+static const struct statement find_by_id = {"SELECT " USER_COLUMNS ", " USER_ROLES ", 0 FROM user u"
+                                            " WHERE u.id = ? AND u.status <> 'provisioning'" SOMEBODY};
+
+/* Runs one of the two; NULL for somebody else's row. */
+static struct error *find_named(struct database *database, struct arena *arena, const struct statement *statement,
+                                struct database_value name, struct user **user_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, statement, VALUES(name), &rows));
+    struct user *user = read_one(arena, rows);
+    *user_out = user == NULL || rows_integer(rows, 0, USER_COLUMN_COUNT + 1) == 1 ? NULL : user;
+    return NULL;
+}
+
+static const struct statement find_any = {"SELECT " USER_COLUMNS ", " USER_ROLES
+                                          " FROM user u WHERE u.id = ? AND u.status <> 'provisioning'"};
+
+/*
+ * The address as the version before stored it comes first: rows that its workers added have that for a key until the next
+ * migration. Of an ASCII address both are the same.
+ */
+static struct error *find_by_address(struct database *database, struct arena *arena, const char *address,
+                                     struct user **user_out)
+{
+    const char *const keys[] = {text_lowered(arena, address), address_key(arena, address)};
+    *user_out = NULL;
+    for (size_t i = 0; i < 2 && *user_out == NULL; i++) {
+        if (i > 0 && strcmp(keys[0], keys[1]) == 0)
+            break;
+        TRY(find_named(database, arena, &find_by_key, database_text(keys[i]), user_out));
+    }
+    return NULL;
+}
+
+struct error *user_find_by_username(struct database *database, struct arena *arena, const char *username,
+                                    struct user **user_out)
+{
+    struct id id;
+    if (id_parse(username, &id))
+        return find_named(database, arena, &find_by_id, database_id(id), user_out);
+    return find_by_address(database, arena, username, user_out);
+}
+
+static const struct statement find_user = {
+    "SELECT " USER_COLUMNS ", " USER_ROLES
+    " FROM user u WHERE u.id = ? AND u.organisation_id = ? AND u.status <> 'provisioning'"};
+
+struct error *user_find(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                        struct user **user_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_user, VALUES(database_id(id), database_id(organisation)),
+                       &rows));
+    *user_out = read_one(arena, rows);
+    return NULL;
+}
+
+struct error *user_find_any(struct database *database, struct arena *arena, struct id id,
+                            struct user **user_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_any, VALUES(database_id(id)), &rows));
+    *user_out = read_one(arena, rows);
+    return NULL;
+}
+
+static const struct statement insert_user = {
+    "INSERT INTO user (id, organisation_id, email, email_key, phone, first_name, last_name, permissions, status,"
+    " email_verified, phone_verified, provider_subject) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
+
+struct error *user_insert(struct database *database, struct arena *arena, const struct user *user,
+                          bool *duplicate_out)
+{
+    assert(database_in_transaction(database));
+    struct change change;
+    TRY(database_change(database, arena, &insert_user,
+                        VALUES(database_id(user->id), database_id(user->organisation_id),
+                               database_text(user_email_canonical(arena, user->email)),
+                               database_text(address_key(arena, user->email)),
+                               database_text(user->phone), database_text(user->first_name),
+                               database_text(user->last_name),
+                               database_text(text_list_join(arena, &user->permissions, " ")),
+                               database_text(statuses[user->status]), database_boolean(user->email_verified),
+                               database_boolean(user->phone_verified), database_text(user->provider_subject)),
+                        &change));
+    *duplicate_out = change.duplicate;
+    if (change.duplicate && strcmp(change.duplicate_key, "user_email") != 0 && strcmp(change.duplicate_key, "user_email_key") != 0)
+        return error_new(arena, ERROR_INTERNAL, "user: key %s was there already", change.duplicate_key);
+    if (change.missing_reference)
+        return error_new(arena, ERROR_INTERNAL, "user: there is no such organisation");
+    if (change.duplicate)
+        return NULL;
+    return user_roles_set(database, arena, user->organisation_id, user->id, &user->roles);
+}
+
+static const struct statement delete_roles = {
+    "DELETE r FROM user_role r JOIN user u ON u.id = r.user_id WHERE u.id = ? AND u.organisation_id = ?"};
+
+static const struct statement insert_role = {
+    "INSERT INTO user_role (user_id, role_id, position)"
+    " SELECT u.id, ?, ? FROM user u WHERE u.id = ? AND u.organisation_id = ?"};
+
+struct error *user_roles_set(struct database *database, struct arena *arena, struct id organisation,
+                             struct id id, const struct text_list *roles)
+{
+    assert(database_in_transaction(database));
+    TRY(database_change(database, arena, &delete_roles, VALUES(database_id(id), database_id(organisation)),
+                        NULL));
+    for (size_t i = 0; i < roles->count; i++) {
+        struct change change; /* a role named twice is held once */
+        TRY(database_change(database, arena, &insert_role,
+                            VALUES(database_text(roles->items[i]), database_integer((int64_t)i),
+                                   database_id(id), database_id(organisation)),
+                            &change));
+    }
+    return NULL;
+}
+
+static const struct statement activate_user = {
+    "UPDATE user SET status = 'active', email_verified = TRUE, phone_verified = phone IS NOT NULL,"
+    " updated_at = UTC_TIMESTAMP(3) WHERE id = ? AND organisation_id = ? AND status = "
+    "'awaiting-first-login'"};
+
+struct error *user_activate(struct database *database, struct arena *arena, struct id organisation,
+                            struct id id, bool *changed_out)
+{
+    struct change change;
+    TRY(database_change(database, arena, &activate_user, VALUES(database_id(id), database_id(organisation)),
+                        &change));
+    if (changed_out != NULL)
+        *changed_out = change.affected == 1;
+    return NULL;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "domain/file/file_damage.h"
+
+#include <assert.h>
+
+#include "base/error.h"
+#include "domain/file/file_admin_int.h"
+#include "store/database/database.h"
+
+static struct error *change(struct database *database, struct arena *arena, const struct statement *statement, struct id id,
+                            bool *changed_out)
+{
+    struct change change;
+    TRY(database_change(database, arena, statement, VALUES(database_id(id)), &change));
+    *changed_out = change.affected == 1;
+    return NULL;
+}
+
+static const struct statement mark_file = {
+    "UPDATE file SET damaged_at = UTC_TIMESTAMP(3) WHERE id = ? AND damaged_at IS NULL"};
+static const struct statement clear_file = {"UPDATE file SET damaged_at = NULL WHERE id = ? AND damaged_at IS NOT NULL"};
+
+struct error *file_damage_mark(struct database *database, struct arena *arena, struct id id, bool *changed_out)
+{
+    return change(database, arena, &mark_file, id, changed_out);
+}
+
+struct error *file_damage_clear(struct database *database, struct arena *arena, struct id id, bool *changed_out)
+{
+    return change(database, arena, &clear_file, id, changed_out);
+}
+
+static const struct statement count_damaged = {"SELECT COUNT(*) FROM file WHERE damaged_at IS NOT NULL"};
+
+struct error *file_damage_count(struct database *database, struct arena *arena, int64_t *count_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &count_damaged, NO_VALUES, &rows));
+    *count_out = rows_integer(rows, 0, 0);
+    return NULL;
+}
+
+static const struct statement each_damaged = {"SELECT " KEPT_COLUMNS " FROM file f"
+                                              " WHERE f.damaged_at IS NOT NULL AND f.id > ? ORDER BY f.id LIMIT ?"};
+
+struct error *file_damage_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
+                               struct file_kept_page *page_out)
+{
+    struct rows *rows;
+    assert(limit >= 1 && limit <= FILE_KEEP_PAGE_MAX);
+    TRY(database_query(database, arena, &each_damaged, VALUES(database_id(after), database_integer(limit)), &rows));
+    file_kept_page_read(arena, rows, page_out);
+    return NULL;
+}
+
+static const struct statement list_twins = {
+    "SELECT " KEPT_COLUMNS " FROM file f WHERE f.organisation_id = ? AND f.hash = ? AND f.id > ? AND f.id <> ?"
+    " ORDER BY f.id LIMIT ?"};
+
+struct error *file_damage_twins(struct database *database, struct arena *arena, const struct file_kept *kept, struct id after,
+                                unsigned limit, struct file_kept_page *page_out)
+{
+    struct rows *rows;
+    assert(limit >= 1 && limit <= FILE_KEEP_PAGE_MAX);
+    TRY(database_query(database, arena, &list_twins,
+                       VALUES(database_id(kept->organisation_id), database_bytes(kept->hash, FILE_HASH_BYTES),
+                              database_id(after), database_id(kept->id), database_integer(limit)),
+                       &rows));
+    file_kept_page_read(arena, rows, page_out);
+    return NULL;
+}

@@ -1,0 +1,12 @@
+noinst_LIBRARIES += libghdomain_permission.a
+libghdomain_permission_a_SOURCES = \
+	include/domain/permission/permission.h \
+	src/domain/permission/permission.c \
+	include/domain/permission/principal.h \
+	src/domain/permission/principal_int.h \
+	src/domain/permission/principal.c \
+	src/domain/permission/principal_rebuild.c \
+	src/domain/permission/principal_selftest.c \
+	include/domain/permission/role.h \
+	src/domain/permission/role.c
+libghdomain_permission_a_CFLAGS = $(AM_CFLAGS)
