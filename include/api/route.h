@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/id.h"
 #include "http/request.h"
-#include "service/caller.h"
+#include "service/access/caller.h"
 
 struct file_record;
 struct reply;

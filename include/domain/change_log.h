@@ -3,7 +3,7 @@
  * The change log: what processes keep from the database or from files (keys, secrets, settings, entries of the service
  * cache) and what has made it stale. Whoever makes something stale appends to the log in the transaction that changes the
  * thing; every process learns of it by comparing the version that its request read with the last one it has followed
- * (service/live.h). Versions count up by one in the order of the commits: the one row of change_version is locked from
+ * (service/runtime/change_follower.h). Versions count up by one in the order of the commits: the one row of change_version is locked from
  * change_append() to the end of the transaction, so append last.
  */
 #ifndef GATEHOUSE_DOMAIN_CHANGE_LOG_H
@@ -20,7 +20,7 @@ struct error;
 enum change_kind {
     CHANGE_CACHE,    /* entries of the service cache; payload {"keys":[…],"prefixes":[…],"flush":false} */
     CHANGE_SECRETS,  /* secrets are to be read again; payload {} */
-    CHANGE_SETTINGS, /* the settings document; the payload tells one state of its rows from another (service/adjust.h) */
+    CHANGE_SETTINGS, /* the settings document; the payload tells one state of its rows from another (service/system/settings_update.h) */
     CHANGE_KIND_COUNT,
     CHANGE_UNKNOWN = CHANGE_KIND_COUNT /* of a newer program's making: everything may be stale */
 };

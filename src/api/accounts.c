@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Endpoints of accounts: what they take, what they answer, and the hand-over to service/account.h. */
+/* Endpoints of accounts: what they take, what they answer, and the hand-over to service/account/sign_in.h. */
 #include <stddef.h>
 
 #include "api/route.h"
@@ -8,8 +8,8 @@
 #include "domain/permission/principal.h"
 #include "api/handlers_int.h"
 #include "http/schema.h"
-#include "service/account.h"
-#include "service/service.h"
+#include "service/account/sign_in.h"
+#include "service/runtime/service.h"
 #include "api/views_int.h"
 
 /* ---- signup -------------------------------------------------------------------------------------- */

@@ -6,7 +6,7 @@
 #include "api/route.h"
 #include "base/arena.h"
 #include "http/reply.h"
-#include "service/caller.h"
+#include "service/access/caller.h"
 
 static const struct {
     const char *header;

@@ -7,8 +7,8 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "http/schema.h"
-#include "service/evict.h"
-#include "service/service.h"
+#include "service/system/cache_update.h"
+#include "service/runtime/service.h"
 
 static const struct schema_field fields[] = {
     {.name = "keys", .type = SCHEMA_TEXTS, .maximum = LIMIT_CACHE_NAMES, .item_maximum = LIMIT_CACHE_KEY_BYTES,

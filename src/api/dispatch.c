@@ -22,10 +22,10 @@
 #include "http/reply.h"
 #include "http/request.h"
 #include "http/schema.h"
-#include "service/link.h"
-#include "service/live.h"
-#include "service/service.h"
-#include "service/upload_bound.h"
+#include "service/access/signed_link.h"
+#include "service/runtime/change_follower.h"
+#include "service/runtime/service.h"
+#include "service/file/upload_bound.h"
 
 #define JSON_TYPE "application/json; charset=utf-8"
 
@@ -106,7 +106,7 @@ static struct error *judge_link(struct call *call, const char *segment)
     return link_open(call->service, call->arena, segment, &call->file);
 }
 
-/* A public request that uses anything kept from before must know that it still holds (service/live.h). */
+/* A public request that uses anything kept from before must know that it still holds (service/runtime/change_follower.h). */
 static struct error *follow_changes(struct call *call)
 {
     const struct route *route = call->route;

@@ -19,8 +19,8 @@
 #include "http/range.h"
 #include "http/reply.h"
 #include "http/schema.h"
-#include "service/link.h"
-#include "service/service.h"
+#include "service/access/signed_link.h"
+#include "service/runtime/service.h"
 
 struct download_query {
     bool download;

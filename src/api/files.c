@@ -13,10 +13,10 @@
 #include "api/handlers_int.h"
 #include "http/disposition.h"
 #include "http/schema.h"
-#include "service/filing.h"
-#include "service/service.h"
-#include "service/upload.h"
-#include "service/upload_bound.h"
+#include "service/file/file_update.h"
+#include "service/runtime/service.h"
+#include "service/file/upload.h"
+#include "service/file/upload_bound.h"
 
 struct info_view {
     const char *bucket;

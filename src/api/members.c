@@ -11,11 +11,11 @@
 #include "domain/permission/principal.h"
 #include "domain/permission/role.h"
 #include "http/schema.h"
-#include "service/account.h"
-#include "service/grant.h"
-#include "service/member.h"
-#include "service/recovery.h"
-#include "service/service.h"
+#include "service/account/sign_in.h"
+#include "service/access/grant.h"
+#include "service/account/member.h"
+#include "service/account/recovery.h"
+#include "service/runtime/service.h"
 
 #define PERMISSIONS_MAX 100
 /* ---- one user ------------------------------------------------------------------------------------ */

@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "http/schema.h"
-#include "service/link.h"
+#include "service/access/signed_link.h"
 
 #define COMPONENTS_MAX 128
 

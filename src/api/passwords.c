@@ -6,9 +6,9 @@
 #include "api/route.h"
 #include "base/limits.h"
 #include "http/schema.h"
-#include "service/password.h"
-#include "service/recovery.h"
-#include "service/service.h"
+#include "service/account/password.h"
+#include "service/account/recovery.h"
+#include "service/runtime/service.h"
 
 struct change_body {
     struct secret password;

@@ -2,7 +2,7 @@
 /* The rows of files and of the links to them. */
 #include "api/handlers_int.h"
 #include "api/routes_int.h"
-#include "service/upload.h"
+#include "service/file/upload.h"
 
 static const struct route rows[] = {
     {

@@ -10,8 +10,8 @@
 #include "domain/settings.h"
 #include "http/reply.h"
 #include "http/schema.h"
-#include "service/adjust.h"
-#include "service/service.h"
+#include "service/system/settings_update.h"
+#include "service/runtime/service.h"
 
 #define LEVELS "fatal|error|warn|info|debug|trace"
 #define FILTER_DESCRIPTION                                                                                             \

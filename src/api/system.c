@@ -18,8 +18,8 @@
 #include "http/request.h"
 #include "http/schema.h"
 #include "identity/provider.h"
-#include "service/health.h"
-#include "service/service.h"
+#include "service/system/health.h"
+#include "service/runtime/service.h"
 
 struct success_view {
     const char *status;

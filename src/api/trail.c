@@ -9,7 +9,7 @@
 #include "base/limits.h"
 #include "domain/audit.h"
 #include "http/schema.h"
-#include "service/service.h"
+#include "service/runtime/service.h"
 
 struct trail_query {
     struct id organisation_id;

@@ -8,10 +8,10 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "ctl/ctl_int.h"
-#include "service/backup.h"
-#include "service/restore.h"
-#include "service/service.h"
-#include "service/setup.h"
+#include "service/maintenance/backup.h"
+#include "service/maintenance/restore.h"
+#include "service/runtime/service.h"
+#include "service/runtime/startup.h"
 
 #define RATE_MAX 1000000
 

@@ -12,7 +12,7 @@
 #include "base/folder.h"
 #include "base/secret.h"
 #include "ctl/ctl_int.h"
-#include "service/setup.h"
+#include "service/runtime/startup.h"
 
 struct error *ctl_become_workers(struct run *run)
 {

@@ -7,10 +7,10 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "ctl/ctl_int.h"
-#include "service/caller.h"
-#include "service/evict.h"
-#include "service/live.h"
-#include "service/service.h"
+#include "service/access/caller.h"
+#include "service/system/cache_update.h"
+#include "service/runtime/change_follower.h"
+#include "service/runtime/service.h"
 #include "store/cache/cache.h"
 
 #define PAGE 100

@@ -12,8 +12,8 @@
 #include "blob/blob.h"
 #include "blob/scanner.h"
 #include "ctl/check_int.h"
-#include "service/inspect.h"
-#include "service/setup.h"
+#include "service/system/inspect.h"
+#include "service/runtime/startup.h"
 
 /* ---- this machine -------------------------------------------------------------------------------- */
 

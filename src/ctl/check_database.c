@@ -12,7 +12,7 @@
 #include "domain/outbox.h"
 #include "domain/permission/principal.h"
 #include "identity/provider.h"
-#include "service/inspect.h"
+#include "service/system/inspect.h"
 #include "store/database/database.h"
 #include "store/database/migrate.h"
 

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 
 #include "ctl/ctl_int.h"
-#include "service/service.h"
+#include "service/runtime/service.h"
 
 /*
  * An error is what the service, or something that people expect of it, does not work with. A warning is what works, and should

@@ -9,8 +9,8 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "ctl/check_int.h"
-#include "service/inspect.h"
-#include "service/setup.h"
+#include "service/system/inspect.h"
+#include "service/runtime/startup.h"
 #include "store/mail/mail.h"
 #include "store/mail/mail_template.h"
 

@@ -13,9 +13,9 @@
 #include "codec/address.h"
 #include "codec/random.h"
 #include "ctl/ctl_int.h"
-#include "service/account.h"
-#include "service/service.h"
-#include "service/setup.h"
+#include "service/account/sign_in.h"
+#include "service/runtime/service.h"
+#include "service/runtime/startup.h"
 
 static const char *or_else(const char *value, const char *fallback)
 {

@@ -7,8 +7,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "ctl/ctl_int.h"
-#include "service/fsck.h"
-#include "service/service.h"
+#include "service/integrity/fsck.h"
+#include "service/runtime/service.h"
 
 #define EXIT_FAULTS 1
 #define EXIT_UNABLE 2

@@ -8,7 +8,7 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "ctl/ctl_int.h"
-#include "service/setup.h"
+#include "service/runtime/startup.h"
 #include "store/database/migrate.h"
 
 static int grants(struct run *run)

@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "ctl/ctl_int.h"
 #include "identity/provider_setup.h"
-#include "service/setup.h"
+#include "service/runtime/startup.h"
 
 static bool read_options(const struct run *run, struct provider_setup *setup)
 {

@@ -21,7 +21,7 @@
 #include "domain/account/address_keys.h"
 #include "domain/permission/principal.h"
 #include "domain/account/session.h"
-#include "service/setup.h"
+#include "service/runtime/startup.h"
 #include "store/database/database.h"
 #include "store/database/migrate.h"
 

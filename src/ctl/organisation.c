@@ -10,7 +10,7 @@
 #include "domain/audit.h"
 #include "domain/file/file_admin.h"
 #include "domain/account/organisation.h"
-#include "service/service.h"
+#include "service/runtime/service.h"
 #include "store/database/database.h"
 
 #define PAGE 100

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ctl/ctl_int.h"
-#include "service/purge.h"
-#include "service/service.h"
+#include "service/maintenance/purge.h"
+#include "service/runtime/service.h"
 
 #define DAYS_MAX 36500
 #define DAY_MILLISECONDS INT64_C(86400000)

@@ -8,9 +8,9 @@
 #include "ctl/ctl_int.h"
 #include "domain/audit.h"
 #include "identity/provider.h"
-#include "service/caller.h"
-#include "service/link.h"
-#include "service/service.h"
+#include "service/access/caller.h"
+#include "service/access/signed_link.h"
+#include "service/runtime/service.h"
 
 struct rotation {
     bool tokens;

@@ -23,10 +23,10 @@
 #include "codec/seal.h"
 #include "ctl/ctl_int.h"
 #include "domain/audit.h"
-#include "service/caller.h"
-#include "service/reseal.h"
-#include "service/service.h"
-#include "service/setup.h"
+#include "service/access/caller.h"
+#include "service/maintenance/reseal.h"
+#include "service/runtime/service.h"
+#include "service/runtime/startup.h"
 
 static struct error *failure(struct arena *arena, const char *path)
 {

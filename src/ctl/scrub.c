@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "ctl/ctl_int.h"
 #include "domain/file/file_damage.h"
-#include "service/maintenance.h"
-#include "service/scrub.h"
-#include "service/service.h"
+#include "service/maintenance/progress.h"
+#include "service/integrity/scrub.h"
+#include "service/runtime/service.h"
 
 #define RATE_MAX 1000000
 #define STEP_MICROSECONDS 200000

@@ -8,9 +8,9 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "ctl/ctl_int.h"
-#include "service/adjust.h"
-#include "service/caller.h"
-#include "service/service.h"
+#include "service/system/settings_update.h"
+#include "service/access/caller.h"
+#include "service/runtime/service.h"
 
 #define VERSION_MAX INT64_C(9007199254740991)
 

@@ -10,8 +10,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "ctl/ctl_int.h"
-#include "service/service.h"
-#include "service/transfer.h"
+#include "service/runtime/service.h"
+#include "service/maintenance/identity_transfer.h"
 
 #define RATE 10
 #define RATE_MAX 1000

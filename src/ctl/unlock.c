@@ -7,8 +7,8 @@
 #include "domain/audit.h"
 #include "domain/account/throttle.h"
 #include "domain/account/user.h"
-#include "service/caller.h"
-#include "service/service.h"
+#include "service/access/caller.h"
+#include "service/runtime/service.h"
 
 static struct error *lift(struct service *service, struct arena *arena, const char *username, bool *known_out)
 {

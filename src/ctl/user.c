@@ -11,9 +11,9 @@
 #include "domain/permission/permission.h"
 #include "domain/permission/role.h"
 #include "domain/account/user.h"
-#include "service/grant.h"
-#include "service/member.h"
-#include "service/service.h"
+#include "service/access/grant.h"
+#include "service/account/member.h"
+#include "service/runtime/service.h"
 
 /* ---- list ---------------------------------------------------------------------------------------- */
 

@@ -11,9 +11,9 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "ctl/ctl_int.h"
-#include "service/maintenance.h"
-#include "service/service.h"
-#include "service/setup.h"
+#include "service/maintenance/progress.h"
+#include "service/runtime/service.h"
+#include "service/runtime/startup.h"
 #include "store/database/database.h"
 
 static volatile sig_atomic_t ending;

@@ -17,7 +17,7 @@
 /* How long before its end the service account's token is not used any more. */
 #define TOKEN_MARGIN_SECONDS 30
 
-/* Under which the cache keeps it; evicted as "token:" (service/evict.h). */
+/* Under which the cache keeps it; evicted as "token:" (service/system/cache_update.h). */
 #define SHARED_PREFIX "token:admin:"
 
 /* ---- what an answer says -------------------------------------------------------------------------- */

@@ -26,8 +26,8 @@
 #include "http/fastcgi.h"
 #include "http/reply.h"
 #include "http/request.h"
-#include "service/service.h"
-#include "service/setup.h"
+#include "service/runtime/service.h"
+#include "service/runtime/startup.h"
 #include "store/cache/cache.h"
 
 /* The path of base_url: what the web server's requests have in front of ours. */

@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "codec/password_hash.h"
-#include "service/setup.h"
+#include "service/runtime/startup.h"
 
 #define PASSWORD "a password for tools/bench"
 #define TIMES_MAX 100000

@@ -16,8 +16,8 @@
 #include "base/error.h"
 #include "codec/token.h"
 #include "identity/embedded_int.h"
-#include "service/service.h"
-#include "service/setup.h"
+#include "service/runtime/service.h"
+#include "service/runtime/startup.h"
 
 #define SESSIONS_MAX 4096
 #define LIFETIME_SECONDS 7200

@@ -12,7 +12,7 @@
 #include "codec/document.h"
 #include "http/fake_source.h"
 #include "http/reply.h"
-#include "service/service.h"
+#include "service/runtime/service.h"
 #include "store/database/database.h"
 
 struct exchange {

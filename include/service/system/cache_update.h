@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Evicting from the service cache, on every host: what POST /system/cache and gatehousectl do.
+ *
+ * The wish is written to the change log, and that is all that has to happen: each request of every worker, on any host,
+ * reads the log's version in the round trip that it makes anyway, and follows it before it uses anything that was kept
+ * (service/runtime/change_follower.h). So when the transaction is committed, and the reply leaves only then, no request that begins afterwards
+ * is answered from what was evicted. What is answered at that very moment by a request that began before cannot be told from
+ * one that ended before. Requests that do without the database (health, version) use nothing that could be evicted.
+ */
+#ifndef GATEHOUSE_SERVICE_SYSTEM_CACHE_UPDATE_H
+#define GATEHOUSE_SERVICE_SYSTEM_CACHE_UPDATE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/text.h"
+
+/* Owners of entries. */
+#define CACHE_PREFIX_KEYS "jwks:"         /* a provider's public keys */
+#define CACHE_PREFIX_TOKENS "token:"      /* tokens that were verified, by their digests; ours for a provider, sealed */
+#define CACHE_PREFIX_SETTINGS "settings:" /* the settings document */
+
+struct arena;
+struct cache_eviction;
+struct caller;
+struct change_entry;
+struct error;
+struct service;
+
+struct eviction {
+    struct text_list keys;
+    struct text_list prefixes;
+    bool flush;
+    bool secrets; /* everything secret is read anew: database, SMTP and provider credentials, signing keys, key sets */
+};
+
+/*
+ * Evicts; idempotent. *count_out is how many entries of this host's file went. Audited as cache.update. `caller` may be
+ * empty (an operator).
+ */
+struct error *evict(struct service *service, struct arena *arena, const struct caller *caller,
+                    const struct eviction *eviction, size_t *count_out);
+
+/* What an entry of the change log evicts from the file. */
+struct cache_eviction evict_read(struct arena *arena, const struct change_entry *entry);
+
+/* Whether an eviction concerns entries with that prefix. */
+bool evict_touches(const struct cache_eviction *eviction, const char *prefix);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: MIT */
+#include "service/access/authority.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "domain/account/organisation.h"
+#include "domain/permission/permission.h"
+#include "domain/permission/principal.h"
+#include "domain/permission/role.h"
+#include "domain/account/user.h"
+#include "service/access/caller.h"
+#include "service/access/grant.h"
+#include "service/runtime/service.h"
+
+/* The lower id first, so that two transactions that hold the same two rows never wait for each other in a circle. */
+static struct error *hold_both(struct service *service, struct arena *arena, struct id caller, struct id target)
+{
+    struct database *database = service->database;
+    bool caller_first = memcmp(caller.bytes, target.bytes, sizeof caller.bytes) < 0;
+    if (id_equal(caller, target))
+        return user_hold(database, arena, target, false);
+    if (caller_first)
+        TRY(user_hold(database, arena, caller, true));
+    TRY(user_hold(database, arena, target, false));
+    return caller_first ? NULL : user_hold(database, arena, caller, true);
+}
+
+struct error *authority_hold(struct service *service, struct arena *arena, const struct caller *caller, const char *required,
+                             struct id target, struct caller *caller_out)
+{
+    struct principal *principal = NULL;
+    TRY(hold_both(service, arena, caller_user(caller), target));
+    TRY(principal_load(service->database, arena, caller_user(caller), caller->principal->session_id, &principal));
+    if (!principal_stands(principal))
+        return error_new(arena, ERROR_TOKEN_REVOKED, "the caller was shut out while the request was on its way");
+    *caller_out = *caller;
+    caller_out->principal = principal;
+    return caller_require(arena, caller_out, required);
+}
+
+static bool is_owner(const struct user *user)
+{
+    return user->status == USER_ACTIVE && text_list_has(&user->roles, ROLE_OWNER);
+}
+
+static bool is_administrator(struct arena *arena, const struct role_list *roles, const struct user *user)
+{
+    if (user->status != USER_ACTIVE || !id_equal(user->organisation_id, organisation_internal_id()))
+        return false;
+    struct text_list held = permission_words(arena, grant_mirror(arena, roles, &user->roles, &user->permissions));
+    return text_list_has(&held, PERMISSION_EVERYTHING);
+}
+
+struct error *authority_keep(struct service *service, struct arena *arena, const struct role_list *roles,
+                             const struct user *before, const struct user *after)
+{
+    struct database *database = service->database;
+    bool owner_kept = !is_owner(before) || is_owner(after);
+    bool administrator_kept = !is_administrator(arena, roles, before) || is_administrator(arena, roles, after);
+    if (owner_kept && administrator_kept)
+        return NULL;
+    /* The statements below begin once the row is held: they see what those who held it before have done. */
+    TRY(organisation_hold(database, arena, before->organisation_id));
+    if (!owner_kept)
+        TRY(user_others_have_role(database, arena, before->organisation_id, before->id, ROLE_OWNER, &owner_kept));
+    if (!administrator_kept)
+        TRY(user_others_hold_everything(database, arena, before->organisation_id, before->id, &administrator_kept));
+    if (owner_kept && administrator_kept)
+        return NULL;
+    return error_new(arena, ERROR_USER_LAST_OWNER, "the last active %s", owner_kept ? "administrator" : "owner");
+}

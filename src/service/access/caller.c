@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "service/access/caller.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "codec/token.h"
+#include "domain/audit.h"
+#include "domain/file/file.h"
+#include "domain/permission/principal.h"
+#include "identity/provider.h"
+#include "service/runtime/change_follower.h"
+#include "service/runtime/service.h"
+
+/* "Bearer" is case-blind (RFC 9110, section 11.1), then blanks, then the token to the end. NULL: not of this form. */
+static const char *bearer_token(const char *authorization)
+{
+    static const char scheme[] = "bearer";
+    for (size_t i = 0; i < sizeof scheme - 1; i++)
+        if (text_lower(authorization[i]) != scheme[i])
+            return NULL;
+    const char *token = authorization + sizeof scheme - 1;
+    if (*token != ' ')
+        return NULL;
+    return token + strspn(token, " ");
+}
+
+/* Judges a text by the keys that the provider has now. `stale`: they may be read anew. */
+static struct error *judge(struct service *service, struct arena *arena, const char *token, bool stale,
+                           struct token_claims *claims, enum token_result *result_out, const char **reason_out)
+{
+    struct token_rules rules;
+    const struct key_set *keys = NULL;
+    TRY(provider_keys(service->provider, arena, stale, &keys));
+    provider_rules(service->provider, &rules);
+    rules.keys = keys;
+    rules.leeway = LIMIT_TOKEN_LEEWAY_SECONDS;
+    rules.now = clock_now() / 1000;
+    *result_out = token_memo_verify(service->memo, arena, &rules, token, strnlen(token, LIMIT_TOKEN_BYTES + 1), claims,
+                                    reason_out);
+    return NULL;
+}
+
+/*
+ * A token under a key that is not known may be signed by one made since, on another host: the change log says so, for one
+ * look at one row. A key that nobody announced is found by reading the keys anew, at most once in a while whatever
+ * strangers send.
+ */
+static struct error *verify_text(struct service *service, struct arena *arena, const char *token,
+                                 struct token_claims *claims, enum token_result *result_out, const char **reason_out)
+{
+    /* A process's first request: what it reads for it shall not have to be read again. */
+    if (!service->live.known)
+        TRY(live_check(service, arena));
+    TRY(judge(service, arena, token, false, claims, result_out, reason_out));
+    if (*result_out != TOKEN_INVALID || strcmp(*reason_out, TOKEN_UNKNOWN_KEY) != 0)
+        return NULL;
+    TRY(live_check(service, arena));
+    TRY(judge(service, arena, token, false, claims, result_out, reason_out));
+    if (*result_out != TOKEN_INVALID || strcmp(*reason_out, TOKEN_UNKNOWN_KEY) != 0)
+        return NULL;
+    return judge(service, arena, token, true, claims, result_out, reason_out);
+}
+
+static struct error *verify(struct service *service, struct arena *arena, const char *authorization,
+                            struct token_claims *claims)
+{
+    if (authorization == NULL || *authorization == '\0')
+        return error_plain(arena, ERROR_TOKEN_MISSING);
+    const char *token = bearer_token(authorization);
+    if (token == NULL || *token == '\0')
+        return error_new(arena, ERROR_TOKEN_INVALID, "the Authorization header is not a bearer token");
+    const char *reason = NULL;
+    enum token_result result = TOKEN_INVALID;
+    TRY(verify_text(service, arena, token, claims, &result, &reason));
+    if (result == TOKEN_GOOD)
+        return NULL;
+    return error_new(arena, result == TOKEN_EXPIRED ? ERROR_TOKEN_EXPIRED : ERROR_TOKEN_INVALID, "%s", reason);
+}
+
+/*
+ * Follows the changes up to the version that came with the caller's row. The token was judged by keys from before: where
+ * they were dropped on the way, it is judged again.
+ */
+static struct error *follow(struct service *service, struct arena *arena, const char *authorization, int64_t version)
+{
+    struct token_claims claims;
+    unsigned before = service->live.keys;
+    TRY(live_follow(service, arena, version));
+    return service->live.keys == before ? NULL : verify(service, arena, authorization, &claims);
+}
+
+struct error *caller_authenticate(struct service *service, struct arena *arena, const char *authorization,
+                                  const struct id *file, struct caller *caller, struct file_record **file_out)
+{
+    struct token_claims claims;
+    struct principal *principal = NULL;
+    *file_out = NULL;
+    bool known = false;
+    TRY(verify(service, arena, authorization, &claims));
+    TRY(provider_resolve(service->provider, arena, &claims, &known));
+    if (!known)
+        return error_new(arena, ERROR_TOKEN_REVOKED, "the token is nobody's, or from before its user ended all sessions");
+    if (file != NULL)
+        TRY(principal_load_with_file(service->database, arena, claims.subject, claims.session, *file, &principal, file_out));
+    else
+        TRY(principal_load(service->database, arena, claims.subject, claims.session, &principal));
+    if (!principal_stands(principal))
+        return error_new(arena, ERROR_TOKEN_REVOKED, "the session has ended or the user may not call");
+    TRY(follow(service, arena, authorization, principal->change_version));
+    caller->principal = principal;
+    return NULL;
+}
+
+void caller_known(struct arena *arena, const struct user *user)
+{
+    log_actor(id_text(arena, user->id), id_text(arena, user->organisation_id));
+}
+
+struct error *caller_require(struct arena *arena, const struct caller *caller, const char *required)
+{
+    if (caller->principal != NULL && principal_holds(caller->principal, required))
+        return NULL;
+    struct error *error = error_new(arena, ERROR_PERMISSION, "the caller lacks %s", required);
+    return error_member(error, "required", required);
+}
+
+struct error *caller_organisation(struct service *service, struct arena *arena, const struct caller *caller,
+                                  const char *required, struct id asked, struct id *organisation_out)
+{
+    struct id home = caller_home(caller);
+    *organisation_out = home;
+    if (id_is_none(asked) || id_equal(asked, home))
+        return NULL;
+    if (!principal_administers(caller->principal, required)) {
+        /* What would lift the boundary: `a` on the same module and area. */
+        char *lifting = arena_text(arena, required);
+        lifting[strlen(lifting) - 1] = 'a';
+        struct error *error = error_new(arena, ERROR_PERMISSION, "another organisation was asked for");
+        return error_member(error, "required", lifting);
+    }
+    *organisation_out = asked;
+    return caller_audit_crossing(service, arena, caller, asked, "organisation", asked);
+}
+
+struct error *caller_audit(struct service *service, struct arena *arena, const struct caller *caller,
+                           const struct audit_entry *entry)
+{
+    struct audit_entry whole = *entry;
+    if (id_is_none(whole.organisation_id))
+        whole.organisation_id = caller_home(caller);
+    if (id_is_none(whole.user_id))
+        whole.user_id = caller_user(caller);
+    if (whole.outcome == NULL)
+        whole.outcome = "success";
+    whole.client_address = caller->client_address;
+    whole.request_id = caller->request_id;
+    return audit_insert(service->database, arena, &whole);
+}
+
+struct error *caller_audit_crossing(struct service *service, struct arena *arena, const struct caller *caller,
+                                    struct id organisation, const char *target_type, struct id target)
+{
+    struct audit_entry entry = {
+        .action = "access.crossOrganisation",
+        .organisation_id = organisation,
+        .target_type = target_type,
+        .target_id = id_text(arena, target),
+    };
+    return caller_audit(service, arena, caller, &entry);
+}
+
+struct error *caller_audit_failure(struct service *service, struct arena *arena, const struct caller *caller,
+                                   const char *action, const struct user *user)
+{
+    struct audit_entry entry = {.action = action, .target_type = "user", .outcome = "failure"};
+    if (user != NULL) {
+        entry.organisation_id = user->organisation_id;
+        entry.user_id = user->id;
+        entry.target_id = id_text(arena, user->id);
+    }
+    return caller_audit(service, arena, caller, &entry);
+}
+
+struct id caller_user(const struct caller *caller)
+{
+    return caller->principal == NULL ? (struct id){{0}} : caller->principal->user.id;
+}
+
+struct id caller_home(const struct caller *caller)
+{
+    return caller->principal == NULL ? (struct id){{0}} : caller->principal->user.organisation_id;
+}

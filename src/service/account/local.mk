@@ -1,0 +1,17 @@
+noinst_LIBRARIES += libghservice_account.a
+libghservice_account_a_SOURCES = \
+	include/service/account/mail_queue.h \
+	src/service/account/mail_queue.c \
+	include/service/account/member.h \
+	src/service/account/member.c \
+	include/service/account/notification.h \
+	src/service/account/notification.c \
+	include/service/account/password.h \
+	src/service/account/password.c \
+	include/service/account/provider_sync.h \
+	src/service/account/provider_sync.c \
+	include/service/account/recovery.h \
+	src/service/account/recovery.c \
+	include/service/account/sign_in.h \
+	src/service/account/sign_in.c \
+	src/service/account/sign_up.c

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+#include "service/account/notification.h"
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "base/name.h"
+#include "domain/account/one_time_code.h"
+#include "domain/account/user.h"
+#include "service/account/mail_queue.h"
+#include "service/runtime/service.h"
+
+static const char *link_to(struct service *service, struct arena *arena, const char *page, const struct user *user)
+{
+    return arena_format(arena, "%s/%s?id=%s", service->configuration->service.web_url, page, id_text(arena, user->id));
+}
+
+/* Names are refused with what makes a link of them; those from before that are mailed without it. */
+#define PERSON(arena, user)                                        \
+    {"firstName", name_for_mail((arena), (user)->first_name)},     \
+        {"lastName", name_for_mail((arena), (user)->last_name)}, {"email", (user)->email}
+
+#define QUEUE(service, arena, template, user, values) \
+    post_queue((service), (arena), (template), (user)->id, (user)->email, (values), sizeof(values) / sizeof *(values))
+
+struct error *notice_first_login(struct service *service, struct arena *arena, const struct user *user,
+                                 const char *organisation, struct secret temporary_password)
+{
+    int64_t days = service->configuration->identity.temporary_password_seconds / 86400;
+    const struct mail_template_value values[] = {
+        PERSON(arena, user),
+        {"organisation", name_for_mail(arena, organisation)},
+        {"temporaryPassword", secret_reveal(temporary_password)},
+        {"link", link_to(service, arena, "first-login", user)},
+        {"days", arena_format(arena, "%lld", (long long)days)},
+    };
+    return QUEUE(service, arena, "first-login", user, values);
+}
+
+struct error *notice_confirm(struct service *service, struct arena *arena, const struct user *user,
+                             const char *organisation, struct secret code)
+{
+    const struct mail_template_value values[] = {
+        PERSON(arena, user),
+        {"organisation", name_for_mail(arena, organisation)},
+        {"code", secret_reveal(code)},
+        {"link", link_to(service, arena, "confirm", user)},
+        {"hours", arena_format(arena, "%d", CODE_CONFIRM_SECONDS / 3600)},
+    };
+    return QUEUE(service, arena, "confirm", user, values);
+}
+
+struct error *notice_reset(struct service *service, struct arena *arena, const struct user *user, struct secret code)
+{
+    const struct mail_template_value values[] = {
+        PERSON(arena, user),
+        {"code", secret_reveal(code)},
+        {"link", link_to(service, arena, "reset", user)},
+        {"minutes", arena_format(arena, "%d", CODE_RESET_SECONDS / 60)},
+    };
+    return QUEUE(service, arena, "reset", user, values);
+}
+
+struct error *notice_password_changed(struct service *service, struct arena *arena, const struct user *user)
+{
+    char now[CLOCK_TEXT_BYTES];
+    clock_format(clock_now(), now);
+    const struct mail_template_value values[] = {
+        PERSON(arena, user),
+        {"time", arena_format(arena, "%.10s %.5s UTC", now, now + 11)},
+    };
+    return QUEUE(service, arena, "password-changed", user, values);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+#include "service/account/provider_sync.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "domain/outbox.h"
+#include "domain/permission/role.h"
+#include "domain/account/user.h"
+#include "identity/provider.h"
+#include "service/access/grant.h"
+#include "service/runtime/service.h"
+
+/* The provider may be down for hours; the mirror is no input to any decision of ours. */
+#define ATTEMPTS_MAX 100
+
+/* How often a row that keeps changing while it is sent is read again. */
+#define ROUNDS_MAX 10
+
+struct error *sync_queue(struct service *service, struct arena *arena, struct id user, unsigned delay_seconds)
+{
+    struct outbox_work work = {
+        .kind = SYNC_KIND, .rank = OUTBOX_ORDINARY, .user_id = user, .delay_seconds = delay_seconds};
+    return outbox_add(service->database, arena, &work);
+}
+
+/* What the row says, in one text: two rows of the same text need the same at the provider. */
+static const char *describe(struct arena *arena, const struct user *user, const char *mirror)
+{
+    return arena_format(arena, "%d %d %d %s %s", (int)user->status, user->email_verified, user->phone_verified,
+                        user->phone == NULL ? "-" : user->phone, mirror);
+}
+
+static struct error *send_row(struct service *service, struct arena *arena, const struct user *user,
+                              const char *mirror)
+{
+    enum provider_outcome outcome;
+    bool enabled = user->status != USER_DISABLED;
+    struct provider_attributes attributes = {
+        .email = user->email,
+        .set_verified = true,
+        .set_phone = true,
+        .set_permissions = true,
+        .email_verified = user->email_verified,
+        .phone_verified = user->phone_verified,
+        .phone = user->phone,
+        .permissions = mirror,
+    };
+    /* Who may come in matters more than what is mirrored. */
+    TRY(provider_set_enabled(service->provider, arena, user->provider_subject, enabled, &outcome));
+    if (user->status == USER_ACTIVE)
+        TRY(provider_confirm(service->provider, arena, user->provider_subject, &outcome));
+    return provider_set_attributes(service->provider, arena, user->provider_subject, &attributes, &outcome);
+}
+
+struct error *sync_user(struct service *service, struct arena *arena, struct id id)
+{
+    const char *sent = NULL;
+    for (int round = 0; round < ROUNDS_MAX; round++) {
+        struct user *user = NULL;
+        struct role_list roles;
+        TRY(user_find_any(service->database, arena, id, &user));
+        if (user == NULL || user->provider_subject == NULL)
+            return NULL;
+        TRY(role_list(service->database, arena, &roles));
+        const char *mirror = grant_mirror(arena, &roles, &user->roles, &user->permissions);
+        const char *found = describe(arena, user, mirror);
+        if (sent != NULL && strcmp(sent, found) == 0)
+            return NULL;
+        TRY(send_row(service, arena, user, mirror));
+        sent = found;
+    }
+    return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "the row changed faster than it could be sent");
+}
+
+struct error *sync_run(struct service *service, struct arena *arena, const struct outbox_item *item)
+{
+    bool dead = false;
+    struct error *error = sync_user(service, arena, item->user_id);
+    if (error == NULL)
+        return outbox_finish(service->database, arena, item, NULL);
+    LOG(WARN, JOBS, "the identity provider's mirror was not brought up to date", LOG_INTEGER("number", item->number),
+        LOG_TEXT("detail", error->detail));
+    return outbox_retry(service->database, arena, item, ATTEMPTS_MAX, error_sentence(error->code), &dead);
+}

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT */
+#include "service/account/recovery.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "codec/document.h"
+#include "codec/random.h"
+#include "codec/seal.h"
+#include "domain/audit.h"
+#include "domain/account/one_time_code.h"
+#include "domain/outbox.h"
+#include "domain/account/provisioning.h"
+#include "domain/account/throttle.h"
+#include "identity/provider.h"
+#include "service/access/caller.h"
+#include "service/access/login_throttle.h"
+#include "service/account/notification.h"
+#include "service/runtime/service.h"
+#include "service/account/provider_sync.h"
+#include "store/database/database.h"
+
+#define SEAL_PURPOSE "recovery"
+#define ATTEMPTS_MAX 8
+#define STALE_SECONDS 60
+#define STALE_USERS 20
+
+/* A question once unsealed, and the user it turned out to be about. */
+struct question {
+    struct service *service;
+    const struct outbox_item *item;
+    const char *client_address;
+    const char *request_id;
+    const struct user *user;
+    const char *organisation;
+    struct secret temporary_password;
+};
+
+/* A sealed question on its way into the outbox. */
+struct asking {
+    struct outbox_work work;
+    const char *client_address; /* NULL: the web server gave none */
+    unsigned wait;              /* the address has asked often enough */
+};
+
+/* Count and question are one transaction: an address gets no more into the outbox than is counted. */
+static struct error *queue_question(struct database *database, struct arena *arena, void *context)
+{
+    struct asking *asking = context;
+    asking->wait = 0;
+    if (asking->client_address != NULL && *asking->client_address != '\0') {
+        struct throttle_key key = throttle_of_mail(asking->client_address);
+        TRY(throttle_take(database, arena, &key, THROTTLE_MAIL_FREE, &asking->wait));
+    }
+    return asking->wait == 0 ? outbox_add(database, arena, &asking->work) : NULL;
+}
+
+struct error *recovery_ask(struct service *service, struct arena *arena, const struct caller *caller, const char *kind,
+                           const char *username)
+{
+    struct asking asking = {.work = {.kind = kind, .rank = OUTBOX_QUESTION}, .client_address = caller->client_address};
+    struct buffer payload;
+    unsigned char *sealed;
+    buffer_init(&payload, arena);
+    buffer_add_text(&payload, "{\"username\":");
+    buffer_add_json_text(&payload, username);
+    buffer_add_text(&payload, ",\"clientAddress\":");
+    buffer_add_json_text(&payload, caller->client_address);
+    buffer_add_text(&payload, ",\"requestId\":");
+    buffer_add_json_text(&payload, caller->request_id);
+    buffer_add_text(&payload, "}");
+    TRY(seal(arena, service->master, SEAL_PURPOSE, payload.bytes, payload.length, &sealed, &asking.work.payload_length));
+    asking.work.payload = sealed;
+    TRY(database_transaction(service->database, arena, queue_question, &asking, NULL));
+    return asking.wait == 0 ? NULL : guard_refuse(arena, asking.wait, METRIC_THROTTLED_MAIL);
+}
+
+static struct error *record(struct question *question, struct arena *arena, const char *action)
+{
+    struct caller asker = {.client_address = question->client_address, .request_id = question->request_id};
+    struct audit_entry entry = {
+        .action = action,
+        .organisation_id = question->user->organisation_id,
+        .user_id = question->user->id,
+        .target_type = "user",
+        .target_id = id_text(arena, question->user->id),
+    };
+    return caller_audit(question->service, arena, &asker, &entry);
+}
+
+/* Ends the item, or undoes the transaction when the lease has passed to another runner, who answers in our place. */
+static struct error *finish_item(struct database *database, struct arena *arena, const struct outbox_item *item)
+{
+    bool current = false;
+    TRY(outbox_finish(database, arena, item, &current));
+    return current ? NULL : error_new(arena, ERROR_INTERNAL, "the lease of the question had run out");
+}
+
+/* Each of the three answers is one transaction: allowance, code, mail, audit row and the job's end together. */
+
+static struct error *mail_reset(struct database *database, struct arena *arena, void *context)
+{
+    struct question *question = context;
+    struct secret code;
+    bool allowed = false;
+    struct id id = question->user->id;
+    TRY(code_mail_allowed(database, arena, id, CODE_RESET, &allowed));
+    if (allowed) {
+        TRY(code_issue(database, arena, question->service->master, id, CODE_RESET, CODE_RESET_SECONDS, &code));
+        TRY(notice_reset(question->service, arena, question->user, code));
+        TRY(record(question, arena, "user.forgottenPassword"));
+    }
+    return finish_item(database, arena, question->item);
+}
+
+static struct error *mail_confirmation(struct database *database, struct arena *arena, void *context)
+{
+    struct question *question = context;
+    struct secret code;
+    bool allowed = false;
+    struct id id = question->user->id;
+    TRY(code_mail_allowed(database, arena, id, CODE_CONFIRM, &allowed));
+    if (allowed) {
+        TRY(code_issue(database, arena, question->service->master, id, CODE_CONFIRM, CODE_CONFIRM_SECONDS, &code));
+        TRY(notice_confirm(question->service, arena, question->user, question->organisation, code));
+        TRY(record(question, arena, "user.resendConfirmation"));
+    }
+    return finish_item(database, arena, question->item);
+}
+
+static struct error *mail_invitation(struct database *database, struct arena *arena, void *context)
+{
+    struct question *question = context;
+    TRY(notice_first_login(question->service, arena, question->user, question->organisation,
+                           question->temporary_password));
+    TRY(record(question, arena, "user.resendInvitation"));
+    return finish_item(database, arena, question->item);
+}
+
+/*
+ * The provider first: a temporary password that was mailed must be one that it knows. A crash in between costs one of the
+ * day's mails and is repeated with another password.
+ */
+static struct error *invite_again(struct question *question, struct arena *arena)
+{
+    struct service *service = question->service;
+    enum provider_outcome outcome;
+    bool allowed = true;
+    /* What is tried again was counted the first time. */
+    if (question->item->attempts <= 1)
+        TRY(code_mail_allowed(service->database, arena, question->user->id, NOTICE_FIRST_LOGIN, &allowed));
+    if (!allowed)
+        return outbox_finish(service->database, arena, question->item, NULL);
+    question->temporary_password = secret_of(random_text(arena, RANDOM_PASSWORD_CHARACTERS));
+    TRY(provider_invite_again(service->provider, arena, question->user->provider_subject,
+                              question->temporary_password, &outcome));
+    /* The first login happened meanwhile; should a crash have kept it from our row, that is made up for here. */
+    if (outcome == PROVIDER_STATE) {
+        TRY(user_activate(service->database, arena, question->user->organisation_id, question->user->id, NULL));
+        return outbox_finish(service->database, arena, question->item, NULL);
+    }
+    if (outcome != PROVIDER_OK)
+        return error_new(arena, ERROR_INTERNAL, "provider: %s", provider_outcome_text(outcome));
+    return database_transaction(service->database, arena, mail_invitation, question, NULL);
+}
+
+/* Our row was never told that the provider confirmed the account. */
+static struct error *catch_up(struct database *database, struct arena *arena, void *context)
+{
+    struct question *question = context;
+    const struct user *user = question->user;
+    bool changed = false;
+    TRY(user_confirm(database, arena, user->organisation_id, user->id, &changed));
+    if (changed)
+        TRY(sync_queue(question->service, arena, user->id, 0));
+    return finish_item(database, arena, question->item);
+}
+
+static struct error *record_sending(struct database *database, struct arena *arena, void *context)
+{
+    struct question *question = context;
+    bool forgotten = strcmp(question->item->kind, RECOVERY_FORGOTTEN) == 0;
+    TRY(record(question, arena, forgotten ? "user.forgottenPassword" : "user.resendConfirmation"));
+    return finish_item(database, arena, question->item);
+}
+
+/* The provider mails the code itself. A call without an answer is made again: then the later code holds. */
+static struct error *have_sent(struct question *question, struct arena *arena, enum provider_code code)
+{
+    struct service *service = question->service;
+    struct database *database = service->database;
+    enum provider_outcome outcome;
+    bool allowed = true;
+    if (question->item->attempts <= 1)
+        TRY(code_mail_allowed(database, arena, question->user->id, code == PROVIDER_CODE_RESET ? CODE_RESET : CODE_CONFIRM,
+                              &allowed));
+    if (!allowed)
+        return outbox_finish(database, arena, question->item, NULL);
+    TRY(provider_send_code(service->provider, arena, question->user->provider_subject, code, &outcome));
+    if (outcome == PROVIDER_STATE && code == PROVIDER_CODE_CONFIRM)
+        return database_transaction(database, arena, catch_up, question, NULL);
+    if (outcome != PROVIDER_OK)
+        return error_new(arena, ERROR_INTERNAL, "provider: %s", provider_outcome_text(outcome));
+    return database_transaction(database, arena, record_sending, question, NULL);
+}
+
+static struct error *open_question(struct question *question, struct arena *arena, const char **username_out)
+{
+    struct secret payload;
+    struct document *document;
+    TRY(unseal(arena, question->service->master, SEAL_PURPOSE, question->item->payload,
+               question->item->payload_length, &payload));
+    TRY(document_parse(arena, secret_reveal(payload), payload.length, &document));
+    *username_out = document_text(document_member(document, "username"));
+    question->client_address = document_text(document_member(document, "clientAddress"));
+    question->request_id = document_text(document_member(document, "requestId"));
+    return *username_out != NULL ? NULL : error_new(arena, ERROR_INTERNAL, "the question names nobody");
+}
+
+static struct error *answer(struct question *question, struct arena *arena)
+{
+    struct service *service = question->service;
+    const char *username = NULL;
+    struct user *user = NULL;
+    struct organisation *organisation = NULL;
+    TRY(open_question(question, arena, &username));
+    TRY(user_find_by_username(service->database, arena, username, &user));
+    if (user != NULL)
+        TRY(organisation_find(service->database, arena, user->organisation_id, &organisation));
+    if (user == NULL || organisation == NULL || organisation->status != ORGANISATION_ACTIVE)
+        return outbox_finish(service->database, arena, question->item, NULL);
+    bool forgotten = strcmp(question->item->kind, RECOVERY_FORGOTTEN) == 0;
+    question->user = user;
+    question->organisation = organisation->name;
+    bool theirs = provider_has_codes(service->provider);
+    if (theirs && forgotten && user->status == USER_ACTIVE)
+        return have_sent(question, arena, PROVIDER_CODE_RESET);
+    if (theirs && !forgotten && user->status == USER_AWAITING_CONFIRMATION)
+        return have_sent(question, arena, PROVIDER_CODE_CONFIRM);
+    if (forgotten && user->status == USER_ACTIVE)
+        return database_transaction(service->database, arena, mail_reset, question, NULL);
+    if (!forgotten && user->status == USER_AWAITING_CONFIRMATION)
+        return database_transaction(service->database, arena, mail_confirmation, question, NULL);
+    if (!forgotten && user->status == USER_AWAITING_FIRST_LOGIN)
+        return invite_again(question, arena);
+    return outbox_finish(service->database, arena, question->item, NULL);
+}
+
+struct error *recovery_run(struct service *service, struct arena *arena, const struct outbox_item *item)
+{
+    struct question question = {.service = service, .item = item};
+    bool dead = false;
+    struct error *error = answer(&question, arena);
+    if (error == NULL)
+        return NULL;
+    LOG(WARN, JOBS, "a request for a code will be tried again", LOG_INTEGER("number", item->number),
+        LOG_TEXT("detail", error->detail));
+    return outbox_retry(service->database, arena, item, ATTEMPTS_MAX, error_sentence(error->code), &dead);
+}
+
+static struct error *undo(struct service *service, struct arena *arena, const struct user *user)
+{
+    TRY(provider_remove(service->provider, arena, user->id, user->email));
+    TRY(provisioning_abort(service->database, arena, user));
+    LOG(INFO, ACCOUNTS, "a half-made account was undone", LOG_TEXT("undoneUserId", id_text(arena, user->id)));
+    return NULL;
+}
+
+struct error *recovery_undo_stale(struct service *service, struct arena *arena, size_t *count_out)
+{
+    struct user *users;
+    size_t count;
+    struct error *first = NULL;
+    *count_out = 0;
+    TRY(provisioning_stale(service->database, arena, STALE_SECONDS, STALE_USERS, &users, &count));
+    for (size_t i = 0; i < count; i++) {
+        bool held = false;
+        TRY(provisioning_claim(service->database, arena, &users[i], &held));
+        if (!held)
+            continue;
+        struct error *error = undo(service, arena, &users[i]);
+        provisioning_end(service->database, arena, &users[i]);
+        *count_out += error == NULL;
+        /* One that cannot be undone must not keep the others. */
+        first = first != NULL ? first : error;
+    }
+    return first;
+}

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: MIT */
+/* Signing in and out. Making accounts is in account_create.c. */
+#include "service/account/sign_in.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "domain/audit.h"
+#include "domain/permission/principal.h"
+#include "domain/account/session.h"
+#include "service/access/caller.h"
+#include "service/access/login_throttle.h"
+#include "domain/account/password_policy.h"
+#include "service/runtime/service.h"
+#include "service/account/provider_sync.h"
+#include "store/database/database.h"
+
+static struct error *audit_login(struct service *service, struct arena *arena, const struct caller *caller,
+                                 const struct user *user, const char *action, const char *outcome)
+{
+    struct audit_entry entry = {
+        .action = action,
+        .organisation_id = user == NULL ? (struct id){{0}} : user->organisation_id,
+        .user_id = user == NULL ? (struct id){{0}} : user->id,
+        .target_type = "user",
+        .target_id = user == NULL ? NULL : id_text(arena, user->id),
+        .outcome = outcome,
+    };
+    return caller_audit(service, arena, caller, &entry);
+}
+
+/* What the provider said, as the answer to the outside; NULL for the outcomes that go on. */
+static struct error *refuse_login(struct arena *arena, enum provider_outcome outcome)
+{
+    struct error *error;
+    switch (outcome) {
+    case PROVIDER_OK:
+    case PROVIDER_NEW_PASSWORD_REQUIRED:
+        return NULL;
+    case PROVIDER_DISABLED:
+        return error_plain(arena, ERROR_USER_DISABLED);
+    case PROVIDER_UNCONFIRMED:
+        return error_plain(arena, ERROR_USER_UNCONFIRMED);
+    case PROVIDER_PERMANENT_PASSWORD:
+        error = error_plain(arena, ERROR_REQUEST_INVALID);
+        return error_entry(error, "newPassword", "unexpected",
+                           "belongs to a temporary password only; use change-password instead");
+    case PROVIDER_SAME_PASSWORD:
+        error = error_plain(arena, ERROR_PASSWORD_POLICY);
+        return error_entry(error, "newPassword", "same", "must differ from the temporary password");
+    case PROVIDER_PASSWORD_REFUSED:
+        return password_policy_refused(arena, "newPassword");
+    default:
+        return error_new(arena, ERROR_CREDENTIALS, "%s", provider_outcome_text(outcome));
+    }
+}
+
+static struct error *answer_challenge(struct service *service, struct arena *arena, const struct account_login *login,
+                                      const struct user *user, const struct provider_challenge *challenge,
+                                      struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
+{
+    struct password_owner owner;
+    if (login->new_password.bytes == NULL) {
+        struct error *error = error_plain(arena, ERROR_NEW_PASSWORD_REQUIRED);
+        return error_entry(error, "newPassword", "required", "is missing");
+    }
+    TRY(password_policy_owner(service->database, arena, user, &owner));
+    TRY(password_policy_check(service->passwords, arena, "newPassword", login->new_password, &owner));
+    return provider_answer_new_password(service->provider, arena, challenge, login->new_password, tokens_out, outcome_out);
+}
+
+struct activation {
+    struct service *service;
+    const struct user *user;
+};
+
+static struct error *activate_rows(struct database *database, struct arena *arena, void *context)
+{
+    struct activation *activation = context;
+    const struct user *user = activation->user;
+    TRY(user_activate(database, arena, user->organisation_id, user->id, NULL));
+    return sync_queue(activation->service, arena, user->id, 0);
+}
+
+/*
+ * The password is set and the session open. The tokens are worth nothing while the user is not active, so a database that
+ * fails just now fails the login; the next one, with the new password, activates the user. The provider learns the
+ * verified marks from the job.
+ */
+static struct error *activate(struct service *service, struct arena *arena, const struct user *user)
+{
+    struct activation activation = {service, user};
+    return database_transaction(service->database, arena, activate_rows, &activation, NULL);
+}
+
+/* Whether our own rows let the user in, whatever the provider says. */
+static struct error *check_standing(struct service *service, struct arena *arena, const struct user *user)
+{
+    struct organisation *organisation = NULL;
+    TRY(organisation_find(service->database, arena, user->organisation_id, &organisation));
+    if (user->status == USER_DISABLED || organisation == NULL || organisation->status != ORGANISATION_ACTIVE)
+        return error_plain(arena, ERROR_USER_DISABLED);
+    if (user->status == USER_AWAITING_CONFIRMATION)
+        return error_plain(arena, ERROR_USER_UNCONFIRMED);
+    return NULL;
+}
+
+/* Whether the password was the right one, whatever else stands in the way. */
+static bool password_was_right(enum provider_outcome outcome)
+{
+    return outcome != PROVIDER_BAD_CREDENTIALS && outcome != PROVIDER_TEMPORARY_EXPIRED;
+}
+
+/*
+ * What stands in the way after the provider has answered. A wait that parallel failures began meanwhile refuses a right
+ * password like a wrong one, and our own rows have the last word on who may come in.
+ */
+static struct error *judge_login(struct service *service, struct arena *arena, const struct user *user,
+                                 const struct guard *guard, enum provider_outcome outcome)
+{
+    if (password_was_right(outcome))
+        TRY(guard_passed(service, arena, guard));
+    TRY(refuse_login(arena, outcome));
+    return check_standing(service, arena, user);
+}
+
+/* The provider's answer. Where our row was confirmed and the provider's was not, what a crash left is finished. */
+static struct error *ask_provider(struct service *service, struct arena *arena, const struct provider_login *attempt,
+                                  const struct user *user, struct provider_tokens *tokens_out,
+                                  struct provider_challenge *challenge, enum provider_outcome *outcome_out)
+{
+    TRY(provider_login(service->provider, arena, attempt, tokens_out, challenge, outcome_out));
+    if (*outcome_out != PROVIDER_UNCONFIRMED || user->status != USER_ACTIVE)
+        return NULL;
+    TRY(provider_confirm(service->provider, arena, user->provider_subject, outcome_out));
+    return provider_login(service->provider, arena, attempt, tokens_out, challenge, outcome_out);
+}
+
+static struct error *sign_in(struct service *service, struct arena *arena, const struct account_login *login,
+                             struct user *user, const struct guard *guard, struct provider_tokens *tokens_out)
+{
+    struct provider_challenge challenge;
+    enum provider_outcome outcome;
+    struct provider_login attempt = {
+        .subject = user == NULL ? NULL : user->provider_subject,
+        .user_id = user == NULL ? (struct id){{0}} : user->id,
+        .email = user == NULL ? NULL : user->email,
+        .password = login->password,
+        .new_password_sent = login->new_password.bytes != NULL,
+    };
+    TRY(ask_provider(service, arena, &attempt, user, tokens_out, &challenge, &outcome));
+    struct error *refusal = judge_login(service, arena, user, guard, outcome);
+    if (refusal != NULL && outcome == PROVIDER_OK)
+        TRY(provider_logout(service->provider, arena, user->provider_subject, tokens_out->session_id));
+    if (refusal != NULL)
+        return refusal;
+    if (outcome == PROVIDER_NEW_PASSWORD_REQUIRED) {
+        TRY(answer_challenge(service, arena, login, user, &challenge, tokens_out, &outcome));
+        TRY(refuse_login(arena, outcome));
+    }
+    return user->status == USER_AWAITING_FIRST_LOGIN ? activate(service, arena, user) : NULL;
+}
+
+struct error *account_login(struct service *service, struct arena *arena, const struct caller *caller,
+                            const struct account_login *login, struct provider_tokens *tokens_out, struct user **user_out)
+{
+    struct user *user = NULL;
+    TRY(user_find_by_username(service->database, arena, login->username, &user));
+    struct guard guard = guard_of_password(arena, caller, user, login->username);
+    struct error *error = guard_enter(service, arena, &guard);
+    if (error == NULL)
+        error = sign_in(service, arena, login, user, &guard, tokens_out);
+    if (error != NULL && error->code == ERROR_CREDENTIALS)
+        error = guard_failed(service, arena, &guard, error);
+    if (error != NULL && (error_status(error->code) == 401 || error->code == ERROR_RATE_LIMITED))
+        TRY(audit_login(service, arena, caller, user, "user.loginFailed", "failure"));
+    if (error != NULL)
+        return error;
+    caller_known(arena, user);
+    TRY(audit_login(service, arena, caller, user, "user.login", "success"));
+    *user_out = user;
+    if (user->status == USER_ACTIVE)
+        return NULL;
+    /* Read again: the first login has changed status and marks. */
+    TRY(user_find(service->database, arena, user->organisation_id, user->id, user_out));
+    return *user_out != NULL ? NULL : error_new(arena, ERROR_CREDENTIALS, "the user vanished during the login");
+}
+
+struct error *account_refresh(struct service *service, struct arena *arena, const struct caller *caller,
+                              const char *refresh_token, struct provider_tokens *tokens_out)
+{
+    enum provider_outcome outcome;
+    struct principal *principal = NULL;
+    struct guard guard = guard_of_code(caller);
+    TRY(guard_enter(service, arena, &guard));
+    TRY(provider_refresh(service->provider, arena, refresh_token, tokens_out, &outcome));
+    if (outcome == PROVIDER_TOKEN_REUSED) {
+        struct error *reuse = error_new(arena, ERROR_TOKEN_REVOKED, "a spent refresh token came again; the session is ended");
+        struct user *user = NULL;
+        TRY(user_find_any(service->database, arena, tokens_out->user_id, &user));
+        TRY(caller_audit_failure(service, arena, caller, "session.reuse", user));
+        return guard_failed(service, arena, &guard, reuse);
+    }
+    if (outcome != PROVIDER_OK) {
+        TRY(caller_audit_failure(service, arena, caller, "session.refreshFailed", NULL));
+        return guard_failed(service, arena, &guard,
+                            error_new(arena, ERROR_TOKEN_INVALID, "%s", provider_outcome_text(outcome)));
+    }
+    TRY(principal_load(service->database, arena, tokens_out->user_id, tokens_out->session_id, &principal));
+    if (principal_stands(principal)) {
+        caller_known(arena, &principal->user);
+        return NULL;
+    }
+    TRY(session_end(service->database, arena, tokens_out->session_id, tokens_out->user_id, NULL));
+    return error_new(arena, ERROR_TOKEN_REVOKED, "the user may not call any more");
+}
+
+struct error *account_logout(struct service *service, struct arena *arena, const struct caller *caller, bool everywhere)
+{
+    const struct principal *principal = caller->principal;
+    struct user *user;
+    TRY(principal_details(service->database, arena, principal, &user, NULL));
+    const char *subject = user->provider_subject;
+    struct audit_entry entry = {
+        .action = everywhere ? "user.logoutEverywhere" : "user.logout",
+        .target_type = "user",
+        .target_id = id_text(arena, principal->user.id),
+    };
+    if (everywhere)
+        TRY(provider_logout_all(service->provider, arena, subject));
+    else
+        TRY(provider_logout(service->provider, arena, subject, principal->session_id));
+    return caller_audit(service, arena, caller, &entry);
+}

@@ -1,0 +1,13 @@
+noinst_LIBRARIES += libghservice_file.a
+libghservice_file_a_SOURCES = \
+	include/service/file/file_update.h \
+	src/service/file/file_update.c \
+	include/service/file/upload.h \
+	src/service/file/upload_int.h \
+	src/service/file/upload.c \
+	include/service/file/upload_bound.h \
+	src/service/file/upload_bound.c \
+	src/service/file/upload_deduplicate.c \
+	src/service/file/upload_read.c \
+	src/service/file/upload_resolve_commit.c \
+	src/service/file/upload_scan.c

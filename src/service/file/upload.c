@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: MIT */
+/* Judging and storing what upload_read.c received. */
+#include "service/file/upload.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "blob/blob.h"
+#include "blob/content.h"
+#include "domain/audit.h"
+#include "domain/file/file_usage.h"
+#include "http/disposition.h"
+#include "service/access/caller.h"
+#include "service/runtime/service.h"
+#include "service/file/upload_int.h"
+#include "store/database/database.h"
+
+#define INSERT_ATTEMPTS 3
+
+static const struct schema_field form_fields[] = {
+    {.name = "bucket", .type = SCHEMA_CHOICE, .flags = SCHEMA_REQUIRED, .choices = UPLOAD_BUCKET_CHOICES,
+     .offset = offsetof(struct upload_form, bucket)},
+    {.name = "type", .type = SCHEMA_CHOICE, .flags = SCHEMA_REQUIRED,
+     .choices = UPLOAD_TYPE_CHOICES,
+     .offset = offsetof(struct upload_form, type),
+     .description = "An avatar, image or logo is a picture (JPEG, PNG, GIF, WebP, AVIF, HEIC, TIFF, BMP), whatever the bucket."},
+    {.name = "name", .type = SCHEMA_TEXT, .flags = SCHEMA_UNJUDGED, .maximum = LIMIT_FIELD_BYTES, .offset = offsetof(struct upload_form, name),
+     .description = "At most 255 bytes; the client's file name when absent. With one file only."},
+    {.name = "tags", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNIQUE, .maximum = LIMIT_TAGS, .item_maximum = LIMIT_TAG_CHARACTERS,
+     .offset = offsetof(struct upload_form, tags), .description = "One part a tag."},
+    {.name = "file", .type = SCHEMA_FILES, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_FILES,
+     .description = "One part a file. Its bytes decide what it is; the part's Content-Type and the ending of its name must "
+                    "not contradict them (code mismatch). Where a virus scanner is set up, it may refuse a file (infected)."},
+};
+
+const struct schema upload_form_schema = {
+    .name = "UploadForm", SCHEMA_FIELDS(form_fields), .size = sizeof(struct upload_form)};
+
+/* Forms of browsers send fields that nobody filled, so an empty name is no name. */
+static bool is_named(const struct upload *upload)
+{
+    return upload->form->name != NULL && upload->form->name[0] != '\0';
+}
+
+const char *upload_judge_name(struct validation *validation, const char *path, const char *raw)
+{
+    const char *name = clean_file_name(validation->arena, raw);
+    if (name == NULL)
+        validation_add(validation, "format", "is not a usable file name", "%s", path);
+    else if (strlen(name) > LIMIT_FILE_NAME_BYTES)
+        validation_add(validation, "length", "a file name may have 255 bytes at most", "%s", path);
+    else
+        return name;
+    return NULL;
+}
+
+/* The name that the file gets; NULL (and an entry) when there is none that will do. */
+static const char *judge_name(struct upload *upload, size_t index)
+{
+    const struct upload_file *file = &upload->files[index];
+    bool named = is_named(upload) && upload->file_parts == 1;
+    const char *path = named ? "name" : arena_format(upload->arena, "file[%zu]", index);
+    if (!named && file->raw_name == NULL) {
+        validation_add(&upload->validation, "fileName", "has no file name, and no name was given", "%s", path);
+        return NULL;
+    }
+    return upload_judge_name(&upload->validation, path, named ? upload->form->name : file->raw_name);
+}
+
+/* What may lie there: by type and bucket, or by the bucket alone where the type is refused already. */
+static bool is_allowed(const struct file_record *record)
+{
+    if (record->bucket == NULL || !file_bucket_known(record->bucket))
+        return true;
+    if (record->type == NULL || !file_type_known(record->type))
+        return content_allowed(file_content_of_bucket(record->bucket), record->content_type);
+    return content_allowed(file_content_of(record->type, record->bucket), record->content_type);
+}
+
+/* What stands in the way of a record that is not allowed: its bucket or, in a bucket that takes more, its type. */
+static const char *why_not_allowed(const struct upload *upload, const struct file_record *record)
+{
+    if (content_allowed(file_content_of_bucket(record->bucket), record->content_type))
+        return arena_format(upload->arena, "is %s, but a file of type %s must be a picture", record->content_type, record->type);
+    return arena_format(upload->arena, "is %s, which the bucket %s does not take", record->content_type, record->bucket);
+}
+
+/* Whether what the client declared and how it named the file go with the bytes. */
+static const char *find_contradiction(const struct upload *upload, const struct upload_file *file)
+{
+    const struct file_record *record = &file->record;
+    const char *found = content_contradiction(upload->arena, record->content_type, file->sniffed.text,
+                                              file->declared, record->name);
+    if (found != NULL)
+        return found;
+    return content_contradiction(upload->arena, record->content_type, file->sniffed.text, NULL, file->raw_name);
+}
+
+static void judge_content(struct upload *upload, size_t index)
+{
+    struct upload_file *file = &upload->files[index];
+    struct file_record *record = &file->record;
+    const char *contradiction = NULL;
+    if (record->size == 0) {
+        validation_add(&upload->validation, "empty", "is empty", "file[%zu]", index);
+    } else if (content_is_program(record->content_type)) {
+        validation_add(&upload->validation, "contentType", "programs and installers are not stored", "file[%zu]", index);
+    } else if (!is_allowed(record)) {
+        validation_add(&upload->validation, "contentType", why_not_allowed(upload, record), "file[%zu]", index);
+    } else if ((contradiction = find_contradiction(upload, file)) != NULL) {
+        validation_add(&upload->validation, "mismatch", contradiction, "file[%zu]", index);
+    } else if (!content_pixels_allowed(&file->sniffed)) {
+        validation_add(&upload->validation, "pixels", "is a picture of more than 40 megapixels", "file[%zu]", index);
+    }
+}
+
+/* The bytes of one file, for the sniffer; a fault of the storage is kept for later. */
+struct rest_of_file {
+    struct blob_writer *writer;
+    struct error *error;
+};
+
+static size_t read_rest(void *context, uint64_t offset, void *bytes, size_t length)
+{
+    struct rest_of_file *rest = context;
+    size_t got = 0;
+    if (rest->error == NULL)
+        rest->error = blob_writer_read(rest->writer, offset, bytes, length, &got);
+    return got;
+}
+
+/* What the bytes and the form say of one file. */
+static struct error *fill_record(struct upload *upload, size_t index)
+{
+    struct upload_file *file = &upload->files[index];
+    struct file_record *record = &file->record;
+    record->id = id_new();
+    record->organisation_id = caller_home(upload->caller);
+    record->user_id = caller_user(upload->caller);
+    record->bucket = upload->form->bucket;
+    record->type = upload->form->type;
+    record->name = judge_name(upload, index);
+    record->tags = upload->form->tags;
+    record->status = FILE_ACTIVE;
+    record->size = (int64_t)blob_writer_size(file->writer);
+    blob_writer_digest(file->writer, record->hash);
+    struct rest_of_file rest = {.writer = file->writer};
+    file->sniffed = sniff(upload->service->sniffer, upload->arena, file->head, file->head_length,
+                          &(struct sniff_rest){read_rest, &rest});
+    record->content_type = content_media_type(&file->sniffed, record->name, file->declared);
+    judge_content(upload, index);
+    return rest.error;
+}
+
+static void judge_repetition(struct upload *upload, size_t index)
+{
+    const struct file_record *record = &upload->files[index].record;
+    for (size_t i = 0; i < index; i++) {
+        const struct file_record *other = &upload->files[i].record;
+        if (record->name == NULL || other->name == NULL || strcmp(record->name, other->name) != 0 ||
+            memcmp(record->hash, other->hash, FILE_HASH_BYTES) != 0)
+            continue;
+        validation_add(&upload->validation, "duplicate",
+                       arena_format(upload->arena, "is the same file as file[%zu]", i), "file[%zu]", index);
+        return;
+    }
+}
+
+struct error *upload_judge(struct upload *upload)
+{
+    struct validation *validation = &upload->validation;
+    if (upload->file_parts > 0)
+        upload->pairs[upload->pair_count++] = (struct schema_pair){"file", ""};
+    upload->form = schema_read_pairs(&upload_form_schema, upload->pairs, upload->pair_count, validation, NULL);
+    if (is_named(upload) && upload->file_parts > 1)
+        validation_add(validation, "count", "can be given for one file only", "name");
+    for (size_t i = 0; i < upload->file_count; i++) {
+        TRY(fill_record(upload, i));
+        judge_repetition(upload, i);
+    }
+    return validation->error;
+}
+
+/* ---- storing ------------------------------------------------------------------------------------- */
+
+static struct error *insert_rows(struct database *database, struct arena *arena, void *context)
+{
+    struct upload *upload = context;
+    struct file_usage more = {.files = (int64_t)upload->file_count};
+    bool exceeded = false;
+    for (size_t i = 0; i < upload->file_count; i++) {
+        const struct file_record *record = &upload->files[i].record;
+        bool duplicate = false;
+        more.bytes += record->size;
+        struct audit_entry entry = {
+            .action = "file.upload", .target_type = "file", .target_id = id_text(arena, record->id)};
+        TRY(file_insert(database, arena, record, &duplicate));
+        if (duplicate)
+            return error_plain(arena, ERROR_FILE_DUPLICATE);
+        TRY(caller_audit(upload->service, arena, upload->caller, &entry));
+    }
+    TRY(file_usage_take(database, arena, caller_home(upload->caller), more, &exceeded));
+    return exceeded ? error_plain(arena, ERROR_QUOTA_EXCEEDED) : NULL;
+}
+
+/* Names the file that is there already; false when there is none any more. What was rolled back is looked for anew. */
+static struct error *explain_duplicate(struct upload *upload, struct error *error, bool *found_out)
+{
+    *found_out = false;
+    for (size_t i = 0; i < upload->file_count && !*found_out; i++) {
+        struct id id;
+        TRY(file_find_duplicate(upload->service->database, upload->arena, &upload->files[i].record, &id, found_out));
+        if (*found_out)
+            (void)error_member(error, "id", id_text(upload->arena, id));
+    }
+    return NULL;
+}
+
+/* Inserts the rows; once more where the file that stood in the way was archived before it could be named. */
+static struct error *store_rows(struct upload *upload, bool *unknown_out)
+{
+    struct error *error = NULL;
+    for (unsigned attempt = 0; attempt < INSERT_ATTEMPTS; attempt++) {
+        bool found = false;
+        error = database_transaction(upload->service->database, upload->arena, insert_rows, upload, unknown_out);
+        if (error == NULL || error->code != ERROR_FILE_DUPLICATE)
+            return error;
+        TRY(explain_duplicate(upload, error, &found));
+        if (found)
+            return error;
+    }
+    return error;
+}
+
+static void remove_blobs(struct upload *upload)
+{
+    for (size_t i = 0; i < upload->file_count; i++) {
+        if (!upload->files[i].stored)
+            continue;
+        struct error *error = blob_remove(upload->service->blobs, upload->arena, upload->files[i].record.id);
+        if (error != NULL)
+            LOG(WARN, FILES, "bytes without a row were left for fsck", LOG_TEXT("detail", error->detail));
+    }
+}
+
+static struct error *commit_blobs(struct upload *upload)
+{
+    for (size_t i = 0; i < upload->file_count; i++)
+        TRY(upload_commit(upload, i));
+    return NULL;
+}
+
+struct error *upload_store(struct upload *upload)
+{
+    bool unknown = false;
+    struct error *error = commit_blobs(upload);
+    if (error == NULL)
+        error = store_rows(upload, &unknown);
+    if (error == NULL)
+        return NULL;
+    if (unknown)
+        return upload_settle(upload, error); /* the bytes of what failed stay for fsck */
+    remove_blobs(upload);
+    return error;
+}
+
+static void count_files(const struct upload *upload)
+{
+    metrics_add(METRIC_UPLOAD_FILES, upload->file_count);
+    for (size_t i = 0; i < upload->file_count; i++)
+        metrics_add(METRIC_UPLOAD_BYTES, (uint64_t)upload->files[i].record.size);
+}
+
+/* The least that the files of a body of this length may have. */
+static int64_t least_file_bytes(int64_t announced)
+{
+    return announced > LIMIT_UPLOAD_FORM_BYTES ? announced - LIMIT_UPLOAD_FORM_BYTES : 1;
+}
+
+struct error *upload_admit(struct service *service, struct arena *arena, const struct caller *caller, int64_t announced)
+{
+    bool exceeds = false;
+    struct file_usage least = {.bytes = least_file_bytes(announced), .files = 1};
+    int64_t most = service->configuration->service.max_file_bytes;
+    if (least.bytes > most)
+        return error_message(error_plain(arena, ERROR_TOO_LARGE), "An upload may have %lld bytes at most.",
+                             (long long)(most + LIMIT_UPLOAD_FORM_BYTES));
+    TRY(file_usage_exceeds(service->database, arena, caller_home(caller), least, &exceeds));
+    return exceeds ? error_plain(arena, ERROR_QUOTA_EXCEEDED) : NULL;
+}
+
+static struct error *receive(struct upload *upload, struct request *request)
+{
+    TRY(upload_read(upload, request));
+    TRY(upload_judge(upload));
+    TRY(upload_scan(upload));
+    return upload_store(upload);
+}
+
+/* Before the refusal is sent: what comes after it waits for the client, and the bytes would be held as long. */
+static struct error *release_bytes(struct upload *upload, struct error *error)
+{
+    for (size_t i = 0; i < upload->file_count; i++)
+        if (upload->files[i].writer != NULL)
+            blob_abort(upload->files[i].writer);
+    return error;
+}
+
+struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,
+                             struct request *request, struct file_record **records_out, size_t *count_out)
+{
+    struct upload *upload = arena_alloc(arena, sizeof *upload);
+    upload->service = service;
+    upload->arena = arena;
+    upload->caller = caller;
+    validation_init(&upload->validation, arena);
+    struct error *error = receive(upload, request);
+    if (error != NULL)
+        return release_bytes(upload, error);
+    count_files(upload);
+    struct file_record *records = arena_array(arena, upload->file_count, sizeof *records);
+    for (size_t i = 0; i < upload->file_count; i++)
+        records[i] = upload->files[i].record;
+    *records_out = records;
+    *count_out = upload->file_count;
+    return NULL;
+}

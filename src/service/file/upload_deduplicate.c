@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes that an organisation has already are given a second name instead of being stored again. Never another
+ * organisation's bytes, so that neither time nor answer tells what others have. Of uploads at the same moment each may
+ * store its own; the next one joins the newest.
+ *
+ * What is there is compared with what was received, byte for byte, before the received bytes are let go: a disk that
+ * flipped a bit of the old ones must not spoil an upload that was to replace them.
+ */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "blob/blob.h"
+#include "service/runtime/service.h"
+#include "service/file/upload_int.h"
+
+/* A file with the same hash: in this request, or one of the organisation's. */
+static struct error *find_bytes(const struct upload *upload, size_t index, struct id *id_out, bool *found_out)
+{
+    const struct file_record *record = &upload->files[index].record;
+    for (size_t i = 0; i < index; i++)
+        if (memcmp(upload->files[i].record.hash, record->hash, FILE_HASH_BYTES) == 0) {
+            *id_out = upload->files[i].record.id;
+            *found_out = true;
+            return NULL;
+        }
+    return file_find_bytes(upload->service->database, upload->arena, record->organisation_id, record->hash, id_out,
+                           found_out);
+}
+
+/* Whether what the descriptor reads from its start is what the writer has taken, to the end of both. */
+static struct error *compare(struct blob_writer *writer, struct arena *arena, int fd, bool *same_out)
+{
+    unsigned char *received = arena_alloc(arena, LIMIT_BLOCK_BYTES);
+    unsigned char *there = arena_alloc(arena, LIMIT_BLOCK_BYTES);
+    uint64_t offset = 0;
+    size_t length = 0;
+    *same_out = false;
+    do {
+        size_t got = 0;
+        TRY(blob_writer_read(writer, offset, received, LIMIT_BLOCK_BYTES, &length));
+        while (got < length) {
+            ssize_t step = pread(fd, there + got, length - got, (off_t)(offset + got));
+            if (step <= 0)
+                return NULL;
+            got += (size_t)step;
+        }
+        if (memcmp(received, there, length) != 0)
+            return NULL;
+        offset += length;
+    } while (length > 0);
+    *same_out = true;
+    return NULL;
+}
+
+/* Whether the bytes of `there` are those of the file; not those that cannot be read. */
+static struct error *judge_bytes(struct upload *upload, const struct upload_file *file, struct id there, bool *same_out)
+{
+    int fd;
+    uint64_t size = 0;
+    *same_out = false;
+    /* Gone (a purge was faster) or out of reach: then the bytes received are stored. */
+    if (blob_open(upload->service->blobs, upload->arena, there, &fd, &size) != NULL)
+        return NULL;
+    struct error *error = NULL;
+    if (size == (uint64_t)file->record.size)
+        error = compare(file->writer, upload->arena, fd, same_out);
+    (void)close(fd);
+    if (error == NULL && !*same_out)
+        LOG(ERROR, FILES, "the bytes of a file are not what its row says: see gatehousectl fsck",
+            LOG_TEXT("file", id_text(upload->arena, there)));
+    return error;
+}
+
+struct error *upload_commit(struct upload *upload, size_t index)
+{
+    struct upload_file *file = &upload->files[index];
+    struct id there;
+    bool same = false;
+    TRY(find_bytes(upload, index, &there, &same));
+    if (same)
+        TRY(judge_bytes(upload, file, there, &same));
+    if (same)
+        TRY(blob_link(upload->service->blobs, upload->arena, there, file->record.id, (uint64_t)file->record.size,
+                      &file->stored));
+    if (file->stored) {
+        blob_abort(file->writer);
+        return NULL;
+    }
+    TRY(blob_commit(file->writer, file->record.id));
+    file->stored = true;
+    return NULL;
+}

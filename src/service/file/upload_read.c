@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/* Receiving the parts of an upload. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "blob/blob.h"
+#include "http/multipart.h"
+#include "http/request.h"
+#include "service/runtime/service.h"
+#include "service/file/upload_int.h"
+
+static const char *const field_names[] = {"bucket", "type", "name", "tags"};
+
+static bool field_is_known(const char *name)
+{
+    for (size_t i = 0; i < sizeof field_names / sizeof *field_names; i++)
+        if (strcmp(name, field_names[i]) == 0)
+            return true;
+    return false;
+}
+
+static struct error *begin_file(struct upload *upload, const struct part_header *header)
+{
+    size_t index = upload->file_parts++;
+    if (index >= LIMIT_FILES) {
+        validation_add(&upload->validation, "count", "is one file too many", "file[%zu]", index);
+        return NULL;
+    }
+    struct upload_file *file = &upload->files[upload->file_count++];
+    file->raw_name = header->file_name;
+    file->declared = header->content_type;
+    file->head = arena_alloc(upload->arena, LIMIT_SNIFF_BYTES);
+    upload->open_file = file;
+    return blob_begin(upload->service->blobs, upload->arena, &file->writer);
+}
+
+static struct error *on_begin(void *context, const struct part_header *header)
+{
+    struct upload *upload = context;
+    bool is_file = strcmp(header->name, "file") == 0;
+    upload->open_file = NULL;
+    upload->open_field = NULL;
+    if (header->transfer_encoding != NULL)
+        validation_add(&upload->validation, "transferEncoding", "must not have a Content-Transfer-Encoding", "%s",
+                       is_file ? arena_format(upload->arena, "file[%zu]", upload->file_parts) : header->name);
+    if (is_file)
+        return begin_file(upload, header);
+    if (!field_is_known(header->name)) {
+        validation_add(&upload->validation, "unknown", "is not a part of this form", "%s", header->name);
+        return NULL;
+    }
+    if (header->file_name != NULL)
+        validation_add(&upload->validation, "type", "must be a text field, not a file", "%s", header->name);
+    upload->open_field = header->name;
+    upload->field_too_long = false;
+    buffer_init(&upload->field, upload->arena);
+    return NULL;
+}
+
+static struct error *add_to_file(struct upload *upload, const void *bytes, size_t length)
+{
+    struct upload_file *file = upload->open_file;
+    uint64_t most = (uint64_t)upload->service->configuration->service.max_file_bytes;
+    if (blob_writer_size(file->writer) + length > most) {
+        struct error *error = error_message(error_plain(upload->arena, ERROR_TOO_LARGE),
+                                            "A file may have %llu bytes at most.", (unsigned long long)most);
+        return error_entry(error, arena_format(upload->arena, "file[%td]", file - upload->files), "tooLarge",
+                           "is larger than allowed");
+    }
+    size_t room = LIMIT_SNIFF_BYTES - file->head_length;
+    size_t copied = length < room ? length : room;
+    memcpy(file->head + file->head_length, bytes, copied);
+    file->head_length += copied;
+    return blob_write(file->writer, bytes, length);
+}
+
+static struct error *on_data(void *context, const void *bytes, size_t length)
+{
+    struct upload *upload = context;
+    if (upload->open_file != NULL)
+        return add_to_file(upload, bytes, length);
+    if (upload->open_field == NULL)
+        return NULL;
+    if (upload->field.length + length > LIMIT_FIELD_BYTES)
+        upload->field_too_long = true;
+    else
+        buffer_add(&upload->field, bytes, length);
+    return NULL;
+}
+
+static struct error *on_end(void *context)
+{
+    struct upload *upload = context;
+    const char *name = upload->open_field;
+    /* The digest ends the writing and gives the gathering block back for the next file. */
+    if (upload->open_file != NULL)
+        blob_writer_digest(upload->open_file->writer, upload->open_file->record.hash);
+    if (name == NULL)
+        return NULL;
+    bool is_text = strlen(upload->field.bytes) == upload->field.length &&
+                   utf8_valid(upload->field.bytes, upload->field.length);
+    if (!upload->field_too_long && is_text)
+        upload->pairs[upload->pair_count++] = (struct schema_pair){name, upload->field.bytes};
+    else if (strcmp(name, "name") == 0)
+        validation_add(&upload->validation, is_text ? "length" : "encoding",
+                       "must be UTF-8 text of at most 4096 bytes", "%s", name);
+    else /* An empty value is refused by the form's own rules, at the right path. */
+        upload->pairs[upload->pair_count++] = (struct schema_pair){name, ""};
+    return NULL;
+}
+
+/* How much to read next: within a file what makes its next block whole. */
+static size_t appetite(const struct upload *upload)
+{
+    return upload->open_file == NULL ? LIMIT_BLOB_BLOCK_BYTES : blob_writer_room(upload->open_file->writer);
+}
+
+struct error *upload_read(struct upload *upload, struct request *request)
+{
+    static const struct multipart_handler handler = {on_begin, on_data, on_end};
+    const char *boundary;
+    size_t got;
+    TRY(multipart_boundary(upload->arena, request_content_type(request), &boundary));
+    struct multipart *multipart = multipart_new(upload->arena, boundary, &handler, upload);
+    unsigned char *block = upload->service->block;
+    do {
+        TRY(request_read(request, block, appetite(upload), &got));
+        if (got > 0)
+            TRY(multipart_feed(multipart, block, got));
+    } while (got > 0);
+    return multipart_finish(multipart);
+}

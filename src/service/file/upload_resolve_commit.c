@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What became of an upload whose COMMIT got no answer. The connection may have broken before the server read it, or
+ * after it was done, and the old transaction may even be at it still; so the row is asked for with a lock, which waits
+ * for that one. A server that has just crashed is back within seconds, and a client that has sent a gigabyte is better
+ * served by waiting for it than by "nobody knows".
+ */
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "domain/file/file.h"
+#include "service/runtime/service.h"
+#include "service/file/upload_int.h"
+
+#define PATIENCE_MICROSECONDS 10000000
+#define PAUSE_NANOSECONDS 100000000
+
+struct error *upload_settle(struct upload *upload, struct error *error)
+{
+    const struct file_record *first = &upload->files[0].record;
+    int64_t start = clock_monotonic();
+    for (;;) {
+        bool found = false;
+        struct error *failure = file_find_settled(upload->service->database, upload->arena, first->organisation_id,
+                                                  first->id, &found);
+        if (failure == NULL) {
+            LOG(WARN, FILES, "an upload whose COMMIT got no answer was looked up", LOG_TEXT("file", id_text(upload->arena, first->id)),
+                LOG_TEXT("outcome", found ? "stored" : "not stored"));
+            return found ? NULL : error;
+        }
+        if (clock_monotonic() - start > PATIENCE_MICROSECONDS)
+            break;
+        struct timespec pause = {.tv_nsec = PAUSE_NANOSECONDS};
+        (void)nanosleep(&pause, NULL);
+    }
+    LOG(ERROR, FILES, "it is not known whether an upload was stored", LOG_TEXT("file", id_text(upload->arena, first->id)));
+    return error_message(error, "It is not known whether the file was stored. Look for it in the list before you send it again.");
+}

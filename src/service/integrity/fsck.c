@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: MIT */
+/* fsck over the rows: their bytes, the position, the frame of the whole. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "blob/blob.h"
+#include "domain/file/file_damage.h"
+#include "domain/file/file_usage.h"
+#include "domain/lease.h"
+#include "domain/account/organisation.h"
+#include "service/maintenance/backup_int.h"
+#include "service/integrity/fsck_int.h"
+#include "service/runtime/service.h"
+
+#define PAGE_ROWS 500
+#define SAVE_MICROSECONDS INT64_C(2000000)
+/* A fsck that was killed holds its lease for so long. */
+#define PATIENCE_SECONDS (MAINTENANCE_LEASE_SECONDS + 5)
+
+const char *fsck_kind_text(enum fsck_kind kind)
+{
+    static const char *const texts[FSCK_KINDS] = {"missing", "size",    "hash",      "unreadable", "usage",
+                                                  "orphan",  "removal", "temporary", "stray"};
+    return texts[kind];
+}
+
+void fsck_tell(struct fsck *fsck, struct fsck_finding *finding)
+{
+    fsck->result->counts[finding->kind]++;
+    fsck->result->unmended += !finding->mended;
+    if (fsck->options->found != NULL)
+        fsck->options->found(fsck->options->context, finding);
+}
+
+/* ---- the position -------------------------------------------------------------------------------- */
+
+/* "1 <id> <files> <bytes> <young> <unmended> <count of each kind>": what a run that goes on has to know. */
+#define POSITION_WORDS (6 + FSCK_KINDS)
+
+static struct error *save(struct fsck *fsck, struct arena *arena)
+{
+    struct fsck_result *result = fsck->result;
+    struct buffer text;
+    buffer_init(&text, arena);
+    buffer_add_format(&text, "1 %s %lld %lld %lld %lld", id_text(arena, fsck->at), (long long)result->files,
+                      (long long)result->bytes, (long long)result->young, (long long)result->unmended);
+    for (int kind = 0; kind < FSCK_KINDS; kind++)
+        buffer_add_format(&text, " %lld", (long long)result->counts[kind]);
+    fsck->saved = clock_monotonic();
+    return maintenance_save(fsck->service->database, arena, MAINTENANCE_FSCK, text.bytes);
+}
+
+/* A position of another version is none. */
+static struct error *load(struct fsck *fsck)
+{
+    const char *position;
+    struct fsck_result *result = fsck->result;
+    TRY(maintenance_position(fsck->service->database, fsck->arena, MAINTENANCE_FSCK, &position));
+    struct text_list words = text_words(fsck->arena, position);
+    int64_t numbers[POSITION_WORDS] = {0};
+    struct id at;
+    if (words.count != POSITION_WORDS || strcmp(words.items[0], "1") != 0 || !id_parse(words.items[1], &at))
+        return NULL;
+    for (size_t i = 2; i < POSITION_WORDS; i++)
+        if (!text_to_integer(words.items[i], 0, INT64_MAX, &numbers[i]))
+            return NULL;
+    fsck->at = at;
+    result->files = numbers[2];
+    result->bytes = numbers[3];
+    result->young = numbers[4];
+    result->unmended = numbers[5];
+    memcpy(result->counts, numbers + 6, sizeof result->counts);
+    return NULL;
+}
+
+/* ---- one file ------------------------------------------------------------------------------------ */
+
+enum reading { READING_GOOD, READING_DIFFERENT, READING_FAILED, READING_ENDED };
+
+/* The bytes from the disk, not from memory as far as the system can be asked for that. */
+static enum reading read_once(struct fsck *fsck, int fd, const struct file_kept *kept)
+{
+    uint8_t sum[DIGEST_BYTES];
+    enum reading reading = READING_GOOD;
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    int64_t at = 0;
+    for (;;) {
+        ssize_t got = pread(fd, fsck->block, FSCK_BLOCK_BYTES, at);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0) {
+            reading = got < 0 ? READING_FAILED : reading;
+            break;
+        }
+        digest_update(fsck->digest, fsck->block, (size_t)got);
+        at += got;
+        fsck->result->bytes += got;
+        pace_spend(&fsck->pace, got);
+        watch_show(fsck->options->watch, "files", fsck->result->files, fsck->total, fsck->result->bytes);
+        if (watch_ends(fsck->options->watch) || lease_keep(&fsck->lease, fsck->scratch) != NULL) {
+            reading = READING_ENDED;
+            break;
+        }
+    }
+    digest_final(fsck->digest, sum);
+    if (reading == READING_GOOD && (at != kept->size || !digest_equal(sum, kept->hash)))
+        return READING_DIFFERENT;
+    return reading;
+}
+
+/* What differs is read once more: a fault of memory or of the cable must not condemn a file. */
+static struct error *compare_hash(struct fsck *fsck, const struct file_kept *kept, enum reading *reading_out)
+{
+    int fd;
+    uint64_t size;
+    *reading_out = READING_FAILED;
+    if (blob_open(fsck->service->blobs, fsck->scratch, kept->id, &fd, &size) != NULL)
+        return NULL;
+    *reading_out = read_once(fsck, fd, kept);
+    if (*reading_out == READING_DIFFERENT)
+        *reading_out = read_once(fsck, fd, kept);
+    (void)close(fd);
+    return lease_keep(&fsck->lease, fsck->arena);
+}
+
+/* Moves aside what is not the file's any more, and takes its bytes from the backup if that has them. */
+static struct error *repair_file(struct fsck *fsck, const struct file_kept *kept, struct fsck_finding *finding)
+{
+    if (finding->kind == FSCK_SIZE || finding->kind == FSCK_HASH)
+        TRY(blob_set_aside(fsck->service->blobs, fsck->scratch, kept->id, &finding->moved_to));
+    if (finding->kind != FSCK_UNREADABLE && fsck->backup != NULL)
+        TRY(fsck_fetch(fsck, kept, &finding->mended));
+    return NULL;
+}
+
+/* A file whose wrong bytes lie where they were is not sent; one whose bytes were moved, or put back, needs no mark. */
+static struct error *mark_file(struct fsck *fsck, const struct fsck_finding *finding)
+{
+    bool changed;
+    bool wrong = finding->kind == FSCK_SIZE || finding->kind == FSCK_HASH;
+    if (wrong && !finding->mended && finding->moved_to == NULL)
+        return file_damage_mark(fsck->service->database, fsck->scratch, finding->id, &changed);
+    if (finding->mended || finding->moved_to != NULL)
+        return file_damage_clear(fsck->service->database, fsck->scratch, finding->id, &changed);
+    return NULL;
+}
+
+/* Looks again whether the row is there: a purge may have taken the file away meanwhile. */
+static struct error *report_file(struct fsck *fsck, const struct file_kept *kept, enum fsck_kind kind)
+{
+    struct file_kept now;
+    bool found = false;
+    TRY(file_look(fsck->service->database, fsck->scratch, kept->id, &now, &found));
+    if (!found)
+        return NULL;
+    struct fsck_finding finding = {.kind = kind,
+                                   .id = kept->id,
+                                   .organisation_id = kept->organisation_id,
+                                   .path = blob_path(fsck->scratch, kept->id)};
+    if (fsck->options->repair)
+        TRY(repair_file(fsck, kept, &finding));
+    TRY(mark_file(fsck, &finding));
+    fsck_tell(fsck, &finding);
+    return NULL;
+}
+
+static struct error *check_file(struct fsck *fsck, const struct file_kept *kept)
+{
+    struct blob_found found;
+    bool there = false;
+    bool cleared;
+    enum reading reading = READING_GOOD;
+    if (blob_look(fsck->service->blobs, fsck->scratch, kept->id, &found, &there) != NULL)
+        return report_file(fsck, kept, FSCK_UNREADABLE);
+    if (!there)
+        return report_file(fsck, kept, FSCK_MISSING);
+    if (found.size != (uint64_t)kept->size)
+        return report_file(fsck, kept, FSCK_SIZE);
+    if (!fsck->options->quick)
+        TRY(compare_hash(fsck, kept, &reading));
+    if (reading == READING_DIFFERENT)
+        return report_file(fsck, kept, FSCK_HASH);
+    if (reading == READING_FAILED)
+        return report_file(fsck, kept, FSCK_UNREADABLE);
+    fsck->result->interrupted = reading == READING_ENDED;
+    if (reading == READING_GOOD && kept->damaged && !fsck->options->quick)
+        return file_damage_clear(fsck->service->database, fsck->scratch, kept->id, &cleared);
+    return NULL;
+}
+
+/* ---- all rows ------------------------------------------------------------------------------------ */
+
+static struct error *check_page(struct fsck *fsck, const struct file_kept_page *page)
+{
+    for (size_t i = 0; i < page->count; i++) {
+        const struct file_kept *kept = &page->items[i];
+        if (kept->created >= fsck->before)
+            fsck->result->young++;
+        else
+            TRY(check_file(fsck, kept));
+        if (fsck->result->interrupted)
+            return NULL;
+        fsck->result->files += kept->created < fsck->before;
+        fsck->at = kept->id;
+        TRY(lease_keep(&fsck->lease, fsck->arena));
+        watch_show(fsck->options->watch, "files", fsck->result->files, fsck->total, fsck->result->bytes);
+        if (clock_monotonic() - fsck->saved > SAVE_MICROSECONDS)
+            TRY(save(fsck, fsck->scratch));
+    }
+    return NULL;
+}
+
+static struct error *check_rows(struct fsck *fsck)
+{
+    struct file_kept_page page = {.count = PAGE_ROWS};
+    while (page.count == PAGE_ROWS && !fsck->result->interrupted) {
+        arena_reset(fsck->scratch);
+        TRY(file_each(fsck->service->database, fsck->scratch, fsck->at, PAGE_ROWS, &page));
+        TRY(check_page(fsck, &page));
+        fsck->result->interrupted = fsck->result->interrupted || watch_ends(fsck->options->watch);
+    }
+    return NULL;
+}
+
+static struct error *check_usage(struct fsck *fsck, struct id organisation)
+{
+    bool holds = true;
+    struct fsck_finding finding = {.kind = FSCK_USAGE, .organisation_id = organisation};
+    TRY(file_usage_holds(fsck->service->database, fsck->scratch, organisation, &holds));
+    if (holds)
+        return NULL;
+    if (fsck->options->repair) {
+        TRY(file_usage_recount(fsck->service->database, fsck->scratch, organisation, NULL));
+        finding.mended = true;
+    }
+    fsck_tell(fsck, &finding);
+    return NULL;
+}
+
+static struct error *check_organisations(struct fsck *fsck)
+{
+    struct organisation_page page = {.more = true};
+    struct id after = {{0}};
+    while (page.more) {
+        arena_reset(fsck->scratch);
+        TRY(organisation_each(fsck->service->database, fsck->scratch, after, PAGE_ROWS, &page));
+        for (size_t i = 0; i < page.count; i++) {
+            after = page.items[i].id;
+            TRY(check_usage(fsck, after));
+            TRY(lease_keep(&fsck->lease, fsck->arena));
+        }
+    }
+    return NULL;
+}
+
+static struct error *check_all(struct fsck *fsck)
+{
+    if (fsck->options->resume)
+        TRY(load(fsck));
+    TRY(save(fsck, fsck->arena));
+    TRY(check_rows(fsck));
+    if (fsck->result->interrupted)
+        return save(fsck, fsck->arena);
+    /* These are looked through from their start whenever that was interrupted: what was found there counts anew. */
+    TRY(save(fsck, fsck->arena));
+    TRY(check_organisations(fsck));
+    TRY(fsck_store(fsck));
+    if (fsck->result->interrupted)
+        return NULL;
+    return maintenance_save(fsck->service->database, fsck->arena, MAINTENANCE_FSCK, "");
+}
+
+struct error *fsck_run(struct service *service, struct arena *arena, struct arena *scratch,
+                       const struct fsck_options *options, struct fsck_result *result_out)
+{
+    *result_out = (struct fsck_result){0};
+    struct fsck fsck = {.service = service,
+                        .arena = arena,
+                        .scratch = scratch,
+                        .options = options,
+                        .result = result_out,
+                        .pace = {.bytes_per_second = options->bytes_per_second},
+                        .digest = digest_open(arena),
+                        .block = arena_alloc(arena, FSCK_BLOCK_BYTES),
+                        .before = INT64_MAX};
+    if (options->min_age_seconds > 0)
+        fsck.before = clock_now() - options->min_age_seconds * 1000;
+    struct error *error = blob_check(service->blobs, arena);
+    if (error != NULL && error->code != ERROR_STORAGE_FULL)
+        return error;
+    if (options->from != NULL)
+        TRY(backup_find(arena, options->from, &fsck.backup));
+    TRY(file_estimate(service->database, arena, &fsck.total));
+    TRY(lease_take(service, arena, MAINTENANCE_FSCK, PATIENCE_SECONDS, &fsck.lease));
+    error = check_all(&fsck);
+    lease_end(&fsck.lease, arena);
+    return error;
+}

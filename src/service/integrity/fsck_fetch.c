@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: MIT */
+/* Lost bytes, taken from a backup: written as an upload's are, and only if their hash is right. */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "blob/blob.h"
+#include "service/maintenance/backup_int.h"
+#include "service/integrity/fsck_int.h"
+#include "service/runtime/service.h"
+
+static struct error *write_bytes(struct fsck *fsck, const struct file_kept *kept, int from, bool *mended_out)
+{
+    struct blob_writer *writer;
+    uint8_t sum[DIGEST_BYTES];
+    ssize_t got;
+    TRY(blob_begin(fsck->service->blobs, fsck->scratch, &writer));
+    while ((got = read(from, fsck->block, FSCK_BLOCK_BYTES)) > 0) {
+        TRY(blob_write(writer, fsck->block, (size_t)got));
+        pace_spend(&fsck->pace, got);
+        TRY(lease_keep(&fsck->lease, fsck->arena));
+    }
+    blob_writer_digest(writer, sum);
+    *mended_out = got == 0 && blob_writer_size(writer) == (uint64_t)kept->size && digest_equal(sum, kept->hash);
+    if (!*mended_out) {
+        blob_abort(writer);
+        return NULL;
+    }
+    TRY(blob_commit(writer, kept->id));
+    return backup_give(fsck->scratch, blob_root(fsck->service->blobs), blob_path(fsck->scratch, kept->id));
+}
+
+struct error *fsck_fetch(struct fsck *fsck, const struct file_kept *kept, bool *mended_out)
+{
+    const char *path = arena_format(fsck->scratch, "%s/" BACKUP_FILES "/%s", fsck->backup, blob_path(fsck->scratch, kept->id));
+    int from = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    *mended_out = false;
+    if (from < 0)
+        return NULL;
+    struct error *error = write_bytes(fsck, kept, from, mended_out);
+    (void)close(from);
+    return error;
+}

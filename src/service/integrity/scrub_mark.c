@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What is written down about a file. Bytes that are there and are others mark the file, and every file of the organisation
+ * whose name leads to the very same bytes. Bytes that are missing or cannot be read are told of and not marked: nothing can
+ * be sent of them, and a disk that was not mounted must not mark every file.
+ */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "blob/blob.h"
+#include "domain/audit.h"
+#include "domain/file/file_damage.h"
+#include "service/access/caller.h"
+#include "service/integrity/scrub_int.h"
+#include "service/runtime/service.h"
+#include "store/database/database.h"
+
+#define TWINS 100
+
+/* A mark, set or taken away together with its audit row. */
+struct marking {
+    struct scrub *scrub;
+    const struct file_kept *kept;
+    bool damaged;
+    bool changed;
+};
+
+static struct error *write_mark(struct database *database, struct arena *arena, void *context)
+{
+    struct marking *marking = context;
+    const struct caller nobody = {0};
+    struct audit_entry entry = {
+        .action = marking->damaged ? "file.damaged" : "file.repaired",
+        .organisation_id = marking->kept->organisation_id,
+        .target_type = "file",
+        .target_id = id_text(arena, marking->kept->id),
+    };
+    TRY((marking->damaged ? file_damage_mark : file_damage_clear)(database, arena, marking->kept->id, &marking->changed));
+    return marking->changed ? caller_audit(marking->scrub->service, arena, &nobody, &entry) : NULL;
+}
+
+static void tell(struct scrub *scrub, const struct file_kept *kept, const char *what)
+{
+    if (scrub->options.found != NULL)
+        scrub->options.found(scrub->options.context, kept->id, kept->organisation_id, what);
+}
+
+static struct error *mark(struct scrub *scrub, const struct file_kept *kept, bool damaged)
+{
+    struct marking marking = {.scrub = scrub, .kept = kept, .damaged = damaged};
+    TRY(database_transaction(scrub->service->database, scrub->scratch, write_mark, &marking, NULL));
+    if (!marking.changed)
+        return NULL;
+    if (damaged)
+        LOG(ERROR, FILES, "the bytes of a file are damaged; it is not sent until they are put back",
+            LOG_TEXT("file", id_text(scrub->scratch, kept->id)));
+    else
+        LOG(INFO, FILES, "the bytes of a damaged file are right again", LOG_TEXT("file", id_text(scrub->scratch, kept->id)));
+    tell(scrub, kept, damaged ? "damaged" : "repaired");
+    return NULL;
+}
+
+/* Which bytes the file's name leads to; false where that cannot be told. */
+static bool identify(struct scrub *scrub, struct id id, struct stat *status_out)
+{
+    int fd;
+    uint64_t size;
+    if (blob_open(scrub->service->blobs, scrub->scratch, id, &fd, &size) != NULL)
+        return false;
+    bool told = fstat(fd, status_out) == 0;
+    (void)close(fd);
+    return told;
+}
+
+static struct error *mark_twins(struct scrub *scrub, const struct file_kept *kept)
+{
+    struct stat own, other;
+    struct id after = {{0}};
+    struct file_kept_page page = {.count = TWINS};
+    if (!identify(scrub, kept->id, &own) || own.st_nlink < 2)
+        return NULL;
+    while (page.count == TWINS) {
+        TRY(file_damage_twins(scrub->service->database, scrub->scratch, kept, after, TWINS, &page));
+        for (size_t i = 0; i < page.count; i++) {
+            after = page.items[i].id;
+            if (identify(scrub, after, &other) && other.st_ino == own.st_ino && other.st_dev == own.st_dev)
+                TRY(mark(scrub, &page.items[i], true));
+        }
+    }
+    return NULL;
+}
+
+static struct error *note_lost(struct scrub *scrub, const struct file_kept *kept, const char *what)
+{
+    scrub->position.lost++;
+    LOG(ERROR, FILES, "the bytes of a file cannot be read", LOG_TEXT("file", id_text(scrub->scratch, kept->id)),
+        LOG_TEXT("reason", what));
+    tell(scrub, kept, what);
+    return NULL;
+}
+
+struct error *scrub_judge(struct scrub *scrub, const struct file_kept *kept, enum scrub_verdict verdict)
+{
+    struct file_kept now;
+    bool found = false;
+    if (verdict == SCRUB_VERDICT_GOOD && !kept->damaged)
+        return NULL;
+    /* A purge may have taken the file away meanwhile, another process may have marked it. */
+    TRY(file_look(scrub->service->database, scrub->scratch, kept->id, &now, &found));
+    if (!found)
+        return NULL;
+    if (verdict == SCRUB_VERDICT_GOOD)
+        return mark(scrub, &now, false);
+    if (verdict == SCRUB_VERDICT_MISSING)
+        return note_lost(scrub, &now, "missing");
+    if (verdict == SCRUB_VERDICT_UNREADABLE)
+        return note_lost(scrub, &now, "unreadable");
+    scrub->position.damaged++;
+    TRY(mark(scrub, &now, true));
+    return mark_twins(scrub, &now);
+}

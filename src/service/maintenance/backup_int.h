@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: MIT */
+/* What the files of backup and restore share. */
+#ifndef GATEHOUSE_SERVICE_MAINTENANCE_BACKUP_INT_H
+#define GATEHOUSE_SERVICE_MAINTENANCE_BACKUP_INT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/id.h"
+#include "codec/digest.h"
+#include "service/maintenance/progress.h"
+
+struct arena;
+struct error;
+
+#define BACKUP_MANIFEST "manifest.json"
+#define BACKUP_ROWS "rows.sql"
+#define BACKUP_LIST "files.txt"
+#define BACKUP_FILES "files"
+#define BACKUP_SECRET "secret"
+#define BACKUP_PARTIAL ".partial"
+#define BACKUP_BLOCK_BYTES ((size_t)256 * 1024)
+#define BACKUP_FINGERPRINT_BYTES (2 * DIGEST_BYTES + 1)
+
+/* ---- manifest (backup_manifest.c) ---------------------------------------------------------------- */
+
+struct backup_manifest {
+    const char *id;
+    const char *created_at;
+    const char *migration;   /* file name of the newest one applied */
+    const char *rows_hash;   /* of rows.sql, hexadecimal */
+    int64_t rows;
+    const char *list_hash;   /* of files.txt */
+    int64_t files;
+    int64_t bytes;
+    int64_t lost;
+    const char *secret;      /* fingerprint of the secret file */
+    bool secret_included;
+};
+
+/* Writes it, whole and durable or not at all. */
+struct error *backup_manifest_write(struct arena *arena, const char *directory, const struct backup_manifest *manifest);
+
+/* INTERNAL with a sentence for the operator where there is none or it is not understood. */
+struct error *backup_manifest_read(struct arena *arena, const char *directory, struct backup_manifest *manifest_out);
+
+/* What tells one secret file from another and nothing else about it. INTERNAL where it cannot be read. */
+struct error *backup_fingerprint(struct arena *arena, const char *secret_file, const char **fingerprint_out);
+
+/* Whether one of the file's keys, the first or an older one, has the fingerprint. */
+struct error *backup_secret_has(struct arena *arena, const char *secret_file, const char *wanted, bool *has_out);
+
+/* The SHA-256 of a file, hexadecimal. */
+struct error *backup_hash_file(struct arena *arena, const char *path, const char **hash_out);
+
+/* ---- names (backup_manifest.c) ------------------------------------------------------------------- */
+
+/* The newest complete backup in `directory`; NULL when there is none. Its name alone. */
+struct error *backup_newest(struct arena *arena, const char *directory, const char **name_out);
+
+/* `directory` where that is a complete backup, else the newest in it. INTERNAL where there is none. */
+struct error *backup_find(struct arena *arena, const char *directory, const char **path_out);
+
+/* The interrupted one; likewise. */
+struct error *backup_partial(struct arena *arena, const char *directory, const char **name_out);
+
+/* A failed call of the system about a path, for the operator. */
+struct error *backup_failure(struct arena *arena, int number, const char *what, const char *path)
+    __attribute__((returns_nonnull));
+
+/* ---- the list of files (backup_copy.c) ----------------------------------------------------------- */
+
+struct backup_item {
+    struct id id;
+    uint8_t hash[DIGEST_BYTES];
+    int64_t size;
+};
+
+/* "<id> <hash> <size>\n", in the arena; every line is as long as the others, and they stand in the order of their ids. */
+const char *backup_item_line(struct arena *arena, const struct backup_item *item);
+
+/* Reads the next line; *more_out is false at the end. INTERNAL for a line that is none. */
+struct error *backup_item_read(struct arena *arena, FILE *list, struct backup_item *item_out, bool *more_out);
+
+/* Whether the list that is open as `fd` has that id; by halving. */
+struct error *backup_listed(struct arena *arena, int fd, struct id id, bool *listed_out);
+
+/* ---- bytes of several names (backup_names.c) ------------------------------------------------------ */
+
+struct backup_names;
+
+/* An empty table, of 5 MiB. */
+struct backup_names *backup_names_new(struct arena *arena);
+
+/* Whether the bytes open as `fd` were noted under another name, with the item's size and hash: *first_out. */
+bool backup_names_find(const struct backup_names *names, int fd, const struct backup_item *item, struct id *first_out);
+
+/* Notes what was found to be good and is kept under the item's id now. Bytes of one name are not worth it. */
+void backup_names_note(struct backup_names *names, int fd, const struct backup_item *item);
+
+/* ---- bytes (backup_copy.c) ----------------------------------------------------------------------- */
+
+struct backup_copy {
+    struct digest *digest;
+    unsigned char *block;
+    struct backup_names *names;
+    struct pace pace;
+    /* Called for each block; what it returns ends the copying. */
+    struct error *(*step)(void *context, int64_t bytes);
+    void *context;
+};
+
+enum backup_bytes { BACKUP_GOOD, BACKUP_DIFFERENT, BACKUP_UNREADABLE };
+
+/*
+ * Reads all of `from`, writing it to `to` where that is not -1, and judges it by the item. Errors are those of writing
+ * and of step().
+ */
+struct error *backup_copy(struct backup_copy *copy, struct arena *arena, const struct backup_item *item, int from,
+                          int to, enum backup_bytes *bytes_out);
+
+/*
+ * Run as root, gives the file `path` of the blob directory `root`, and its folder, to the owner of the directory: the workers'
+ * user. Does nothing for other users.
+ */
+struct error *backup_give(struct arena *arena, const char *root, const char *path);
+
+/* Writes all of it; 0 or an errno. */
+int backup_write_all(int fd, const void *bytes, size_t length);
+
+#endif

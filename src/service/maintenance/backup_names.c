@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes that have several names: the store keeps those of an organisation once, and so do its backups and what is
+ * restored from them. Names of one inode are names of one organisation, as the service links no others; that the bytes
+ * are those wanted is told by the hash. The table forgets rather than grows: what it has forgotten is copied again.
+ */
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "service/maintenance/backup_int.h"
+
+#define SLOTS 65536
+
+struct backup_names {
+    struct {
+        dev_t device;
+        ino_t inode; /* 0: empty */
+        struct backup_item item;
+    } slots[SLOTS];
+};
+
+struct backup_names *backup_names_new(struct arena *arena)
+{
+    return arena_alloc(arena, sizeof(struct backup_names));
+}
+
+static size_t slot_of(const struct stat *status)
+{
+    return (size_t)((uint64_t)status->st_ino * UINT64_C(0x9e3779b97f4a7c15) >> 48) % SLOTS;
+}
+
+bool backup_names_find(const struct backup_names *names, int fd, const struct backup_item *item, struct id *first_out)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0 || status.st_nlink < 2)
+        return false;
+    size_t slot = slot_of(&status);
+    if (names->slots[slot].inode != status.st_ino || names->slots[slot].device != status.st_dev ||
+        names->slots[slot].item.size != item->size || !digest_equal(names->slots[slot].item.hash, item->hash))
+        return false;
+    *first_out = names->slots[slot].item.id;
+    return true;
+}
+
+void backup_names_note(struct backup_names *names, int fd, const struct backup_item *item)
+{
+    struct stat status;
+    if (fstat(fd, &status) != 0 || status.st_nlink < 2)
+        return;
+    size_t slot = slot_of(&status);
+    names->slots[slot].device = status.st_dev;
+    names->slots[slot].inode = status.st_ino;
+    names->slots[slot].item = *item;
+}

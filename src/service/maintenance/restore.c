@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: MIT */
+/* The frame of a restore, and its rows. */
+#include "service/maintenance/restore.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "blob/blob.h"
+#include "blob/directory.h"
+#include "domain/account/session.h"
+#include "service/maintenance/restore_int.h"
+#include "store/database/database.h"
+#include "store/database/dump.h"
+#include "store/database/migrate.h"
+
+#define MARKER "gatehouse_restore"
+
+static struct error *refuse(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static struct error *refuse(struct arena *arena, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    const char *text = arena_format_list(arena, format, arguments);
+    va_end(arguments);
+    return error_message(error_new(arena, ERROR_INTERNAL, "restore refused"), "%s", text);
+}
+
+/* ---- the backup ---------------------------------------------------------------------------------- */
+
+static struct error *find_backup(struct restore *restore)
+{
+    TRY(backup_find(restore->arena, restore->options->directory, &restore->result->path));
+    return backup_manifest_read(restore->arena, restore->result->path, &restore->manifest);
+}
+
+static struct error *check_hash(struct restore *restore, const char *name, const char *expected)
+{
+    const char *hash;
+    const char *path = arena_format(restore->arena, "%s/%s", restore->result->path, name);
+    TRY(backup_hash_file(restore->arena, path, &hash));
+    if (strcmp(hash, expected) == 0)
+        return NULL;
+    return refuse(restore->arena, "%s is not what the backup's manifest says: it was changed or damaged.", path);
+}
+
+static struct error *check_backup(struct restore *restore)
+{
+    struct id id;
+    TRY(find_backup(restore));
+    if (!id_parse(restore->manifest.id, &id))
+        return refuse(restore->arena, "The manifest in %s names no backup.", restore->result->path);
+    restore->result->created_at = restore->manifest.created_at;
+    TRY(check_hash(restore, BACKUP_ROWS, restore->manifest.rows_hash));
+    return check_hash(restore, BACKUP_LIST, restore->manifest.list_hash);
+}
+
+/* ---- the secret ---------------------------------------------------------------------------------- */
+
+/* Puts the backup's copy in place; as `migrate` does, readable for the group that its directory belongs to. */
+static struct error *install_secret(struct restore *restore, const char *path)
+{
+    struct secret secret;
+    struct stat status;
+    struct arena *arena = restore->arena;
+    const char *source = arena_format(arena, "%s/" BACKUP_SECRET, restore->result->path);
+    const char *slash = strrchr(path, '/');
+    TRY(secret_read(arena, source, &secret));
+    int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return backup_failure(arena, errno, "made", path);
+    const char *folder = arena_copy(arena, path, (size_t)(slash - path) + 1);
+    if (stat(folder, &status) == 0 && fchown(fd, (uid_t)-1, status.st_gid) == 0)
+        (void)fchmod(fd, 0640);
+    int number = backup_write_all(fd, secret_reveal(secret), secret.length);
+    if (number == 0)
+        number = backup_write_all(fd, "\n", 1);
+    if (number == 0 && fsync(fd) != 0)
+        number = errno;
+    (void)close(fd);
+    if (number == 0)
+        return NULL;
+    (void)unlink(path);
+    return backup_failure(arena, number, "written", path);
+}
+
+/* Keys, waiting mail and codes in the rows can be opened with the secret they were sealed with only. */
+static struct error *check_secret(struct restore *restore)
+{
+    const char *path = restore->configuration->service.secret_file;
+    bool has;
+    if (access(path, F_OK) != 0 && restore->manifest.secret_included)
+        TRY(install_secret(restore, path));
+    if (access(path, F_OK) != 0)
+        return refuse(restore->arena, "Put the secret file that belongs to the backup to %s first: without it nobody can"
+                                      " sign in. The backup does not hold it.",
+                      path);
+    TRY(backup_secret_has(restore->arena, path, restore->manifest.secret, &has));
+    if (has)
+        return NULL;
+    return refuse(restore->arena, "The secret file %s is not the one that belongs to the backup. Put that one in its"
+                                  " place.",
+                  path);
+}
+
+/* ---- the database -------------------------------------------------------------------------------- */
+
+static struct error *open_database(struct arena *arena, const struct configuration *configuration,
+                                   struct database **database_out)
+{
+    struct database_options options;
+    TRY(database_options_load(arena, configuration, true, &options));
+    options.query_timeout_seconds = 0;
+    options.name = NULL;
+    struct database *database = database_new(&options);
+    struct error *error = migrate_create_database(database, arena, configuration->database.name);
+    database_free(&database);
+    TRY(error);
+    options.name = configuration->database.name;
+    *database_out = database_new(&options);
+    return NULL;
+}
+
+static struct error *execute(struct restore *restore, const char *sql)
+{
+    return database_execute(restore->database, restore->arena, sql, strlen(sql));
+}
+
+static const struct statement find_marker = {
+    "SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '" MARKER "'"};
+
+/* Empty, or what an interrupted restore of this very backup has left. */
+static struct error *check_database(struct restore *restore)
+{
+    struct rows *rows;
+    const char **names;
+    size_t count;
+    TRY(dump_tables(restore->database, restore->arena, &names, &count));
+    TRY(database_query(restore->database, restore->arena, &find_marker, NO_VALUES, &rows));
+    restore->resumed = rows->count == 1;
+    if (count > 0 && !restore->resumed)
+        return refuse(restore->arena, "The database %s has tables already. Restore into an empty one.",
+                      restore->configuration->database.name);
+    if (restore->resumed && strcmp(rows_text(rows, 0, 0), restore->manifest.id) != 0)
+        return refuse(restore->arena, "The database %s holds part of another backup, whose restore was interrupted."
+                                      " Restore that one again, or empty database and files directory.",
+                      restore->configuration->database.name);
+    TRY(restore_check_store(restore));
+    if (restore->resumed)
+        return NULL;
+    return execute(restore, arena_format(restore->arena, "CREATE TABLE " MARKER " (unfinished INT) COMMENT = '%s'",
+                                         restore->manifest.id));
+}
+
+static struct error *drop_tables(struct restore *restore)
+{
+    const char **names;
+    size_t count;
+    TRY(dump_tables(restore->database, restore->arena, &names, &count));
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], MARKER) != 0)
+            TRY(dump_drop(restore->database, restore->arena, names[i]));
+    return NULL;
+}
+
+static struct error *load_rows(struct restore *restore)
+{
+    uint64_t rows = 0;
+    const char *path = arena_format(restore->arena, "%s/" BACKUP_ROWS, restore->result->path);
+    TRY(drop_tables(restore));
+    FILE *text = fopen(path, "re");
+    if (text == NULL)
+        return backup_failure(restore->arena, errno, "read", path);
+    struct error *error = dump_load(restore->database, restore->arena, text, &rows);
+    (void)fclose(text);
+    TRY(error);
+    restore->result->rows = (int64_t)rows;
+    TRY(session_end_everyones(restore->database, restore->arena));
+    TRY(migrate(restore->database, restore->arena, restore->options->sql, NULL, NULL));
+    return session_mark_everyone(restore->database, restore->arena);
+}
+
+/* ---- the frame ----------------------------------------------------------------------------------- */
+
+static struct error *step(void *context, int64_t bytes)
+{
+    struct restore *restore = context;
+    (void)bytes;
+    watch_show(restore->options->watch, "files", restore->done, restore->manifest.files, restore->result->bytes);
+    if (!watch_ends(restore->options->watch))
+        return NULL;
+    restore->result->interrupted = true;
+    return refuse(restore->arena, "The restore was interrupted; run it again with the same backup to go on.");
+}
+
+static struct error *restore_all(struct restore *restore)
+{
+    TRY(check_database(restore));
+    TRY(restore_files(restore));
+    if (restore->result->lost > 0 && !restore->options->accept_loss)
+        return refuse(restore->arena, "The bytes of %lld files are lost. Mend the backup and run this again, or accept the"
+                                      " loss (--accept-loss).",
+                      (long long)restore->result->lost);
+    return load_rows(restore);
+}
+
+struct error *restore_run(struct arena *arena, struct arena *scratch, const struct configuration *configuration,
+                          const struct restore_options *options, struct restore_result *result_out)
+{
+    *result_out = (struct restore_result){0};
+    struct restore restore = {.arena = arena,
+                              .scratch = scratch,
+                              .configuration = configuration,
+                              .options = options,
+                              .result = result_out};
+    restore.copy = (struct backup_copy){.digest = digest_open(arena),
+                                        .block = arena_alloc(arena, BACKUP_BLOCK_BYTES),
+                                        .names = backup_names_new(arena),
+                                        .step = step,
+                                        .context = &restore};
+    TRY(check_backup(&restore));
+    TRY(check_secret(&restore));
+    struct error *error = blob_directory_open(arena, configuration->files.directory, NULL, &restore.blobs);
+    if (error != NULL)
+        return error_message(error, "The files directory %s cannot be opened.", configuration->files.directory);
+    TRY(open_database(arena, configuration, &restore.database));
+    error = restore_all(&restore);
+    database_free(&restore.database);
+    return error;
+}
+
+struct error *restore_finish(struct arena *arena, const struct configuration *configuration)
+{
+    struct database *database;
+    TRY(open_database(arena, configuration, &database));
+    struct error *error = dump_drop(database, arena, MARKER);
+    database_free(&database);
+    return error;
+}

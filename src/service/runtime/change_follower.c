@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+#include "service/runtime/change_follower.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "codec/token.h"
+#include "domain/change_log.h"
+#include "identity/provider.h"
+#include "service/system/settings_update.h"
+#include "service/system/cache_update.h"
+#include "service/access/signed_link.h"
+#include "service/runtime/service.h"
+#include "store/cache/cache.h"
+#include "store/database/database.h"
+
+/* After a change could not be followed; see live_glance(). */
+#define RETRY_MICROSECONDS (INT64_C(10) * 1000 * 1000)
+#define TRY_MICROSECONDS (INT64_C(1) * 1000 * 1000)
+
+static void forget_tokens(struct service *service)
+{
+    if (service->memo != NULL)
+        token_memo_forget_all(service->memo);
+}
+
+/* Keys are read and tokens judged anew at their next use; not every process has to do with them. */
+static void forget_keys(struct service *service)
+{
+    if (service->provider != NULL)
+        provider_forget(service->provider);
+    forget_tokens(service);
+    service->live.keys++;
+}
+
+/* `entry` is what is applied; NULL, here and below: everything may be stale. */
+static struct error *apply_cache(struct service *service, struct arena *arena, const struct change_entry *entry)
+{
+    struct cache_eviction eviction = {.flush = true};
+    if (entry != NULL)
+        eviction = evict_read(arena, entry);
+    if (evict_touches(&eviction, CACHE_PREFIX_KEYS))
+        forget_keys(service);
+    else if (evict_touches(&eviction, CACHE_PREFIX_TOKENS))
+        forget_tokens(service);
+    return NULL;
+}
+
+static struct error *apply_secrets(struct service *service, struct arena *arena, const struct change_entry *entry)
+{
+    (void)arena;
+    (void)entry;
+    forget_keys(service);
+    link_memory_clear(service->links);
+    database_renew(service->database);
+    service->live.secrets++;
+    return NULL;
+}
+
+static struct error *apply_settings(struct service *service, struct arena *arena, const struct change_entry *entry)
+{
+    if (entry == NULL && !service->live.known)
+        return adjust_reload(service, arena);
+    return adjust_follow(service, arena, entry == NULL ? NULL : entry->payload);
+}
+
+/* What each kind of change makes of this process; NULL: it keeps nothing of that kind. */
+static struct error *(*const appliers[CHANGE_KIND_COUNT])(struct service *, struct arena *, const struct change_entry *) = {
+    [CHANGE_CACHE] = apply_cache,
+    [CHANGE_SECRETS] = apply_secrets,
+    [CHANGE_SETTINGS] = apply_settings,
+};
+
+static struct error *apply(struct service *service, struct arena *arena, const struct change_entry *entry)
+{
+    LOG(DEBUG, SYSTEM, "following a change", LOG_TEXT("kind", change_kind_text(entry->kind)),
+        LOG_INTEGER("version", entry->version));
+    if (appliers[entry->kind] == NULL)
+        return NULL;
+    return appliers[entry->kind](service, arena, entry);
+}
+
+static struct error *apply_everything(struct service *service, struct arena *arena)
+{
+    for (enum change_kind kind = 0; kind < CHANGE_KIND_COUNT; kind++)
+        if (appliers[kind] != NULL)
+            TRY(appliers[kind](service, arena, NULL));
+    return NULL;
+}
+
+static bool all_known(const struct change_entries *entries)
+{
+    for (size_t i = 0; i < entries->count; i++)
+        if (entries->items[i].kind == CHANGE_UNKNOWN)
+            return false;
+    return entries->whole;
+}
+
+/*
+ * Brings the host's cache file to the version, whoever of the host is the first to hear of it. `anew`: the counting itself
+ * has begun anew, so what the file says of its version means nothing. Where the log does not tell all, no evictions do.
+ */
+static struct error *follow_file(struct service *service, struct arena *arena, int64_t version, bool anew)
+{
+    struct change_entries entries = {.count = 0};
+    int64_t newest = version;
+    int64_t at = cache_version(service->cache);
+    /* The file may be ahead of what this request has read; but not of the log, unless a backup was restored. */
+    if (at > version)
+        TRY(change_current(service->database, arena, &newest));
+    if (at > newest)
+        anew = true;
+    else if (at != 0 && at < version)
+        TRY(change_list(service->database, arena, at, version, &entries));
+    size_t count = all_known(&entries) ? entries.count : 0;
+    struct cache_eviction *evictions = arena_array(arena, count, sizeof *evictions);
+    for (size_t i = 0; i < count; i++)
+        evictions[i] = evict_read(arena, &entries.items[i]);
+    cache_follow(service->cache, evictions, count, version, anew);
+    return NULL;
+}
+
+static struct error *follow_process(struct service *service, struct arena *arena, int64_t version)
+{
+    struct live *live = &service->live;
+    struct change_entries entries = {.whole = false};
+    if (live->known)
+        TRY(change_list(service->database, arena, live->version, version, &entries));
+    if (all_known(&entries)) {
+        for (size_t i = 0; i < entries.count; i++)
+            TRY(apply(service, arena, &entries.items[i]));
+        return NULL;
+    }
+    if (live->known)
+        LOG(INFO, SYSTEM, "the change log does not tell all: reading everything anew", LOG_INTEGER("version", version));
+    return apply_everything(service, arena);
+}
+
+static struct error *follow(struct service *service, struct arena *arena, int64_t version)
+{
+    struct live *live = &service->live;
+    TRY(follow_file(service, arena, version, live->known && version < live->version));
+    TRY(follow_process(service, arena, version));
+    live->version = version;
+    live->known = true;
+    metrics_publish_change_version((uint64_t)version);
+    return NULL;
+}
+
+struct error *live_follow(struct service *service, struct arena *arena, int64_t version)
+{
+    struct live *live = &service->live;
+    if (!live->known || live->version != version)
+        TRY(follow(service, arena, version));
+    live->retry_at = 0;
+    return NULL;
+}
+
+/* Leaves what cannot be followed in a second for later. */
+static void check_for_now(struct service *service, struct arena *arena, int64_t now)
+{
+    clock_set_horizon(clock_within_horizon(now + TRY_MICROSECONDS));
+    struct error *error = live_check(service, arena);
+    clock_set_horizon(0);
+    if (error == NULL)
+        return;
+    service->live.retry_at = clock_monotonic() + RETRY_MICROSECONDS;
+    LOG(WARN, SYSTEM, "a change could not be followed yet", LOG_TEXT("detail", error->detail));
+}
+
+void live_glance(struct service *service, struct arena *arena, bool again)
+{
+    const struct live *live = &service->live;
+    uint64_t newest = metrics_change_version();
+    if (newest == 0 || (live->known && newest <= (uint64_t)live->version))
+        return;
+    int64_t now = clock_monotonic();
+    if (live->retry_at == 0 || (again && now >= live->retry_at))
+        check_for_now(service, arena, now);
+}
+
+void live_try(struct service *service, struct arena *arena)
+{
+    int64_t now = clock_monotonic();
+    if (now >= service->live.retry_at)
+        check_for_now(service, arena, now);
+}
+
+struct error *live_check(struct service *service, struct arena *arena)
+{
+    int64_t version;
+    TRY(change_current(service->database, arena, &version));
+    return live_follow(service, arena, version);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: MIT */
+#include "service/runtime/service.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "base/folder.h"
+#include "base/limits.h"
+#include "blob/directory.h"
+#include "blob/blob.h"
+#include "blob/scanner.h"
+#include "blob/sniff.h"
+#include "codec/seal.h"
+#include "codec/token.h"
+#include "identity/open.h"
+#include "identity/provider.h"
+#include "service/access/signed_link.h"
+#include "domain/account/password_policy.h"
+#include "service/runtime/shared_token_cache.h"
+#include "store/cache/cache.h"
+#include "store/database/database.h"
+#include "store/database/migrate.h"
+
+static struct error *open_provider(struct service *service)
+{
+    const struct provider_parts parts = {.configuration = service->configuration,
+                                         .database = service->database,
+                                         .master = service->master,
+                                         .cache = service->cache};
+    return provider_open(service->arena, &parts, &service->provider);
+}
+
+static void open_cache(struct service *service)
+{
+    const struct cache_options options = {
+        .path = folder_is_safe(service->configuration->cache.file) ? service->configuration->cache.file : NULL,
+        .bytes = (size_t)service->configuration->cache.size_mib << 20,
+        .master = service->master,
+    };
+    service->cache = cache_new(&options);
+}
+
+void service_close(struct service *service)
+{
+    cache_free(&service->cache);
+    provider_free(&service->provider);
+    database_free(&service->database);
+}
+
+static struct error *open_with(struct arena *arena, const struct configuration *configuration, bool administrator,
+                               struct service *service_out)
+{
+    struct database_options options;
+    *service_out = (struct service){.arena = arena, .configuration = configuration};
+    TRY(seal_master_read(arena, configuration->service.secret_file, &service_out->master));
+    TRY(database_options_load(arena, configuration, administrator, &options));
+    options.query_timeout_seconds = (unsigned)configuration->database.query_timeout_seconds;
+    service_out->database = database_new(&options);
+    open_cache(service_out);
+    TRY(open_provider(service_out));
+    struct error *error = blob_directory_open(arena, configuration->files.directory, NULL, &service_out->blobs);
+    if (error != NULL)
+        return error_message(error, "The files directory %s cannot be opened.", configuration->files.directory);
+    TRY(sniffer_open(arena, &service_out->sniffer));
+    if (configuration->files.clamd_socket != NULL)
+        service_out->scanner = scanner_new(arena, configuration->files.clamd_socket,
+                                           configuration->files.clamd_timeout_seconds);
+    service_out->blobs->reads_back = service_out->scanner != NULL;
+    TRY(password_policy_open(arena, configuration->password.common_list, configuration->password.minimum_length,
+                             &service_out->passwords));
+    service_out->block = arena_alloc(arena, LIMIT_BLOB_BLOCK_BYTES);
+    service_out->memo = token_memo_new(arena);
+    token_memo_set_level(service_out->memo, token_share_new(arena, service_out->cache));
+    /* Only health asks for them: a worker without the files serves all the same. */
+    (void)migrate_count(arena, arena_format(arena, "%s/sql", configuration_data_directory()), &service_out->migrations);
+    service_out->links = link_memory_new(arena);
+    return NULL;
+}
+
+struct error *service_open(struct arena *arena, const struct configuration *configuration, struct service *service_out)
+{
+    return open_with(arena, configuration, false, service_out);
+}
+
+struct error *service_open_administrator(struct arena *arena, const struct configuration *configuration,
+                                         struct service *service_out)
+{
+    return open_with(arena, configuration, true, service_out);
+}

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+#include "service/runtime/startup.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/configuration.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/metrics.h"
+
+static enum log_destination destination_of(const char *text)
+{
+    if (strcmp(text, "syslog") == 0)
+        return LOG_TO_SYSLOG;
+    return strcmp(text, "file") == 0 ? LOG_TO_FILE : LOG_TO_STDERR;
+}
+
+/*
+ * The file to read. Where nobody named one and the built-in one is not there, the environment alone configures the
+ * service, as on hosts where only the web server's configuration can be edited.
+ */
+static const char *find_file(const char *option)
+{
+    const char *named = getenv("GATEHOUSE_CONFIG");
+    const char *path = configuration_path(option);
+    bool was_named = option != NULL || (named != NULL && *named != '\0');
+    return was_named || access(path, F_OK) == 0 ? path : NULL;
+}
+
+static void report_strays(struct arena *arena)
+{
+    size_t count;
+    const struct configuration_stray *strays = configuration_strays(arena, &count);
+    for (size_t i = 0; i < count; i++)
+        LOG(WARN, WORKER, "a variable of the environment looks like a setting and is none",
+            LOG_TEXT("variable", strays[i].variable), LOG_TEXT("meant", strays[i].resembles));
+}
+
+struct error *setup_load(struct arena *arena, const char *option, const char *program,
+                         struct configuration **configuration_out)
+{
+    enum log_level level = LOG_LEVEL_WARN;
+    /* A file that grew over the process's limit, the log above all, is a failed write and not the end. */
+    (void)signal(SIGXFSZ, SIG_IGN);
+    TRY(configuration_load(arena, find_file(option), configuration_out));
+    const struct configuration *configuration = *configuration_out;
+    if (program == NULL) {
+        log_set_level(level);
+        return NULL;
+    }
+    (void)log_level_parse(configuration->log.level, &level);
+    log_set_level(level);
+    if (!log_open(destination_of(configuration->log.destination), configuration->log.file, program))
+        return error_message(error_new(arena, ERROR_INTERNAL, "the log file cannot be opened: %s", strerror(errno)),
+                             "The log file %s cannot be opened: %s.", configuration->log.file, strerror(errno));
+    report_strays(arena);
+    const char *problem = NULL;
+    if (!metrics_open(configuration->metrics.file, &problem))
+        LOG(WARN, WORKER, problem, LOG_TEXT("file", configuration->metrics.file));
+    return NULL;
+}
+
+void setup_report(const struct error *error)
+{
+    LOG(FATAL, WORKER, error->message, LOG_TEXT("detail", error->detail));
+    for (const struct error_entry *entry = error->entries; entry != NULL; entry = entry->next)
+        LOG(FATAL, WORKER, entry->message, LOG_TEXT("path", entry->path), LOG_TEXT("code", entry->code));
+}

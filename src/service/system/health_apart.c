@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A disk that hangs, as one that is mounted over the network does when its server is gone, holds whoever touches it, and
+ * no deadline of ours ends that. So a child touches it. It writes one answer a question into a pipe; the parent reads until its time is
+ * over, and then kills the child without waiting for its end. While that child has not ended no other is begun: looks
+ * do not pile up behind a disk.
+ */
+#include "service/system/health_int.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "service/runtime/service.h"
+
+#define DESCRIPTORS 1024
+#define END_TRIES 20
+#define END_NANOSECONDS 5000000
+
+/* Goes through the pipe in one piece. */
+struct answer {
+    int code; /* enum error_code; -1: all is well */
+    char detail[HEALTH_DETAIL_BYTES];
+};
+
+/* The child that was left behind; 0: none. */
+static pid_t left_behind;
+
+static bool has_ended(pid_t pid)
+{
+    return waitpid(pid, NULL, WNOHANG) != 0;
+}
+
+/* A peer must not wait for a connection that a child keeps open; nor may the child speak on the database's. */
+static void close_sockets(int except)
+{
+    struct stat status;
+    for (int fd = 0; fd < DESCRIPTORS; fd++)
+        if (fd != except && fstat(fd, &status) == 0 && S_ISSOCK(status.st_mode))
+            (void)close(fd);
+}
+
+static void answer_all(struct service *service, const struct health_question *questions, size_t count, int fd)
+{
+    struct arena *arena = arena_new();
+    for (size_t i = 0; i < count; i++) {
+        struct answer answer = {.code = -1};
+        const struct error *error = questions[i].check(service, arena);
+        if (error != NULL) {
+            answer.code = (int)error->code;
+            (void)snprintf(answer.detail, sizeof answer.detail, "%s", error->detail != NULL ? error->detail : error->message);
+        }
+        if (write(fd, &answer, sizeof answer) != sizeof answer)
+            return;
+    }
+}
+
+void health_apart_begin(struct service *service, const struct health_question *questions, size_t count,
+                        struct health_look *look_out)
+{
+    int ends[2];
+    *look_out = (struct health_look){.pid = 0, .fd = -1};
+    if (left_behind != 0 && !has_ended(left_behind))
+        return;
+    left_behind = 0;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return;
+    pid_t pid = fork();
+    if (pid == 0) {
+        close_sockets(ends[1]);
+        answer_all(service, questions, count, ends[1]);
+        _exit(0);
+    }
+    (void)close(ends[1]);
+    if (pid < 0) {
+        (void)close(ends[0]);
+        return;
+    }
+    *look_out = (struct health_look){.pid = pid, .fd = ends[0]};
+}
+
+/* False: the time is over, or the child is gone. */
+static bool read_answer(int fd, int64_t until, struct answer *answer_out)
+{
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    int got;
+    do {
+        int64_t left = (until - clock_monotonic() + 999) / 1000;
+        got = poll(&wait, 1, left < 0 ? 0 : (int)left);
+    } while (got < 0 && errno == EINTR);
+    return got > 0 && read(fd, answer_out, sizeof *answer_out) == sizeof *answer_out;
+}
+
+static void end_child(pid_t pid)
+{
+    const struct timespec pause = {.tv_nsec = END_NANOSECONDS};
+    (void)kill(pid, SIGKILL);
+    for (int i = 0; i < END_TRIES; i++) {
+        if (has_ended(pid))
+            return;
+        (void)nanosleep(&pause, NULL);
+    }
+    left_behind = pid;
+}
+
+size_t health_apart_end(struct arena *arena, struct health_look *look, size_t count, int64_t until,
+                        struct error **errors_out)
+{
+    size_t answered = 0;
+    struct answer answer;
+    if (look->pid == 0)
+        return 0;
+    for (; answered < count && read_answer(look->fd, until, &answer); answered++)
+        errors_out[answered] =
+            answer.code < 0 ? NULL : error_new(arena, (enum error_code)answer.code, "%s", answer.detail);
+    (void)close(look->fd);
+    end_child(look->pid);
+    return answered;
+}

@@ -1,0 +1,12 @@
+noinst_LIBRARIES += libghservice_system.a
+libghservice_system_a_SOURCES = \
+	include/service/system/cache_update.h \
+	src/service/system/cache_update.c \
+	include/service/system/health.h \
+	src/service/system/health_int.h \
+	src/service/system/health.c \
+	src/service/system/health_apart.c \
+	include/service/system/inspect.h \
+	src/service/system/inspect.c \
+	include/service/system/settings_update.h \
+	src/service/system/settings_update.c

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* Signed links: what opens, what does not, and what it costs. */
+#include "harness.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "base/id.h"
+#include "base/secret.h"
+#include "codec/encoding.h"
+#include "support_database.h"
+#include "domain/permission/principal.h"
+#include "domain/support.h"
+#include "service/access/caller.h"
+#include "service/access/signed_link.h"
+#include "service/runtime/change_follower.h"
+#include "service/runtime/service.h"
+
+#define BASE "https://files.example.com/api"
+
+/* A process that serves, with a caller and a file. */
+struct bench {
+    struct arena *arena;
+    struct configuration configuration;
+    struct service service;
+    struct caller caller;
+    struct file_record file;
+};
+
+/* Another process on the same database: it follows changes already, and remembers no key yet. */
+static struct service a_process(struct bench *bench)
+{
+    struct service service = {
+        .arena = bench->arena,
+        .configuration = &bench->configuration,
+        .master = secret_of("0123456789abcdef0123456789abcdef"),
+        .database = bench->service.database != NULL ? bench->service.database : database_fixture_new(),
+        .links = link_memory_new(bench->arena),
+    };
+    expect_ok(live_check(&service, bench->arena));
+    return service;
+}
+
+static struct bench *bench_new(struct arena *arena)
+{
+    struct bench *bench = arena_alloc(arena, sizeof *bench);
+    struct principal *principal = arena_alloc(arena, sizeof *principal);
+    bench->arena = arena;
+    bench->configuration.service.base_url = BASE;
+    bench->configuration.log.level = "info";
+    database_fixture_clear();
+    bench->service = a_process(bench);
+    principal->user.organisation_id = given_organisation(bench->service.database, arena);
+    principal->user.id =
+        given_user(bench->service.database, arena, principal->user.organisation_id, NULL, "cus:file:r")->id;
+    bench->caller = (struct caller){.principal = principal, .client_address = "127.0.0.1", .request_id = "request-1"};
+    bench->file = given_file(bench->service.database, arena, principal->user.organisation_id, principal->user.id);
+    return bench;
+}
+
+static void bench_free(struct bench *bench)
+{
+    database_free(&bench->service.database);
+}
+
+/* The token of a new link. */
+static const char *make(struct bench *bench, int64_t seconds)
+{
+    const char *url;
+    const char *ends_at;
+    int64_t end;
+    expect_ok(link_make(&bench->service, bench->arena, &bench->caller, &bench->file, seconds, &url, &ends_at));
+    assert_memory_equal(url, BASE LINK_PATH, sizeof BASE LINK_PATH - 1);
+    assert_true(clock_parse(ends_at, &end));
+    assert_in_range(end - clock_now() - seconds * 1000 + 60000, 0, 60000);
+    const char *token = url + sizeof BASE LINK_PATH - 1;
+    assert_int_equal(strlen(token), LINK_TOKEN_CHARACTERS);
+    return token;
+}
+
+/* Whether it opens the file; a refusal is always the same one. */
+static bool opens(struct bench *bench, struct service *service, const char *token)
+{
+    struct file_record *record = NULL;
+    struct error *error = link_open(service, bench->arena, token, &record);
+    if (error == NULL) {
+        assert_true(id_equal(record->id, bench->file.id));
+        return true;
+    }
+    expect_error(error, ERROR_LINK_INVALID);
+    assert_string_equal(error->message, error_sentence(ERROR_LINK_INVALID));
+    assert_int_equal(error->entry_count, 0);
+    return false;
+}
+
+static void a_link_opens_its_file_in_every_process(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    const char *token = make(bench, 60);
+    struct service other = a_process(bench);
+    for (unsigned again = 0; again < 2; again++) {
+        assert_true(opens(bench, &bench->service, token));
+        assert_true(opens(bench, &other, token));
+    }
+    link_memory_clear(other.links);
+    assert_true(opens(bench, &other, token));
+    assert_string_equal(sql_text(bench->service.database, bench->arena,
+                                 "SELECT CONCAT(action, ' ', outcome, ' ', target_id = '%s') FROM audit",
+                                 id_text(bench->arena, bench->file.id)),
+                        "file.link success 1");
+    bench_free(bench);
+}
+
+static void whatever_is_changed_of_a_link_it_opens_nothing(void **state)
+{
+    static const char alphabet[] = "AQgw_-azZ09.=";
+    struct bench *bench = bench_new(harness_arena(state));
+    const char *token = make(bench, 3600);
+    for (unsigned fresh = 0; fresh < 2; fresh++) {
+        for (size_t at = 0; at < LINK_TOKEN_CHARACTERS; at++) {
+            char *bent = arena_text(bench->arena, token);
+            bent[at] = alphabet[at % (sizeof alphabet - 1)];
+            struct service process = fresh != 0 ? a_process(bench) : bench->service;
+            if (bent[at] != token[at])
+                assert_false(opens(bench, &process, bent));
+        }
+    }
+    assert_false(opens(bench, &bench->service, ""));
+    assert_false(opens(bench, &bench->service, arena_copy(bench->arena, token, LINK_TOKEN_CHARACTERS - 1)));
+    assert_false(opens(bench, &bench->service, arena_copy(bench->arena, token, LINK_TOKEN_CHARACTERS - 4)));
+    assert_false(opens(bench, &bench->service, arena_format(bench->arena, "%sA", token)));
+    assert_false(opens(bench, &bench->service, arena_format(bench->arena, "%sAAAA", token)));
+    assert_false(opens(bench, &bench->service, arena_format(bench->arena, "%s=", token)));
+    assert_true(opens(bench, &bench->service, token));
+    bench_free(bench);
+}
+
+static void a_link_ends_with_its_time_its_file_or_its_key(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    struct database *database = bench->service.database;
+    enum file_outcome outcome;
+    assert_false(opens(bench, &bench->service, make(bench, 0)));
+    assert_false(opens(bench, &bench->service, make(bench, -3600)));
+    const char *token = make(bench, 3600);
+    struct service other = a_process(bench);
+    assert_true(opens(bench, &other, token));
+    expect_ok(file_archive(database, bench->arena, bench->file.organisation_id, bench->file.id, &outcome));
+    assert_false(opens(bench, &bench->service, token));
+    expect_ok(file_restore(database, bench->arena, bench->file.organisation_id, bench->file.id, &outcome));
+    assert_true(opens(bench, &bench->service, token));
+
+    /* Both have the key in memory; a third one does not. */
+    expect_ok(link_keys_rotate(&bench->service, bench->arena));
+    struct service third = a_process(bench);
+    assert_false(opens(bench, &bench->service, token));
+    assert_false(opens(bench, &other, token));
+    assert_false(opens(bench, &third, token));
+    const char *next = make(bench, 3600);
+    assert_true(opens(bench, &bench->service, next) && opens(bench, &other, next) && opens(bench, &third, next));
+    assert_int_equal(sql_integer(database, bench->arena, "SELECT COUNT(*) FROM link_key"), 1);
+    bench_free(bench);
+}
+
+/* Opens, does what the statement says of the maker, opens not, does the other and opens again, in every process. */
+static void closes_while(struct bench *bench, const char *token, const char *change, const char *back)
+{
+    struct service other = a_process(bench);
+    assert_true(opens(bench, &bench->service, token) && opens(bench, &other, token));
+    sql(bench->service.database, bench->arena, "SET @maker = %s", sql_id(bench->arena, bench->caller.principal->user.id));
+    sql(bench->service.database, bench->arena, "%s", change);
+    assert_false(opens(bench, &bench->service, token) || opens(bench, &other, token));
+    sql(bench->service.database, bench->arena, "%s", back);
+    assert_true(opens(bench, &bench->service, token) && opens(bench, &other, token));
+}
+
+static void a_link_holds_while_its_maker_may_read_the_file(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    const char *token = make(bench, 3600);
+    static const char active[] = "UPDATE user SET status = 'active' WHERE id = @maker";
+    static const char reads[] = "UPDATE user SET permissions = 'cus:file:r' WHERE id = @maker";
+    closes_while(bench, token, "UPDATE user SET status = 'disabled' WHERE id = @maker", active);
+    closes_while(bench, token, "UPDATE user SET status = 'awaiting-first-login' WHERE id = @maker", active);
+    closes_while(bench, token, "UPDATE user SET permissions = '' WHERE id = @maker", reads);
+    closes_while(bench, token, "UPDATE user SET permissions = 'cus:user:a inv:*:w' WHERE id = @maker", reads);
+    closes_while(bench, token,
+                 "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'disabled' WHERE u.id = @maker",
+                 "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'active' WHERE u.id = @maker");
+    /* A role is as good as a permission, while it is held and grants. */
+    sql(bench->service.database, bench->arena, "UPDATE user SET permissions = ''");
+    sql(bench->service.database, bench->arena, "INSERT INTO user_role (user_id, role_id) VALUES (%s, 'owner')",
+        sql_id(bench->arena, bench->caller.principal->user.id));
+    closes_while(bench, token, "DELETE FROM user_role WHERE user_id = @maker",
+                 "INSERT INTO user_role (user_id, role_id) VALUES (@maker, 'owner')");
+    bench_free(bench);
+}
+
+/* Staff may read files of others only while they hold `a`; theirs and the file's organisation both count. */
+static void a_link_of_staff_holds_while_they_may_cross(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    struct database *database = bench->service.database;
+    struct principal *staff = arena_alloc(bench->arena, sizeof *staff);
+    staff->user.organisation_id = given_organisation(database, bench->arena);
+    staff->user.id = given_user(database, bench->arena, staff->user.organisation_id, NULL, "*:*:a")->id;
+    bench->caller.principal = staff;
+    const char *token = make(bench, 3600);
+    static const char may[] = "UPDATE user SET permissions = '*:*:a' WHERE id = @maker";
+    closes_while(bench, token, "UPDATE user SET permissions = 'cus:file:w rwx:*' WHERE id = @maker", may);
+    closes_while(bench, token,
+                 "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'disabled' WHERE u.id = @maker",
+                 "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'active' WHERE u.id = @maker");
+    closes_while(bench, token, "UPDATE user SET status = 'disabled' WHERE id = @maker",
+                 "UPDATE user SET status = 'active' WHERE id = @maker");
+    bench_free(bench);
+}
+
+static void a_link_of_nobody_and_one_of_the_earlier_form_open_nothing(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    struct principal *stranger = arena_alloc(bench->arena, sizeof *stranger);
+    const char *token = make(bench, 3600);
+    assert_true(opens(bench, &bench->service, token));
+    assert_false(opens(bench, &bench->service, arena_copy(bench->arena, token, 96)));
+    stranger->user.organisation_id = bench->file.organisation_id;
+    stranger->user.id = id_new();
+    bench->caller.principal = stranger;
+    assert_false(opens(bench, &bench->service, make(bench, 3600)));
+    bench_free(bench);
+}
+
+static void an_archived_file_gets_no_link(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    const char *url;
+    const char *ends_at;
+    bench->file.status = FILE_ARCHIVED;
+    expect_error(link_make(&bench->service, bench->arena, &bench->caller, &bench->file, 60, &url, &ends_at),
+                 ERROR_FILE_ARCHIVED);
+    bench_free(bench);
+}
+
+/* More rotations than a process remembers keys. */
+static void links_outlive_what_a_process_remembers(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    for (unsigned i = 0; i < 12; i++) {
+        expect_ok(link_keys_rotate(&bench->service, bench->arena));
+        assert_true(opens(bench, &bench->service, make(bench, 60)));
+    }
+    bench_free(bench);
+}
+
+static void a_key_that_another_row_sealed_does_not_open(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    const char *token = make(bench, 3600);
+    struct service other = a_process(bench);
+    struct file_record *record;
+    struct id id = id_new();
+    /* The same sealed bytes under another id: the purpose names the row. */
+    sql(bench->service.database, bench->arena, "UPDATE link_key SET id = %s", sql_id(bench->arena, id));
+    unsigned char *bytes;
+    size_t length;
+    assert_true(base64url_decode(bench->arena, token, strlen(token), &bytes, &length));
+    memcpy(bytes, id.bytes, ID_BYTES);
+    expect_error(link_open(&other, bench->arena, base64url_encode(bench->arena, bytes, length), &record), ERROR_INTERNAL);
+    bench_free(bench);
+}
+
+static int64_t statements(struct bench *bench)
+{
+    return sql_integer(bench->service.database, bench->arena,
+                       "SELECT variable_value FROM information_schema.session_status WHERE variable_name ="
+                       " 'COM_STMT_EXECUTE'");
+}
+
+static void a_link_costs_one_round_trip_and_a_forged_one_none(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    const char *token = make(bench, 3600);
+    char *forged = arena_text(bench->arena, token);
+    forged[LINK_TOKEN_CHARACTERS - 1] = forged[LINK_TOKEN_CHARACTERS - 1] == 'A' ? 'B' : 'A';
+    char *strange = arena_text(bench->arena, token);
+    strange[3] = strange[3] == 'A' ? 'B' : 'A';
+    int64_t start = statements(bench);
+    int64_t own = statements(bench) - start; /* what counting itself costs */
+    struct service cold = a_process(bench);
+    struct {
+        const char *token;
+        struct service *service;
+        int64_t cost;
+    } cases[] = {{token, &bench->service, 1}, {token, &cold, 1}, {token, &cold, 1}, {forged, &cold, 0},
+                 {strange, &cold, 1}, {"x", &cold, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        start = statements(bench);
+        (void)opens(bench, cases[i].service, cases[i].token);
+        assert_int_equal(statements(bench) - start - own, cases[i].cost);
+    }
+    bench_free(bench);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_link_opens_its_file_in_every_process),
+    HARNESS_TEST(whatever_is_changed_of_a_link_it_opens_nothing),
+    HARNESS_TEST(a_link_ends_with_its_time_its_file_or_its_key),
+    HARNESS_TEST(a_link_holds_while_its_maker_may_read_the_file),
+    HARNESS_TEST(a_link_of_staff_holds_while_they_may_cross),
+    HARNESS_TEST(a_link_of_nobody_and_one_of_the_earlier_form_open_nothing),
+    HARNESS_TEST(an_archived_file_gets_no_link),
+    HARNESS_TEST(links_outlive_what_a_process_remembers),
+    HARNESS_TEST(a_key_that_another_row_sealed_does_not_open),
+    HARNESS_TEST(a_link_costs_one_round_trip_and_a_forged_one_none),
+};
+HARNESS_MODULE(link, cases)

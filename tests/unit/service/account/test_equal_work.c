@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Nobody learns from the time of an answer whether an account exists or a code is there. Times cannot be compared exactly,
+ * but the work can: what the database counts for our connection must be the same for every name, the statements of each
+ * kind, the rows written and the commits.
+ */
+#include "harness.h"
+
+#include <string.h>
+
+#include "service/support_accounts.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "domain/account/one_time_code.h"
+#include "service/account/member.h"
+#include "service/account/password.h"
+#include "service/account/recovery.h"
+#include "store/database/database.h"
+
+#define UNKNOWN "nobody@example.com"
+#define UNKNOWN_ID "01890000-0000-7000-8000-000000000000"
+
+/* A request about a name, which is not to succeed. */
+typedef struct error *request(struct stage *stage, const char *username);
+
+static struct error *confirm(struct stage *stage, const char *username)
+{
+    return member_confirm(&stage->service, stage->arena, &stage->stranger, username, "no code");
+}
+
+static struct error *reset(struct stage *stage, const char *username)
+{
+    return password_reset(&stage->service, stage->arena, &stage->stranger, username, "no code", secret_of(OTHER));
+}
+
+static struct error *login(struct stage *stage, const char *username)
+{
+    return stage_login(stage, username, "not the password", NULL, NULL);
+}
+
+static struct error *forgotten(struct stage *stage, const char *username)
+{
+    return recovery_ask(&stage->service, stage->arena, &stage->stranger, RECOVERY_FORGOTTEN, username);
+}
+
+static struct error *resend(struct stage *stage, const char *username)
+{
+    return recovery_ask(&stage->service, stage->arena, &stage->stranger, RECOVERY_RESEND, username);
+}
+
+/* ---- counting ------------------------------------------------------------------------------------ */
+
+#define COUNTERS 13
+
+/* Reads nothing that it counts itself differently from time to time. */
+static const struct statement read_counters = {
+    "SELECT VARIABLE_NAME, CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME IN"
+    " ('COM_SELECT', 'COM_INSERT', 'COM_UPDATE', 'COM_DELETE', 'COM_BEGIN', 'COM_COMMIT', 'COM_ROLLBACK',"
+    " 'COM_STMT_EXECUTE', 'HANDLER_COMMIT', 'HANDLER_UPDATE', 'HANDLER_DELETE', 'HANDLER_WRITE', 'ROWS_SENT') ORDER BY 1"};
+
+static struct rows *counters(struct stage *stage)
+{
+    struct rows *rows;
+    expect_ok(database_query(stage->database, stage->arena, &read_counters, NO_VALUES, &rows));
+    assert_int_equal(rows->count, COUNTERS);
+    return rows;
+}
+
+/* What the request took, as a text such as "COM_COMMIT 2, COM_INSERT 3". What is throttled is forgotten first. */
+static const char *work_of(struct stage *stage, request *ask, const char *username)
+{
+    struct buffer work;
+    sql(stage->database, stage->arena, "DELETE FROM throttle");
+    buffer_init(&work, stage->arena);
+    struct rows *before = counters(stage);
+    struct error *error = ask(stage, username);
+    struct rows *after = counters(stage);
+    for (size_t i = 0; i < COUNTERS; i++)
+        buffer_add_format(&work, "%s %lld, ", rows_text(after, i, 0),
+                          (long long)(rows_integer(after, i, 1) - rows_integer(before, i, 1)));
+    buffer_add_text(&work, error == NULL ? "success" : error_code_text(error->code));
+    return work.bytes;
+}
+
+/* ---- those who are asked about ------------------------------------------------------------------- */
+
+/* A person of each state that an account, and a code of it, may be in. */
+struct person {
+    const char *state;
+    const char *username;
+};
+
+#define PEOPLE 14
+
+static void give_code(struct stage *stage, struct id user, const char *purpose, const char *change)
+{
+    struct secret code;
+    expect_ok(code_issue(stage->database, stage->arena, stage->service.master, user, purpose, 3600, &code));
+    sql(stage->database, stage->arena, "UPDATE code SET %s WHERE user_id = %s AND purpose = '%s'", change,
+        sql_id(stage->arena, user), purpose);
+}
+
+/* A member in that state with that code. */
+static struct person given_person(struct stage *stage, const struct caller *owner, const char *status,
+                                  const char *purpose, const char *code, const char *change)
+{
+    struct arena *arena = stage->arena;
+    struct user user;
+    const char *email = arena_format(arena, "%s-%s-%s@example.com", status, purpose, code);
+    expect_ok(make_member(stage, owner, email, &user));
+    sql(stage->database, arena, "UPDATE user SET status = '%s' WHERE id = %s", status, sql_id(arena, user.id));
+    sql(stage->database, arena, "DELETE FROM code WHERE user_id = %s", sql_id(arena, user.id));
+    if (change != NULL)
+        give_code(stage, user.id, purpose, change);
+    return (struct person){email, email};
+}
+
+static void gather(struct stage *stage, struct person people[PEOPLE])
+{
+    static const struct {
+        const char *name;
+        const char *change; /* NULL: no code */
+    } codes[] = {{"none", NULL},
+                 {"live", "tries = 0"},
+                 {"spent", "tries = 5"},
+                 {"expired", "expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND"}};
+    struct caller *staff = given_staff(stage);
+    struct caller *owner = given_owner(stage, staff, "owner@example.com");
+    struct user invited;
+    size_t count = 0;
+    for (size_t i = 0; i < 4; i++) {
+        people[count++] = given_person(stage, owner, "awaiting-confirmation", "confirm", codes[i].name, codes[i].change);
+        people[count++] = given_person(stage, owner, "active", "reset", codes[i].name, codes[i].change);
+    }
+    people[count++] = given_person(stage, owner, "disabled", "reset", "live", codes[1].change);
+    people[count++] = given_person(stage, owner, "disabled", "confirm", "live", codes[1].change);
+    expect_ok(make_customer(stage, staff, "invited@example.com", &invited));
+    people[count++] = (struct person){"awaiting the first login", "invited@example.com"};
+    people[count++] = (struct person){"by id", id_text(stage->arena, invited.id)};
+    people[count++] = (struct person){"unknown id", UNKNOWN_ID};
+    people[count++] = (struct person){"no address at all", "nobody"};
+    assert_int_equal(count, PEOPLE);
+}
+
+/* The first requests prepare the statements of the connection. */
+static void expect_equal_work(struct stage *stage, request *ask, const char *answer)
+{
+    struct person people[PEOPLE];
+    gather(stage, people);
+    (void)work_of(stage, ask, UNKNOWN);
+    (void)work_of(stage, ask, UNKNOWN_ID);
+    (void)work_of(stage, ask, people[0].username);
+    const char *nobody = work_of(stage, ask, UNKNOWN);
+    assert_non_null(strstr(nobody, answer));
+    for (size_t i = 0; i < PEOPLE; i++) {
+        const char *work = work_of(stage, ask, people[i].username);
+        if (strcmp(work, nobody) != 0)
+            fail_msg("%s: %s; of nobody: %s", people[i].state, work, nobody);
+    }
+}
+
+static void confirming_takes_the_same_work_for_everybody(void **state)
+{
+    expect_equal_work(stage_new(harness_arena(state)), confirm, "code.mismatch");
+}
+
+static void resetting_takes_the_same_work_for_everybody(void **state)
+{
+    expect_equal_work(stage_new(harness_arena(state)), reset, "code.mismatch");
+}
+
+static void signing_in_takes_the_same_work_for_everybody(void **state)
+{
+    expect_equal_work(stage_new(harness_arena(state)), login, "auth.credentials");
+}
+
+static void asking_for_a_mail_takes_the_same_work_for_everybody(void **state)
+{
+    expect_equal_work(stage_new(harness_arena(state)), forgotten, "success");
+    expect_equal_work(stage_new(harness_arena(state)), resend, "success");
+}
+
+static void the_counters_see_a_row_that_is_written(void **state)
+{
+    struct stage *stage = stage_new(harness_arena(state));
+    struct caller *owner = given_owner(stage, given_staff(stage), "owner@example.com");
+    struct user user;
+    expect_ok(make_member(stage, owner, "one@example.com", &user));
+    (void)work_of(stage, confirm, UNKNOWN);
+    const char *work = work_of(stage, confirm, "one@example.com");
+    /* The code or the decoy, and the count of the address; three commits: the try, the audit row, the count. */
+    assert_non_null(strstr(work, "HANDLER_UPDATE 2,"));
+    assert_non_null(strstr(work, "HANDLER_COMMIT"));
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT tries FROM code WHERE user_id = %s",
+                                 sql_id(stage->arena, user.id)),
+                     1);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(confirming_takes_the_same_work_for_everybody),
+    HARNESS_TEST(resetting_takes_the_same_work_for_everybody),
+    HARNESS_TEST(signing_in_takes_the_same_work_for_everybody),
+    HARNESS_TEST(asking_for_a_mail_takes_the_same_work_for_everybody),
+    HARNESS_TEST(the_counters_see_a_row_that_is_written),
+};
+HARNESS_MODULE(equal_work, cases)

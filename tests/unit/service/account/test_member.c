@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* Team members after they were made: confirming and changing them, and telling the provider, now or later. */
+#include "harness.h"
+
+#include <string.h>
+
+#include "service/support_accounts.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "domain/permission/principal.h"
+#include "service/account/member.h"
+#include "service/account/recovery.h"
+
+#define OWNER "owner@example.com"
+#define MEMBER "member@example.com"
+#define WRITE "cus:user:w"
+
+static struct error *confirm(struct stage *stage, const char *username, const char *code)
+{
+    return member_confirm(&stage->service, stage->arena, &stage->stranger, username, code);
+}
+
+static struct error *update(struct stage *stage, const struct caller *caller, struct id id,
+                            const struct member_patch *patch, struct user **user_out)
+{
+    struct user *user = NULL;
+    return member_update(&stage->service, stage->arena, caller, WRITE, id, patch, user_out != NULL ? user_out : &user);
+}
+
+/* A column of the provider's account. */
+static const char *at_provider(struct stage *stage, const char *column, struct id user)
+{
+    return sql_text(stage->database, stage->arena, "SELECT %s FROM identity_account WHERE id = %s", column,
+                    sql_id(stage->arena, user));
+}
+
+static int64_t audited(struct stage *stage, const char *action)
+{
+    return sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM audit WHERE action = '%s'", action);
+}
+
+/* ---- confirming ---------------------------------------------------------------------------------- */
+
+static void confirming_takes_the_members_own_code_once(void **state)
+{
+    struct stage *stage = stage_new(harness_arena(state));
+    struct caller *owner = given_owner(stage, given_staff(stage), OWNER);
+    struct user member;
+    struct user other;
+    expect_ok(make_member(stage, owner, MEMBER, &member));
+    expect_ok(make_member(stage, owner, "other@example.com", &other));
+    assert_int_equal(member.status, USER_AWAITING_CONFIRMATION);
+    const char *code = mailed(stage, member.id, "code");
+    if (strcmp(code, mailed(stage, other.id, "code")) != 0)
+        expect_error(confirm(stage, "other@example.com", code), ERROR_CODE_MISMATCH);
+    expect_error(confirm(stage, "nobody@example.com", code), ERROR_CODE_MISMATCH);
+    expect_error(confirm(stage, OWNER, code), ERROR_CODE_MISMATCH);
+    expect_error(stage_login(stage, MEMBER, "wrong-password-1", NULL, NULL), ERROR_CREDENTIALS);
+    expect_error(stage_login(stage, MEMBER, CHOSEN, NULL, NULL), ERROR_USER_UNCONFIRMED);
+    expect_ok(confirm(stage, "MEMBER@example.com", code));
+    expect_error(confirm(stage, MEMBER, code), ERROR_CODE_MISMATCH);
+    assert_true(stage_caller(stage, MEMBER, CHOSEN)->principal->user.email_verified);
+    assert_int_equal(audited(stage, "user.confirm"), 1);
+}
+
+static void new_code_replaces_the_old(void **state)
+{
+    struct stage *stage = stage_new(harness_arena(state));
+    struct caller *owner = given_owner(stage, given_staff(stage), OWNER);
+    struct user member;
+    expect_ok(make_member(stage, owner, MEMBER, &member));
+    const char *old = mailed(stage, member.id, "code");
+    expect_ok(recovery_ask(&stage->service, stage->arena, &stage->stranger, RECOVERY_RESEND, MEMBER));
+    (void)run_jobs(stage);
+    assert_int_equal(mails_waiting(stage, member.id), 2);
+    const char *new = mailed(stage, member.id, "code");
+    if (strcmp(old, new) != 0)
+        expect_error(confirm(stage, MEMBER, old), ERROR_CODE_MISMATCH);
+    expect_ok(confirm(stage, id_text(stage->arena, member.id), new));
+}
+
+/* Our row says confirmed: who was told so may come in, whether or not the provider has heard of it yet. */
+static void confirmation_holds_whatever_the_provider_does(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    for (int by_job = 0; by_job < 2; by_job++)
+        for (enum fault fault = FAULT_BEFORE; fault <= FAULT_AFTER; fault++) {
+            struct stage *stage = stage_new(arena);
+            struct caller *owner = given_owner(stage, given_staff(stage), OWNER);
+            struct user member;
+            expect_ok(make_member(stage, owner, MEMBER, &member));
+            stage_fault(stage, fault, 0);
+            expect_ok(confirm(stage, MEMBER, mailed(stage, member.id, "code")));
+            assert_string_equal(at_provider(stage, "status", member.id),
+                                fault == FAULT_BEFORE ? "unconfirmed" : "confirmed");
+            if (by_job) {
+                assert_int_equal(run_jobs(stage), 1); /* fails, and waits */
+                stage_fault(stage, FAULT_NONE, 0);
+                assert_int_equal(run_jobs(stage), 1);
+                assert_string_equal(at_provider(stage, "status", member.id), "confirmed");
+            }
+            stage_fault(stage, FAULT_NONE, 0);
+            assert_non_null(stage_caller(stage, MEMBER, CHOSEN));
+        }
+}
+
+static void an_administrator_confirms(void **state)
+{
+    struct stage *stage = stage_new(harness_arena(state));
+    struct caller *staff = given_staff(stage);
+    struct caller *owner = given_owner(stage, staff, OWNER);
+    struct service *service = &stage->service;
+    struct user member;
+    expect_ok(make_member(stage, owner, MEMBER, &member));
+    const char *code = mailed(stage, member.id, "code");
+    expect_entry(member_admin_confirm(service, stage->arena, staff, "nobody@example.com"), ERROR_USER_UNKNOWN, "username",
+                 "unknown");
+    int64_t crossings = audited(stage, "access.crossOrganisation");
+    expect_ok(member_admin_confirm(service, stage->arena, staff, MEMBER));
+    assert_int_equal(audited(stage, "access.crossOrganisation"), crossings + 1);
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM code"), 0);
+    expect_error(member_admin_confirm(service, stage->arena, staff, MEMBER), ERROR_USER_ALREADY_CONFIRMED);
+    expect_error(confirm(stage, MEMBER, code), ERROR_CODE_MISMATCH);
+    assert_non_null(stage_caller(stage, MEMBER, CHOSEN));
+    expect_ok(make_customer(stage, staff, "invited@example.com", NULL));
+    expect_error(member_admin_confirm(service, stage->arena, staff, "invited@example.com"), ERROR_USER_STATE);
+    sql(stage->database, stage->arena, "UPDATE user SET status = 'disabled' WHERE email = '" MEMBER "'");
+    expect_error(member_admin_confirm(service, stage->arena, staff, MEMBER), ERROR_USER_STATE);
+}
+
+/* ---- changing ------------------------------------------------------------------------------------ */
+
+static void changing_what_was_sent_and_nothing_else(void **state)
+{
+    struct stage *stage = stage_new(harness_arena(state));
+    struct caller *owner = given_owner(stage, given_staff(stage), OWNER);
+    struct user member = given_member(stage, owner, MEMBER);
+    struct user *user = NULL;
+    struct member_patch names = {.first_name = "Cleo"};
+    expect_ok(update(stage, owner, member.id, &names, &user));
+    assert_string_equal(user->first_name, "Cleo");
+    assert_string_equal(user->last_name, "Brick");
+    assert_string_equal(text_list_join(stage->arena, &user->roles, ","), "inv-manage");
+    assert_string_equal(text_list_join(stage->arena, &user->permissions, ","), "cus:file:r");
+    assert_int_equal(user->status, USER_ACTIVE);
+    struct text_list roles = TEXTS(stage->arena, "owner");
+    struct text_list permissions = TEXTS(stage->arena, "log:*:r", "cus:file:w");
+    struct member_patch grants = {.roles = &roles, .permissions = &permissions};
+    expect_ok(update(stage, owner, member.id, &grants, &user));
+    assert_string_equal(text_list_join(stage->arena, &user->roles, ","), "owner");
+    assert_string_equal(user->first_name, "Cleo");
+    (void)run_jobs(stage);
+    assert_string_equal(at_provider(stage, "permissions", member.id), "log:*:r cus:file:w rwx:*");
+}
+
+static void phone_number_that_is_replaced_is_not_verified(void **state)
+{
+    struct stage *stage = stage_new(harness_arena(state));
+    struct caller *owner = given_owner(stage, given_staff(stage), OWNER);
+    struct id id = caller_user(owner);
+    struct user *user = NULL;
+    struct member_patch same = {.has_phone = true, .phone = "+4512345678"};
+    expect_ok(update(stage, owner, id, &same, &user));
+    assert_true(user->phone_verified);
+    struct member_patch other = {.has_phone = true, .phone = "+4587654321"};
+    expect_ok(update(stage, owner, id, &other, &user));
+    assert_string_equal(user->phone, "+4587654321");
+    assert_false(user->phone_verified);
+    sql(stage->database, stage->arena, "UPDATE user SET phone_verified = TRUE WHERE id = %s", sql_id(stage->arena, id));
+    struct member_patch none = {.has_phone = true};
+    expect_ok(update(stage, owner, id, &none, &user));
+    assert_null(user->phone);
+    assert_false(user->phone_verified);
+    (void)run_jobs(stage);
+    assert_null(at_provider(stage, "phone", id));
+}
+
+static void disabling_ends_sessions_at_once(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    for (enum fault fault = FAULT_NONE; fault <= FAULT_AFTER; fault++) {
+        struct stage *stage = stage_new(arena);
+        struct caller *owner = given_owner(stage, given_staff(stage), OWNER);
+        struct user member = given_member(stage, owner, MEMBER);
+        struct caller *caller = stage_caller(stage, MEMBER, CHOSEN);
+        struct user *user = NULL;
+        struct member_patch off = {.has_status = true, .status = USER_DISABLED};
+        struct member_patch on = {.has_status = true, .status = USER_ACTIVE};
+        stage_fault(stage, fault, 0);
+        expect_ok(update(stage, owner, member.id, &off, &user));
+        assert_int_equal(user->status, USER_DISABLED);
+        assert_null(stage_reload(stage, caller));
+        stage_fault(stage, FAULT_NONE, 0);
+        expect_error(stage_login(stage, MEMBER, "wrong-password-1", NULL, NULL), ERROR_CREDENTIALS);
+        expect_error(stage_login(stage, MEMBER, CHOSEN, NULL, NULL), ERROR_USER_DISABLED);
+        assert_int_equal(sql_integer(stage->database, arena,
+                                     "SELECT COUNT(*) FROM session WHERE user_id = %s AND ended_at IS NULL",
+                                     sql_id(arena, member.id)),
+                         0);
+        assert_int_equal(run_jobs(stage), 1);
+        assert_string_equal(at_provider(stage, "enabled", member.id), "0");
+        stage_fault(stage, fault, 0);
+        expect_ok(update(stage, owner, member.id, &on, NULL));
+        assert_null(stage_reload(stage, caller));
+        stage_fault(stage, FAULT_NONE, 0);
+        assert_int_equal(run_jobs(stage), 1);
+        assert_non_null(stage_caller(stage, MEMBER, CHOSEN));
+    }
+}
+
+static void status_has_its_rules(void **state)
+{
+    struct stage *stage = stage_new(harness_arena(state));
+    struct caller *owner = given_owner(stage, given_staff(stage), OWNER);
+    struct member_patch off = {.has_status = true, .status = USER_DISABLED};
+    struct member_patch on = {.has_status = true, .status = USER_ACTIVE};
+    struct user waiting;
+    expect_error(update(stage, owner, caller_user(owner), &off, NULL), ERROR_USER_SELF);
+    expect_error(update(stage, owner, caller_user(owner), &on, NULL), ERROR_USER_SELF);
+    expect_ok(make_member(stage, owner, MEMBER, &waiting));
+    expect_error(update(stage, owner, waiting.id, &on, NULL), ERROR_USER_STATE);
+    expect_error(update(stage, owner, waiting.id, &off, NULL), ERROR_USER_STATE);
+    expect_error(stage_login(stage, MEMBER, CHOSEN, NULL, NULL), ERROR_USER_UNCONFIRMED);
+    assert_non_null(stage_reload(stage, owner));
+}
+
+static void nobody_changes_or_grants_beyond_their_own(void **state)
+{
+    struct stage *stage = stage_new(harness_arena(state));
+    struct caller *staff = given_staff(stage);
+    struct caller *owner = given_owner(stage, staff, OWNER);
+    struct user member = given_member(stage, owner, MEMBER);
+    struct caller *weak = stage_caller(stage, MEMBER, CHOSEN);
+    struct text_list roles = TEXTS(stage->arena, "inv-manage", "owner");
+    struct text_list unknown = TEXTS(stage->arena, "nobody");
+    struct text_list permissions = TEXTS(stage->arena, "cus:file:w", "log:*:r", "cus:*:a");
+    struct text_list malformed = TEXTS(stage->arena, "*:*:*");
+    struct member_patch all = {.roles = &roles, .permissions = &permissions};
+    struct member_patch bad = {.roles = &unknown, .permissions = &malformed};
+    struct member_patch name = {.first_name = "Cleo"};
+    struct error *error = update(stage, weak, member.id, &all, NULL);
+    expect_entry(error, ERROR_ROLE_NOT_GRANTABLE, "roles[1]", "notGrantable");
+    expect_entry(error, ERROR_ROLE_NOT_GRANTABLE, "permissions[1]", "notGrantable");
+    expect_entry(error, ERROR_ROLE_NOT_GRANTABLE, "permissions[2]", "notGrantable");
+    assert_int_equal(error->entry_count, 3);
+    error = update(stage, owner, member.id, &bad, NULL);
+    expect_entry(error, ERROR_REQUEST_INVALID, "roles[0]", "unknown");
+    expect_entry(error, ERROR_REQUEST_INVALID, "permissions[0]", "format");
+    /* Not even the name of somebody who may do more. */
+    expect_entry(update(stage, weak, caller_user(owner), &name, NULL), ERROR_ROLE_NOT_GRANTABLE, "id", "notGrantable");
+    assert_string_equal(stage_reload(stage, owner)->principal->user.first_name, "Ada");
+    assert_int_equal(stage_reload(stage, weak)->principal->user.roles.count, 1);
+    assert_int_equal(run_jobs(stage), 0);
+}
+
+static void other_organisations_are_out_of_reach(void **state)
+{
+    struct stage *stage = stage_new(harness_arena(state));
+    struct caller *staff = given_staff(stage);
+    struct caller *owner = given_owner(stage, staff, OWNER);
+    struct caller *stranger = given_owner(stage, staff, "stranger@example.com");
+    struct member_patch name = {.first_name = "Cleo"};
+    struct user *user = NULL;
+    struct user half;
+    expect_entry(update(stage, owner, caller_user(stranger), &name, NULL), ERROR_USER_UNKNOWN, "id", "unknown");
+    expect_entry(update(stage, owner, id_new(), &name, NULL), ERROR_USER_UNKNOWN, "id", "unknown");
+    expect_entry(update(stage, owner, caller_user(staff), &name, NULL), ERROR_USER_UNKNOWN, "id", "unknown");
+    int64_t crossings = audited(stage, "access.crossOrganisation");
+    expect_ok(update(stage, staff, caller_user(stranger), &name, &user));
+    assert_string_equal(user->first_name, "Cleo");
+    assert_int_equal(audited(stage, "access.crossOrganisation"), crossings + 1);
+    assert_string_equal(stage_reload(stage, owner)->principal->user.first_name, "Ada");
+    stage_fault(stage, FAULT_BEFORE, 1);
+    expect_error(make_member(stage, owner, MEMBER, &half), ERROR_IDENTITY_UNAVAILABLE);
+    const char *id =
+        sql_text(stage->database, stage->arena, "SELECT LOWER(HEX(id)) FROM user WHERE email = '" MEMBER "'");
+    struct id half_made;
+    assert_true(id_parse(arena_format(stage->arena, "%.8s-%.4s-%.4s-%.4s-%.12s", id, id + 8, id + 12, id + 16, id + 20),
+                         &half_made));
+    expect_entry(update(stage, owner, half_made, &name, NULL), ERROR_USER_UNKNOWN, "id", "unknown");
+    expect_entry(update(stage, staff, half_made, &name, NULL), ERROR_USER_UNKNOWN, "id", "unknown");
+}
+
+/* A job sends the row as it is when it runs: late, twice, or after a newer one. */
+static void mirror_follows_the_row(void **state)
+{
+    struct stage *stage = stage_new(harness_arena(state));
+    struct caller *owner = given_owner(stage, given_staff(stage), OWNER);
+    struct user member = given_member(stage, owner, MEMBER);
+    struct text_list none = NO_TEXTS;
+    struct text_list first = TEXTS(stage->arena, "cus:file:w");
+    struct text_list second = TEXTS(stage->arena, "log:x:r");
+    struct member_patch one = {.roles = &none, .permissions = &first};
+    struct member_patch two = {.roles = &none, .permissions = &second};
+    stage_fault(stage, FAULT_BEFORE, 0);
+    expect_ok(update(stage, owner, member.id, &one, NULL));
+    expect_ok(update(stage, owner, member.id, &two, NULL));
+    assert_int_equal(run_jobs(stage), 2);
+    assert_string_equal(at_provider(stage, "permissions", member.id), "cus:file:r cus:*:w inv:*:w");
+    stage_fault(stage, FAULT_NONE, 0);
+    assert_int_equal(run_jobs(stage), 2);
+    assert_string_equal(at_provider(stage, "permissions", member.id), "log:x:r");
+    assert_int_equal(run_jobs(stage), 0);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(confirming_takes_the_members_own_code_once),
+    HARNESS_TEST(new_code_replaces_the_old),
+    HARNESS_TEST(confirmation_holds_whatever_the_provider_does),
+    HARNESS_TEST(an_administrator_confirms),
+    HARNESS_TEST(changing_what_was_sent_and_nothing_else),
+    HARNESS_TEST(phone_number_that_is_replaced_is_not_verified),
+    HARNESS_TEST(disabling_ends_sessions_at_once),
+    HARNESS_TEST(status_has_its_rules),
+    HARNESS_TEST(nobody_changes_or_grants_beyond_their_own),
+    HARNESS_TEST(other_organisations_are_out_of_reach),
+    HARNESS_TEST(mirror_follows_the_row),
+};
+HARNESS_MODULE(member, cases)

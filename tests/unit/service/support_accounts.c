@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: MIT */
+#include "service/support_accounts.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "codec/document.h"
+#include "codec/seal.h"
+#include "codec/token.h"
+#include "support_database.h"
+#include "domain/outbox.h"
+#include "domain/permission/principal.h"
+#include "harness.h"
+#include "identity/embedded.h"
+#include "service/account/member.h"
+#include "domain/account/password_policy.h"
+#include "service/account/recovery.h"
+#include "service/account/provider_sync.h"
+
+/* ---- the decorator ------------------------------------------------------------------------------- */
+
+static struct faulty_provider *faulty_of(struct provider *provider)
+{
+    return (struct faulty_provider *)provider;
+}
+
+static bool is_due(const struct faulty_provider *faulty)
+{
+    return faulty->at == 0 || faulty->calls == faulty->at;
+}
+
+static struct error *before(struct provider *provider, struct arena *arena)
+{
+    struct faulty_provider *faulty = faulty_of(provider);
+    faulty->calls++;
+    if (is_due(faulty) && faulty->fault == FAULT_DEATH_BEFORE)
+        _exit(DEATH_STATUS);
+    if (is_due(faulty) && faulty->fault == FAULT_BEFORE)
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "the test's provider is down");
+    return NULL;
+}
+
+static struct error *after(struct provider *provider, struct arena *arena)
+{
+    struct faulty_provider *faulty = faulty_of(provider);
+    if (!is_due(faulty))
+        return NULL;
+    if (faulty->after != NULL)
+        faulty->after(faulty->context);
+    if (faulty->fault == FAULT_DEATH_AFTER)
+        _exit(DEATH_STATUS);
+    if (faulty->fault == FAULT_AFTER)
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "the test's provider lost its answer");
+    return NULL;
+}
+
+#define INNER faulty_of(provider)->inner
+#define DECORATE(name, parameters, call)                                                                     \
+    static struct error *faulty_##name parameters                                                            \
+    {                                                                                                        \
+        TRY(before(provider, arena));                                                                        \
+        TRY(call);                                                                                           \
+        return after(provider, arena);                                                                       \
+    }
+
+DECORATE(create,
+         (struct provider * provider, struct arena *arena, const struct provider_account *account,
+          const char **subject_out, enum provider_outcome *outcome_out),
+         provider_create(INNER, arena, account, subject_out, outcome_out))
+DECORATE(login,
+         (struct provider * provider, struct arena *arena, const struct provider_login *login,
+          struct provider_tokens *tokens_out, struct provider_challenge *challenge_out,
+          enum provider_outcome *outcome_out),
+         provider_login(INNER, arena, login, tokens_out, challenge_out, outcome_out))
+DECORATE(answer,
+         (struct provider * provider, struct arena *arena, const struct provider_challenge *challenge,
+          struct secret new_password, struct provider_tokens *tokens_out, enum provider_outcome *outcome_out),
+         provider_answer_new_password(INNER, arena, challenge, new_password, tokens_out, outcome_out))
+DECORATE(refresh,
+         (struct provider * provider, struct arena *arena, const char *token, struct provider_tokens *tokens_out,
+          enum provider_outcome *outcome_out),
+         provider_refresh(INNER, arena, token, tokens_out, outcome_out))
+DECORATE(logout, (struct provider * provider, struct arena *arena, const char *subject, struct id session),
+         provider_logout(INNER, arena, subject, session))
+DECORATE(logout_all, (struct provider * provider, struct arena *arena, const char *subject),
+         provider_logout_all(INNER, arena, subject))
+DECORATE(change_password,
+         (struct provider * provider, struct arena *arena, const char *subject, struct id session,
+          struct secret password, struct secret new_password, enum provider_outcome *outcome_out),
+         provider_change_password(INNER, arena, subject, session, password, new_password, outcome_out))
+DECORATE(set_password,
+         (struct provider * provider, struct arena *arena, const char *subject, struct secret password,
+          bool temporary, enum provider_outcome *outcome_out),
+         provider_set_password(INNER, arena, subject, password, temporary, outcome_out))
+DECORATE(invite_again,
+         (struct provider * provider, struct arena *arena, const char *subject, struct secret password,
+          enum provider_outcome *outcome_out),
+         provider_invite_again(INNER, arena, subject, password, outcome_out))
+DECORATE(confirm,
+         (struct provider * provider, struct arena *arena, const char *subject, enum provider_outcome *outcome_out),
+         provider_confirm(INNER, arena, subject, outcome_out))
+DECORATE(set_enabled,
+         (struct provider * provider, struct arena *arena, const char *subject, bool enabled,
+          enum provider_outcome *outcome_out),
+         provider_set_enabled(INNER, arena, subject, enabled, outcome_out))
+DECORATE(set_attributes,
+         (struct provider * provider, struct arena *arena, const char *subject,
+          const struct provider_attributes *attributes, enum provider_outcome *outcome_out),
+         provider_set_attributes(INNER, arena, subject, attributes, outcome_out))
+DECORATE(remove, (struct provider * provider, struct arena *arena, struct id user, const char *email),
+         provider_remove(INNER, arena, user, email))
+
+/* None of these fails in the real one in a way that a flow could meet, so none is counted. */
+static struct error *faulty_keys(struct provider *provider, struct arena *arena, bool stale,
+                                 const struct key_set **keys_out)
+{
+    return provider_keys(INNER, arena, stale, keys_out);
+}
+
+static void faulty_rules(struct provider *provider, struct token_rules *rules_out)
+{
+    provider_rules(INNER, rules_out);
+}
+
+static struct error *faulty_resolve(struct provider *provider, struct arena *arena, struct token_claims *claims,
+                                    bool *known_out)
+{
+    return provider_resolve(INNER, arena, claims, known_out);
+}
+
+static void faulty_forget(struct provider *provider)
+{
+    provider_forget(INNER);
+}
+
+static const struct provider_functions faulty_functions = {
+    .joins = true,
+    .name = "faulty",
+    .create = faulty_create,
+    .login = faulty_login,
+    .answer_new_password = faulty_answer,
+    .refresh = faulty_refresh,
+    .logout = faulty_logout,
+    .logout_all = faulty_logout_all,
+    .change_password = faulty_change_password,
+    .set_password = faulty_set_password,
+    .invite_again = faulty_invite_again,
+    .confirm = faulty_confirm,
+    .set_enabled = faulty_set_enabled,
+    .set_attributes = faulty_set_attributes,
+    .remove = faulty_remove,
+    .rules = faulty_rules,
+    .resolve = faulty_resolve,
+    .keys = faulty_keys,
+    .forget = faulty_forget,
+};
+
+void stage_fault(struct stage *stage, enum fault fault, unsigned at)
+{
+    stage->faulty.calls = 0;
+    stage->faulty.fault = fault;
+    stage->faulty.at = at;
+    stage->faulty.after = NULL;
+}
+
+/* ---- the stage ----------------------------------------------------------------------------------- */
+
+static void close_stage(void *argument)
+{
+    struct stage *stage = argument;
+    provider_free(&stage->faulty.inner);
+    database_free(&stage->database);
+}
+
+static void configure(struct stage *stage)
+{
+    stage->configuration.service.web_url = "https://gatehouse.test";
+    stage->configuration.identity.temporary_password_seconds = 604800;
+    stage->configuration.identity.issuer = "https://gatehouse.test";
+    stage->configuration.identity.audience = "gatehouse";
+    stage->configuration.limits.accounts_per_hour = 100;
+    stage->configuration.limits.customers_per_hour = 1000;
+    stage->configuration.log.level = "info";
+    stage->configuration.mail.from = "Gatehouse <no-reply@gatehouse.test>";
+    stage->configuration.mail.templates = harness_source(stage->arena, "share/mail");
+}
+
+struct stage *stage_join(struct arena *arena)
+{
+    struct stage *stage = arena_alloc(arena, sizeof *stage);
+    const struct password_policy *passwords = NULL;
+    stage->arena = arena;
+    stage->database = database_fixture_new();
+    configure(stage);
+    struct embedded_options options = {
+        .database = stage->database,
+        .master = secret_of("0123456789abcdef0123456789abcdef"),
+        .issuer = "https://gatehouse.test",
+        .audience = "gatehouse",
+        .access_token_seconds = 900,
+        .refresh_token_seconds = 2592000,
+        .temporary_password_seconds = 604800,
+        .cost = {.memory_kib = 8, .passes = 1},
+    };
+    expect_ok(embedded_new(arena, &options, &stage->faulty.inner));
+    arena_defer(arena, close_stage, stage);
+    expect_ok(password_policy_open(arena, harness_source(arena, "share/common-passwords.txt"), 12, &passwords));
+    stage->faulty.provider.functions = &faulty_functions;
+    stage->service = (struct service){
+        .arena = arena,
+        .configuration = &stage->configuration,
+        .master = options.master,
+        .database = stage->database,
+        .provider = &stage->faulty.provider,
+        .passwords = passwords,
+        .memo = token_memo_new(arena),
+    };
+    stage->stranger = (struct caller){.client_address = "192.0.2.9", .request_id = "request-of-a-test"};
+    return stage;
+}
+
+struct stage *stage_new(struct arena *arena)
+{
+    database_fixture_clear();
+    return stage_join(arena);
+}
+
+struct error *stage_login(struct stage *stage, const char *username, const char *password, const char *new_password,
+                          struct provider_tokens *tokens_out)
+{
+    struct provider_tokens tokens;
+    struct user *user = NULL;
+    struct account_login login = {.username = username, .password = secret_of(password)};
+    if (new_password != NULL)
+        login.new_password = secret_of(new_password);
+    return account_login(&stage->service, stage->arena, &stage->stranger, &login,
+                         tokens_out != NULL ? tokens_out : &tokens, &user);
+}
+
+static struct caller *load(struct stage *stage, struct id user, struct id session)
+{
+    struct principal *principal = NULL;
+    expect_ok(principal_load(stage->database, stage->arena, user, session, &principal));
+    if (!principal_stands(principal))
+        return NULL;
+    /* Tests look at the whole of it. */
+    struct user *whole;
+    struct organisation *organisation;
+    expect_ok(principal_details(stage->database, stage->arena, principal, &whole, &organisation));
+    principal->user = *whole;
+    principal->organisation = *organisation;
+    struct caller *caller = arena_alloc(stage->arena, sizeof *caller);
+    *caller = stage->stranger;
+    caller->principal = principal;
+    return caller;
+}
+
+struct caller *stage_caller(struct stage *stage, const char *username, const char *password)
+{
+    struct provider_tokens tokens;
+    expect_ok(stage_login(stage, username, password, NULL, &tokens));
+    struct caller *caller = load(stage, tokens.user_id, tokens.session_id);
+    assert_non_null(caller);
+    return caller;
+}
+
+struct caller *stage_reload(struct stage *stage, const struct caller *caller)
+{
+    return load(stage, caller_user(caller), caller->principal->session_id);
+}
+
+/* ---- people -------------------------------------------------------------------------------------- */
+
+struct caller *given_staff(struct stage *stage)
+{
+    struct user user;
+    struct account_customer person = {.email = "staff@gatehouse.test", .first_name = "Sam", .last_name = "Staff"};
+    expect_ok(account_create_admin(&stage->service, stage->arena, &person, secret_of(CHOSEN), &user));
+    return stage_caller(stage, person.email, CHOSEN);
+}
+
+struct error *make_customer(struct stage *stage, const struct caller *caller, const char *email, struct user *user_out)
+{
+    struct organisation organisation;
+    struct user user;
+    struct account_customer customer = {
+        .organisation_name = "Quarry",
+        .email = email,
+        .first_name = "Ada",
+        .last_name = "Quill",
+        .phone = "+4512345678",
+        .services = TEXTS(stage->arena, "inventory"),
+    };
+    return account_create_customer(&stage->service, stage->arena, caller, &customer, &organisation,
+                                   user_out != NULL ? user_out : &user);
+}
+
+struct error *make_member(struct stage *stage, const struct caller *caller, const char *email, struct user *user_out)
+{
+    struct user user;
+    struct account_member member = {
+        .email = email,
+        .password = secret_of(CHOSEN),
+        .first_name = "Ben",
+        .last_name = "Brick",
+        .roles = TEXTS(stage->arena, "inv-manage"),
+        .permissions = TEXTS(stage->arena, "cus:file:r"),
+    };
+    return account_create_member(&stage->service, stage->arena, caller, &member, user_out != NULL ? user_out : &user);
+}
+
+struct caller *given_owner(struct stage *stage, const struct caller *staff, const char *email)
+{
+    struct user user;
+    expect_ok(make_customer(stage, staff, email, &user));
+    const char *temporary = mailed(stage, user.id, "temporaryPassword");
+    assert_non_null(temporary);
+    expect_ok(stage_login(stage, email, temporary, CHOSEN, NULL));
+    (void)run_jobs(stage);
+    return stage_caller(stage, email, CHOSEN);
+}
+
+struct user given_member(struct stage *stage, const struct caller *owner, const char *email)
+{
+    struct user user;
+    expect_ok(make_member(stage, owner, email, &user));
+    expect_ok(member_confirm(&stage->service, stage->arena, &stage->stranger, email, mailed(stage, user.id, "code")));
+    (void)run_jobs(stage);
+    return user;
+}
+
+/* ---- mails and jobs ------------------------------------------------------------------------------ */
+
+const char *mailed(struct stage *stage, struct id user, const char *name)
+{
+    static const struct statement newest = {
+        "SELECT payload FROM outbox WHERE kind = 'mail' AND status = 'waiting' AND user_id = ? ORDER BY id DESC LIMIT 1"};
+    struct rows *rows;
+    struct secret text;
+    struct document *document;
+    size_t length;
+    expect_ok(database_query(stage->database, stage->arena, &newest, VALUES(database_id(user)), &rows));
+    if (rows->count == 0)
+        return NULL;
+    const void *payload = rows_bytes(rows, 0, 0, &length);
+    expect_ok(unseal(stage->arena, stage->service.master, "outbox", payload, length, &text));
+    expect_ok(document_parse(stage->arena, secret_reveal(text), text.length, &document));
+    const struct document *value = document_member(document_member(document, "values"), name);
+    return value == NULL ? NULL : document_text(value);
+}
+
+int64_t mails_waiting(struct stage *stage, struct id user)
+{
+    return sql_integer(stage->database, stage->arena,
+                       "SELECT COUNT(*) FROM outbox WHERE kind = 'mail' AND status = 'waiting' AND user_id = %s",
+                       sql_id(stage->arena, user));
+}
+
+/* The next jobs that are due, but for mails and for what was queued behind `last`. */
+static struct outbox_items claim_jobs(struct stage *stage, int64_t last)
+{
+    struct outbox_items items;
+    sql(stage->database, stage->arena,
+        "UPDATE outbox SET next_attempt_at = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR"
+        " WHERE status = 'waiting' AND (kind = 'mail' OR id > %lld)",
+        (long long)last);
+    expect_ok(outbox_claim(stage->database, stage->arena, 100, 60, &items));
+    return items;
+}
+
+unsigned run_jobs(struct stage *stage)
+{
+    unsigned done = 0;
+    int64_t last = sql_integer(stage->database, stage->arena, "SELECT COALESCE(MAX(id), 0) FROM outbox");
+    sql(stage->database, stage->arena,
+        "UPDATE outbox SET next_attempt_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE status = 'waiting'");
+    for (;;) {
+        struct outbox_items items = claim_jobs(stage, last);
+        if (items.count == 0)
+            return done;
+        for (size_t i = 0; i < items.count; i++, done++) {
+            const struct outbox_item *item = &items.items[i];
+            if (strcmp(item->kind, SYNC_KIND) == 0)
+                expect_ok(sync_run(&stage->service, stage->arena, item));
+            else
+                expect_ok(recovery_run(&stage->service, stage->arena, item));
+        }
+    }
+}
+
+void expect_entry(struct error *error, int code, const char *path, const char *entry_code)
+{
+    expect_error(error, code);
+    for (const struct error_entry *entry = error->entries; entry != NULL; entry = entry->next)
+        if (strcmp(entry->path, path) == 0 && strcmp(entry->code, entry_code) == 0)
+            return;
+    fail_msg("no entry %s %s", path, entry_code);
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the tests of the account flows share: a service on a real database with the embedded provider, whose passwords
+ * are hashed at the least cost there is, behind a decorator that fails, or dies, at a chosen call.
+ */
+#ifndef GATEHOUSE_TESTS_SERVICE_SUPPORT_ACCOUNTS_H
+#define GATEHOUSE_TESTS_SERVICE_SUPPORT_ACCOUNTS_H
+
+#include "base/configuration.h"
+#include "domain/support.h"
+#include "identity/provider.h"
+#include "service/account/sign_in.h"
+#include "service/access/caller.h"
+#include "service/runtime/service.h"
+
+/* What happens at the call: nothing is done and it fails; it is done and the answer is lost; the process dies there. */
+enum fault { FAULT_NONE, FAULT_BEFORE, FAULT_AFTER, FAULT_DEATH_BEFORE, FAULT_DEATH_AFTER };
+
+/* How a process ends that dies on purpose. */
+#define DEATH_STATUS 42
+
+struct faulty_provider {
+    struct provider provider;
+    struct provider *inner;
+    unsigned calls; /* made since stage_fault() */
+    unsigned at;    /* which of them, from 1; 0: every one */
+    enum fault fault;
+    void (*after)(void *context); /* runs after call `at`, where it is not NULL */
+    void *context;
+};
+
+struct stage {
+    struct arena *arena;
+    struct database *database;
+    struct configuration configuration;
+    struct faulty_provider faulty;
+    struct service service;
+    struct caller stranger; /* somebody without a token */
+};
+
+#define CHOSEN "a-password-of-ones-own"
+#define OTHER "quite-another-password"
+
+/* A stage on an empty database; stage_join() leaves what is there. Released with the arena. */
+struct stage *stage_new(struct arena *arena);
+struct stage *stage_join(struct arena *arena);
+
+/* From now on the `at`-th call of the provider (0: each) meets that fault. */
+void stage_fault(struct stage *stage, enum fault fault, unsigned at);
+
+/* Signs in; tokens_out may be NULL. */
+struct error *stage_login(struct stage *stage, const char *username, const char *password, const char *new_password,
+                          struct provider_tokens *tokens_out);
+
+/* The caller of a new session of that user. */
+struct caller *stage_caller(struct stage *stage, const char *username, const char *password);
+
+/* The caller as the next request would see it; NULL where the session is refused. */
+struct caller *stage_reload(struct stage *stage, const struct caller *caller);
+
+/* An internal administrator who is signed in. */
+struct caller *given_staff(struct stage *stage);
+
+/* Makes a customer "Quarry" with that owner; what account_create_customer() says. user_out may be NULL. */
+struct error *make_customer(struct stage *stage, const struct caller *caller, const char *email, struct user *user_out);
+
+/* Makes a member with password CHOSEN, role inv-manage and permission cus:file:r; likewise. */
+struct error *make_member(struct stage *stage, const struct caller *caller, const char *email, struct user *user_out);
+
+/* The owner of a new customer, signed in with password CHOSEN. */
+struct caller *given_owner(struct stage *stage, const struct caller *staff, const char *email);
+
+/* A confirmed member of the owner's organisation. */
+struct user given_member(struct stage *stage, const struct caller *owner, const char *email);
+
+/* A value of the newest mail that waits for the user; NULL when there is no mail or no such value in it. */
+const char *mailed(struct stage *stage, struct id user, const char *name);
+
+/* The mails that wait for the user. */
+int64_t mails_waiting(struct stage *stage, struct id user);
+
+/* Does the jobs that are due, but for mails, which stay; how many there were. */
+unsigned run_jobs(struct stage *stage);
+
+/* Expects REQUEST_INVALID or another code with an entry of that path and code. */
+void expect_entry(struct error *error, int code, const char *path, const char *entry_code);
+
+#endif

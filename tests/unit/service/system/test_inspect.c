@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: MIT */
+/* Findings that need no running service; tests/http/test_check.py has the others. */
+#include "harness.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "support_database.h"
+#include "service/system/inspect.h"
+#include "service/runtime/service.h"
+#include "store/database/database.h"
+
+static void plain_http_is_for_this_machine(void **state)
+{
+    static const struct {
+        const char *url;
+        bool good;
+    } rows[] = {{"https://files.example.org", true},  {"http://localhost:8080/api", true}, {"http://127.0.0.1", true},
+                {"http://[::1]:8080", true},          {"http://files.example.org", false}, {"http://localhost.example", false},
+                {"http://127.0.0.1.example", false},  {"http://127.evil.example", false},  {"http://[::2]", false}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct configuration configuration = {.service = {.base_url = rows[i].url, .web_url = "https://a.example"}};
+        if ((inspect_addresses(harness_arena(state), &configuration) == NULL) != rows[i].good)
+            fail_msg("%s", rows[i].url);
+    }
+}
+
+static void every_secret_file_that_is_too_open_is_named(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *folder = harness_directory(arena);
+    const char *good = harness_write(arena, folder, "good", "x", 1);
+    const char *open = harness_write(arena, folder, "open", "x", 1);
+    const char *wide = harness_write(arena, folder, "wide", "x", 1);
+    assert_int_equal(chmod(good, 0600) | chmod(open, 0604) | chmod(wide, 0620), 0);
+    struct configuration configuration = {
+        .service = {.secret_file = good}, .database = {.password_file = open}, .mail = {.smtp_password_file = wide}};
+    struct error *error = inspect_secret_files(arena, &configuration);
+    assert_non_null(strstr(error->message, open));
+    assert_string_equal(error->entries->path, wide);
+    assert_null(error->entries->next);
+    configuration.database.password_file = configuration.mail.smtp_password_file = NULL;
+    assert_null(inspect_secret_files(arena, &configuration));
+}
+
+static void a_certificate_is_no_secret(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *path = harness_write(arena, harness_directory(arena), "ca.pem", "x", 1);
+    assert_int_equal(chmod(path, 0644), 0);
+    struct configuration configuration = {.database = {.tls_ca_file = path}};
+    assert_null(inspect_secret_files(arena, &configuration));
+}
+
+static void a_log_is_looked_at_only_where_it_is_a_file(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct configuration configuration = {.log = {.destination = "stderr", .file = "/missing/log"}};
+    assert_null(inspect_log(arena, &configuration));
+    configuration.log.destination = "file";
+    assert_non_null(inspect_log(arena, &configuration));
+    configuration.log.file = arena_format(arena, "%s/log", harness_directory(arena));
+    assert_null(inspect_log(arena, &configuration));
+}
+
+static void a_file_in_the_place_of_the_folder_for_bodies_is_named_as_one(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *folder = harness_directory(arena);
+    struct configuration configuration = {.files = {.body_directory = folder}};
+    assert_null(inspect_bodies(arena, &configuration));
+    configuration.files.body_directory = harness_write(arena, folder, "file", "x", 1);
+    errno = ENOENT; /* of something before */
+    assert_non_null(strstr(inspect_bodies(arena, &configuration)->message, "it is not a folder"));
+    configuration.files.body_directory = "/missing";
+    assert_non_null(strstr(inspect_bodies(arena, &configuration)->message, strerror(ENOENT)));
+}
+
+/* How far ahead of the database's clock this machine's is once the database's stands so many seconds beside it. */
+static int64_t ahead_of(struct arena *arena, struct service *service, const char *seconds)
+{
+    int64_t ahead = 0;
+    const char *sql = arena_format(arena, "SET SESSION timestamp = %lld.0 + %s", (long long)(clock_now() / 1000), seconds);
+    assert_null(database_execute(service->database, arena, sql, strlen(sql)));
+    assert_null(inspect_clock(service, arena, &ahead));
+    return ahead;
+}
+
+static void clocks_that_differ_are_told_with_their_sign(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct service service = {.database = database_fixture_new()};
+    int64_t ahead = INT64_MAX;
+    assert_null(inspect_clock(&service, arena, &ahead));
+    assert_int_equal(ahead, 0);
+    assert_in_range(ahead_of(arena, &service, "-100"), 100000, 110000);
+    assert_in_range(-ahead_of(arena, &service, "100"), 90000, 100000);
+    database_free(&service.database);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(plain_http_is_for_this_machine),
+    HARNESS_TEST(every_secret_file_that_is_too_open_is_named),
+    HARNESS_TEST(a_certificate_is_no_secret),
+    HARNESS_TEST(a_log_is_looked_at_only_where_it_is_a_file),
+    HARNESS_TEST(a_file_in_the_place_of_the_folder_for_bodies_is_named_as_one),
+    HARNESS_TEST(clocks_that_differ_are_told_with_their_sign),
+};
+HARNESS_MODULE(inspect, cases)

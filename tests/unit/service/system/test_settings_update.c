@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: MIT */
+/* Changing the settings, and following them, each on a database of its own. */
+#include "harness.h"
+
+#include <string.h>
+
+#include "service/support_accounts.h"
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "support_database.h"
+#include "service/system/settings_update.h"
+#include "service/runtime/change_follower.h"
+#include "store/cache/cache.h"
+#include "store/database/database.h"
+
+static void put_back(void *context)
+{
+    (void)context;
+    log_set_level(LOG_LEVEL_INFO);
+    metrics_set(METRIC_SETTINGS_DAMAGED, 0);
+}
+
+static struct stage *stage_of(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct stage *stage = stage_new(arena);
+    arena_defer(arena, put_back, NULL);
+    return stage;
+}
+
+static struct settings_row change(struct stage *stage, const char *level, const char *filter, const char *if_match)
+{
+    struct adjustment adjustment = {.level = level, .filter = filter, .if_match = if_match};
+    struct settings_row row;
+    expect_ok(adjust_settings(&stage->service, stage->arena, &stage->stranger, &adjustment, &row));
+    return row;
+}
+
+static void the_configuration_holds_until_something_is_set(void **state)
+{
+    struct stage *stage = stage_of(state);
+    struct settings_row row;
+    stage->configuration.log.level = "error";
+    expect_ok(adjust_current(&stage->service, stage->arena, &row));
+    assert_int_equal(row.version, 0);
+    assert_int_equal(row.settings->level, LOG_LEVEL_ERROR);
+    row = change(stage, NULL, "files=trace", "\"0\"");
+    assert_int_equal(row.version, 1);
+    assert_int_equal(row.settings->level, LOG_LEVEL_ERROR);
+    assert_string_equal(row.settings->filter, "files=trace");
+}
+
+static void what_is_set_holds_here_at_once_and_elsewhere_with_the_change_log(void **state)
+{
+    struct stage *stage = stage_of(state);
+    struct stage *elsewhere = stage_join(stage->arena);
+    expect_ok(live_check(&elsewhere->service, stage->arena));
+    (void)change(stage, "warn", "files=trace", NULL);
+    assert_true(log_wants(LOG_LEVEL_TRACE, LOG_MODULE_FILES));
+    assert_false(log_wants(LOG_LEVEL_INFO, LOG_MODULE_HTTP));
+    log_set_level(LOG_LEVEL_INFO); /* the log is one for both stages */
+    expect_ok(live_check(&elsewhere->service, stage->arena));
+    assert_false(log_wants(LOG_LEVEL_INFO, LOG_MODULE_HTTP));
+    assert_int_equal(elsewhere->service.adjusted.version, 1);
+}
+
+static void a_process_that_starts_follows_what_was_set_before(void **state)
+{
+    struct stage *stage = stage_of(state);
+    (void)change(stage, "fatal", NULL, NULL);
+    struct stage *late = stage_join(stage->arena);
+    log_set_level(LOG_LEVEL_INFO);
+    live_glance(&late->service, stage->arena, true);
+    assert_false(log_wants(LOG_LEVEL_ERROR, LOG_MODULE_HTTP));
+}
+
+/* Puts the stages, processes of one host, before one file. */
+static void share_cache(struct stage *stage, struct stage *other)
+{
+    const char *path = arena_format(stage->arena, "%s/cache", harness_directory(stage->arena));
+    stage->service.cache = cache_new(&(struct cache_options){path, (size_t)1 << 20, secret_of("a master secret of no matter")});
+    other->service.cache = cache_new(&(struct cache_options){path, (size_t)1 << 20, secret_of("a master secret of no matter")});
+}
+
+static void end_cache(struct stage *stage, struct stage *other)
+{
+    cache_free(&stage->service.cache);
+    cache_free(&other->service.cache);
+}
+
+static void of_one_host_one_process_that_starts_reads_the_rows(void **state)
+{
+    struct stage *stage = stage_of(state);
+    (void)change(stage, "warn", NULL, NULL);
+    struct stage *first = stage_join(stage->arena);
+    struct stage *second = stage_join(stage->arena);
+    share_cache(first, second);
+    expect_ok(live_check(&first->service, stage->arena));
+    assert_int_equal(cache_counts(first->service.cache).misses, 1);
+    log_set_level(LOG_LEVEL_INFO);
+    expect_ok(live_check(&second->service, stage->arena));
+    assert_int_equal(cache_counts(second->service.cache).hits, 1);
+    assert_int_equal(second->service.adjusted.version, 1);
+    assert_false(log_wants(LOG_LEVEL_INFO, LOG_MODULE_HTTP));
+
+    /* A change takes the entry with it, whoever of the host is the first to hear of it. */
+    (void)change(stage, "fatal", NULL, NULL);
+    expect_ok(live_check(&first->service, stage->arena));
+    struct cache_entry *entries;
+    assert_int_equal(cache_list(second->service.cache, stage->arena, NULL, 9, &entries), 0);
+    end_cache(first, second);
+}
+
+static void what_cannot_be_read_in_the_cache_is_read_in_the_database(void **state)
+{
+    static const char *const odd[] = {
+        "", "{}", "null", "{\"newest\":1,\"version\":1,\"document\":\"{}\",\"damaged\":0,\"damage\":null}",
+        "{\"newest\":1,\"version\":1,\"document\":null,\"damaged\":0,\"damage\":null}",
+        "{\"newest\":1,\"version\":\"1\",\"document\":null,\"damaged\":0,\"damage\":null}"};
+    struct stage *stage = stage_of(state);
+    struct stage *other = stage_join(stage->arena);
+    share_cache(stage, other);
+    (void)change(stage, "fatal", NULL, NULL);
+    expect_ok(live_check(&other->service, stage->arena));
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        cache_store(stage->service.cache, ADJUST_CACHE_KEY, odd[i], strlen(odd[i]), 60);
+        log_set_level(LOG_LEVEL_INFO);
+        other->service.adjusted.version = 0;
+        expect_ok(adjust_reload(&other->service, stage->arena));
+        assert_int_equal(other->service.adjusted.version, 1);
+        assert_false(log_wants(LOG_LEVEL_ERROR, LOG_MODULE_HTTP));
+    }
+    end_cache(stage, other);
+}
+
+static void a_glance_asks_nothing_while_nothing_is_new(void **state)
+{
+    struct stage *stage = stage_of(state);
+    (void)change(stage, "warn", NULL, NULL);
+    database_close(stage->database);
+    database_fixture_kill();
+    live_glance(&stage->service, stage->arena, true);
+    assert_int_equal(stage->service.live.retry_at, 0);
+    metrics_publish_change_version((uint64_t)stage->service.live.version + 1);
+    live_glance(&stage->service, stage->arena, true);
+    assert_true(stage->service.live.retry_at > 0);
+    database_fixture_restart(NULL);
+}
+
+static void after_a_failure_only_those_who_insist_try_again(void **state)
+{
+    struct stage *stage = stage_of(state);
+    struct live *live = &stage->service.live;
+    (void)change(stage, "warn", NULL, NULL);
+    database_close(stage->database);
+    database_fixture_kill();
+    metrics_publish_change_version((uint64_t)live->version + 1);
+    live_glance(&stage->service, stage->arena, false);
+    assert_true(live->retry_at > 0);
+    live->retry_at = 1; /* the pause is over */
+    live_glance(&stage->service, stage->arena, false);
+    assert_int_equal(live->retry_at, 1);
+    live_glance(&stage->service, stage->arena, true);
+    assert_true(live->retry_at > 1);
+    database_fixture_restart(NULL);
+    expect_ok(live_check(&stage->service, stage->arena));
+    assert_int_equal(live->retry_at, 0);
+}
+
+static void only_the_version_that_holds_may_be_changed(void **state)
+{
+    struct stage *stage = stage_of(state);
+    struct settings_row row;
+    struct adjustment stale = {.level = "error", .if_match = "\"1\", W/\"2\""};
+    (void)change(stage, "warn", NULL, NULL);
+    (void)change(stage, "warn", NULL, "\"1\"");
+    expect_error(adjust_settings(&stage->service, stage->arena, &stage->stranger, &stale, &row), ERROR_SETTINGS_STALE);
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM settings"), 2);
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM change_log"), 2);
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM audit"), 2);
+    (void)change(stage, "error", NULL, "*");
+}
+
+static void going_back_writes_the_old_document_as_a_new_version(void **state)
+{
+    struct stage *stage = stage_of(state);
+    struct settings_row row;
+    struct adjustment back = {.rollback = 1};
+    (void)change(stage, "warn", "blob=debug", NULL);
+    (void)change(stage, "error", "", NULL);
+    expect_ok(adjust_settings(&stage->service, stage->arena, &stage->stranger, &back, &row));
+    assert_int_equal(row.version, 3);
+    assert_int_equal(row.settings->level, LOG_LEVEL_WARN);
+    assert_string_equal(row.settings->filter, "blob=debug");
+    sql(stage->database, stage->arena, "UPDATE settings SET document = '' WHERE version = 2");
+    back.rollback = 2;
+    expect_entry(adjust_settings(&stage->service, stage->arena, &stage->stranger, &back, &row), ERROR_REQUEST_INVALID,
+                 "version", "damaged");
+    back.rollback = 9;
+    expect_entry(adjust_settings(&stage->service, stage->arena, &stage->stranger, &back, &row), ERROR_REQUEST_INVALID,
+                 "version", "unknown");
+}
+
+static void a_damaged_version_is_told_once_a_host_and_the_last_good_one_holds(void **state)
+{
+    struct stage *stage = stage_of(state);
+    const char *path = arena_format(stage->arena, "%s/log", harness_directory(stage->arena));
+    (void)change(stage, "warn", NULL, NULL);
+    sql(stage->database, stage->arena, "INSERT INTO settings (version, document) VALUES (2, '{\"logging\":7}')");
+    assert_true(log_open(LOG_TO_FILE, path, "test"));
+    struct stage *other = stage_join(stage->arena);
+    for (int i = 0; i < 5; i++) {
+        expect_ok(adjust_follow(&stage->service, stage->arena, NULL));
+        expect_ok(adjust_follow(&other->service, stage->arena, NULL));
+    }
+    assert_true(log_open(LOG_TO_STDERR, NULL, "test"));
+    const char *text = harness_read(stage->arena, path, NULL);
+    assert_non_null(strstr(text, "\"damagedVersion\":2"));
+    assert_ptr_equal(strchr(text, '\n'), text + strlen(text) - 1);
+    assert_false(log_wants(LOG_LEVEL_INFO, LOG_MODULE_HTTP));
+    assert_int_equal(metrics_value(METRIC_SETTINGS_DAMAGED), 2);
+    assert_int_equal(change(stage, NULL, "mail=info", "\"1\"").version, 3);
+    assert_int_equal(metrics_value(METRIC_SETTINGS_DAMAGED), 0);
+}
+
+static void what_is_typed_in_is_announced_once(void **state)
+{
+    struct stage *stage = stage_of(state);
+    struct stage *worker = stage_join(stage->arena);
+    static const char count[] = "SELECT COUNT(*) FROM change_log";
+    expect_ok(live_check(&stage->service, stage->arena));
+    (void)change(stage, "info", NULL, NULL);
+    expect_ok(live_check(&worker->service, stage->arena));
+    expect_ok(adjust_notice(&stage->service, stage->arena));
+    assert_int_equal(sql_integer(stage->database, stage->arena, count), 1);
+    sql(stage->database, stage->arena, "UPDATE settings SET document = REPLACE(document, 'info', 'error')");
+    expect_ok(adjust_notice(&stage->service, stage->arena));
+    expect_ok(adjust_notice(&stage->service, stage->arena));
+    assert_int_equal(sql_integer(stage->database, stage->arena, count), 2);
+    log_set_level(LOG_LEVEL_INFO);
+    expect_ok(live_check(&worker->service, stage->arena));
+    assert_false(log_wants(LOG_LEVEL_WARN, LOG_MODULE_HTTP));
+    /* Another host's runner that is behind finds the announcement and makes none of its own. */
+    sql(stage->database, stage->arena, "UPDATE settings SET document = REPLACE(document, 'error', 'fatal')");
+    expect_ok(adjust_notice(&stage->service, stage->arena));
+    expect_ok(adjust_notice(&worker->service, stage->arena));
+    assert_int_equal(sql_integer(stage->database, stage->arena, count), 3);
+}
+
+/*
+ * A runner that follows a change may read rows that were typed in after it, which a worker that followed a moment earlier
+ * has not seen: they must be announced all the same.
+ */
+static void what_is_typed_in_right_after_a_change_is_announced(void **state)
+{
+    struct stage *stage = stage_of(state);
+    struct stage *runner = stage_join(stage->arena);
+    expect_ok(live_check(&runner->service, stage->arena));
+    (void)change(stage, "warn", NULL, NULL);
+    sql(stage->database, stage->arena,
+        "INSERT INTO settings (version, document) SELECT version + 1, REPLACE(document, 'warn', 'error') FROM settings");
+    expect_ok(live_check(&runner->service, stage->arena));
+    assert_int_equal(runner->service.adjusted.version, 2);
+    log_set_level(LOG_LEVEL_INFO);
+    expect_ok(adjust_notice(&runner->service, stage->arena));
+    expect_ok(live_check(&stage->service, stage->arena));
+    assert_int_equal(stage->service.adjusted.version, 2);
+    assert_false(log_wants(LOG_LEVEL_WARN, LOG_MODULE_HTTP));
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM change_log"), 2);
+}
+
+static int write_one(struct database *database, struct arena *arena, unsigned index, void *context)
+{
+    static const char *const levels[] = {"fatal", "error", "warn", "info", "warn"};
+    struct stage *stage = context;
+    struct service service = stage->service;
+    struct adjustment adjustment = {.level = levels[index % 5], .if_match = index % 2 == 0 ? "\"1\"" : NULL};
+    struct settings_row row;
+    service.database = database;
+    service.arena = arena;
+    struct error *error = adjust_settings(&service, arena, &stage->stranger, &adjustment, &row);
+    if (error == NULL)
+        return 1;
+    return error->code == ERROR_SETTINGS_STALE ? 2 : 3;
+}
+
+static void fifty_writers_get_through_one_after_another(void **state)
+{
+    struct stage *stage = stage_of(state);
+    int results[RACERS_MAX];
+    (void)change(stage, "info", "", NULL);
+    race(RACERS_MAX, write_one, stage, results);
+    unsigned written = race_count(results, RACERS_MAX, 1);
+    assert_int_equal(written + race_count(results, RACERS_MAX, 2), RACERS_MAX);
+    /* All that asked for no version, and at most one of those that asked for the same. */
+    assert_true(written == RACERS_MAX / 2 || written == RACERS_MAX / 2 + 1);
+    struct settings_state found;
+    expect_ok(settings_load(stage->database, stage->arena, &found));
+    assert_null(found.damaged);
+    assert_int_equal(found.good->version, 1 + written);
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM settings"), 1 + written);
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM change_log"), 1 + written);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(the_configuration_holds_until_something_is_set),
+    HARNESS_TEST(what_is_set_holds_here_at_once_and_elsewhere_with_the_change_log),
+    HARNESS_TEST(a_process_that_starts_follows_what_was_set_before),
+    HARNESS_TEST(of_one_host_one_process_that_starts_reads_the_rows),
+    HARNESS_TEST(what_cannot_be_read_in_the_cache_is_read_in_the_database),
+    HARNESS_TEST(a_glance_asks_nothing_while_nothing_is_new),
+    HARNESS_TEST(after_a_failure_only_those_who_insist_try_again),
+    HARNESS_TEST(only_the_version_that_holds_may_be_changed),
+    HARNESS_TEST(going_back_writes_the_old_document_as_a_new_version),
+    HARNESS_TEST(a_damaged_version_is_told_once_a_host_and_the_last_good_one_holds),
+    HARNESS_TEST(what_is_typed_in_is_announced_once),
+    HARNESS_TEST(what_is_typed_in_right_after_a_change_is_announced),
+    HARNESS_TEST(fifty_writers_get_through_one_after_another),
+};
+HARNESS_MODULE(adjust, cases)
