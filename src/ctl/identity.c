@@ -6,7 +6,7 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "ctl/ctl_int.h"
-#include "identity/provider_setup.h"
+#include "identity/provider_provision.h"
 #include "service/runtime/startup.h"
 
 static bool read_options(const struct run *run, struct provider_setup *setup)

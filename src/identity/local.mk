@@ -1,21 +1,21 @@
 noinst_LIBRARIES += libghidentity.a
 libghidentity_a_SOURCES = \
-	include/identity/embedded.h src/identity/embedded_int.h src/identity/embedded.c \
-	src/identity/embedded_keys.c src/identity/embedded_login.c src/identity/embedded_session.c \
-	include/identity/open.h src/identity/open.c \
-	include/identity/provider.h src/identity/provider.c \
-	src/identity/refresh_int.h src/identity/refresh.c \
-	src/identity/outside_int.h src/identity/outside.c src/identity/outside_check.c src/identity/outside_gate.c src/identity/outside_intent.c src/identity/outside_keys.c src/identity/outside_session.c \
-	include/identity/cognito.h src/identity/cognito_int.h src/identity/cognito.c src/identity/cognito_call.c \
-	src/identity/cognito_check.c src/identity/cognito_codes.c src/identity/cognito_token.c \
-	include/identity/keycloak.h src/identity/keycloak_int.h src/identity/keycloak.c src/identity/keycloak_call.c \
-	src/identity/keycloak_check.c src/identity/keycloak_token.c src/identity/keycloak_user.c \
-	include/identity/provider_setup.h src/identity/provider_setup_int.h src/identity/provider_setup.c \
-	src/identity/cognito_setup_int.h src/identity/cognito_setup.c src/identity/cognito_setup_client.c \
-	src/identity/cognito_setup_text.c \
-	src/identity/keycloak_setup_int.h src/identity/keycloak_setup.c src/identity/keycloak_setup_client.c \
-	src/identity/keycloak_setup_text.c
+	include/identity/provider.h \
+	src/identity/provider.c \
+	include/identity/provider_open.h \
+	src/identity/provider_open.c \
+	include/identity/provider_provision.h \
+	src/identity/provider_provision_int.h \
+	src/identity/provider_provision.c \
+	src/identity/refresh_token_int.h \
+	src/identity/refresh_token.c
 libghidentity_a_CFLAGS = $(AM_CFLAGS)
+include $(top_srcdir)/src/identity/cognito/local.mk
+include $(top_srcdir)/src/identity/embedded/local.mk
+include $(top_srcdir)/src/identity/keycloak/local.mk
+include $(top_srcdir)/src/identity/remote/local.mk
+identity_archives = libghidentity.a libghidentity_embedded.a libghidentity_remote.a libghidentity_cognito.a libghidentity_keycloak.a \
+	libghidentity.a libghidentity_embedded.a libghidentity_remote.a libghidentity_cognito.a libghidentity_keycloak.a
 
 # What a program that uses this floor links.
-identity_libs = libghidentity.a $(domain_libs)
+identity_libs = $(identity_archives) $(domain_libs)

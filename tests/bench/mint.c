@@ -15,7 +15,7 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "codec/token.h"
-#include "identity/embedded_int.h"
+#include "identity/embedded/embedded_int.h"
 #include "service/runtime/service.h"
 #include "service/runtime/startup.h"
 

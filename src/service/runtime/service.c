@@ -15,7 +15,7 @@
 #include "blob/sniff.h"
 #include "codec/seal.h"
 #include "codec/token.h"
-#include "identity/open.h"
+#include "identity/provider_open.h"
 #include "identity/provider.h"
 #include "service/access/signed_link.h"
 #include "domain/account/password_policy.h"

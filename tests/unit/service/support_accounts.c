@@ -13,7 +13,7 @@
 #include "domain/outbox.h"
 #include "domain/permission/principal.h"
 #include "harness.h"
-#include "identity/embedded.h"
+#include "identity/embedded/provider.h"
 #include "service/account/member.h"
 #include "domain/account/password_policy.h"
 #include "service/account/recovery.h"

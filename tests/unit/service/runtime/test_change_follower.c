@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "support_database.h"
 #include "domain/change_log.h"
-#include "identity/embedded.h"
+#include "identity/embedded/provider.h"
 #include "service/runtime/change_follower.h"
 #include "store/database/database.h"
 

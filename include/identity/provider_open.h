@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/* The provider that the configuration names. The only place that knows which providers there are. */
+#ifndef GATEHOUSE_IDENTITY_PROVIDER_OPEN_H
+#define GATEHOUSE_IDENTITY_PROVIDER_OPEN_H
+
+#include "base/secret.h"
+
+struct arena;
+struct cache;
+struct configuration;
+struct database;
+struct error;
+struct provider;
+
+/* What the process lends the provider; lives longer than it. */
+struct provider_parts {
+    const struct configuration *configuration;
+    struct database *database;
+    struct secret master; /* the service's secret */
+    struct cache *cache;  /* NULL: none */
+};
+
+/*
+ * Makes the provider; released with provider_free(). Secret files are read, nothing is called. INTERNAL with a sentence
+ * for the operator when a setting is missing, a secret cannot be read, or an address is not usable.
+ */
+struct error *provider_open(struct arena *arena, const struct provider_parts *parts, struct provider **provider_out);
+
+#endif

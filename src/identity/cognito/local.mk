@@ -1,0 +1,14 @@
+noinst_LIBRARIES += libghidentity_cognito.a
+libghidentity_cognito_a_SOURCES = \
+	src/identity/cognito/check.c \
+	src/identity/cognito/client.c \
+	src/identity/cognito/codes.c \
+	src/identity/cognito/cognito_int.h \
+	src/identity/cognito/login.c \
+	include/identity/cognito/provider.h \
+	src/identity/cognito/provider.c \
+	src/identity/cognito/provision_int.h \
+	src/identity/cognito/provision.c \
+	src/identity/cognito/provision_client.c \
+	src/identity/cognito/provision_wanted.c
+libghidentity_cognito_a_CFLAGS = $(AM_CFLAGS)

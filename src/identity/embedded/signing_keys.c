@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Signing keys. They lie in identity_signing_key, the private half sealed under the service's secret and the
+ * key's own kid, and are shared by all workers of all hosts. The newest key that is not retired signs; a
+ * retired one stays in the published set until the last token it can have signed has expired.
+ *
+ * Parsing a key is dear, so a process keeps what it read and reads the table again when REREAD_SECONDS have
+ * passed, or when a token came that no key opens, but that at most once in STRANGE_SECONDS: a flood of
+ * made-up tokens costs nothing. When the table cannot be read, what was read before goes on.
+ *
+ * The public halves lie in the service cache as well, so that of all processes of a host that start or read again only one
+ * asks the database. Private halves never do, sealed or not: who is to sign reads the table.
+ */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/text.h"
+#include "codec/document.h"
+#include "codec/seal.h"
+#include "codec/signing_key.h"
+#include "domain/change_log.h"
+#include "identity/embedded/embedded_int.h"
+#include "store/cache/cache.h"
+
+#define REREAD_SECONDS 300
+#define STRANGE_SECONDS 30
+#define LOCK_WAIT_SECONDS 4
+
+/* How long the cache keeps the public halves: what may pass beyond REREAD_SECONDS before a process has read a change that
+ * nobody announced. How long a process may take to read them. */
+#define CACHE_SECONDS 60
+#define LEASE_SECONDS 10
+
+static int64_t seconds_since(int64_t monotonic)
+{
+    return (clock_monotonic() - monotonic) / 1000000;
+}
+
+static const char *seal_purpose(struct arena *arena, const char *kid)
+{
+    return arena_format(arena, "signing-key:%s", kid);
+}
+
+/* ---- reading ------------------------------------------------------------------------------------- */
+
+/* Newest first, those in use before the retired. A worker may sign with a retired key until it reads again.
+ */
+static const struct statement list_keys = {
+    "SELECT kid, private_key_sealed, public_key, retired_at IS NULL FROM identity_signing_key"
+    " WHERE retired_at IS NULL OR retired_at > UTC_TIMESTAMP(3) - INTERVAL ? SECOND"
+    " ORDER BY retired_at IS NOT NULL, created_at DESC, kid LIMIT ?"};
+
+/* A key as it was read; without its private half where it comes from the cache. */
+struct key_row {
+    const char *kid;
+    const char *public_pem;
+    const void *sealed;
+    size_t sealed_length;
+    bool current;
+};
+
+struct key_rows {
+    struct key_row items[KEY_SET_KEYS];
+    size_t count;
+};
+
+static struct error *query_keys(struct embedded *embedded, struct arena *arena, struct key_rows *keys_out)
+{
+    int64_t published = embedded->options.access_token_seconds + REREAD_SECONDS + CACHE_SECONDS;
+    struct rows *rows;
+    TRY(database_query(embedded->options.database, arena, &list_keys,
+                       VALUES(database_integer(published), database_integer(KEY_SET_KEYS)), &rows));
+    keys_out->count = rows->count;
+    for (size_t i = 0; i < rows->count; i++) {
+        struct key_row *key = &keys_out->items[i];
+        *key = (struct key_row){
+            .kid = rows_text(rows, i, 0), .public_pem = rows_text(rows, i, 2), .current = rows_boolean(rows, i, 3)};
+        key->sealed = rows_bytes(rows, i, 1, &key->sealed_length);
+    }
+    return NULL;
+}
+
+/* Whether the process has in memory what was read, so that nothing need be parsed. */
+static bool unchanged(const struct embedded_keys *keys, const struct key_rows *rows)
+{
+    if (keys->arena == NULL || rows->count != key_set_count(keys->set))
+        return false;
+    if (strcmp(keys->signer_kid, rows->items[0].kid) != 0 || (keys->signer == NULL && rows->items[0].sealed != NULL))
+        return false;
+    for (size_t i = 0; i < rows->count; i++)
+        if (key_set_find(keys->set, rows->items[i].kid, strlen(rows->items[i].kid)) == NULL)
+            return false;
+    return true;
+}
+
+/* Parses all keys into `keys`, which has an arena of its own. */
+static struct error *parse_keys(struct embedded *embedded, struct arena *arena, const struct key_rows *rows,
+                                struct embedded_keys *keys)
+{
+    struct secret pem;
+    struct signing_key *key;
+    keys->set = key_set_new(keys->arena);
+    keys->signer = NULL;
+    keys->signer_kid = arena_text(keys->arena, rows->items[0].kid);
+    for (size_t i = 0; i < rows->count; i++) {
+        const struct key_row *row = &rows->items[i];
+        const char *kid = arena_text(keys->arena, row->kid);
+        if (i > 0 || row->sealed == NULL) {
+            TRY(signing_key_load_public(keys->arena, kid, row->public_pem, &key));
+        } else {
+            TRY(unseal(arena, embedded->options.master, seal_purpose(arena, kid), row->sealed, row->sealed_length, &pem));
+            TRY(signing_key_load_private(keys->arena, kid, pem, &key));
+            keys->signer = key;
+        }
+        TRY(key_set_add(keys->set, key));
+    }
+    return NULL;
+}
+
+static void digest_rows(struct arena *arena, const struct key_rows *rows, uint8_t digest_out[DIGEST_BYTES])
+{
+    struct buffer buffer;
+    buffer_init(&buffer, arena);
+    for (size_t i = 0; i < rows->count; i++)
+        buffer_add_format(&buffer, "%zu:%s%zu:%s", strlen(rows->items[i].kid), rows->items[i].kid,
+                          strlen(rows->items[i].public_pem), rows->items[i].public_pem);
+    digest_sha256(buffer.bytes, buffer.length, digest_out);
+}
+
+/* What was forgotten and is read again byte for byte comes back as it was parsed; the private half is always read anew. */
+static void recall_keys(struct embedded *embedded, const uint8_t digest[DIGEST_BYTES])
+{
+    struct embedded_keys *forgotten = &embedded->forgotten;
+    if (embedded->keys.arena == NULL && forgotten->arena != NULL && memcmp(forgotten->digest, digest, DIGEST_BYTES) == 0) {
+        embedded->keys = *forgotten;
+        embedded->keys.signer = NULL;
+        embedded->keys.asked = false;
+    } else {
+        arena_free(&forgotten->arena);
+    }
+    *forgotten = (struct embedded_keys){.arena = NULL};
+}
+
+static struct error *adopt_keys(struct embedded *embedded, struct arena *arena, const struct key_rows *rows)
+{
+    struct embedded_keys *keys = &embedded->keys;
+    uint8_t digest[DIGEST_BYTES];
+    digest_rows(arena, rows, digest);
+    recall_keys(embedded, digest);
+    if (!unchanged(keys, rows)) {
+        struct embedded_keys fresh = *keys;
+        fresh.arena = arena_new();
+        memcpy(fresh.digest, digest, sizeof fresh.digest);
+        struct error *error = parse_keys(embedded, arena, rows, &fresh);
+        if (error != NULL) {
+            /* What the error says lies in the caller's arena or in this one; only the first may go on. */
+            struct error *copy = error_new(arena, ERROR_INTERNAL, "signing key: %s", error->detail);
+            arena_free(&fresh.arena);
+            return copy;
+        }
+        arena_free(&keys->arena);
+        *keys = fresh;
+    }
+    keys->read_at = clock_monotonic();
+    return NULL;
+}
+
+/* ---- making -------------------------------------------------------------------------------------- */
+
+static const struct statement take_lock = {
+    "SELECT GET_LOCK(SHA2(CONCAT(DATABASE(), '/signing-key'), 256), ?)"};
+static const struct statement give_lock = {
+    "SELECT RELEASE_LOCK(SHA2(CONCAT(DATABASE(), '/signing-key'), 256))"};
+
+static const struct statement insert_key = {
+    "INSERT INTO identity_signing_key (kid, private_key_sealed, public_key) VALUES (?, ?, ?)"};
+static const struct statement retire_keys = {
+    "UPDATE identity_signing_key SET retired_at = UTC_TIMESTAMP(3) WHERE retired_at IS NULL AND kid <> ?"};
+
+/* A new key as a row. */
+struct made_key {
+    const char *kid;
+    const char *public_pem;
+    unsigned char *sealed;
+    size_t length;
+};
+
+static struct error *make_key(struct embedded *embedded, struct arena *arena, struct made_key *key_out)
+{
+    struct signing_key_pair pair;
+    TRY(signing_key_generate(arena, &pair));
+    key_out->kid = pair.kid;
+    key_out->public_pem = pair.public_pem;
+    return seal(arena, embedded->options.master, seal_purpose(arena, pair.kid), pair.private_pem.bytes,
+                pair.private_pem.length, &key_out->sealed, &key_out->length);
+}
+
+static struct error *add_key(struct database *database, struct arena *arena, const struct made_key *key)
+{
+    TRY(database_change(database, arena, &insert_key,
+                        VALUES(database_text(key->kid), database_bytes(key->sealed, key->length),
+                               database_text(key->public_pem)),
+                        NULL));
+    LOG(INFO, IDENTITY, "made a signing key", LOG_TEXT("kid", key->kid));
+    return NULL;
+}
+
+/* Runs `body` while no other process makes a key. */
+static struct error *with_lock(struct embedded *embedded, struct arena *arena,
+                               struct error *(*body)(struct embedded *, struct arena *))
+{
+    struct rows *rows;
+    TRY(database_query(embedded->options.database, arena, &take_lock,
+                       VALUES(database_integer(LOCK_WAIT_SECONDS)), &rows));
+    if (!rows_boolean(rows, 0, 0))
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "another process is making a signing key");
+    struct error *error = body(embedded, arena);
+    struct error *unlock = database_query(embedded->options.database, arena, &give_lock, NO_VALUES, &rows);
+    return error != NULL ? error : unlock;
+}
+
+static bool has_signer(const struct key_rows *rows)
+{
+    return rows->count > 0 && rows->items[0].current;
+}
+
+static struct error *make_first(struct embedded *embedded, struct arena *arena)
+{
+    struct key_rows rows;
+    struct made_key key;
+    TRY(query_keys(embedded, arena, &rows));
+    if (has_signer(&rows))
+        return NULL;
+    TRY(make_key(embedded, arena, &key));
+    return add_key(embedded->options.database, arena, &key);
+}
+
+/*
+ * A set holds KEY_SET_KEYS keys. One more would push out the oldest, whose tokens may still hold: nobody who came with one of
+ * them would know why they were sent away.
+ */
+static struct error *check_room(struct embedded *embedded, struct arena *arena)
+{
+    struct key_rows rows;
+    TRY(query_keys(embedded, arena, &rows));
+    if (rows.count < KEY_SET_KEYS)
+        return NULL;
+    return error_message(error_new(arena, ERROR_INTERNAL, NULL),
+                         "There are %d keys whose tokens may still hold, and another would end those of the oldest. It goes %d s "
+                         "after it was replaced; rotate again then.",
+                         KEY_SET_KEYS, (int)(embedded->options.access_token_seconds + REREAD_SECONDS + CACHE_SECONDS));
+}
+
+/* The change log last: its row is locked until the commit. */
+static struct error *rotate_body(struct database *database, struct arena *arena, void *context)
+{
+    const struct made_key *key = context;
+    struct change change;
+    TRY(add_key(database, arena, key));
+    TRY(database_change(database, arena, &retire_keys, VALUES(database_text(key->kid)), &change));
+    return change_append(database, arena, CHANGE_SECRETS, "{}", NULL);
+}
+
+static struct error *make_next(struct embedded *embedded, struct arena *arena)
+{
+    struct made_key key;
+    TRY(check_room(embedded, arena));
+    TRY(make_key(embedded, arena, &key));
+    return database_transaction(embedded->options.database, arena, rotate_body, &key, NULL);
+}
+
+/* ---- the faces ----------------------------------------------------------------------------------- */
+
+/* The rows of the table, of which there is at least one: the first start makes a key. */
+static struct error *find_keys(struct embedded *embedded, struct arena *arena, struct key_rows *rows_out)
+{
+    TRY(query_keys(embedded, arena, rows_out));
+    if (has_signer(rows_out))
+        return NULL;
+    TRY(with_lock(embedded, arena, make_first));
+    TRY(query_keys(embedded, arena, rows_out));
+    if (!has_signer(rows_out))
+        return error_new(arena, ERROR_INTERNAL, "the signing key just made is not there");
+    return NULL;
+}
+
+static struct error *read_keys(struct embedded *embedded, struct arena *arena)
+{
+    struct key_rows rows;
+    TRY(find_keys(embedded, arena, &rows));
+    return adopt_keys(embedded, arena, &rows);
+}
+
+/* ---- through the cache --------------------------------------------------------------------------- */
+
+/* [{"kid":…,"public":…},…], the key that signs first. */
+static struct error *load_public(struct arena *arena, void *context, void **bytes_out, size_t *length_out)
+{
+    struct key_rows rows;
+    struct buffer buffer;
+    struct signing_key *key;
+    TRY(find_keys(context, arena, &rows));
+    /* What nobody could use must not lie in the cache: a row that is mended is then read at once. */
+    for (size_t i = 0; i < rows.count; i++)
+        TRY(signing_key_load_public(arena, rows.items[i].kid, rows.items[i].public_pem, &key));
+    buffer_init(&buffer, arena);
+    for (size_t i = 0; i < rows.count; i++) {
+        buffer_add_text(&buffer, i == 0 ? "[{\"kid\":" : ",{\"kid\":");
+        buffer_add_json_text(&buffer, rows.items[i].kid);
+        buffer_add_text(&buffer, ",\"public\":");
+        buffer_add_json_text(&buffer, rows.items[i].public_pem);
+        buffer_add_char(&buffer, '}');
+    }
+    buffer_add_char(&buffer, ']');
+    *bytes_out = buffer.bytes;
+    *length_out = buffer.length;
+    return NULL;
+}
+
+static bool read_public(struct arena *arena, const void *bytes, size_t length, struct key_rows *rows_out)
+{
+    struct document *document = NULL;
+    rows_out->count = 0;
+    if (document_parse(arena, bytes, length, &document) != NULL || document_count(document) > KEY_SET_KEYS)
+        return false;
+    for (const struct document *key = document_first(document); key != NULL; key = document_next(key)) {
+        struct key_row *row = &rows_out->items[rows_out->count++];
+        *row = (struct key_row){.kid = document_text(document_member(key, "kid")),
+                                .public_pem = document_text(document_member(key, "public"))};
+        if (row->kid == NULL || row->public_pem == NULL)
+            return false;
+    }
+    return rows_out->count > 0;
+}
+
+static struct error *read_cached(struct embedded *embedded, struct arena *arena)
+{
+    const struct cache_loader loader = {load_public, embedded, CACHE_SECONDS, LEASE_SECONDS};
+    struct key_rows rows;
+    void *bytes;
+    size_t length;
+    TRY(cache_fetch(embedded->options.cache, arena, EMBEDDED_CACHE_KEY, &loader, &bytes, &length));
+    if (read_public(arena, bytes, length, &rows))
+        return adopt_keys(embedded, arena, &rows);
+    return read_keys(embedded, arena);
+}
+
+/* Reads where it is time to; a failure counts only when there is nothing to go on with. */
+static struct error *ensure_keys(struct embedded *embedded, struct arena *arena, bool stale)
+{
+    struct embedded_keys *keys = &embedded->keys;
+    bool strange = false;
+    bool due = keys->arena == NULL || seconds_since(keys->read_at) >= REREAD_SECONDS;
+    if (stale && (!keys->asked || seconds_since(keys->asked_at) >= STRANGE_SECONDS)) {
+        keys->asked = true;
+        keys->asked_at = clock_monotonic();
+        strange = true;
+    }
+    if (!due && !strange)
+        return NULL;
+    bool cached = embedded->options.cache != NULL && !strange;
+    struct error *error = cached ? read_cached(embedded, arena) : read_keys(embedded, arena);
+    if (error == NULL || keys->arena == NULL)
+        return error;
+    keys->read_at = clock_monotonic();
+    LOG(WARN, IDENTITY, "the signing keys could not be read; going on with those in memory",
+        LOG_TEXT("detail", error->detail));
+    return NULL;
+}
+
+struct error *embedded_keys_get(struct provider *provider, struct arena *arena, bool stale,
+                                const struct key_set **keys_out)
+{
+    struct embedded *embedded = embedded_of(provider);
+    TRY(ensure_keys(embedded, arena, stale));
+    *keys_out = embedded->keys.set;
+    return NULL;
+}
+
+struct error *embedded_signer(struct embedded *embedded, struct arena *arena,
+                              const struct signing_key **key_out)
+{
+    /* Inside a transaction nothing is read: whoever opened it has asked before. */
+    if (embedded->keys.signer == NULL || !database_in_transaction(embedded->options.database))
+        TRY(ensure_keys(embedded, arena, false));
+    if (embedded->keys.signer == NULL)
+        TRY(read_keys(embedded, arena));
+    *key_out = embedded->keys.signer;
+    return NULL;
+}
+
+struct error *embedded_opens(struct provider *provider, struct arena *arena)
+{
+    struct embedded *embedded = embedded_of(provider);
+    struct key_rows rows;
+    struct secret pem;
+    if (embedded->keys.signer != NULL || embedded->opened)
+        return NULL;
+    TRY(find_keys(embedded, arena, &rows));
+    const struct key_row *row = &rows.items[0];
+    TRY(unseal(arena, embedded->options.master, seal_purpose(arena, row->kid), row->sealed, row->sealed_length, &pem));
+    embedded->opened = true;
+    return NULL;
+}
+
+void embedded_forget(struct provider *provider)
+{
+    struct embedded *embedded = embedded_of(provider);
+    embedded->opened = false;
+    if (embedded->keys.arena == NULL)
+        return;
+    arena_free(&embedded->forgotten.arena);
+    embedded->forgotten = embedded->keys;
+    embedded->keys = (struct embedded_keys){.arena = NULL};
+}
+
+void embedded_keys_free(struct embedded *embedded)
+{
+    arena_free(&embedded->keys.arena);
+    arena_free(&embedded->forgotten.arena);
+}
+
+struct error *embedded_rotate_keys(struct provider *provider, struct arena *arena)
+{
+    struct embedded *embedded = embedded_of(provider);
+    TRY(with_lock(embedded, arena, make_next));
+    return read_keys(embedded, arena);
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Calls to Keycloak and what its answers say; for keycloak*.c. */
+#ifndef GATEHOUSE_IDENTITY_KEYCLOAK_KEYCLOAK_INT_H
+#define GATEHOUSE_IDENTITY_KEYCLOAK_KEYCLOAK_INT_H
+
+#include "base/text.h"
+#include "codec/document.h"
+#include "identity/keycloak/provider.h"
+#include "identity/remote/remote_int.h"
+
+#define KEYCLOAK_UPDATE_PASSWORD "UPDATE_PASSWORD" /* a required action: the password is temporary */
+#define KEYCLOAK_VERIFY_EMAIL "VERIFY_EMAIL"       /* likewise: awaits its code */
+
+struct keycloak {
+    struct outside outside;
+    struct keycloak_options options;
+    const char *oidc;      /* {url}/realms/{realm}/protocol/openid-connect */
+    const char *users;     /* {url}/admin/realms/{realm}/users */
+    const char *sessions;  /* {url}/admin/realms/{realm}/sessions */
+    struct secret client_secret;
+    struct secret admin_secret;
+    struct arena *token_arena; /* of the next; NULL: there is none */
+    const char *token;         /* the service account's access token */
+    int64_t token_until;       /* clock_monotonic(); 30 s before its end */
+};
+
+static inline struct keycloak *keycloak_of(struct outside *outside)
+{
+    return (struct keycloak *)outside;
+}
+
+/* One call. */
+struct keycloak_call {
+    const char *name; /* for the log */
+    const char *method;
+    const char *url;
+    struct buffer body;
+    bool once;                     /* must not be carried out twice */
+    bool sets_password;
+    long status;
+    const struct document *answer; /* NULL: not JSON, or nothing */
+    const char *location;          /* of what was created; NULL: none named */
+};
+
+/* Begins a call to an end point of OpenID Connect ("token", "logout") with the login client's id and secret. */
+void keycloak_client(struct keycloak *keycloak, struct arena *arena, const char *endpoint, struct keycloak_call *call_out);
+
+/* Adds a field to the form. */
+void keycloak_add(struct keycloak_call *call, const char *name, const char *value);
+
+/* Makes the call. Errors are IDENTITY_UNAVAILABLE: no answer, or a fault of the server's. */
+struct error *keycloak_client_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call);
+
+/* Begins a call about users; `path` (may be "") follows .../users. The body, where there is one, is JSON. */
+void keycloak_admin(struct keycloak *keycloak, struct arena *arena, const char *method, const char *path,
+                    struct keycloak_call *call_out);
+
+/*
+ * Makes it as the service account, whose token is fetched when neither this process nor the host's cache has one, and once more
+ * when it is not taken (401).
+ */
+struct error *keycloak_admin_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call);
+
+/* Begins a call to any address; and makes one with that access token, whatever is answered below 500. */
+void keycloak_operator(struct arena *arena, const char *method, const char *url, struct keycloak_call *call_out);
+struct error *keycloak_token_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call,
+                                  const char *token);
+
+/* "/{subject}{rest}" */
+const char *keycloak_path(struct arena *arena, const char *subject, const char *rest);
+
+/* Whether the answer says that there is no such user, which a wrong address does not. */
+bool keycloak_is_absent(const struct keycloak_call *call);
+
+/* Whether it says that the password does not meet the realm's policy. */
+bool keycloak_is_refused(const struct keycloak_call *call);
+
+/* Members of a failure; "" where it has none. */
+const char *keycloak_error_name(const struct keycloak_call *call);
+const char *keycloak_error_text(const struct keycloak_call *call);
+
+/* The error of an answer that the operation should not get. */
+struct error *keycloak_unexpected(struct arena *arena, const struct keycloak_call *call);
+
+/* Asks for the service account's token; kept where the answer is one. */
+struct error *keycloak_token_ask(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call);
+
+/* A function of the wire (keycloak_check.c). */
+struct error *keycloak_check(struct outside *outside, struct arena *arena);
+
+/* Drops the service account's token. */
+void keycloak_token_forget(struct keycloak *keycloak);
+
+/* ---- keycloak_user.c ------------------------------------------------------------------------------ */
+
+/* What a change keeps: PUT replaces the whole of it. */
+struct keycloak_user {
+    const char *id; /* NULL: there is none */
+    const char *username;
+    const char *email;
+    const char *first_name; /* NULL: none, as the next */
+    const char *last_name;
+    bool enabled;
+    bool email_verified;
+    struct text_list actions; /* required ones */
+    const struct document *attributes;
+};
+
+struct error *keycloak_user_get(struct keycloak *keycloak, struct arena *arena, const char *subject,
+                                struct keycloak_user *user_out);
+
+/* The first value of an attribute; NULL: none. */
+const char *keycloak_user_attribute(const struct keycloak_user *user, const char *name);
+
+bool keycloak_user_must(const struct keycloak_user *user, const char *action);
+
+/* Whether exactly the password is to be replaced and nothing else to be done. */
+bool keycloak_user_is_temporary(const struct keycloak_user *user);
+
+/*
+ * Runs `body` while no other process does so for the same user, by a lock of the database connection's: Keycloak has no
+ * condition that an update could be made under.
+ */
+struct error *keycloak_locked(struct keycloak *keycloak, struct arena *arena, const char *subject,
+                              struct error *(*body)(struct keycloak *, struct arena *, const char *subject, void *context),
+                              void *context);
+
+/* The user as PUT takes it, with other attributes. ABSENT or OK. */
+struct keycloak_change {
+    const char *name;
+    const char *value; /* NULL or "": none */
+};
+struct error *keycloak_user_put(struct keycloak *keycloak, struct arena *arena, const struct keycloak_user *user,
+                                const struct keycloak_change *changes, size_t count, enum provider_outcome *outcome_out);
+
+/* Functions of the wire. */
+struct error *keycloak_create(struct outside *outside, struct arena *arena, const struct provider_account *account,
+                              const char **subject_out, enum provider_outcome *outcome_out);
+struct error *keycloak_find(struct outside *outside, struct arena *arena, struct id user, const char *email,
+                            struct outside_found *found_out);
+struct error *keycloak_confirm(struct outside *outside, struct arena *arena, const char *subject,
+                               enum provider_outcome *outcome_out);
+struct error *keycloak_set_enabled(struct outside *outside, struct arena *arena, const char *subject, bool enabled,
+                                   enum provider_outcome *outcome_out);
+struct error *keycloak_set_attributes(struct outside *outside, struct arena *arena, const char *subject,
+                                      const struct provider_attributes *attributes, enum provider_outcome *outcome_out);
+struct error *keycloak_remove(struct outside *outside, struct arena *arena, const char *subject);
+
+/* ---- keycloak_token.c ----------------------------------------------------------------------------- */
+
+/* OK, ABSENT, PASSWORD_REFUSED. */
+struct error *keycloak_reset(struct keycloak *keycloak, struct arena *arena, const char *subject, struct secret password,
+                             bool temporary, enum provider_outcome *outcome_out);
+struct error *keycloak_end_sessions(struct keycloak *keycloak, struct arena *arena, const char *subject);
+
+/* Functions of the wire. */
+struct error *keycloak_login(struct outside *outside, struct arena *arena, const struct provider_login *attempt,
+                             struct outside_grant *grant_out, const char **proof_out,
+                             enum provider_outcome *outcome_out);
+struct error *keycloak_answer(struct outside *outside, struct arena *arena, const struct provider_challenge *challenge,
+                              struct secret new_password, struct outside_grant *grant_out,
+                              enum provider_outcome *outcome_out);
+struct error *keycloak_refresh(struct outside *outside, struct arena *arena, const char *subject,
+                               struct secret refresh_token, struct outside_grant *grant_out,
+                               enum provider_outcome *outcome_out);
+struct error *keycloak_revoke(struct outside *outside, struct arena *arena, struct secret refresh_token);
+struct error *keycloak_end_others(struct outside *outside, struct arena *arena, const char *subject, struct id keep);
+struct error *keycloak_sign_out(struct outside *outside, struct arena *arena, const char *subject);
+struct error *keycloak_change_password(struct outside *outside, struct arena *arena, const char *subject,
+                                       struct secret password, struct secret new_password,
+                                       enum provider_outcome *outcome_out);
+struct error *keycloak_set_password(struct outside *outside, struct arena *arena, const char *subject,
+                                    struct secret password, bool temporary, enum provider_outcome *outcome_out);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* The provider: its rules, its secrets, its making. */
+#include "identity/keycloak/provider.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "codec/encoding.h"
+#include "identity/keycloak/keycloak_int.h"
+
+/*
+ * Access tokens are told from others by typ, and the client they were given to is azp: aud names the services behind it
+ * ("account").
+ */
+static void rules(struct outside *outside, struct token_rules *rules_out)
+{
+    static const char *const names[] = {"sid", NULL};
+    const struct keycloak *keycloak = keycloak_of(outside);
+    rules_out->issuer = keycloak->options.issuer;
+    rules_out->audience = keycloak->options.client_id;
+    rules_out->audience_claim = "azp";
+    rules_out->token_use = "Bearer";
+    rules_out->use_claim = "typ";
+    rules_out->session_names = names;
+}
+
+static const char *keys_url(struct outside *outside)
+{
+    return keycloak_of(outside)->options.keys_url;
+}
+
+/* ---- secrets -------------------------------------------------------------------------------------- */
+
+static struct error *read_secrets(struct outside *outside, struct arena *arena)
+{
+    struct keycloak *keycloak = keycloak_of(outside);
+    const struct outside_secret secrets[] = {
+        {keycloak->options.client_secret_file, &keycloak->client_secret},
+        {keycloak->options.admin_client_secret_file, &keycloak->admin_secret},
+    };
+    keycloak_token_forget(keycloak);
+    return outside_read_secrets(outside, arena, secrets, sizeof secrets / sizeof *secrets);
+}
+
+static void release(struct outside *outside)
+{
+    struct keycloak *keycloak = keycloak_of(outside);
+    keycloak_token_forget(keycloak);
+    free(keycloak);
+}
+
+/* ---- the wire ------------------------------------------------------------------------------------- */
+
+static const struct outside_wire wire = {
+    .name = "keycloak",
+    .rules = rules,
+    .keys_url = keys_url,
+    .create = keycloak_create,
+    .find = keycloak_find,
+    .login = keycloak_login,
+    .answer = keycloak_answer,
+    .refresh = keycloak_refresh,
+    .revoke = keycloak_revoke,
+    .sign_out = keycloak_sign_out,
+    .end_others = keycloak_end_others,
+    .change_password = keycloak_change_password,
+    .set_password = keycloak_set_password,
+    .confirm = keycloak_confirm,
+    .set_enabled = keycloak_set_enabled,
+    .set_attributes = keycloak_set_attributes,
+    .remove = keycloak_remove,
+    .check = keycloak_check,
+    .read_secrets = read_secrets,
+    .free = release,
+};
+
+/* Addresses that the calls go to. */
+static void set_addresses(struct keycloak *keycloak, struct arena *own)
+{
+    const char *realm = percent_encode(own, keycloak->options.realm, strlen(keycloak->options.realm));
+    keycloak->oidc = arena_format(own, "%s/realms/%s/protocol/openid-connect", keycloak->options.url, realm);
+    keycloak->sessions = arena_format(own, "%s/admin/realms/%s/sessions", keycloak->options.url, realm);
+    keycloak->users = arena_format(own, "%s/admin/realms/%s/users", keycloak->options.url, realm);
+}
+
+struct error *keycloak_new(struct arena *arena, const struct outside_options *outside,
+                           const struct keycloak_options *options, struct provider **provider_out)
+{
+    TRY(outside_check_address(arena, &wire, "url", options->url));
+    TRY(outside_check_address(arena, &wire, "jwks_url", options->keys_url));
+    struct keycloak *keycloak = calloc(1, sizeof *keycloak);
+    if (keycloak == NULL)
+        abort();
+    struct error *error = outside_open(&keycloak->outside, &wire, outside);
+    struct arena *own = keycloak->outside.arena;
+    keycloak->options = (struct keycloak_options){
+        .url = arena_text(own, options->url),
+        .realm = arena_text(own, options->realm),
+        .issuer = arena_text(own, options->issuer),
+        .keys_url = arena_text(own, options->keys_url),
+        .client_id = arena_text(own, options->client_id),
+        .client_secret_file = arena_text(own, options->client_secret_file),
+        .admin_client_id = arena_text(own, options->admin_client_id),
+        .admin_client_secret_file = arena_text(own, options->admin_client_secret_file),
+    };
+    set_addresses(keycloak, own);
+    return outside_ready(&keycloak->outside, arena, error, provider_out);
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: MIT */
+/* Setting up a realm: what is wanted, and the calls; for keycloak_setup*.c. */
+#ifndef GATEHOUSE_IDENTITY_KEYCLOAK_PROVISION_INT_H
+#define GATEHOUSE_IDENTITY_KEYCLOAK_PROVISION_INT_H
+
+#include "identity/keycloak/keycloak_int.h"
+#include "identity/provider_provision_int.h"
+
+/* One set-up on its way. */
+struct keycloak_setup {
+    const struct provider_setup *setup;
+    const struct configuration *configuration;
+    struct keycloak *keycloak;
+    const char *token; /* of the administrator who sets up */
+    const char *realm;
+    const char *base; /* {url}/admin/realms/{realm} */
+};
+
+/* A client as it is to be. */
+struct keycloak_client {
+    const char *id;
+    const char *secret_file; /* NULL: its secret is kept nowhere */
+    bool manages;            /* users, by its service account; else signs people in */
+};
+
+/* Names of what the configuration does not name. */
+#define KEYCLOAK_SETUP_REALM "gatehouse"
+#define KEYCLOAK_SETUP_CLIENT "gatehouse"
+#define KEYCLOAK_SETUP_ADMIN "gatehouse-admin"
+
+/* The client whose roles are rights in the realm, and the roles that the service account needs. */
+#define KEYCLOAK_MANAGEMENT "realm-management"
+extern const char *const keycloak_setup_roles[]; /* NULL at the end */
+
+const char *keycloak_setup_realm_name(const struct configuration *configuration);
+void keycloak_setup_clients(const struct configuration *configuration, struct keycloak_client clients_out[2]);
+
+/* ---- keycloak_setup_text.c: what is wanted, as JSON ------------------------------------------------ */
+
+/* Adds what is to be other of a realm; `old` NULL: it is to be made. */
+void keycloak_wanted_realm(struct arena *arena, const struct configuration *configuration, const struct document *old,
+                           struct wanted *wanted);
+
+/* The user profile over the one that the realm has (NULL: Keycloak's own of the start); NULL: it is right. */
+const char *keycloak_wanted_profile(struct arena *arena, const struct document *old);
+
+/* Adds what is to be other of a client; `old` NULL: it is to be made. */
+void keycloak_wanted_client(const struct keycloak_client *client, const struct document *old, struct wanted *wanted);
+
+/* A text as JSON. */
+const char *keycloak_json_text(struct arena *arena, const char *text);
+
+/* ---- keycloak_setup.c ------------------------------------------------------------------------------ */
+
+/*
+ * Makes a call below the realm's address as the administrator; `json` may be NULL. 404 is no error: *answer_out is NULL then,
+ * and where there was no body.
+ */
+struct error *keycloak_setup_call(struct keycloak_setup *task, struct arena *arena, const char *method, const char *path,
+                                  const char *json, const struct document **answer_out);
+
+/* ---- keycloak_setup_client.c ----------------------------------------------------------------------- */
+
+/* Makes or mends a client, keeps its secret, and gives its service account the roles. */
+struct error *keycloak_setup_client(struct keycloak_setup *task, struct arena *arena, const struct keycloak_client *client);
+
+#endif

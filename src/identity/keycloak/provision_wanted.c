@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* What Gatehouse wants of a realm, its user profile and its clients, as Keycloak takes it. */
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "identity/keycloak/provision_int.h"
+
+const char *const keycloak_setup_roles[] = {"manage-users", NULL};
+
+const char *keycloak_json_text(struct arena *arena, const char *text)
+{
+    struct buffer buffer;
+    buffer_init(&buffer, arena);
+    buffer_add_json_text(&buffer, text);
+    return buffer.bytes;
+}
+
+/* ---- the realm ------------------------------------------------------------------------------------ */
+
+static void want_flag(struct wanted *wanted, const struct document *old, const char *name, bool flag)
+{
+    if (!setup_is(old, name, flag))
+        wanted_add(wanted, name, setup_boolean(flag));
+}
+
+static void want_number(struct wanted *wanted, struct arena *arena, const struct document *old, const char *name,
+                        int64_t number)
+{
+    int64_t found = number + 1;
+    if (!document_integer(document_member(old, name), &found) || found != number)
+        wanted_add(wanted, name, arena_format(arena, "%lld", (long long)number));
+}
+
+/*
+ * The parts of a password policy ("length(12) and digits(1)") that ask nothing of the password stay; its length is ours, and
+ * what makes people change it now and then goes: it would become a required action.
+ */
+static const char *policy_over(struct arena *arena, const char *old, int64_t least)
+{
+    static const char *const kept[] = {"hashIterations(", "hashAlgorithm(", NULL};
+    struct buffer policy;
+    buffer_init(&policy, arena);
+    buffer_add_format(&policy, "length(%lld)", (long long)least);
+    while (old != NULL && *old != '\0') {
+        const char *end = strstr(old, " and ");
+        size_t length = end != NULL ? (size_t)(end - old) : strlen(old);
+        for (size_t i = 0; kept[i] != NULL; i++)
+            if (strncmp(old, kept[i], strlen(kept[i])) == 0)
+                buffer_add_format(&policy, " and %.*s", (int)length, old);
+        old = end != NULL ? end + strlen(" and ") : old + length;
+    }
+    return policy.bytes;
+}
+
+void keycloak_wanted_realm(struct arena *arena, const struct configuration *configuration, const struct document *old,
+                           struct wanted *wanted)
+{
+    const char *found = document_text(document_member(old, "passwordPolicy"));
+    const char *policy = policy_over(arena, found, configuration->password.minimum_length);
+    const char *algorithm = document_text(document_member(old, "defaultSignatureAlgorithm"));
+    want_flag(wanted, old, "enabled", true);
+    want_flag(wanted, old, "verifyEmail", false);
+    want_flag(wanted, old, "loginWithEmailAllowed", true);
+    want_flag(wanted, old, "duplicateEmailsAllowed", false);
+    want_number(wanted, arena, old, "quickLoginCheckMilliSeconds", 0);
+    want_number(wanted, arena, old, "accessTokenLifespan", configuration->identity.access_token_seconds);
+    want_number(wanted, arena, old, "ssoSessionIdleTimeout", configuration->identity.refresh_token_seconds);
+    want_number(wanted, arena, old, "ssoSessionMaxLifespan", configuration->identity.refresh_token_seconds);
+    if (found == NULL || strcmp(found, policy) != 0)
+        wanted_add(wanted, "passwordPolicy", keycloak_json_text(arena, policy));
+    if (algorithm == NULL || strcmp(algorithm, "RS256") != 0)
+        wanted_add(wanted, "defaultSignatureAlgorithm", "\"RS256\"");
+    if (old != NULL)
+        return;
+    wanted_add(wanted, "realm", keycloak_json_text(arena, keycloak_setup_realm_name(configuration)));
+    wanted_add(wanted, "registrationAllowed", "false");
+    /* With it, logins of one account at the same time are refused, right ones too. */
+    wanted_add(wanted, "bruteForceProtected", "false");
+    wanted_add(wanted, "sslRequired", "\"external\"");
+}
+
+/* ---- the user profile ----------------------------------------------------------------------------- */
+
+#define EVERYBODY "{\"view\":[\"admin\",\"user\"],\"edit\":[\"admin\",\"user\"]}"
+#define OURS "{\"view\":[\"admin\"],\"edit\":[\"admin\"]}"
+
+static const struct {
+    const char *name;
+    const char *json;
+    bool ours;
+} attributes[] = {
+    {"username", "{\"name\":\"username\",\"permissions\":" EVERYBODY
+                 ",\"validations\":{\"length\":{\"min\":3,\"max\":255}},\"multivalued\":false}", false},
+    {"email", "{\"name\":\"email\",\"permissions\":" EVERYBODY
+              ",\"validations\":{\"email\":{},\"length\":{\"max\":255}},\"multivalued\":false}", false},
+    {"firstName", "{\"name\":\"firstName\",\"permissions\":" EVERYBODY
+                  ",\"validations\":{\"length\":{\"max\":255}},\"multivalued\":false}", false},
+    {"lastName", "{\"name\":\"lastName\",\"permissions\":" EVERYBODY
+                 ",\"validations\":{\"length\":{\"max\":255}},\"multivalued\":false}", false},
+    {"permissions", "{\"name\":\"permissions\",\"permissions\":" OURS
+                    ",\"validations\":{\"length\":{\"max\":2048}},\"multivalued\":false}", true},
+    {"svcUserId", "{\"name\":\"svcUserId\",\"permissions\":" OURS
+                  ",\"validations\":{\"length\":{\"max\":64}},\"multivalued\":false}", true},
+    {"phoneNumber", "{\"name\":\"phoneNumber\",\"permissions\":" OURS
+                    ",\"validations\":{\"length\":{\"max\":32}},\"multivalued\":false}", true},
+    {"phoneNumberVerified", "{\"name\":\"phoneNumberVerified\",\"permissions\":" OURS
+                            ",\"validations\":{\"length\":{\"max\":8}},\"multivalued\":false}", true},
+};
+
+#define ATTRIBUTES (sizeof attributes / sizeof *attributes)
+
+static const struct document *declared(const struct document *list, const char *name)
+{
+    for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
+        const char *found = document_text(document_member(one, "name"));
+        if (found != NULL && strcmp(found, name) == 0)
+            return one;
+    }
+    return NULL;
+}
+
+static bool is_ours(const char *name)
+{
+    for (size_t i = 0; i < ATTRIBUTES; i++)
+        if (attributes[i].ours && strcmp(attributes[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Declared, and the administrators' alone to write. */
+static bool is_right(const struct document *one)
+{
+    const struct document *edit = document_member(document_member(one, "permissions"), "edit");
+    return one != NULL && setup_holds(edit, "admin") && !setup_holds(edit, "user");
+}
+
+/* Nobody could sign in before these were filled in. */
+static bool is_demanded(const struct document *one)
+{
+    return one != NULL && document_member(one, "required") != NULL;
+}
+
+static bool profile_is_right(const struct document *list)
+{
+    for (size_t i = 0; i < ATTRIBUTES; i++)
+        if (attributes[i].ours && !is_right(declared(list, attributes[i].name)))
+            return false;
+    for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
+        const char *name = document_text(document_member(one, "name"));
+        if (name != NULL && strcmp(name, "username") != 0 && strcmp(name, "email") != 0 && is_demanded(one))
+            return false;
+    }
+    return true;
+}
+
+static const char *attributes_over(struct arena *arena, const struct document *list)
+{
+    struct buffer json;
+    buffer_init(&json, arena);
+    for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
+        const char *name = document_text(document_member(one, "name"));
+        struct wanted wanted = {.count = 0};
+        if (name == NULL || (is_ours(name) && !is_right(one)))
+            continue;
+        if (strcmp(name, "username") != 0 && strcmp(name, "email") != 0)
+            wanted_add(&wanted, "required", NULL);
+        buffer_add_char(&json, json.length == 0 ? '[' : ',');
+        buffer_add_text(&json, wanted_merge(arena, &wanted, one, NULL));
+    }
+    for (size_t i = 0; i < ATTRIBUTES; i++) {
+        const struct document *one = declared(list, attributes[i].name);
+        if (attributes[i].ours ? is_right(one) : list != NULL)
+            continue;
+        buffer_add_char(&json, json.length == 0 ? '[' : ',');
+        buffer_add_text(&json, attributes[i].json);
+    }
+    buffer_add_char(&json, ']');
+    return json.bytes;
+}
+
+const char *keycloak_wanted_profile(struct arena *arena, const struct document *old)
+{
+    const struct document *list = document_member(old, "attributes");
+    struct wanted wanted = {.count = 0};
+    if (old != NULL && profile_is_right(list))
+        return NULL;
+    wanted_add(&wanted, "attributes", attributes_over(arena, list));
+    return wanted_merge(arena, &wanted, old, NULL);
+}
+
+/* ---- clients -------------------------------------------------------------------------------------- */
+
+void keycloak_wanted_client(const struct keycloak_client *client, const struct document *old, struct wanted *wanted)
+{
+    want_flag(wanted, old, "enabled", true);
+    want_flag(wanted, old, "publicClient", false);
+    want_flag(wanted, old, "bearerOnly", false);
+    want_flag(wanted, old, "standardFlowEnabled", false);
+    want_flag(wanted, old, "implicitFlowEnabled", false);
+    want_flag(wanted, old, "directAccessGrantsEnabled", !client->manages);
+    want_flag(wanted, old, "serviceAccountsEnabled", client->manages);
+}

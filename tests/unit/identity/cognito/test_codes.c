@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Codes that the provider mails and judges itself: Cognito's, by a strict pool of the tests' own (cognito_server.py). */
+#include "harness.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "base/error.h"
+#include "domain/support.h"
+#include "identity/provider_open.h"
+#include "identity/support_remote.h"
+
+/* The code of the last mail. */
+static const char *last_code(struct stage *stage)
+{
+    const char *mails = harness_read(stage->arena, arena_format(stage->arena, "%s/mails", stage->directory), NULL);
+    const char *found = NULL;
+    for (const char *at = strstr(mails, "\"code\": \""); at != NULL; at = strstr(at + 1, "\"code\": \""))
+        found = at + strlen("\"code\": \"");
+    assert_non_null(found);
+    return arena_copy(stage->arena, found, 6);
+}
+
+static const char *wrong_code(struct stage *stage)
+{
+    char *code = arena_text(stage->arena, last_code(stage));
+    code[0] = code[0] == '9' ? '0' : (char)(code[0] + 1);
+    return code;
+}
+
+static enum provider_outcome confirm(struct stage *stage, const char *subject, const char *code)
+{
+    enum provider_outcome outcome;
+    expect_ok(provider_confirm_by_code(stage->provider, stage->arena, subject, code, &outcome));
+    return outcome;
+}
+
+static enum provider_outcome send(struct stage *stage, const char *subject, enum provider_code code)
+{
+    enum provider_outcome outcome;
+    expect_ok(provider_send_code(stage->provider, stage->arena, subject, code, &outcome));
+    return outcome;
+}
+
+static enum provider_outcome reset(struct stage *stage, const char *subject, const char *code, const char *password)
+{
+    enum provider_outcome outcome;
+    expect_ok(provider_reset_by_code(stage->provider, stage->arena, subject, code, secret_of(password), &outcome));
+    return outcome;
+}
+
+static void a_member_confirms_with_the_code_of_the_pool(void **state)
+{
+    struct stage *stage = cognito_codes_stage_new(state);
+    assert_true(provider_has_codes(stage->provider));
+    struct person member = stage_given(stage, PROVIDER_AWAITING_CODE);
+    const char *first = last_code(stage);
+    assert_int_equal(confirm(stage, member.subject, wrong_code(stage)), PROVIDER_CODE_WRONG);
+    assert_int_equal(confirm(stage, NULL, first), PROVIDER_CODE_WRONG);
+    assert_int_equal(send(stage, member.subject, PROVIDER_CODE_CONFIRM), PROVIDER_OK);
+    if (strcmp(first, last_code(stage)) != 0)
+        assert_int_equal(confirm(stage, member.subject, first), PROVIDER_CODE_WRONG);
+    assert_int_equal(confirm(stage, member.subject, last_code(stage)), PROVIDER_OK);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+    assert_int_equal(confirm(stage, member.subject, last_code(stage)), PROVIDER_STATE);
+    assert_int_equal(send(stage, member.subject, PROVIDER_CODE_CONFIRM), PROVIDER_STATE);
+    stage_end(stage);
+}
+
+static void wrong_codes_are_counted_by_the_pool(void **state)
+{
+    struct stage *stage = cognito_codes_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_AWAITING_CODE);
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(confirm(stage, member.subject, wrong_code(stage)), PROVIDER_CODE_WRONG);
+    assert_int_equal(confirm(stage, member.subject, last_code(stage)), PROVIDER_CODE_WRONG);
+    stage_end(stage);
+}
+
+static void a_confirmation_whose_answer_is_lost_shows_with_the_next(void **state)
+{
+    struct stage *stage = cognito_codes_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_AWAITING_CODE);
+    enum provider_outcome outcome;
+    stage_fault(stage, "ConfirmSignUp", "lost");
+    struct error *error = provider_confirm_by_code(stage->provider, stage->arena, member.subject, last_code(stage), &outcome);
+    assert_non_null(error);
+    assert_int_equal(error->code, ERROR_IDENTITY_UNAVAILABLE);
+    assert_int_equal(confirm(stage, member.subject, last_code(stage)), PROVIDER_STATE);
+    stage_end(stage);
+}
+
+static void a_reset_takes_the_code_and_ends_sessions(void **state)
+{
+    struct stage *stage = cognito_codes_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_AWAITING_CODE);
+    struct provider_tokens tokens;
+    assert_int_equal(confirm(stage, member.subject, last_code(stage)), PROVIDER_OK);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    assert_int_equal(send(stage, member.subject, PROVIDER_CODE_RESET), PROVIDER_OK);
+    assert_int_equal(reset(stage, member.subject, wrong_code(stage), OTHER), PROVIDER_CODE_WRONG);
+    assert_int_equal(reset(stage, NULL, last_code(stage), OTHER), PROVIDER_CODE_WRONG);
+    assert_int_equal(reset(stage, member.subject, last_code(stage), "short"), PROVIDER_PASSWORD_REFUSED);
+    assert_int_equal(reset(stage, member.subject, last_code(stage), " begins with a blank"), PROVIDER_PASSWORD_REFUSED);
+    assert_true(stage_opens(stage, &member, tokens.access_token));
+    assert_int_equal(reset(stage, member.subject, last_code(stage), OTHER), PROVIDER_OK);
+    assert_false(stage_opens(stage, &member, tokens.access_token));
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
+    assert_int_equal(reset(stage, member.subject, last_code(stage), OTHER), PROVIDER_CODE_WRONG);
+    stage_end(stage);
+}
+
+static void who_awaits_the_first_login_gets_no_reset(void **state)
+{
+    struct stage *stage = cognito_codes_stage_new(state);
+    struct person owner = stage_given(stage, PROVIDER_INVITED);
+    assert_int_equal(send(stage, owner.subject, PROVIDER_CODE_RESET), PROVIDER_STATE);
+    stage_end(stage);
+}
+
+/* A provider without codes of its own is not opened, and the sentence says what to set. */
+static void only_a_provider_that_mails_codes_may_be_told_to(void **state)
+{
+    static const char *const names[] = {"embedded", "keycloak"};
+    struct arena *arena = harness_arena(state);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        struct configuration configuration = {.identity = {.provider = names[i], .codes = "provider"}};
+        struct provider_parts parts = {.configuration = &configuration};
+        struct provider *provider = NULL;
+        struct error *error = provider_open(arena, &parts, &provider);
+        assert_non_null(error);
+        assert_non_null(strstr(error->message, "[identity] codes = provider"));
+        assert_non_null(strstr(error->message, names[i]));
+    }
+}
+
+static void codes_are_ours_where_nothing_else_is_said(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    assert_false(provider_has_codes(stage->provider));
+    stage_end(stage);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_member_confirms_with_the_code_of_the_pool),
+    HARNESS_TEST(wrong_codes_are_counted_by_the_pool),
+    HARNESS_TEST(a_confirmation_whose_answer_is_lost_shows_with_the_next),
+    HARNESS_TEST(a_reset_takes_the_code_and_ends_sessions),
+    HARNESS_TEST(who_awaits_the_first_login_gets_no_reset),
+    HARNESS_TEST(only_a_provider_that_mails_codes_may_be_told_to),
+    HARNESS_TEST(codes_are_ours_where_nothing_else_is_said),
+};
+HARNESS_MODULE(codes, cases)

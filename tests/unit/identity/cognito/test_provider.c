@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: MIT */
+/* Cognito's adapter against a strict pool of the tests' own (cognito_server.py). */
+#include "harness.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "codec/signing_key.h"
+#include "domain/support.h"
+#include "identity/cognito/provider.h"
+#include "identity/support_remote.h"
+
+static void a_member_signs_in_once_confirmed(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_AWAITING_CODE);
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    expect_ok(provider_confirm(stage->provider, stage->arena, member.subject, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    expect_ok(provider_confirm(stage->provider, stage->arena, member.subject, &outcome));
+    assert_int_equal(outcome, PROVIDER_STATE);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+    stage_end(stage);
+}
+
+/* What the change of a password leaves at the pool is not worth calling the change failed, which it is not. */
+static void a_changed_password_is_changed_whatever_becomes_of_its_session(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens here, there;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &here, NULL), PROVIDER_OK);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &there, NULL), PROVIDER_OK);
+    stage_fault(stage, "RevokeToken", "html");
+    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, here.session_id,
+                                       secret_of(PERMANENT), secret_of(OTHER), &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    stage_expect_calls(stage, "RevokeToken", 1);
+    assert_true(stage_opens(stage, &member, here.access_token));
+    assert_false(stage_opens(stage, &member, there.access_token));
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
+    stage_end(stage);
+}
+
+static void public_calls_are_not_signed_and_the_others_are(void **state)
+{
+    static const char *const open[] = {"SignUp", "InitiateAuth", "RevokeToken"};
+    struct stage *stage = cognito_stage_new(state);
+    (void)stage_given(stage, PROVIDER_AWAITING_CODE);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens tokens;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    expect_ok(provider_logout(stage->provider, stage->arena, member.subject, tokens.session_id));
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+        assert_non_null(strstr(stage_log(stage), arena_format(stage->arena, "\"%s\", \"signed\": false", open[i])));
+    assert_non_null(strstr(stage_log(stage), "\"AdminCreateUser\", \"signed\": true"));
+    assert_null(strstr(stage_log(stage), "\"type\": \"application/x-www-form-urlencoded\""));
+    stage_end(stage);
+}
+
+static void attributes_are_sent_as_the_row_is(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    enum provider_outcome outcome;
+    struct provider_attributes attributes = {.email = member.email,
+                                             .set_verified = true,
+                                             .set_phone = true,
+                                             .set_permissions = true,
+                                             .email_verified = true,
+                                             .phone = NULL,
+                                             .permissions = "inv:*:w cus:*:w"};
+    expect_ok(provider_set_attributes(stage->provider, stage->arena, member.subject, &attributes, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    attributes.permissions = "";
+    expect_ok(provider_set_attributes(stage->provider, stage->arena, member.subject, &attributes, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    expect_ok(provider_set_attributes(stage->provider, stage->arena, id_text(stage->arena, id_new()), &attributes, &outcome));
+    assert_int_equal(outcome, PROVIDER_ABSENT);
+    stage_end(stage);
+}
+
+static void the_last_good_key_set_goes_on(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens tokens;
+    const struct key_set *keys = NULL, *again = NULL;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    expect_ok(provider_keys(stage->provider, stage->arena, false, &keys));
+    assert_int_equal(key_set_count(keys), 1);
+    size_t fetched = stage_count(stage, stage->calls->keys);
+    assert_int_equal(fetched, 1);
+    /* A stranger's token: asked once, and not again for a while, whatever the answer. */
+    stage_fault(stage, "Keys", "html");
+    for (int i = 0; i < 20; i++) {
+        expect_ok(provider_keys(stage->provider, stage->arena, true, &again));
+        assert_ptr_equal(keys, again);
+    }
+    assert_int_equal(stage_count(stage, stage->calls->keys), fetched + 1);
+    assert_true(stage_opens(stage, &member, tokens.access_token));
+    stage_end(stage);
+}
+
+/* Keys that could not be fetched anew for a day are not trusted any longer; and who finds none does not ask at once again. */
+static void the_last_good_key_set_ends_after_a_day(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct outside_keys *keys = &outside_of(stage->provider)->keys;
+    const struct key_set *found = NULL;
+    expect_ok(provider_keys(stage->provider, stage->arena, false, &found));
+    keys->fetched_at -= INT64_C(86401000);
+    keys->looked_at = 0;
+    stage_fault(stage, stage->calls->keys_fault, "html");
+    keys->asked_until = INT64_MAX;
+    expect_error(provider_keys(stage->provider, stage->arena, false, &found), ERROR_IDENTITY_UNAVAILABLE);
+    size_t asked = stage_count(stage, stage->calls->keys);
+    expect_error(provider_keys(stage->provider, stage->arena, false, &found), ERROR_IDENTITY_UNAVAILABLE);
+    expect_error(provider_keys(stage->provider, stage->arena, true, &found), ERROR_IDENTITY_UNAVAILABLE);
+    assert_int_equal(stage_count(stage, stage->calls->keys), asked);
+    keys->vain = false;
+    expect_ok(provider_keys(stage->provider, stage->arena, false, &found));
+    assert_int_equal(key_set_count(found), 1);
+    stage_end(stage);
+}
+
+/* While it cannot be fetched anew it is tried now and then, by a call that goes on with the last one. */
+static void a_set_that_is_due_is_tried_for_now_and_then(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct outside_keys *keys = &outside_of(stage->provider)->keys;
+    const struct key_set *first = NULL, *again = NULL;
+    expect_ok(provider_keys(stage->provider, stage->arena, false, &first));
+    keys->looked_at = keys->asked_until = 0;
+    stage_fault(stage, stage->calls->keys_fault, "status-500");
+    for (int i = 0; i < 20; i++) {
+        keys->looked_at = 0;
+        expect_ok(provider_keys(stage->provider, stage->arena, false, &again));
+        assert_ptr_equal(first, again);
+    }
+    assert_int_equal(stage_count(stage, stage->calls->keys), 2);
+    stage_end(stage);
+}
+
+/* What an operator changes in the files holds once the provider is told to forget. */
+static void secrets_are_read_again(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    enum provider_outcome outcome;
+    (void)stage_put(stage, "access-key", "wrong");
+    provider_forget(stage->provider);
+    expect_error(provider_set_enabled(stage->provider, stage->arena, member.subject, true, &outcome),
+                 ERROR_IDENTITY_UNAVAILABLE);
+    (void)stage_put(stage, "access-key", POOL_ACCESS_KEY);
+    provider_forget(stage->provider);
+    expect_ok(provider_set_enabled(stage->provider, stage->arena, member.subject, true, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    /* One that cannot be read takes nobody's place. */
+    assert_int_equal(unlink(arena_format(stage->arena, "%s/access-key", stage->directory)), 0);
+    provider_forget(stage->provider);
+    expect_ok(provider_set_enabled(stage->provider, stage->arena, member.subject, true, &outcome));
+    stage_end(stage);
+}
+
+static void addresses_that_are_not_usable_are_refused(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct outside_options outside = {.master = secret_of("0123456789abcdef0123456789abcdef")};
+    struct cognito_options options = {.endpoint = "http://cognito.example.org", .keys_url = "https://x.example/jwks"};
+    struct provider *provider;
+    expect_error(cognito_new(arena, &outside, &options, &provider), ERROR_INTERNAL);
+    options.endpoint = "https://cognito.example.org";
+    options.keys_url = "ftp://x.example/jwks";
+    expect_error(cognito_new(arena, &outside, &options, &provider), ERROR_INTERNAL);
+}
+
+static void an_account_that_cannot_be_marked_is_taken_back(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct arena *arena = stage->arena;
+    struct provider_account account = {.kind = PROVIDER_AWAITING_CODE, .user_id = id_new(), .email = "nobodys@example.com",
+                                       .permissions = "", .password = secret_of(PERMANENT)};
+    const char *subject = NULL;
+    enum provider_outcome outcome;
+    const char *denied = stage_put(stage, "denied", "AdminUpdateUserAttributes");
+    expect_error(provider_create(stage->provider, arena, &account, &subject, &outcome), ERROR_IDENTITY_UNAVAILABLE);
+    (void)unlink(denied);
+    expect_ok(provider_create(stage->provider, arena, &account, &subject, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    stage_end(stage);
+}
+
+static void who_tries_too_often_is_not_told_that_the_password_is_wrong(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct person owner = stage_given(stage, PROVIDER_INVITED);
+    struct provider_challenge challenge;
+    struct provider_tokens tokens;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    stage_fault(stage, "ChangePassword", "limit");
+    expect_error(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+                                          secret_of(PERMANENT), secret_of(OTHER), &outcome),
+                 ERROR_IDENTITY_UNAVAILABLE);
+    assert_int_equal(stage_login(stage, &owner, TEMPORARY, true, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
+    stage_fault(stage, "RespondToAuthChallenge", "limit");
+    expect_error(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(OTHER), &tokens, &outcome),
+                 ERROR_IDENTITY_UNAVAILABLE);
+    stage_end(stage);
+}
+
+/* Not the policy says so, but what any password has to look like at Cognito. */
+static void a_password_with_blanks_at_its_ends_is_refused_as_a_password(void **state)
+{
+    static const char blank[] = " begins with a blank";
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct person owner = stage_given(stage, PROVIDER_INVITED);
+    struct provider_challenge challenge;
+    struct provider_tokens tokens;
+    const char *subject;
+    enum provider_outcome outcome;
+    for (int kind = PROVIDER_INVITED; kind <= PROVIDER_CONFIRMED_ALREADY; kind++)
+        assert_int_equal(stage_create(stage, (enum provider_account_kind)kind, id_new(), "blank@example.com", blank, &subject),
+                         PROVIDER_PASSWORD_REFUSED);
+    assert_int_equal(stage_login(stage, &owner, TEMPORARY, true, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
+    expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(blank), &tokens, &outcome));
+    assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id, secret_of(PERMANENT),
+                                       secret_of(blank), &outcome));
+    assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
+    expect_ok(provider_set_password(stage->provider, stage->arena, member.subject, secret_of(blank), false, &outcome));
+    assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
+    stage_end(stage);
+}
+
+/* What changed nothing is not looked into: a sign-in more would be a guess that nobody counts. */
+static void a_change_that_was_not_sent_is_not_asked_about(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens tokens;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    stage_fault(stage, "InitiateAuth", "status-500");
+    expect_error(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+                                          secret_of(OTHER), secret_of(PERMANENT), &outcome),
+                 ERROR_IDENTITY_UNAVAILABLE);
+    stage_expect_calls(stage, "InitiateAuth", 2);
+    stage_end(stage);
+}
+
+static void a_second_factor_keeps_people_out_and_is_no_wrong_password(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens tokens;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    (void)stage_put(stage, "second-factor", "");
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_DISABLED);
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    expect_error(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+                                          secret_of(PERMANENT), secret_of(OTHER), &outcome),
+                 ERROR_IDENTITY_UNAVAILABLE);
+    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+                                       secret_of(TEMPORARY), secret_of(OTHER), &outcome));
+    assert_int_equal(outcome, PROVIDER_BAD_CREDENTIALS);
+    stage_end(stage);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_member_signs_in_once_confirmed),
+    HARNESS_TEST(a_changed_password_is_changed_whatever_becomes_of_its_session),
+    HARNESS_TEST(public_calls_are_not_signed_and_the_others_are),
+    HARNESS_TEST(attributes_are_sent_as_the_row_is),
+    HARNESS_TEST(the_last_good_key_set_goes_on),
+    HARNESS_TEST(the_last_good_key_set_ends_after_a_day),
+    HARNESS_TEST(a_set_that_is_due_is_tried_for_now_and_then),
+    HARNESS_TEST(secrets_are_read_again),
+    HARNESS_TEST(addresses_that_are_not_usable_are_refused),
+    HARNESS_TEST(an_account_that_cannot_be_marked_is_taken_back),
+    HARNESS_TEST(who_tries_too_often_is_not_told_that_the_password_is_wrong),
+    HARNESS_TEST(a_password_with_blanks_at_its_ends_is_refused_as_a_password),
+    HARNESS_TEST(a_change_that_was_not_sent_is_not_asked_about),
+    HARNESS_TEST(a_second_factor_keeps_people_out_and_is_no_wrong_password),
+};
+HARNESS_MODULE(cognito, cases)

@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Keycloak's adapter against a strict realm of the tests' own (keycloak_server.py). With GATEHOUSE_TEST_KEYCLOAK, the address
+ * of a real server, and GATEHOUSE_TEST_KEYCLOAK_SECRETS, the folder with the secrets of a quick start's clients, what needs no
+ * fault runs against its realm (tools/test providers).
+ */
+#include "harness.h"
+
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "support_database.h"
+#include "domain/support.h"
+#include "identity/keycloak/keycloak_int.h"
+#include "identity/support_remote.h"
+
+/* An account that awaits its code is told so, but only to who knows the password; a new password does not confirm it. */
+static void a_member_signs_in_once_confirmed(void **state)
+{
+    struct stage *stage = keycloak_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_AWAITING_CODE);
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_UNCONFIRMED);
+    assert_int_equal(stage_login(stage, &member, TEMPORARY, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    expect_ok(provider_set_password(stage->provider, stage->arena, member.subject, secret_of(OTHER), false, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_UNCONFIRMED);
+    expect_ok(provider_confirm(stage->provider, stage->arena, member.subject, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    expect_ok(provider_confirm(stage->provider, stage->arena, member.subject, &outcome));
+    assert_int_equal(outcome, PROVIDER_STATE);
+    expect_ok(provider_confirm(stage->provider, stage->arena, id_text(stage->arena, id_new()), &outcome));
+    assert_int_equal(outcome, PROVIDER_ABSENT);
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
+    stage_end(stage);
+}
+
+static enum provider_outcome set_permissions(struct stage *stage, const char *subject, const char *permissions)
+{
+    struct provider_attributes attributes = {.set_permissions = true, .permissions = permissions};
+    enum provider_outcome outcome;
+    expect_ok(provider_set_attributes(stage->provider, stage->arena, subject, &attributes, &outcome));
+    return outcome;
+}
+
+static struct keycloak_user account_of(struct stage *stage, const struct person *person)
+{
+    struct keycloak_user user;
+    outside_start(outside_of(stage->provider), OUTSIDE_ADMIN_MILLISECONDS);
+    expect_ok(keycloak_user_get(keycloak_of(outside_of(stage->provider)), stage->arena, person->subject, &user));
+    return user;
+}
+
+/* What a change does not name stays, though Keycloak takes accounts only whole. */
+static void a_change_keeps_everything_else(void **state)
+{
+    struct stage *stage = keycloak_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_INVITED);
+    enum provider_outcome outcome;
+    struct provider_attributes attributes = {.email = member.email, .set_verified = true, .set_phone = true,
+                                             .email_verified = true, .phone = "+49891", .phone_verified = true};
+    expect_ok(provider_set_attributes(stage->provider, stage->arena, member.subject, &attributes, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_int_equal(set_permissions(stage, member.subject, "inv:*:w cus:*:w"), PROVIDER_OK);
+    struct keycloak_user user = account_of(stage, &member);
+    assert_string_equal(keycloak_user_attribute(&user, "permissions"), "inv:*:w cus:*:w");
+    assert_string_equal(keycloak_user_attribute(&user, "phoneNumber"), "+49891");
+    assert_string_equal(keycloak_user_attribute(&user, "phoneNumberVerified"), "true");
+    assert_string_equal(keycloak_user_attribute(&user, "svcUserId"), id_text(stage->arena, member.id));
+    assert_true(user.email_verified && user.enabled && keycloak_user_is_temporary(&user));
+    assert_string_equal(user.email, member.email);
+    assert_int_equal(set_permissions(stage, member.subject, ""), PROVIDER_OK);
+    attributes.phone = NULL;
+    expect_ok(provider_set_attributes(stage->provider, stage->arena, member.subject, &attributes, &outcome));
+    user = account_of(stage, &member);
+    assert_null(keycloak_user_attribute(&user, "permissions"));
+    assert_null(keycloak_user_attribute(&user, "phoneNumber"));
+    assert_int_equal(set_permissions(stage, id_text(stage->arena, id_new()), "x:y:r"), PROVIDER_ABSENT);
+    assert_int_equal(stage_login(stage, &member, TEMPORARY, false, NULL, NULL), PROVIDER_NEW_PASSWORD_REQUIRED);
+    stage_end(stage);
+}
+
+#define WRITES 4
+
+/* A process of its own that writes one attribute several times; ends with 0 when all went well. */
+static void write_attribute(struct stage *stage, const struct person *person, int which)
+{
+    struct provider *provider = keycloak_stage_provider(stage, database_fixture_new());
+    for (int i = 0; i < WRITES; i++) {
+        const char *text = arena_format(stage->arena, "%d", i);
+        struct provider_attributes attributes = {.set_permissions = which == 0, .set_phone = which == 1,
+                                                 .set_verified = which == 2, .phone_verified = true,
+                                                 .email_verified = true, .permissions = text, .phone = text};
+        enum provider_outcome outcome;
+        if (provider_set_attributes(provider, stage->arena, person->subject, &attributes, &outcome) != NULL ||
+            outcome != PROVIDER_OK)
+            _exit(1);
+    }
+    _exit(0);
+}
+
+static void writes_at_the_same_time_lose_nothing(void **state)
+{
+    struct stage *stage = keycloak_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    pid_t children[3];
+    (void)stage_put(stage, "slow", "");
+    for (int i = 0; i < 3; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0)
+            write_attribute(stage, &member, i);
+    }
+    for (int i = 0; i < 3; i++) {
+        int status = -1;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    struct keycloak_user user = account_of(stage, &member);
+    assert_string_equal(keycloak_user_attribute(&user, "permissions"), "3");
+    assert_string_equal(keycloak_user_attribute(&user, "phoneNumber"), "3");
+    assert_string_equal(keycloak_user_attribute(&user, "phoneNumberVerified"), "true");
+    stage_end(stage);
+}
+
+/* An account that requires more than a new password cannot be signed in to here, and nothing of it is changed. */
+static void other_required_actions_are_not_answered(void **state)
+{
+    struct stage *stage = keycloak_stage_new(state);
+    struct person owner = stage_given(stage, PROVIDER_INVITED);
+    struct keycloak *keycloak = keycloak_of(outside_of(stage->provider));
+    struct keycloak_user user = account_of(stage, &owner);
+    const char *actions[] = {"UPDATE_PASSWORD", "UPDATE_PROFILE"};
+    struct provider_challenge challenge;
+    struct provider_tokens tokens;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &owner, TEMPORARY, false, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
+    user.actions = (struct text_list){actions, 2};
+    expect_ok(keycloak_user_put(keycloak, stage->arena, &user, NULL, 0, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(PERMANENT), &tokens,
+                                           &outcome));
+    assert_int_equal(outcome, PROVIDER_CHALLENGE_SPENT);
+    assert_int_equal(stage_login(stage, &owner, TEMPORARY, false, NULL, NULL), PROVIDER_DISABLED);
+    assert_int_equal(stage_login(stage, &owner, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    stage_end(stage);
+}
+
+/* Who is signed in while an administrator asks for more there still changes the password here. */
+static void other_required_actions_keep_nobody_from_another_password(void **state)
+{
+    struct stage *stage = keycloak_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct keycloak *keycloak = keycloak_of(outside_of(stage->provider));
+    struct keycloak_user user = account_of(stage, &member);
+    const char *actions[] = {"CONFIGURE_TOTP"};
+    struct provider_tokens tokens;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    enum provider_outcome outcome;
+    user.actions = (struct text_list){actions, 1};
+    expect_ok(keycloak_user_put(keycloak, stage->arena, &user, NULL, 0, &outcome));
+    static const struct {
+        const char *password, *new_password;
+        enum provider_outcome outcome;
+    } rows[] = {{TEMPORARY, OTHER, PROVIDER_BAD_CREDENTIALS}, {TEMPORARY, TEMPORARY, PROVIDER_BAD_CREDENTIALS},
+                {PERMANENT, PERMANENT, PROVIDER_SAME_PASSWORD}, {PERMANENT, OTHER, PROVIDER_OK}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+                                           secret_of(rows[i].password), secret_of(rows[i].new_password), &outcome));
+        assert_int_equal(outcome, rows[i].outcome);
+    }
+    user = account_of(stage, &member);
+    assert_true(keycloak_user_must(&user, "CONFIGURE_TOTP"));
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_DISABLED);
+    stage_end(stage);
+}
+
+/* What is open at Keycloak, by whichever application. */
+static size_t sessions_of(struct stage *stage, const struct person *person)
+{
+    struct keycloak *keycloak = keycloak_of(outside_of(stage->provider));
+    struct keycloak_call call;
+    keycloak_admin(keycloak, stage->arena, "GET", keycloak_path(stage->arena, person->subject, "/sessions"), &call);
+    expect_ok(keycloak_admin_call(keycloak, stage->arena, &call));
+    assert_int_equal(call.status, 200);
+    return document_count(call.answer);
+}
+
+static void another_password_ends_sessions_at_keycloak(void **state)
+{
+    struct stage *stage = keycloak_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens one, other, next;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &other, NULL), PROVIDER_OK);
+    /* Of another application: nothing here knows of it. */
+    sql(stage->database, stage->arena, "DELETE FROM session WHERE user_id = %s AND id <> %s", sql_id(stage->arena, member.id),
+        sql_id(stage->arena, one.session_id));
+    assert_int_equal(sessions_of(stage, &member), 2);
+    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, one.session_id, secret_of(PERMANENT),
+                                       secret_of(OTHER), &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_int_equal(sessions_of(stage, &member), 1);
+    expect_ok(provider_refresh(stage->provider, stage->arena, one.refresh_token, &next, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_true(stage_opens(stage, &member, next.access_token));
+    expect_ok(provider_set_password(stage->provider, stage->arena, member.subject, secret_of(PERMANENT), false, &outcome));
+    assert_int_equal(sessions_of(stage, &member), 0);
+    stage_end(stage);
+}
+
+/* The password holds then; that they did not end is in the log. */
+static void sessions_that_do_not_end_keep_no_password_from_holding(void **state)
+{
+    static const char *const faults[] = {"GET user/sessions", "DELETE session"};
+    for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
+        struct stage *stage = keycloak_scripted(state);
+        struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+        struct provider_tokens one;
+        enum provider_outcome outcome;
+        assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
+        assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+        stage_fault(stage, faults[i], "status-500");
+        expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, one.session_id, secret_of(PERMANENT),
+                                           secret_of(OTHER), &outcome));
+        assert_int_equal(outcome, PROVIDER_OK);
+        assert_int_equal(sessions_of(stage, &member), 2);
+        assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM outside_intent"), 0);
+        assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
+        stage_end(stage);
+    }
+}
+
+/* In a realm whose user names are addresses an account is renamed with its address; that nobody has it takes as long. */
+static void a_renamed_account_signs_in_by_the_address_here(void **state)
+{
+    struct stage *stage = keycloak_scripted(state);
+    struct keycloak *keycloak = keycloak_of(outside_of(stage->provider));
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct keycloak_user user = account_of(stage, &member);
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    size_t reads = stage_count(stage, "GET user");
+    assert_int_equal(stage_login(stage, NULL, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    assert_int_equal(stage_count(stage, "GET user"), reads + 1);
+    assert_int_equal(stage_count(stage, "grant password"), 2);
+    user.username = user.email = "moved@example.com";
+    expect_ok(keycloak_user_put(keycloak, stage->arena, &user, NULL, 0, &outcome));
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    assert_int_equal(stage_count(stage, "grant password"), 6);
+    stage_end(stage);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_member_signs_in_once_confirmed),
+    HARNESS_TEST(a_change_keeps_everything_else),
+    HARNESS_TEST(writes_at_the_same_time_lose_nothing),
+    HARNESS_TEST(other_required_actions_are_not_answered),
+    HARNESS_TEST(other_required_actions_keep_nobody_from_another_password),
+    HARNESS_TEST(another_password_ends_sessions_at_keycloak),
+    HARNESS_TEST(sessions_that_do_not_end_keep_no_password_from_holding),
+    HARNESS_TEST(a_renamed_account_signs_in_by_the_address_here),
+};
+HARNESS_MODULE(keycloak, cases)

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: MIT */
+/* What `gatehousectl check` says of a provider's configuration: each fault by itself, against the strict servers. */
+#include "harness.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "domain/support.h"
+#include "identity/support_remote.h"
+
+static struct outside_options outside_of_test(struct stage *stage)
+{
+    return (struct outside_options){.database = stage->database,
+                                    .master = secret_of("0123456789abcdef0123456789abcdef"),
+                                    .calls_max = 1,
+                                    .rest_seconds = 2};
+}
+
+/* What check says; "" where all is well. The provider is freed. */
+static const char *said(struct stage *stage, struct provider *provider)
+{
+    struct error *error = provider_check(provider, stage->arena);
+    const char *sentence = error == NULL ? "" : error->message;
+    if (error != NULL)
+        assert_int_equal(error->code, ERROR_IDENTITY_UNAVAILABLE);
+    provider_free(&provider);
+    return sentence;
+}
+
+static const char *pool_said(struct stage *stage, const struct cognito_options *options)
+{
+    struct outside_options outside = outside_of_test(stage);
+    struct provider *provider;
+    expect_ok(cognito_new(stage->arena, &outside, options, &provider));
+    return said(stage, provider);
+}
+
+static const char *realm_said(struct stage *stage, const struct keycloak_options *options)
+{
+    struct outside_options outside = outside_of_test(stage);
+    struct provider *provider;
+    expect_ok(keycloak_new(stage->arena, &outside, options, &provider));
+    return said(stage, provider);
+}
+
+static void expect(const char *sentence, const char *wanted)
+{
+    if (strstr(sentence, wanted) == NULL)
+        fail_msg("said \"%s\", not \"%s\"", sentence, wanted);
+}
+
+static void drop(struct stage *stage, const char *name)
+{
+    assert_int_equal(unlink(arena_format(stage->arena, "%s/%s", stage->directory, name)), 0);
+}
+
+/* A file of the server's directory that makes the fault, and what is said of it. */
+static const struct fault {
+    const char *name;
+    const char *text;
+    const char *wanted;
+} pool_faults[] = {
+    {"denied", "AdminGetUser", "may not call AdminGetUser"},
+    {"expired", "", "the clock of this host is wrong"},
+    {"skew", "3600", "differ by 3"},
+    {"noflow", "", "does not allow ALLOW_USER_PASSWORD_AUTH"},
+    {"lacks", "custom:permissions", "lacks the attribute custom:permissions"},
+    {"codes", "", "mails codes beside ours"},
+}, realm_faults[] = {
+    {"norights", "", "lacks the role manage-users"},
+    {"noaccount", "", "gatehouse-admin has no service account"},
+    {"nogrants", "", "gatehouse has no direct access grants"},
+    {"drops", "svcUserId", "does not declare permissions, svcUserId"},
+    {"skew", "-3600", "differ by 3"},
+};
+
+static void a_pool_that_is_right_is_said_to_be_so(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct cognito_options options = cognito_stage_options(stage);
+    assert_string_equal(pool_said(stage, &options), "");
+    /* Who may not look at the pool is not told of it. */
+    (void)stage_put(stage, "denied", "DescribeUserPool");
+    (void)stage_put(stage, "lacks", "custom:permissions");
+    assert_string_equal(pool_said(stage, &options), "");
+    stage_end(stage);
+}
+
+static void faults_of_a_pool_are_named(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct cognito_options options = cognito_stage_options(stage);
+    for (size_t i = 0; i < sizeof pool_faults / sizeof *pool_faults; i++) {
+        (void)stage_put(stage, pool_faults[i].name, pool_faults[i].text);
+        expect(pool_said(stage, &options), pool_faults[i].wanted);
+        drop(stage, pool_faults[i].name);
+    }
+    stage_end(stage);
+}
+
+static void wrong_settings_of_a_pool_are_named(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    const struct cognito_options right = cognito_stage_options(stage);
+    struct cognito_options options = right;
+    options.access_key_id = "AKIDOTHER";
+    expect(pool_said(stage, &options), "does not know the access key AKIDOTHER");
+    options = right;
+    options.secret_access_key_file = stage_put(stage, "other", "not the key");
+    expect(pool_said(stage, &options), "is not that of the access key");
+    options = right;
+    options.client_secret_file = options.secret_access_key_file;
+    expect(pool_said(stage, &options), "does not take our SECRET_HASH");
+    options = right;
+    options.user_pool_id = "eu-central-1_Other";
+    expect(pool_said(stage, &options), "no user pool eu-central-1_Other");
+    options = right;
+    options.client_id = "other";
+    expect(pool_said(stage, &options), "no app client other");
+    options = right;
+    options.issuer = "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Other";
+    expect(pool_said(stage, &options), "does not end with the user pool eu-central-1_Tests");
+    stage_end(stage);
+}
+
+/* Addresses that do not answer, or not over TLS. */
+static void wrong_addresses_are_named(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    const struct cognito_options right = cognito_stage_options(stage);
+    struct cognito_options options = right;
+    options.endpoint = "http://127.0.0.1:1";
+    expect(pool_said(stage, &options), "Nothing answers at http://127.0.0.1:1 (endpoint in [cognito])");
+    options = right;
+    options.endpoint = arena_format(stage->arena, "https%s", stage->url + strlen("http"));
+    expect(pool_said(stage, &options), "The TLS connection to https://127.0.0.1");
+    options = right;
+    options.keys_url = "http://127.0.0.1:1/keys";
+    expect(pool_said(stage, &options), "(jwks_url in [cognito])");
+    stage_end(stage);
+}
+
+static void faults_of_a_realm_are_named(void **state)
+{
+    struct stage *stage = keycloak_scripted(state);
+    struct keycloak_options options = keycloak_stage_options(stage);
+    assert_string_equal(realm_said(stage, &options), "");
+    for (size_t i = 0; i < sizeof realm_faults / sizeof *realm_faults; i++) {
+        (void)stage_put(stage, realm_faults[i].name, realm_faults[i].text);
+        expect(realm_said(stage, &options), realm_faults[i].wanted);
+        drop(stage, realm_faults[i].name);
+    }
+    stage_end(stage);
+}
+
+static void wrong_settings_of_a_realm_are_named(void **state)
+{
+    struct stage *stage = keycloak_scripted(state);
+    const struct keycloak_options right = keycloak_stage_options(stage);
+    struct keycloak_options options = right;
+    options.realm = "other";
+    expect(realm_said(stage, &options), "no realm other");
+    options = right;
+    options.issuer = "https://elsewhere.example/realms/gatehouse";
+    expect(realm_said(stage, &options), "and not https://elsewhere.example/realms/gatehouse");
+    options = right;
+    options.client_secret_file = stage_put(stage, "other", "not the secret");
+    expect(realm_said(stage, &options), "correct client_id or client_secret_file");
+    options = right;
+    options.admin_client_secret_file = options.client_secret_file = right.client_secret_file;
+    expect(realm_said(stage, &options), "correct admin_client_id or admin_client_secret_file");
+    options = right;
+    options.keys_url = arena_format(stage->arena, "%s/nowhere", stage->url);
+    expect(realm_said(stage, &options), "no key set for RS256");
+    options = right;
+    options.url = "http://127.0.0.1:1";
+    expect(realm_said(stage, &options), "Nothing answers at");
+    stage_end(stage);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_pool_that_is_right_is_said_to_be_so), HARNESS_TEST(faults_of_a_pool_are_named),
+    HARNESS_TEST(wrong_settings_of_a_pool_are_named),    HARNESS_TEST(wrong_addresses_are_named),
+    HARNESS_TEST(faults_of_a_realm_are_named),           HARNESS_TEST(wrong_settings_of_a_realm_are_named),
+};
+HARNESS_MODULE(check, cases)

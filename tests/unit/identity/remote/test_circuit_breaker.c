@@ -1,0 +1,340 @@
+/* SPDX-License-Identifier: MIT */
+/* The gate in front of a provider's calls. */
+#include "harness.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/metrics.h"
+#include "domain/support.h"
+#include "identity/support_remote.h"
+
+static enum web_outcome knock_by(struct stage *stage, struct provider *provider, const char **reason_out)
+{
+    struct outside *outside = outside_of(provider);
+    struct outside_answer answer;
+    struct web_call call = {.method = "GET", .url = outside->wire->keys_url(outside)};
+    outside_start(outside, OUTSIDE_LOGIN_MILLISECONDS);
+    return outside_call(outside, stage->arena, &call, &answer, reason_out);
+}
+
+static enum web_outcome knock(struct stage *stage, const char **reason_out)
+{
+    return knock_by(stage, stage->provider, reason_out);
+}
+
+/* One call that fails, or none. */
+static enum web_outcome knock_in_vain(struct stage *stage, struct provider *provider, const char **reason_out)
+{
+    stage_fault(stage, stage->calls->keys_fault, "status-500");
+    return knock_by(stage, provider, reason_out);
+}
+
+static int gate_file(struct stage *stage, struct outside_gate *gate_out)
+{
+    int file = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR);
+    assert_int_equal(pread(file, gate_out, sizeof *gate_out, OUTSIDE_GATE_AT), sizeof *gate_out);
+    return file;
+}
+
+static void gate_write(int file, const struct outside_gate *gate)
+{
+    assert_int_equal(pwrite(file, gate, sizeof *gate, OUTSIDE_GATE_AT), sizeof *gate);
+    (void)close(file);
+}
+
+/* As when the time has passed that a provider is left alone for. */
+static void rest_is_over(struct stage *stage)
+{
+    struct outside_gate gate;
+    int file = gate_file(stage, &gate);
+    assert_true(gate.closed_until > clock_monotonic());
+    gate.closed_until = clock_monotonic();
+    gate_write(file, &gate);
+}
+
+static void a_provider_that_fails_is_left_alone_for_a_while(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    const char *reason = NULL;
+    outside_of(stage->provider)->options.rest_seconds = 3600;
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
+    }
+    size_t before = stage_count(stage, stage->calls->keys);
+    for (int i = 0; i < 10; i++)
+        assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_non_null(strstr(reason, "recover"));
+    assert_int_equal(stage_count(stage, stage->calls->keys), before);
+    /* Its time over, a single failure is enough to close the gate again, and a success to open it. */
+    rest_is_over(stage);
+    assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    rest_is_over(stage);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_end(stage);
+}
+
+/* Another process at the first places, of which nothing is known but that; close the result to end it. */
+static int occupied(struct stage *stage, int64_t count)
+{
+    int other = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR | O_CREAT, 0600);
+    struct flock places = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = count};
+    assert_true(other >= 0 && fcntl(other, F_OFD_SETLK, &places) == 0);
+    return other;
+}
+
+static void more_calls_than_places_are_refused_at_once(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    const char *reason = NULL;
+    int other = occupied(stage, 1);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_non_null(strstr(reason, "waiting"));
+    (void)close(other); /* as when its process dies */
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_end(stage);
+}
+
+/* A worker of the pool in another process, until what is returned is closed. */
+static int start_worker(const char *metrics, const char *pool)
+{
+    int ready[2], over[2];
+    char byte;
+    assert_int_equal(pipe(ready) | pipe(over), 0);
+    if (fork() == 0) {
+        const char *problem;
+        (void)close(over[1]);
+        metrics_close();
+        if (metrics_open(metrics, &problem)) {
+            metrics_join(METRICS_WORKER, pool);
+            (void)!write(ready[1], "x", 1);
+            (void)!read(over[0], &byte, 1);
+        }
+        _exit(0);
+    }
+    (void)close(ready[1]);
+    (void)close(over[0]);
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    (void)close(ready[0]);
+    return over[1];
+}
+
+static void the_last_worker_of_a_pool_does_not_wait(void **state)
+{
+    struct stage *stage = keycloak_scripted(state);
+    const char *metrics = arena_format(stage->arena, "%s/metrics", stage->directory);
+    const char *reason = NULL;
+    metrics_close();
+    assert_true(metrics_open(metrics, &reason));
+    int worker = start_worker(metrics, "worker");
+    int other = occupied(stage, 1);
+    metrics_join(METRICS_WORKER, "worker");
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_string_equal(reason, OUTSIDE_NO_PLACE);
+    /* Those that only sign people in wait all together, and so may any other process. */
+    metrics_join(METRICS_WORKER, "login");
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    metrics_join(METRICS_JOBS, NULL);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    (void)close(other);
+    metrics_join(METRICS_WORKER, "worker");
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    (void)close(worker);
+    metrics_close();
+    stage_end(stage);
+}
+
+/* As long as a call may take when all is well; the machine may make it longer. */
+static void who_comes_late_waits_for_a_place_that_was_taken_just_now(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct outside_gate gate = {.taken_at = 0};
+    const char *reason = NULL;
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    int other = occupied(stage, 1);
+    int file = gate_file(stage, &gate);
+    int64_t begun = gate.taken_at = clock_monotonic();
+    gate_write(file, &gate);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_string_equal(reason, OUTSIDE_NO_PLACE);
+    assert_true(clock_monotonic() - begun >= 2000000);
+    (void)close(other);
+    stage_end(stage);
+}
+
+/* Who waits for another process's call waits for the provider, too. */
+static void who_holds_or_awaits_a_lock_has_a_place(void **state)
+{
+    struct stage *stage = keycloak_scripted(state);
+    struct outside *holder = outside_of(stage->provider);
+    struct provider *other = keycloak_stage_provider(stage, stage->database);
+    const char *reason = NULL;
+    holder->options.calls_max = outside_of(other)->options.calls_max = 1;
+    outside_start(holder, OUTSIDE_LOGIN_MILLISECONDS);
+    expect_ok(outside_lock(holder, stage->arena, "somebody"));
+    /* The holder's own calls need no other. */
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_forget_failures(stage);
+    assert_int_equal(knock_by(stage, other, &reason), WEB_UNREACHABLE);
+    assert_string_equal(reason, OUTSIDE_NO_PLACE);
+    struct error *error = outside_lock(outside_of(other), stage->arena, "somebody else");
+    assert_string_equal(error->detail, OUTSIDE_NO_PLACE);
+    outside_unlock(holder, stage->arena, "somebody");
+    assert_int_equal(knock_by(stage, other, &reason), WEB_ANSWERED);
+    provider_free(&other);
+    stage_end(stage);
+}
+
+/* An operator asks what is wrong just when calls are refused. */
+static void a_check_goes_past_a_closed_gate(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct outside_gate gate, after;
+    const char *reason = NULL;
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    int file = gate_file(stage, &gate);
+    outside_of(stage->provider)->options.rest_seconds = 3600;
+    gate.closed_until = clock_monotonic() + INT64_C(3000000000);
+    gate_write(file, &gate);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    int other = occupied(stage, 1);
+    expect_ok(provider_check(stage->provider, stage->arena));
+    (void)close(other);
+    (void)close(gate_file(stage, &after));
+    assert_int_equal(after.closed_until, gate.closed_until);
+    stage_end(stage);
+}
+
+static bool is_free(struct stage *stage, const char *subject)
+{
+    return sql_integer(stage->database, stage->arena, "SELECT IS_FREE_LOCK(SHA2(CONCAT(DATABASE(), '/account/', '%s'), 256))",
+                       subject) == 1;
+}
+
+static void a_lock_that_was_taken_twice_is_given_back_twice(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct outside *outside = outside_of(stage->provider);
+    outside_start(outside, OUTSIDE_LOGIN_MILLISECONDS);
+    expect_ok(outside_lock(outside, stage->arena, "somebody"));
+    expect_ok(outside_lock(outside, stage->arena, "somebody"));
+    outside_unlock(outside, stage->arena, "somebody");
+    assert_false(is_free(stage, "somebody"));
+    outside_unlock(outside, stage->arena, "somebody");
+    assert_true(is_free(stage, "somebody"));
+    stage_end(stage);
+}
+
+/* A process that was stopped with the lock on the state: the others judge by what they see themselves. */
+static void a_kept_lock_on_the_state_holds_back_no_call(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    const char *reason = NULL;
+    int other = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR | O_CREAT, 0600);
+    struct flock kept = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = OUTSIDE_GATE_AT, .l_len = 1};
+    assert_true(other >= 0 && fcntl(other, F_OFD_SETLK, &kept) == 0);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    outside_of(stage->provider)->options.rest_seconds = 3600;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_non_null(strstr(reason, "recover"));
+    (void)close(other);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_end(stage);
+}
+
+/* Of those that come when its time is over one tries, for all processes; one that is never heard of again is not waited for. */
+static void only_one_call_is_the_probe(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct outside_gate gate;
+    const char *reason = NULL;
+    outside_of(stage->provider)->options.rest_seconds = 3600;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
+    (void)unlink(arena_format(stage->arena, "%s/fault", stage->directory));
+    int file = gate_file(stage, &gate);
+    gate.closed_until = clock_monotonic();
+    gate.probe_until = gate.closed_until + INT64_C(3600000000);
+    gate_write(file, &gate);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    file = gate_file(stage, &gate);
+    gate.probe_until = clock_monotonic();
+    gate_write(file, &gate);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    (void)close(gate_file(stage, &gate));
+    assert_int_equal(gate.closed_until, 0);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_end(stage);
+}
+
+static void failures_of_all_processes_count_together(void **state)
+{
+    struct stage *stage = keycloak_scripted(state);
+    struct provider *other = keycloak_stage_provider(stage, stage->database);
+    const char *reason = NULL;
+    outside_of(stage->provider)->options.rest_seconds = outside_of(other)->options.rest_seconds = 3600;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(knock_in_vain(stage, i % 2 == 0 ? stage->provider : other, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_int_equal(knock_by(stage, other, &reason), WEB_UNREACHABLE);
+    provider_free(&other);
+    stage_end(stage);
+}
+
+/* A machine that was started again has a younger clock than its file. */
+static void what_was_noted_before_the_clock_began_is_void(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    const struct outside_gate gate = {.failures = 5, .closed_until = INT64_MAX / 2, .window_at = INT64_MAX / 2};
+    const char *reason = NULL;
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    gate_write(open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR), &gate);
+    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    stage_end(stage);
+}
+
+/* Some answers between the failures do not keep the gate open where most calls fail. */
+static void mostly_failing_is_failing(void **state)
+{
+    static const char pattern[] = "xx-xx-x";
+    struct stage *stage = cognito_stage_new(state);
+    struct outside_gate gate = {0};
+    const char *reason = NULL;
+    outside_of(stage->provider)->options.rest_seconds = 3600;
+    /* On a machine so slow that the window ends in between it is tried again. */
+    for (int round = 0; round < 10 && gate.closed_until == 0; round++) {
+        stage_forget_failures(stage);
+        for (size_t i = 0; pattern[i] != '\0'; i++)
+            (void)(pattern[i] == 'x' ? knock_in_vain(stage, stage->provider, &reason) : knock(stage, &reason));
+        (void)close(gate_file(stage, &gate));
+        assert_true(gate.closed_until != 0 || gate.window_calls < (int64_t)strlen(pattern));
+    }
+    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    stage_end(stage);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_provider_that_fails_is_left_alone_for_a_while),
+    HARNESS_TEST(more_calls_than_places_are_refused_at_once),
+    HARNESS_TEST(the_last_worker_of_a_pool_does_not_wait),
+    HARNESS_TEST(who_comes_late_waits_for_a_place_that_was_taken_just_now),
+    HARNESS_TEST(a_check_goes_past_a_closed_gate),
+    HARNESS_TEST(who_holds_or_awaits_a_lock_has_a_place),
+    HARNESS_TEST(a_lock_that_was_taken_twice_is_given_back_twice),
+    HARNESS_TEST(a_kept_lock_on_the_state_holds_back_no_call),
+    HARNESS_TEST(only_one_call_is_the_probe),
+    HARNESS_TEST(failures_of_all_processes_count_together),
+    HARNESS_TEST(what_was_noted_before_the_clock_began_is_void),
+    HARNESS_TEST(mostly_failing_is_failing),
+};
+HARNESS_MODULE(gate, cases)

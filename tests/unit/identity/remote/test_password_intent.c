@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: MIT */
+/* Changes of a password whose answer is lost: no old session lives on, and what the provider did is found out afterwards. */
+#include "harness.h"
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "domain/support.h"
+#include "identity/support_remote.h"
+
+typedef struct stage *(*stage_maker)(void **state);
+static const stage_maker makers[] = {cognito_stage_new, keycloak_scripted};
+
+/* As if so much more time had passed. */
+static void pass_by(struct stage *stage, const char *time)
+{
+    sql(stage->database, stage->arena, "UPDATE outside_intent SET asked_at = asked_at - INTERVAL %s, due_at = due_at - INTERVAL %s",
+        time, time);
+}
+
+static void pass(struct stage *stage)
+{
+    pass_by(stage, "1 MINUTE");
+}
+
+static size_t unsettled(struct stage *stage)
+{
+    struct id *users;
+    size_t count;
+    expect_ok(provider_unsettled(stage->provider, stage->arena, 10, &users, &count));
+    return count;
+}
+
+static enum provider_settlement settle(struct stage *stage, const struct person *person)
+{
+    enum provider_settlement settlement;
+    pass(stage);
+    expect_ok(provider_settle(stage->provider, stage->arena, person->id, &settlement));
+    assert_int_equal(unsettled(stage), 0);
+    return settlement;
+}
+
+/* Sets a password, the answer to which never comes. */
+static void set_in_vain(struct stage *stage, const struct person *person, bool temporary, const char *fault)
+{
+    enum provider_outcome outcome;
+    stage_fault(stage, stage->calls->set_password, fault);
+    struct error *error = provider_set_password(stage->provider, stage->arena, person->subject, secret_of(OTHER), temporary,
+                                                &outcome);
+    assert_non_null(error);
+    assert_int_equal(error->code, ERROR_IDENTITY_UNAVAILABLE);
+}
+
+static void a_lost_answer_ends_sessions_and_is_found_out(void **state)
+{
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        struct stage *stage = makers[i](state);
+        struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+        struct provider_tokens tokens;
+        assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+        set_in_vain(stage, &member, false, "lost");
+        assert_false(stage_opens(stage, &member, tokens.access_token));
+        assert_int_equal(unsettled(stage), 0);
+        pass(stage);
+        assert_int_equal(unsettled(stage), 1);
+        assert_int_equal(settle(stage, &member), PROVIDER_CHANGED);
+        assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
+        stage_end(stage);
+    }
+}
+
+static void a_temporary_one_is_known_as_such(void **state)
+{
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        struct stage *stage = makers[i](state);
+        struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+        set_in_vain(stage, &member, true, "lost");
+        assert_int_equal(settle(stage, &member), PROVIDER_CHANGED_TO_TEMPORARY);
+        assert_int_equal(sql_integer(stage->database, stage->arena,
+                                    "SELECT temporary_until IS NOT NULL FROM outside_account WHERE user_id = %s",
+                                    sql_id(stage->arena, member.id)),
+                         1);
+        stage_end(stage);
+    }
+}
+
+static void what_was_not_carried_out_is_found_out_too(void **state)
+{
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        struct stage *stage = makers[i](state);
+        struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+        set_in_vain(stage, &member, false, "status-500");
+        assert_int_equal(settle(stage, &member), PROVIDER_NOT_CHANGED);
+        assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+        stage_end(stage);
+    }
+}
+
+/* A refusal is an answer: nothing ends, nothing waits. */
+static void a_refusal_leaves_sessions_and_no_intent(void **state)
+{
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        struct stage *stage = makers[i](state);
+        struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+        struct provider_tokens tokens;
+        enum provider_outcome outcome;
+        assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+        expect_ok(provider_set_password(stage->provider, stage->arena, member.subject, secret_of("short"), false, &outcome));
+        assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
+        assert_true(stage_opens(stage, &member, tokens.access_token));
+        pass(stage);
+        assert_int_equal(unsettled(stage), 0);
+        stage_end(stage);
+    }
+}
+
+/* The process died between the call and its answer: only the intent is left, and the session that was to go on does. */
+static void a_crash_leaves_the_intent(void **state)
+{
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        struct stage *stage = makers[i](state);
+        struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+        struct provider_tokens here, there;
+        assert_int_equal(stage_login(stage, &member, PERMANENT, false, &here, NULL), PROVIDER_OK);
+        assert_int_equal(stage_login(stage, &member, PERMANENT, false, &there, NULL), PROVIDER_OK);
+        struct outside_intent intent = {.user = member.id, .password = secret_of(PERMANENT), .keep = here.session_id};
+        expect_ok(outside_intend(outside_of(stage->provider), stage->arena, &intent));
+        pass(stage);
+        assert_int_equal(settle(stage, &member), PROVIDER_CHANGED_BY_OWNER);
+        assert_true(stage_opens(stage, &member, here.access_token));
+        assert_false(stage_opens(stage, &member, there.access_token));
+        stage_end(stage);
+    }
+}
+
+static void a_provider_that_is_down_is_asked_again(void **state)
+{
+    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
+        struct stage *stage = makers[i](state);
+        struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+        enum provider_settlement settlement;
+        set_in_vain(stage, &member, false, "lost");
+        pass(stage);
+        for (int attempt = 0; attempt < 3; attempt++) {
+            stage_fault(stage, stage->calls->login, "status-500");
+            assert_non_null(provider_settle(stage->provider, stage->arena, member.id, &settlement));
+            assert_int_equal(unsettled(stage), 0);
+            pass_by(stage, "3 MINUTE");
+            assert_int_equal(unsettled(stage), 1);
+        }
+        assert_int_equal(settle(stage, &member), PROVIDER_CHANGED);
+        stage_end(stage);
+    }
+}
+
+/* Each attempt waits twice as long as the one before, to an hour. */
+static void it_is_asked_ever_less_often(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    static const int seconds[] = {20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600};
+    set_in_vain(stage, &member, false, "lost");
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
+        enum provider_settlement settlement;
+        sql(stage->database, stage->arena, "UPDATE outside_intent SET due_at = UTC_TIMESTAMP(3)");
+        stage_forget_failures(stage);
+        stage_fault(stage, stage->calls->login, "status-500");
+        assert_non_null(provider_settle(stage->provider, stage->arena, member.id, &settlement));
+        assert_in_range(sql_integer(stage->database, stage->arena,
+                                    "SELECT TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), due_at) FROM outside_intent"),
+                        seconds[i] / 2, seconds[i]);
+    }
+    pass_by(stage, "2 HOUR");
+    assert_int_equal(settle(stage, &member), PROVIDER_CHANGED);
+    stage_end(stage);
+}
+
+static void after_a_week_it_is_given_up(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    enum provider_settlement settlement;
+    set_in_vain(stage, &member, false, "lost");
+    pass_by(stage, "8 DAY");
+    assert_int_equal(unsettled(stage), 1);
+    stage_fault(stage, stage->calls->login, "status-500");
+    assert_non_null(provider_settle(stage->provider, stage->arena, member.id, &settlement));
+    assert_int_equal(settlement, PROVIDER_NOT_CHANGED);
+    pass_by(stage, "1 DAY");
+    assert_int_equal(unsettled(stage), 0);
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM outside_intent"), 0);
+    stage_end(stage);
+}
+
+/* A week is for errors: an answer counts however late it is. */
+static void who_was_away_for_long_still_finds_out(void **state)
+{
+    struct stage *stage = keycloak_scripted(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    set_in_vain(stage, &member, false, "lost");
+    pass_by(stage, "30 DAY");
+    assert_int_equal(settle(stage, &member), PROVIDER_CHANGED);
+    stage_end(stage);
+}
+
+/* Two changes without an answer: the later one does not make the earlier one forgotten, whichever was carried out. */
+static void of_several_lost_answers_each_is_found_out(void **state)
+{
+    static const char *const faults[][2] = {{"lost", "status-500"}, {"status-500", "lost"}};
+    for (size_t i = 0; i < 2 * sizeof makers / sizeof *makers; i++) {
+        struct stage *stage = makers[i / 2](state);
+        struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+        enum provider_settlement first, second;
+        set_in_vain(stage, &member, true, faults[i % 2][0]);
+        enum provider_outcome outcome;
+        stage_fault(stage, stage->calls->set_password, faults[i % 2][1]);
+        expect_error(provider_set_password(stage->provider, stage->arena, member.subject, secret_of("a-third-password-3"), false,
+                                           &outcome),
+                     ERROR_IDENTITY_UNAVAILABLE);
+        pass(stage);
+        assert_int_equal(unsettled(stage), 2);
+        expect_ok(provider_settle(stage->provider, stage->arena, member.id, &first));
+        expect_ok(provider_settle(stage->provider, stage->arena, member.id, &second));
+        assert_int_equal(first, i % 2 == 0 ? PROVIDER_CHANGED_TO_TEMPORARY : PROVIDER_NOT_CHANGED);
+        assert_int_equal(second, i % 2 == 0 ? PROVIDER_NOT_CHANGED : PROVIDER_CHANGED);
+        assert_int_equal(unsettled(stage), 0);
+        expect_ok(provider_settle(stage->provider, stage->arena, member.id, &first));
+        assert_int_equal(first, PROVIDER_NOT_CHANGED);
+        stage_end(stage);
+    }
+}
+
+/* Of two changes at once, one that was answered and one that lost its process. */
+static void an_answer_takes_its_own_intent_alone(void **state)
+{
+    struct stage *stage = cognito_stage_new(state);
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct outside *outside = outside_of(stage->provider);
+    struct outside_intent first = {.user = member.id, .password = secret_of(OTHER)};
+    struct outside_intent second = first;
+    expect_ok(outside_intend(outside, stage->arena, &first));
+    expect_ok(outside_intend(outside, stage->arena, &second));
+    pass(stage);
+    assert_int_equal(unsettled(stage), 2);
+    expect_ok(outside_carried_out(outside, stage->arena, &first));
+    assert_int_equal(unsettled(stage), 1);
+    expect_ok(outside_answered(outside, stage->arena, &second, NULL, PROVIDER_PASSWORD_REFUSED));
+    assert_int_equal(unsettled(stage), 0);
+    stage_end(stage);
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_lost_answer_ends_sessions_and_is_found_out), HARNESS_TEST(a_temporary_one_is_known_as_such),
+    HARNESS_TEST(what_was_not_carried_out_is_found_out_too),    HARNESS_TEST(a_refusal_leaves_sessions_and_no_intent),
+    HARNESS_TEST(a_crash_leaves_the_intent),                    HARNESS_TEST(a_provider_that_is_down_is_asked_again),
+    HARNESS_TEST(it_is_asked_ever_less_often),                  HARNESS_TEST(after_a_week_it_is_given_up),
+    HARNESS_TEST(who_was_away_for_long_still_finds_out),        HARNESS_TEST(of_several_lost_answers_each_is_found_out),
+    HARNESS_TEST(an_answer_takes_its_own_intent_alone),
+};
+HARNESS_MODULE(intent, cases)

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: MIT */
+/* What holds with every provider over a wire, each case with each of them. */
+#include "harness.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "domain/account/session.h"
+#include "domain/support.h"
+#include "identity/support_remote.h"
+
+static void a_first_login_takes_two_steps(struct stage *stage)
+{
+    struct person owner = stage_given(stage, PROVIDER_INVITED);
+    struct provider_challenge challenge;
+    struct provider_tokens tokens;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &owner, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    assert_int_equal(stage_login(stage, &owner, TEMPORARY, true, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
+    expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(TEMPORARY), &tokens,
+                                           &outcome));
+    assert_int_equal(outcome, PROVIDER_SAME_PASSWORD);
+    expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of("short"), &tokens,
+                                           &outcome));
+    assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
+    expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(PERMANENT), &tokens,
+                                           &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_true(stage_opens(stage, &owner, tokens.access_token));
+    assert_in_range(tokens.expires_in, 890, 900);
+    expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(OTHER), &tokens,
+                                           &outcome));
+    assert_int_equal(outcome, PROVIDER_CHALLENGE_SPENT);
+    assert_int_equal(stage_login(stage, &owner, TEMPORARY, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    assert_int_equal(stage_login(stage, &owner, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+    stage_end(stage);
+}
+
+static void a_temporary_password_holds_as_long_as_we_say(struct stage *stage)
+{
+    struct person owner = stage_given(stage, PROVIDER_INVITED);
+    enum provider_outcome outcome;
+    sql(stage->database, stage->arena,
+        "UPDATE outside_account SET temporary_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE user_id = %s",
+        sql_id(stage->arena, owner.id));
+    assert_int_equal(stage_login(stage, &owner, TEMPORARY, false, NULL, NULL), PROVIDER_TEMPORARY_EXPIRED);
+    expect_ok(provider_invite_again(stage->provider, stage->arena, owner.subject, secret_of(OTHER), &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_int_equal(stage_login(stage, &owner, TEMPORARY, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    assert_int_equal(stage_login(stage, &owner, OTHER, false, NULL, NULL), PROVIDER_NEW_PASSWORD_REQUIRED);
+    sql(stage->database, stage->arena, "UPDATE user SET status = 'active' WHERE id = %s", sql_id(stage->arena, owner.id));
+    expect_ok(provider_invite_again(stage->provider, stage->arena, owner.subject, secret_of(TEMPORARY), &outcome));
+    assert_int_equal(outcome, PROVIDER_STATE);
+    assert_int_equal(stage_login(stage, &owner, OTHER, false, NULL, NULL), PROVIDER_NEW_PASSWORD_REQUIRED);
+    stage_end(stage);
+}
+
+/* The process that signed somebody in died before it could write that down. */
+static void an_invitation_never_replaces_a_password_that_was_chosen(struct stage *stage)
+{
+    struct person owner = stage_given(stage, PROVIDER_INVITED);
+    struct provider_challenge challenge;
+    struct provider_tokens tokens;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &owner, TEMPORARY, true, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
+    expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(PERMANENT), &tokens,
+                                           &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    sql(stage->database, stage->arena,
+        "UPDATE outside_account SET temporary_until = UTC_TIMESTAMP(3) + INTERVAL 1 DAY WHERE user_id = %s",
+        sql_id(stage->arena, owner.id));
+    expect_ok(provider_invite_again(stage->provider, stage->arena, owner.subject, secret_of(OTHER), &outcome));
+    assert_int_equal(outcome, PROVIDER_STATE);
+    assert_int_equal(stage_login(stage, &owner, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+    stage_end(stage);
+}
+
+static void nobody_and_a_wrong_password_are_told_alike(struct stage *stage)
+{
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    assert_int_equal(stage_login(stage, NULL, PERMANENT, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    stage_expect_calls(stage, stage->calls->login, 2);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, true, NULL, NULL), PROVIDER_PERMANENT_PASSWORD);
+    stage_expect_calls(stage, stage->calls->revoke, 1);
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM session WHERE user_id = %s",
+                                 sql_id(stage->arena, member.id)),
+                     0);
+    stage_end(stage);
+}
+
+static void refresh_tokens_are_ours_rotate_and_tell_copies(struct stage *stage)
+{
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens first, second, third;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &first, NULL), PROVIDER_OK);
+    assert_int_equal(strlen(first.refresh_token), 43);
+    expect_ok(provider_refresh(stage->provider, stage->arena, first.refresh_token, &second, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_string_not_equal(first.refresh_token, second.refresh_token);
+    assert_true(stage_opens(stage, &member, second.access_token));
+    /* Within the grace the spent one is answered once more. */
+    expect_ok(provider_refresh(stage->provider, stage->arena, first.refresh_token, &third, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_string_equal(third.refresh_token, second.refresh_token);
+    assert_true(stage_opens(stage, &member, third.access_token));
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM identity_refresh WHERE session_id = %s",
+                                 sql_id(stage->arena, first.session_id)),
+                     2);
+    /* So it is when the successor has been used. */
+    expect_ok(provider_refresh(stage->provider, stage->arena, second.refresh_token, &third, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    expect_ok(provider_refresh(stage->provider, stage->arena, first.refresh_token, &third, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_string_equal(third.refresh_token, second.refresh_token);
+    sql(stage->database, stage->arena,
+        "UPDATE identity_refresh SET spent_at = spent_at - INTERVAL 11 SECOND WHERE spent_at IS NOT NULL");
+    expect_ok(provider_refresh(stage->provider, stage->arena, first.refresh_token, &third, &outcome));
+    assert_int_equal(outcome, PROVIDER_TOKEN_REUSED);
+    assert_true(id_equal(third.user_id, member.id));
+    assert_false(stage_opens(stage, &member, second.access_token));
+    expect_ok(provider_refresh(stage->provider, stage->arena, second.refresh_token, &third, &outcome));
+    assert_int_equal(outcome, PROVIDER_TOKEN_INVALID);
+    expect_ok(provider_refresh(stage->provider, stage->arena, "no token of ours", &third, &outcome));
+    assert_int_equal(outcome, PROVIDER_TOKEN_INVALID);
+    stage_end(stage);
+}
+
+static void ended_sessions_open_nothing_though_their_tokens_verify(struct stage *stage)
+{
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens one, other;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &other, NULL), PROVIDER_OK);
+    assert_true(stage_opens(stage, &member, one.access_token) && stage_opens(stage, &member, other.access_token));
+    expect_ok(provider_logout(stage->provider, stage->arena, member.subject, one.session_id));
+    assert_false(stage_opens(stage, &member, one.access_token));
+    assert_true(stage_opens(stage, &member, other.access_token));
+    stage_expect_calls(stage, stage->calls->revoke, 1);
+    expect_ok(provider_set_enabled(stage->provider, stage->arena, member.subject, false, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_false(stage_opens(stage, &member, other.access_token));
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    expect_ok(provider_set_enabled(stage->provider, stage->arena, member.subject, true, &outcome));
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
+    assert_false(stage_opens(stage, &member, other.access_token));
+    size_t told = stage_count(stage, stage->calls->sign_out);
+    expect_ok(provider_logout_all(stage->provider, stage->arena, member.subject));
+    assert_false(stage_opens(stage, &member, one.access_token));
+    stage_expect_calls(stage, stage->calls->sign_out, told + 1);
+    stage_end(stage);
+}
+
+/* A token from a sign-in page of the provider's own: unknown to us until it comes. */
+static void a_session_that_began_elsewhere_can_be_ended_here(struct stage *stage)
+{
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens one, other;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &other, NULL), PROVIDER_OK);
+    sql(stage->database, stage->arena, "DELETE FROM session WHERE user_id = %s", sql_id(stage->arena, member.id));
+    assert_true(stage_opens(stage, &member, one.access_token));
+    expect_ok(provider_logout_all(stage->provider, stage->arena, member.subject));
+    assert_false(stage_opens(stage, &member, one.access_token));
+    /* Not even one that was never seen before. */
+    assert_false(stage_opens(stage, &member, other.access_token));
+    stage_end(stage);
+}
+
+/* The database fails between the provider's answer and our rows. */
+static void what_does_not_become_a_session_is_closed_at_the_provider(struct stage *stage)
+{
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_login attempt = {
+        .subject = member.subject, .user_id = member.id, .email = member.email, .password = secret_of(PERMANENT)};
+    struct provider_tokens tokens;
+    struct provider_challenge challenge;
+    enum provider_outcome outcome;
+    sql(stage->database, stage->arena, "RENAME TABLE outside_session TO away");
+    struct error *error = provider_login(stage->provider, stage->arena, &attempt, &tokens, &challenge, &outcome);
+    sql(stage->database, stage->arena, "RENAME TABLE away TO outside_session");
+    assert_non_null(error);
+    stage_expect_calls(stage, stage->calls->revoke, 1);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+    stage_expect_calls(stage, stage->calls->revoke, 1);
+    stage_end(stage);
+}
+
+/* Later tokens of such a session name it likewise, for as long as the provider renews them. */
+static void a_session_that_began_elsewhere_stays_ended(struct stage *stage)
+{
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens one;
+    uint64_t count;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
+    sql(stage->database, stage->arena, "DELETE FROM session WHERE user_id = %s", sql_id(stage->arena, member.id));
+    assert_true(stage_opens(stage, &member, one.access_token));
+    expect_ok(provider_logout(stage->provider, stage->arena, member.subject, one.session_id));
+    sql(stage->database, stage->arena,
+        "UPDATE session SET expires_at = expires_at - INTERVAL 3 DAY, ended_at = ended_at - INTERVAL 3 DAY WHERE user_id = %s",
+        sql_id(stage->arena, member.id));
+    expect_ok(session_purge(stage->database, stage->arena, 1000, &count));
+    assert_false(stage_opens(stage, &member, one.access_token));
+    stage_end(stage);
+}
+
+/* A provider may renew its sessions for longer than ours live. */
+static void a_session_that_began_elsewhere_ends_when_ours_do(struct stage *stage)
+{
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens old, recent;
+    (void)stage_put(stage, "age", "2592001");
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &old, NULL), PROVIDER_OK);
+    (void)stage_put(stage, "age", "2588400");
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &recent, NULL), PROVIDER_OK);
+    sql(stage->database, stage->arena, "DELETE FROM session WHERE user_id = %s", sql_id(stage->arena, member.id));
+    assert_false(stage_opens(stage, &member, old.access_token));
+    assert_true(stage_opens(stage, &member, recent.access_token));
+    assert_int_equal(sql_integer(stage->database, stage->arena,
+                                 "SELECT COUNT(*) FROM session WHERE user_id = %s AND expires_at <= UTC_TIMESTAMP(3) + INTERVAL 1 HOUR",
+                                 sql_id(stage->arena, member.id)),
+                     1);
+    stage_end(stage);
+}
+
+static void passwords_are_changed_set_and_judged(struct stage *stage)
+{
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens one, other;
+    struct provider *provider = stage->provider;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &other, NULL), PROVIDER_OK);
+#define CHANGE(old, new) \
+    expect_ok(provider_change_password(provider, stage->arena, member.subject, one.session_id, secret_of(old), secret_of(new), &outcome))
+    CHANGE(OTHER, TEMPORARY);
+    assert_int_equal(outcome, PROVIDER_BAD_CREDENTIALS);
+    CHANGE(OTHER, OTHER);
+    assert_int_equal(outcome, PROVIDER_BAD_CREDENTIALS);
+    CHANGE(PERMANENT, PERMANENT);
+    assert_int_equal(outcome, PROVIDER_SAME_PASSWORD);
+    CHANGE(PERMANENT, "short");
+    assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
+    CHANGE(PERMANENT, OTHER);
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_true(stage_opens(stage, &member, one.access_token));
+    assert_false(stage_opens(stage, &member, other.access_token));
+    expect_ok(provider_set_password(provider, stage->arena, member.subject, secret_of("short"), false, &outcome));
+    assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
+    expect_ok(provider_set_password(provider, stage->arena, member.subject, secret_of(TEMPORARY), true, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_false(stage_opens(stage, &member, one.access_token));
+    assert_int_equal(stage_login(stage, &member, TEMPORARY, false, NULL, NULL), PROVIDER_NEW_PASSWORD_REQUIRED);
+    expect_ok(provider_set_password(provider, stage->arena, id_text(stage->arena, id_new()), secret_of(OTHER), false,
+                                    &outcome));
+    assert_int_equal(outcome, PROVIDER_ABSENT);
+    stage_end(stage);
+}
+
+static void a_repeated_creation_takes_its_own_account_over(struct stage *stage)
+{
+    struct arena *arena = stage->arena;
+    struct id mine = id_new();
+    const char *again_at = arena_format(arena, "%s@example.com", id_text(arena, mine));
+    const char *subject, *again, *other;
+    assert_int_equal(stage_create(stage, PROVIDER_INVITED, mine, again_at, TEMPORARY, &subject), PROVIDER_OK);
+    assert_int_equal(stage_create(stage, PROVIDER_INVITED, mine, again_at, OTHER, &again), PROVIDER_OK);
+    assert_string_equal(subject, again);
+    assert_int_equal(stage_create(stage, PROVIDER_INVITED, id_new(), again_at, OTHER, &other), PROVIDER_EXISTS);
+    expect_ok(provider_remove(stage->provider, arena, id_new(), again_at));
+    assert_int_equal(stage_create(stage, PROVIDER_INVITED, id_new(), again_at, OTHER, &other), PROVIDER_EXISTS);
+    expect_ok(provider_remove(stage->provider, arena, mine, again_at));
+    expect_ok(provider_remove(stage->provider, arena, mine, again_at));
+    assert_int_equal(stage_create(stage, PROVIDER_AWAITING_CODE, mine, again_at, PERMANENT, &subject), PROVIDER_OK);
+    assert_int_equal(stage_create(stage, PROVIDER_AWAITING_CODE, mine, again_at, OTHER, &again), PROVIDER_OK);
+    assert_string_not_equal(subject, again);
+    assert_int_equal(stage_create(stage, PROVIDER_INVITED, id_new(), arena_format(arena, "weak-%s", again_at), "short", &other),
+                     PROVIDER_PASSWORD_REFUSED);
+    stage_end(stage);
+}
+
+/* A refresh that the provider did not answer leaves the token as it was. */
+static void a_refresh_without_an_answer_can_be_repeated(struct stage *stage)
+{
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens first, second;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &first, NULL), PROVIDER_OK);
+    stage_fault(stage, stage->calls->refresh, "html");
+    expect_error(provider_refresh(stage->provider, stage->arena, first.refresh_token, &second, &outcome),
+                 ERROR_IDENTITY_UNAVAILABLE);
+    sql(stage->database, stage->arena, "UPDATE identity_refresh SET created_at = created_at - INTERVAL 1 MINUTE");
+    expect_ok(provider_refresh(stage->provider, stage->arena, first.refresh_token, &second, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    stage_end(stage);
+}
+
+static void failures_of_the_provider_let_nobody_in(struct stage *stage)
+{
+    static const char *const kinds[] = {"status-500", "html", "half", "cut", "redirect", "silent"};
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_login attempt = {
+        .subject = member.subject, .user_id = member.id, .email = member.email, .password = secret_of(PERMANENT)};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct provider_tokens tokens;
+        struct provider_challenge challenge;
+        enum provider_outcome outcome;
+        size_t before = stage_count(stage, stage->calls->login);
+        stage_forget_failures(stage);
+        stage_fault(stage, stage->calls->login, kinds[i]);
+        expect_error(provider_login(stage->provider, stage->arena, &attempt, &tokens, &challenge, &outcome),
+                     ERROR_IDENTITY_UNAVAILABLE);
+        assert_int_equal(stage_count(stage, stage->calls->login), before + 1);
+    }
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM session WHERE user_id = %s",
+                                 sql_id(stage->arena, member.id)),
+                     0);
+    stage_end(stage);
+}
+
+/* ---- each with each ------------------------------------------------------------------------------- */
+
+#define EACH(name, realm)                                                                                    \
+    static void cognito_##name(void **state)                                                                 \
+    {                                                                                                        \
+        name(cognito_stage_new(state));                                                                      \
+    }                                                                                                        \
+    static void keycloak_##name(void **state)                                                                \
+    {                                                                                                        \
+        name(realm(state));                                                                                  \
+    }
+#define EACH_TEST(name) HARNESS_TEST(cognito_##name), HARNESS_TEST(keycloak_##name)
+
+EACH(a_first_login_takes_two_steps, keycloak_stage_new)
+EACH(a_temporary_password_holds_as_long_as_we_say, keycloak_stage_new)
+EACH(an_invitation_never_replaces_a_password_that_was_chosen, keycloak_stage_new)
+EACH(nobody_and_a_wrong_password_are_told_alike, keycloak_scripted)
+EACH(refresh_tokens_are_ours_rotate_and_tell_copies, keycloak_stage_new)
+EACH(ended_sessions_open_nothing_though_their_tokens_verify, keycloak_stage_new)
+EACH(a_session_that_began_elsewhere_can_be_ended_here, keycloak_stage_new)
+EACH(what_does_not_become_a_session_is_closed_at_the_provider, keycloak_stage_new)
+EACH(a_session_that_began_elsewhere_stays_ended, keycloak_stage_new)
+EACH(a_session_that_began_elsewhere_ends_when_ours_do, keycloak_scripted)
+EACH(passwords_are_changed_set_and_judged, keycloak_stage_new)
+EACH(a_repeated_creation_takes_its_own_account_over, keycloak_stage_new)
+EACH(a_refresh_without_an_answer_can_be_repeated, keycloak_scripted)
+EACH(failures_of_the_provider_let_nobody_in, keycloak_scripted)
+
+static const struct CMUnitTest cases[] = {
+    EACH_TEST(a_first_login_takes_two_steps),
+    EACH_TEST(a_temporary_password_holds_as_long_as_we_say),
+    EACH_TEST(an_invitation_never_replaces_a_password_that_was_chosen),
+    EACH_TEST(nobody_and_a_wrong_password_are_told_alike),
+    EACH_TEST(refresh_tokens_are_ours_rotate_and_tell_copies),
+    EACH_TEST(ended_sessions_open_nothing_though_their_tokens_verify),
+    EACH_TEST(a_session_that_began_elsewhere_can_be_ended_here),
+    EACH_TEST(what_does_not_become_a_session_is_closed_at_the_provider),
+    EACH_TEST(a_session_that_began_elsewhere_stays_ended),
+    EACH_TEST(a_session_that_began_elsewhere_ends_when_ours_do),
+    EACH_TEST(passwords_are_changed_set_and_judged),
+    EACH_TEST(a_repeated_creation_takes_its_own_account_over),
+    EACH_TEST(a_refresh_without_an_answer_can_be_repeated),
+    EACH_TEST(failures_of_the_provider_let_nobody_in),
+};
+HARNESS_MODULE(outside, cases)

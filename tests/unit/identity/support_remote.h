@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The stage of the tests of providers over a wire: a strict server of the tests' own (cognito_server.py, keycloak_server.py,
+ * which say what their files do), a database, a provider that uses both, people with accounts.
+ */
+#ifndef GATEHOUSE_TESTS_IDENTITY_SUPPORT_REMOTE_H
+#define GATEHOUSE_TESTS_IDENTITY_SUPPORT_REMOTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/id.h"
+#include "identity/cognito/provider.h"
+#include "identity/keycloak/provider.h"
+#include "identity/remote/remote_int.h"
+#include "identity/provider.h"
+
+#define TEMPORARY "temporary-password-1"
+#define PERMANENT "permanent-password-1"
+#define OTHER "another-password-2"
+#define POOL_ACCESS_KEY "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"
+#define POOL_KEYS_PATH "/eu-central-1_Tests/.well-known/jwks.json"
+
+/* What the server's log calls these. */
+struct stage_calls {
+    const char *login, *refresh, *revoke, *sign_out, *set_password;
+    const char *keys_fault, *keys; /* of the key set: in a fault, in the log */
+};
+
+struct stage {
+    struct arena *arena;
+    struct database *database;
+    struct provider *provider;
+    const char *directory;
+    const char *url;
+    const struct stage_calls *calls;
+    bool is_scripted; /* not a real server */
+};
+
+struct person {
+    struct id id;
+    const char *email;
+    const char *subject;
+};
+
+/* A pool, and a provider that uses it; end it with stage_end(), as the next ones. */
+struct stage *cognito_stage_new(void **state);
+
+/* The same with a pool that mails codes itself. */
+struct stage *cognito_codes_stage_new(void **state);
+
+/* A realm; with GATEHOUSE_TEST_KEYCLOAK, the address of a real server, the one there. */
+struct stage *keycloak_stage_new(void **state);
+
+/* For cases that give the realm a fault or read its log: skipped with a real server. */
+struct stage *keycloak_scripted(void **state);
+
+void stage_end(struct stage *stage);
+
+/* Another provider over the same realm. */
+struct provider *keycloak_stage_provider(struct stage *stage, struct database *database);
+
+/* What those of the stage are made with. */
+struct cognito_options cognito_stage_options(const struct stage *stage);
+struct keycloak_options keycloak_stage_options(const struct stage *stage);
+
+/* Writes a file of the server's directory; its path. */
+const char *stage_put(struct stage *stage, const char *name, const char *text);
+
+/* Makes an account with a telephone number and the permission rwx:*. */
+enum provider_outcome stage_create(struct stage *stage, enum provider_account_kind kind, struct id id, const char *email,
+                                   const char *password, const char **subject_out);
+
+/* A user of ours with an account: invited with TEMPORARY, or of another kind with PERMANENT. */
+struct person stage_given(struct stage *stage, enum provider_account_kind kind);
+
+/* `person` NULL is nobody; tokens_out and challenge_out may be NULL. */
+enum provider_outcome stage_login(struct stage *stage, const struct person *person, const char *password,
+                                  bool new_password_sent, struct provider_tokens *tokens_out,
+                                  struct provider_challenge *challenge_out);
+
+/* Whether the API would take the token: it holds, and its session stands for this user. */
+bool stage_opens(struct stage *stage, const struct person *person, const char *token);
+
+/* The next call of that name meets that fault. */
+void stage_fault(struct stage *stage, const char *call, const char *kind);
+
+/* The gate in front of the provider knows of no failure. */
+void stage_forget_failures(struct stage *stage);
+
+/* What was called: all of it, how often one name was, and that it was so often (not asked of a real server). */
+const char *stage_log(struct stage *stage);
+size_t stage_count(struct stage *stage, const char *call);
+void stage_expect_calls(struct stage *stage, const char *call, size_t count);
+
+#endif
