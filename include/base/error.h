@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The one error object. It is made at the failing line, traced on its way up with TRY, and turned into a reply by
- * exactly one function (api/failure.c). Expected outcomes (a wrong password, an absent row) are not errors.
+ * exactly one function (api/error_reply.c). Expected outcomes (a wrong password, an absent row) are not errors.
  *
  * Three texts, three readers: `message` is for the caller, `detail` for the log only, `stack` for developers where
  * expose_stack is on.

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "api/admission.h"
-#include "api/failure.h"
+#include "api/error_reply.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/clock.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/openapi.h"
+#include "api/document/openapi.h"
 #include "api/route.h"
 #include "ctl/ctl_int.h"
 

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "api/openapi.h"
+#include "api/document/openapi.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "codec/document.h"

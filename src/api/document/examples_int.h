@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Examples of requests and replies for the OpenAPI document, made from the schema tables and one table of values. */
-#ifndef GATEHOUSE_API_EXAMPLES_INT_H
-#define GATEHOUSE_API_EXAMPLES_INT_H
+#ifndef GATEHOUSE_API_DOCUMENT_EXAMPLES_INT_H
+#define GATEHOUSE_API_DOCUMENT_EXAMPLES_INT_H
 
 #include <stdbool.h>
 

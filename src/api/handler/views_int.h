@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How users and organisations look to the outside: the structs that the reply schemas describe. */
-#ifndef GATEHOUSE_API_VIEWS_INT_H
-#define GATEHOUSE_API_VIEWS_INT_H
+#ifndef GATEHOUSE_API_HANDLER_VIEWS_INT_H
+#define GATEHOUSE_API_HANDLER_VIEWS_INT_H
 
 #include <stdbool.h>
 

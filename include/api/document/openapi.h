@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The OpenAPI 3.1 document, written from the route and schema tables. */
-#ifndef GATEHOUSE_API_OPENAPI_H
-#define GATEHOUSE_API_OPENAPI_H
+#ifndef GATEHOUSE_API_DOCUMENT_OPENAPI_H
+#define GATEHOUSE_API_DOCUMENT_OPENAPI_H
 
 #include <stdbool.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the two files of file endpoints share: finding the file, writing its record. */
-#ifndef GATEHOUSE_API_FILES_INT_H
-#define GATEHOUSE_API_FILES_INT_H
+#ifndef GATEHOUSE_API_HANDLER_FILES_INT_H
+#define GATEHOUSE_API_HANDLER_FILES_INT_H
 
 struct call;
 struct error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "api/failure.h"
+#include "api/error_reply.h"
 
 #include "base/arena.h"
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The one place where an error becomes a reply (contract, section 1). */
-#ifndef GATEHOUSE_API_FAILURE_H
-#define GATEHOUSE_API_FAILURE_H
+#ifndef GATEHOUSE_API_ERROR_REPLY_H
+#define GATEHOUSE_API_ERROR_REPLY_H
 
 #include <stdbool.h>
 

@@ -5,7 +5,7 @@
 #include "config.h"
 
 #include "api/dispatch.h"
-#include "api/openapi.h"
+#include "api/document/openapi.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/configuration.h"
@@ -13,7 +13,7 @@
 #include "base/network.h"
 #include "blob/blob.h"
 #include "codec/signing_key.h"
-#include "api/handlers_int.h"
+#include "api/handler/handlers_int.h"
 #include "http/reply.h"
 #include "http/request.h"
 #include "http/schema.h"

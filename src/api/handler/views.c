@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "api/views_int.h"
+#include "api/handler/views_int.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
  * A member's example is looked up as "Schema.member", then as "member"; a member that the table lacks gets a value that fits
  * its type. So a new endpoint has examples by itself, and a line here makes them better.
  */
-#include "api/examples_int.h"
+#include "api/document/examples_int.h"
 
 #include <stddef.h>
 #include <string.h>

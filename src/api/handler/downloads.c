@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "api/files_int.h"
-#include "api/handlers_int.h"
+#include "api/handler/files_int.h"
+#include "api/handler/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/configuration.h"

@@ -3,14 +3,14 @@
  * The document is written straight from the tables: paths from the route rows, components from every schema that a row
  * reaches, each schema once by its name.
  */
-#include "api/openapi.h"
+#include "api/document/openapi.h"
 
 #include <string.h>
 
 #include "api/dispatch.h"
-#include "api/examples_int.h"
-#include "api/failure.h"
-#include "api/handlers_int.h"
+#include "api/document/examples_int.h"
+#include "api/error_reply.h"
+#include "api/handler/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/text.h"

@@ -1,0 +1,15 @@
+noinst_LIBRARIES += libghapi_handler.a
+libghapi_handler_a_SOURCES = \
+	src/api/handler/accounts.c \
+	src/api/handler/audit.c \
+	src/api/handler/cache.c \
+	src/api/handler/downloads.c \
+	src/api/handler/files_int.h \
+	src/api/handler/files.c \
+	src/api/handler/handlers_int.h \
+	src/api/handler/members.c \
+	src/api/handler/passwords.c \
+	src/api/handler/settings.c \
+	src/api/handler/system.c \
+	src/api/handler/views_int.h \
+	src/api/handler/views.c
