@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "ctl/check_int.h"
+#include "ctl/check/check_int.h"
 
 const char *check_level_text(enum check_level level)
 {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "ctl/check_int.h"
+#include "ctl/check/check_int.h"
 #include "domain/outbox.h"
 #include "domain/permission/principal.h"
 #include "identity/provider.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What the files of `gatehousectl check` share. */
-#ifndef GATEHOUSE_CTL_CHECK_INT_H
-#define GATEHOUSE_CTL_CHECK_INT_H
+#ifndef GATEHOUSE_CTL_CHECK_CHECK_INT_H
+#define GATEHOUSE_CTL_CHECK_CHECK_INT_H
 
 #include <stdbool.h>
 

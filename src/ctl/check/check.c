@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "blob/blob.h"
 #include "blob/scanner.h"
-#include "ctl/check_int.h"
+#include "ctl/check/check_int.h"
 #include "service/system/inspect.h"
 #include "service/runtime/startup.h"
 

@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/error.h"
-#include "ctl/check_int.h"
+#include "ctl/check/check_int.h"
 #include "service/system/inspect.h"
 #include "service/runtime/startup.h"
 #include "store/mail/mail.h"
