@@ -43,7 +43,7 @@ void sniffer_bounds(struct sniffer *sniffer, size_t *bytes_out, size_t *encoding
 
 /*
  * Judges a file by its first `length` bytes; more than LIMIT_SNIFF_BYTES are not looked at. `rest` (may be NULL) is
- * read for the size of a picture alone, in bounds (blob/image.h). Aliases are
+ * read for the size of a picture alone, in bounds (blob/image_int.h). Aliases are
  * normalised (image/x-ms-bmp is image/bmp); programs and installers come out as one of the types that
  * content_is_program() knows. Never fails: where libmagic gives up, the answer is application/octet-stream.
  */

@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "blob/media.h"
+#include "blob/media_int.h"
 #include "blob/sniff.h"
 
 static bool ends_in(const char *name, const char *suffix)

@@ -5,7 +5,7 @@
  * boxes: meta > iprp > ipco > ispe (HEIF, ISO/IEC 23008-12). The last three may lie anywhere in the file, so that a
  * picture could hide its size behind a long preface: what is not among the first bytes is read.
  */
-#include "blob/image.h"
+#include "blob/image_int.h"
 
 #include <stdbool.h>
 #include <string.h>

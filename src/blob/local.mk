@@ -7,9 +7,9 @@ libghblob_a_SOURCES = \
 	include/blob/io.h src/blob/io.c \
 	include/blob/scanner.h src/blob/scanner.c \
 	include/blob/sniff.h src/blob/sniff.c \
-	src/blob/image.h src/blob/image.c \
-	src/blob/media.h src/blob/media.c \
-	src/blob/signature.h src/blob/signature.c
+	src/blob/image_int.h src/blob/image.c \
+	src/blob/media_int.h src/blob/media.c \
+	src/blob/signature_int.h src/blob/signature.c
 libghblob_a_CFLAGS = $(AM_CFLAGS) $(MAGIC_CFLAGS)
 
 # What a program that uses this floor links.

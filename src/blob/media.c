@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "blob/media.h"
+#include "blob/media_int.h"
 
 #include <string.h>
 

@@ -11,12 +11,12 @@
  *   sight.
  * - HEIF (ISO/IEC 14496-12, 4.3): the compatible brands, where the major one is generic.
  */
-#include "blob/signature.h"
+#include "blob/signature_int.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#include "blob/media.h"
+#include "blob/media_int.h"
 
 #define OLE MEDIA_OLE
 #define INSTALLER MEDIA_INSTALLER

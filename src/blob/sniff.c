@@ -14,9 +14,9 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "blob/image.h"
-#include "blob/media.h"
-#include "blob/signature.h"
+#include "blob/image_int.h"
+#include "blob/media_int.h"
+#include "blob/signature_int.h"
 
 #define ENCODING_BYTES 1024
 

@@ -1,13 +1,13 @@
 check_PROGRAMS += tests/unit/test-blob
 TESTS += tests/unit/test-blob
 tests_unit_test_blob_SOURCES = \
-	tests/unit/blob/fixture.h tests/unit/blob/fixture.c \
+	tests/unit/blob/support.h tests/unit/blob/support.c \
 	tests/unit/blob/main.c \
 	tests/unit/blob/test_content.c \
 	tests/unit/blob/test_directory.c \
 	tests/unit/blob/test_faults.c \
 	tests/unit/blob/test_image.c \
-	tests/unit/blob/test_keep.c \
+	tests/unit/blob/test_directory_sweep.c \
 	tests/unit/blob/test_scanner.c \
 	tests/unit/blob/test_sniff.c
 tests_unit_test_blob_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/tests/unit/blob

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "blob/media.h"
+#include "blob/media_int.h"
 #include "blob/sniff.h"
 #include "harness.h"
 

@@ -16,7 +16,7 @@
 #include "base/text.h"
 #include "blob/blob.h"
 #include "blob/io.h"
-#include "fixture.h"
+#include "blob/support.h"
 #include "harness.h"
 
 /* A store in a new directory. */

@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "blob/blob.h"
 #include "blob/directory.h"
-#include "fixture.h"
+#include "blob/support.h"
 #include "harness.h"
 
 /* What is stored: a file that goes to the disk at once, and one that does so while it is written. */

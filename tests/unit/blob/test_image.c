@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "blob/image.h"
+#include "blob/image_int.h"
 
 #include <stdlib.h>
 #include <string.h>

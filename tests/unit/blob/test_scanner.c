@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "blob/blob.h"
 #include "blob/directory.h"
-#include "fixture.h"
+#include "blob/support.h"
 #include "harness.h"
 
 #define BYTES(literal) sizeof(literal) - 1, literal

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "blob/blob.h"
 #include "blob/directory.h"
-#include "fixture.h"
+#include "blob/support.h"
 #include "harness.h"
 
 static struct blob_store *new_store(struct arena *arena)

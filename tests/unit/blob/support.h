@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What the tests of the blob store share: looking at a directory from outside, and a table of calls that
  * fail. */
-#ifndef GATEHOUSE_TESTS_BLOB_FIXTURE_H
-#define GATEHOUSE_TESTS_BLOB_FIXTURE_H
+#ifndef GATEHOUSE_TESTS_BLOB_SUPPORT_H
+#define GATEHOUSE_TESTS_BLOB_SUPPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>

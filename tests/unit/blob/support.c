@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fixture.h"
+#include "blob/support.h"
 
 #include <errno.h>
 #include <fcntl.h>

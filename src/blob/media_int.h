@@ -3,8 +3,8 @@
  * The media types that the house knows, in one table: what bytes of a type are to us, what else they may look
  * like, and by which words (other names, endings of file names) somebody may claim a file to be of it.
  */
-#ifndef GATEHOUSE_BLOB_MEDIA_H
-#define GATEHOUSE_BLOB_MEDIA_H
+#ifndef GATEHOUSE_BLOB_MEDIA_INT_H
+#define GATEHOUSE_BLOB_MEDIA_INT_H
 
 #include <stdbool.h>
 #include <stddef.h>

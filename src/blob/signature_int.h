@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Our own look at a file's first bytes, beside libmagic's. */
-#ifndef GATEHOUSE_BLOB_SIGNATURE_H
-#define GATEHOUSE_BLOB_SIGNATURE_H
+#ifndef GATEHOUSE_BLOB_SIGNATURE_INT_H
+#define GATEHOUSE_BLOB_SIGNATURE_INT_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How large a picture is by its header, without decoding it. */
-#ifndef GATEHOUSE_BLOB_IMAGE_H
-#define GATEHOUSE_BLOB_IMAGE_H
+#ifndef GATEHOUSE_BLOB_IMAGE_INT_H
+#define GATEHOUSE_BLOB_IMAGE_INT_H
 
 #include <stddef.h>
 #include <stdint.h>
