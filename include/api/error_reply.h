@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The one place where an error becomes a reply (contract, section 1). */
+/* The one place where an error becomes a reply (docs/api.md, "Errors"). */
 #ifndef GATEHOUSE_API_ERROR_REPLY_H
 #define GATEHOUSE_API_ERROR_REPLY_H
 

@@ -22,7 +22,7 @@ enum error_code {
     ERROR_CODE_COUNT
 };
 
-/* One failing path of the input (contract, section 1). */
+/* One failing path of the input (docs/api.md, "Errors"). */
 struct error_entry {
     const char *path;
     const char *code;

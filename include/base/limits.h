@@ -17,7 +17,7 @@
 #define LIMIT_REQUEST_ID_MIN 8
 #define LIMIT_REQUEST_ID_MAX 128
 
-/* JSON (contract, section 1). The default body bound is configurable up to LIMIT_JSON_BYTES_MAX. */
+/* JSON (docs/api.md, "Rules for every request"). The default body bound is configurable up to LIMIT_JSON_BYTES_MAX. */
 #define LIMIT_JSON_BYTES 65536
 #define LIMIT_JSON_BYTES_MAX 1048576
 #define LIMIT_JSON_DEPTH 16
@@ -26,7 +26,7 @@
 /* A variable of the environment whose name is compared with the settings'. */
 #define LIMIT_VARIABLE_BYTES 64
 
-/* Tokens (contract, section 3). */
+/* Tokens (docs/accounts.md, "Sessions"). */
 #define LIMIT_TOKEN_BYTES 8192
 #define LIMIT_TOKEN_LEEWAY_SECONDS 30
 #define LIMIT_TOKEN_MEMO_SLOTS 4096
@@ -38,7 +38,7 @@
 #define LIMIT_SESSION_MEMO_SLOTS 1024
 #define LIMIT_SESSION_MEMO_AGE 60000
 
-/* Multipart uploads (contract, section 3, Files). */
+/* Multipart uploads (docs/api.md, "Limits"). */
 #define LIMIT_PARTS 32
 #define LIMIT_FILES 10
 #define LIMIT_UPLOAD_FORM_BYTES INT64_C(1048576) /* what is no file in the body of an upload; the web servers' sites allow as much */

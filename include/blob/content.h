@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What may be stored and how it is shown, by the media type of the bytes (contract, section 3, Files). The
+ * What may be stored and how it is shown, by the media type of the bytes (docs/files.md, "What may be stored"). The
  * bytes decide: what the client declared and how it named the file can only contradict them, and is refused then.
  */
 #ifndef GATEHOUSE_BLOB_CONTENT_H

@@ -3,7 +3,7 @@
  * Calls over HTTP to a service that we need (an identity provider, its key set), by libcurl. A call has one deadline for
  * everything, a bound on its answer, follows no redirect, takes no proxy from the environment, and verifies
  * certificates; what went wrong is told by whether the call may have been carried out, which decides whether it may be
- * repeated (identity.md 5.5).
+ * repeated (docs/identity-providers.md).
  */
 #ifndef GATEHOUSE_STORE_HTTP_CLIENT_H
 #define GATEHOUSE_STORE_HTTP_CLIENT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of judgement (contract, section 1) is the order of the lines in serve(): route, token, permission, input,
+ * The order of judgement (docs/api.md) is the order of the lines in serve(): route, token, permission, input,
  * handler. The body is not touched before token and permission are settled.
  */
 #include "api/dispatch.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The filter of the log (contract, section 3): read in one pass from left to right, without patterns. */
+/* The filter of the log (docs/api.md): read in one pass from left to right, without patterns. */
 #include "base/log.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "identity/keycloak/provider.h"
 #include "identity/remote/remote_int.h"
 
-/* How long a provider that fails is left alone (identity.md 5.5). */
+/* How long a provider that fails is left alone (docs/identity-providers.md). */
 #define REST_SECONDS 10
 
 static struct error *open_embedded(struct arena *arena, const struct provider_parts *parts,

@@ -59,7 +59,7 @@ def wrong_code(world):
 
 
 CASES = [
-    # (name, state, the call; it fails unless it is answered as the contract says)
+    # (name, state, the call; it fails unless it is answered as docs/accounts.md says)
     ("confirm before a code was sent", "invited", lambda w: w.confirm("123456")),
     ("confirm with the temporary password", "invited",
      lambda w: w.post("confirm-signup",

@@ -162,7 +162,7 @@ def test_a_spent_code_is_replaced_by_asking_again(issued):
     assert issued.used()
 
 
-def test_the_life_of_a_code_is_what_the_contract_says(issued, database):
+def test_the_life_of_a_code_is_what_the_guide_says(issued, database):
     rows = database.run(
         "SELECT TIMESTAMPDIFF(SECOND, created_at, expires_at) FROM code WHERE user_id = %s AND purpose = %s",
         key(issued.account.id), issued.purpose)

@@ -50,7 +50,7 @@ def disposition(reply):
     return found[1], re.sub(r"\\(.)", r"\1", found[2])
 
 
-def test_a_download_carries_the_headers_of_the_contract(keeper, stored):
+def test_a_download_carries_the_headers_of_the_guide(keeper, stored):
     record, data = stored
     reply = fetch(keeper, record, status=200)
     headers = reply.headers

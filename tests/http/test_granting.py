@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Nobody grants more than they hold, and nobody changes who holds more (contract, section 2): the table of
+"""Nobody grants more than they hold, and nobody changes who holds more (docs/permissions.md): the table of
 data/escalations.json, what may be granted, and races."""
 
 import concurrent.futures

@@ -35,7 +35,7 @@ def account(accounts):
     return accounts.customer()
 
 
-def test_a_line_has_the_members_of_the_contract(api, stack, logs, account):
+def test_a_line_has_the_promised_members(api, stack, logs, account):
     mark, identity = logs.mark(), fresh()
     api.get("/customers/me", token=account.token, headers={"X-Request-Id": identity}, status=200)
     entry = logs.wait(mark, identity)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The authorisation matrix: every route of openapi.json against the contract's table, with no token, a false
+"""The authorisation matrix: every route of openapi.json against the table of data/routes.json, with no token, a false
 one, and tokens that lack the permission. A route that the table does not know fails, so that none comes in
 without a decision."""
 
@@ -36,12 +36,12 @@ def concrete(route):
 
 
 def known(document):
-    """The contract's (route, permission) rows that the service has."""
+    """The table's (route, permission) rows that the service has."""
     return [(route, permission) for route, permission in sorted(TABLE["permission"].items())
             if route in routes(document)]
 
 
-def test_the_document_and_the_contract_name_the_same_routes(document):
+def test_the_document_and_the_table_name_the_same_routes(document):
     every = set(TABLE["public"]) | set(TABLE["token"]) | set(TABLE["permission"])
     normal = {re.sub(r"\{[^}]+\}", "{}", route) for route in every}
     strange = [route for route in routes(document) if re.sub(r"\{[^}]+\}", "{}", route) not in normal]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The identity provider's mirror of a user's effective permissions follows the rows (contract, section 2);
+"""The identity provider's mirror of a user's effective permissions follows the rows (docs/permissions.md);
 here the embedded provider's own table is looked at."""
 
 import base64

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Every path that sets a password keeps the same rules (contract, section 3, Passwords), and what setting one
+"""Every path that sets a password keeps the same rules (docs/accounts.md, "Passwords"), and what setting one
 does to sessions, status and mailbox."""
 
 import concurrent.futures

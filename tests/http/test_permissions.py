@@ -48,7 +48,7 @@ def decisions(api, token):
 
 
 def expected(patterns):
-    """What the contract decides on every probe."""
+    """What the reference model decides on every probe."""
     return {permission: permissions.allowed(patterns, permission) for permission in PROBES}
 
 
@@ -169,7 +169,7 @@ def test_a_role_without_a_row_grants_nothing(api, subject, database):
 @pytest.mark.parametrize("role_id, patterns", [("owner", ["rwx:*"]), ("inv-manage", ["inv:*:w", "cus:*:w"]),
                                                ("log-manage", ["log:*:w", "cus:*:w"]), ("admin", ["*:*:a"]),
                                                ("account-admin", ["inv:*:w", "log:*:w", "cus:*:w"])])
-def test_the_built_in_roles_grant_what_the_contract_says(api, subject, database, role_id, patterns):
+def test_the_built_in_roles_grant_what_the_guide_says(api, subject, database, role_id, patterns):
     rows = database.run("SELECT permission FROM role_permission WHERE role_id = %s", role_id)
     assert sorted(row[0] for row in rows) == sorted(patterns)
     database.set_permissions(subject.id, "")

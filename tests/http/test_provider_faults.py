@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A provider that is slow, down, broken or lying (data/provider_faults.json), for each kind of provider, behind nginx with
 several workers: no request outlasts its deadline, nobody gets in, no account is lost or half-made, nothing is sent twice or to
-another place, and whoever holds a good token notices nothing. Deadlines are those of identity.md 5.5: 2 s to connect, 5 s for
+another place, and whoever holds a good token notices nothing. Deadlines are those of docs/identity-providers.md: 2 s to connect, 5 s for
 a login, 8 s for what an administrator does."""
 
 import concurrent.futures

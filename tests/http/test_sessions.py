@@ -248,7 +248,7 @@ def test_the_key_set_holds_public_rsa_keys_and_nothing_secret(api):
 
 
 @pytest.mark.parametrize("name, use", [("accessToken", "access"), ("idToken", "id")])
-def test_a_token_verifies_against_the_published_key_and_says_what_the_contract_says(
+def test_a_token_verifies_against_the_published_key_and_says_what_the_guide_says(
         api, stack, session, name, use):
     token = session[name]
     header = jwt.get_unverified_header(token)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Guessing is slowed down for accounts and for addresses, by all workers together (contract, section 3,
-Throttling)."""
+"""Guessing is slowed down for accounts and for addresses, by all workers together
+(docs/accounts.md, "Waits after failures")."""
 
 import concurrent.futures
 import socket

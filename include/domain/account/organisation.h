@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Organisations: the tenants. Every statement on a tenant's rows binds its organisation's id (contract,
- * section 2).
+ * Organisations: the tenants. Every statement on a tenant's rows binds its organisation's id
+ * (docs/permissions.md, "How a request is decided").
  */
 #ifndef GATEHOUSE_DOMAIN_ACCOUNT_ORGANISATION_H
 #define GATEHOUSE_DOMAIN_ACCOUNT_ORGANISATION_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a password may be (contract, section 3): 12 to 128 characters (the minimum is configurable), any Unicode, no
+ * What a password may be (docs/accounts.md): 12 to 128 characters (the minimum is configurable), any Unicode, no
  * composition rules; not one of the common passwords, not the person's own e-mail address or names, nor the organisation's name. The same on every
  * path that sets one.
  */

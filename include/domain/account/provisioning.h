@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making an account touches two systems, and no transaction spans them. So (identity.md 5.4):
+ * Making an account touches two systems, and no transaction spans them. So the steps are (docs/architecture.md,
+ * "What a crash leaves"):
  *
  *     provisioning_begin   our rows, in status provisioning: they own the e-mail address and nobody sees them
  *     provider_create_...  the account at the identity provider

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Permissions (specification, part 5; contract, section 2): pure functions over text, no allocation on the
+ * Permissions (docs/permissions.md; specification, part 5): pure functions over text, no allocation on the
  * hot path.
  *
  *     pattern   = three-part | two-part

@@ -58,7 +58,7 @@ struct error *caller_organisation(struct service *service, struct arena *arena, 
 struct error *caller_audit(struct service *service, struct arena *arena, const struct caller *caller,
                            const struct audit_entry *entry);
 
-/* The audit row of internal staff reaching into another organisation (contract, section 2). */
+/* The audit row of internal staff reaching into another organisation (docs/permissions.md). */
 struct error *caller_audit_crossing(struct service *service, struct arena *arena, const struct caller *caller,
                                     struct id organisation, const char *target_type, struct id target);
 

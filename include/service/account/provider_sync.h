@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bringing the identity provider's account in line with our row: permissions (the mirror, contract section 2), phone,
+ * Bringing the identity provider's account in line with our row: permissions (the mirror, docs/permissions.md), phone,
  * verified marks, confirmed, enabled. A job names a user and nothing else and sends the row as it is when it runs, so that
  * jobs may come late, twice or in any order.
  */

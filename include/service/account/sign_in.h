@@ -69,7 +69,7 @@ struct account_login {
 };
 
 /*
- * Signs in; with a temporary password and a new one, sets that first (contract, section 3). CREDENTIALS, USER_DISABLED,
+ * Signs in; with a temporary password and a new one, sets that first (docs/accounts.md, "States"). CREDENTIALS, USER_DISABLED,
  * USER_UNCONFIRMED, NEW_PASSWORD_REQUIRED, PASSWORD_POLICY, or REQUEST_INVALID for a new password that nobody asked for.
  */
 struct error *account_login(struct service *service, struct arena *arena, const struct caller *caller,

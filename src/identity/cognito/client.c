@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The wire: JSON 1.1 over POST, exceptions by their names and never by the status (identity.md, sections 0 and 1). */
+/* The wire: JSON 1.1 over POST, exceptions by their names and never by the status. */
 #include <string.h>
 #include <time.h>
 

@@ -52,7 +52,7 @@ static const char *proof_of(struct arena *arena, const struct document *answer, 
 
 /*
  * Only what a right password is answered with tells anything of the account. Cognito says of a user who is not confirmed
- * that it is so whatever the password was (identity.md 3.3), and may say of a disabled one that it is before it looks at
+ * that it is so whatever the password was, and may say of a disabled one that it is before it looks at
  * the password: both are wrong credentials to the outside.
  */
 struct error *cognito_login(struct outside *outside, struct arena *arena, const struct provider_login *attempt,

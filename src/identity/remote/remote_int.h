@@ -31,7 +31,7 @@ struct cache;
 struct document;
 struct outside;
 
-/* Time for all calls of one operation together (identity.md 5.5). */
+/* Time for all calls of one operation together (docs/identity-providers.md). */
 #define OUTSIDE_LOGIN_MILLISECONDS 5000
 #define OUTSIDE_ADMIN_MILLISECONDS 8000
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""The client of every test: it judges each reply by the general rules of the contract before the test sees
-it.
+"""The client of every test: it judges each reply by the rules for every request (docs/api.md) before the
+test sees it.
 
-Rules checked on every reply (contract, section 1): the headers that each reply carries, the six members of
+Rules checked on every reply: the headers that each reply carries, the six members of
 an error body, exactly, the request id in header and body, WWW-Authenticate on 401, Allow on 405, Retry-After
 where it is due; and by openapi.json: the status is documented for the operation and the body matches the
 schema.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The contract's permission rules (section 2) as a reference model of a few lines, to compare the service
+"""The rules of docs/permissions.md as a reference model of a few lines, to compare the service
 with."""
 
 import re

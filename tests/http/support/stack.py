@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The running service under test, as STATE/quickstart.json describes it (contract, section 4)."""
+"""The running service under test, as STATE/quickstart.json describes it."""
 
 import json
 import os

@@ -23,8 +23,8 @@ static void every_code_has_a_status_a_text_and_a_sentence(void **state)
     }
 }
 
-/* The contract's table (section 1): a code that moved to another status breaks clients. */
-static void codes_keep_the_contracts_statuses(void **state)
+/* The table of docs/api.md: a code that moved to another status breaks clients. */
+static void codes_keep_their_statuses(void **state)
 {
     (void)state;
     static const struct {
@@ -203,7 +203,7 @@ static void validation_is_an_error_only_when_something_failed(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(every_code_has_a_status_a_text_and_a_sentence),
-    HARNESS_TEST(codes_keep_the_contracts_statuses),
+    HARNESS_TEST(codes_keep_their_statuses),
     HARNESS_TEST(the_detail_stays_apart_from_the_message),
     HARNESS_TEST(parts_that_are_down_say_when_to_return),
     HARNESS_TEST(the_trace_names_every_function_innermost_first),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The grammar of the log's filter (contract, section 3). */
+/* The grammar of the log's filter (docs/api.md). */
 #include "base/log.h"
 
 #include <string.h>

@@ -11,7 +11,7 @@
 #include "domain/permission/role.h"
 #include "domain/support.h"
 
-static void the_built_in_roles_are_the_contracts(void **state)
+static void the_built_in_roles_are_those_of_the_guide(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
@@ -169,7 +169,7 @@ static void the_internal_organisation_is_made_once(void **state)
 }
 
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(the_built_in_roles_are_the_contracts),
+    HARNESS_TEST(the_built_in_roles_are_those_of_the_guide),
     HARNESS_TEST(a_role_without_permissions_is_listed),
     HARNESS_TEST(nobody_grants_a_role_that_exceeds_what_they_hold),
     HARNESS_TEST(an_owners_roles_go_with_the_services),
