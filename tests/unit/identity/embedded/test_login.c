@@ -2,7 +2,6 @@
 #include "harness.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -103,14 +102,7 @@ static void nobody_is_told_from_somebody(void **state)
     database_free(&database);
 }
 
-static int compare_times(const void *a, const void *b)
-{
-    const double *one = a;
-    const double *other = b;
-    return (*one > *other) - (*one < *other);
-}
-
-/* Processor time, in milliseconds: what else the machine does hardly matters to it. */
+/* Processor time, in milliseconds. What else the machine does can only add to it. */
 static double cost_of_login(struct provider *provider, struct arena *arena, const char *subject)
 {
     struct timespec before;
@@ -136,17 +128,16 @@ static void nobody_takes_as_long_as_somebody(void **state)
                               given_account(provider, arena, PROVIDER_AWAITING_CODE), NULL,
                               id_text(arena, id_new())};
     enum { SUBJECTS = sizeof subjects / sizeof *subjects, ROUNDS = 15 };
-    double times[SUBJECTS][ROUNDS];
+    double least[SUBJECTS];
     for (size_t round = 0; round < ROUNDS; round++)
-        for (size_t i = 0; i < SUBJECTS; i++)
-            times[i][round] = cost_of_login(provider, arena, subjects[i]);
-    for (size_t i = 0; i < SUBJECTS; i++)
-        qsort(times[i], ROUNDS, sizeof(double), compare_times);
-    double known = times[0][ROUNDS / 2];
-    assert_true(known > 1); /* the hash was really computed */
+        for (size_t i = 0; i < SUBJECTS; i++) {
+            double cost = cost_of_login(provider, arena, subjects[i]);
+            least[i] = round == 0 || cost < least[i] ? cost : least[i];
+        }
+    assert_true(least[0] > 1); /* the hash was really computed */
     for (size_t i = 1; i < SUBJECTS; i++)
-        if (times[i][ROUNDS / 2] < 0.75 * known || times[i][ROUNDS / 2] > 1.33 * known)
-            fail_msg("account %zu takes %.2f ms, the first %.2f ms", i, times[i][ROUNDS / 2], known);
+        if (least[i] < 0.75 * least[0] || least[i] > 1.33 * least[0])
+            fail_msg("account %zu takes %.2f ms, the first %.2f ms", i, least[i], least[0]);
     provider_free(&provider);
     database_free(&database);
 }
@@ -337,6 +328,18 @@ static void right_logins_at_once_all_succeed(void **state)
     database_free(&database);
 }
 
+/* Waits until some of the others have signed in, however slow the machine is; they go on meanwhile. */
+static bool await_sessions(struct database *database, struct arena *arena, const char *subject)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    for (unsigned tries = 0; tries < 30000; tries++) {
+        if (open_sessions(database, arena, subject) >= 4)
+            return true;
+        (void)nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
 /*
  * Number 0 sets another password in the middle of the others' logins with the old one. Those disagree about
  * the cost of a hash, so that each login finds a hash it wants to replace.
@@ -352,12 +355,9 @@ static int old_password_racer(struct database *database, struct arena *arena, un
     options.cost.passes = 1 + index % 2;
     if (embedded_new(arena, &options, &provider) != NULL)
         return 98;
-    const struct timespec pause = {.tv_nsec = 8000000};
-    if (index == 0) {
-        (void)nanosleep(&pause, NULL);
-        return provider_set_password(provider, arena, context, secret_of("set-meanwhile-1"), false,
-                                     &outcome) != NULL;
-    }
+    if (index == 0)
+        return !await_sessions(database, arena, context) ||
+               provider_set_password(provider, arena, context, secret_of("set-meanwhile-1"), false, &outcome) != NULL;
     int succeeded = 0;
     for (unsigned i = 0; i < 90 && outcome == PROVIDER_OK; i++) {
         if (provider_login(provider, arena, &login, &tokens, &challenge, &outcome) != NULL)
@@ -373,9 +373,9 @@ static void no_session_outlives_the_password_it_was_opened_with(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
     struct provider *provider = given_provider(arena, database);
-    int succeeded = 0;
     for (unsigned round = 0; round < 10; round++) {
         const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
+        int succeeded = 0;
         int results[RACERS_MAX];
         race(5, old_password_racer, (void *)(uintptr_t)subject, results);
         assert_int_equal(results[0], 0);
@@ -383,10 +383,10 @@ static void no_session_outlives_the_password_it_was_opened_with(void **state)
             assert_true(results[i] <= 90);
             succeeded += results[i];
         }
+        assert_true(succeeded >= 4); /* there was something to end */
         assert_int_equal(open_sessions(database, arena, subject), 0);
         (void)signed_in(provider, arena, subject, "set-meanwhile-1");
     }
-    assert_true(succeeded > 0); /* there was something to end */
     provider_free(&provider);
     database_free(&database);
 }
