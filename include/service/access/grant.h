@@ -1,13 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-<<<<<<< HEAD:include/service/access/grant.h
 /* Who may give what to whom (docs/permissions.md): nobody grants more than they hold. */
 #ifndef GATEHOUSE_SERVICE_ACCESS_GRANT_H
 #define GATEHOUSE_SERVICE_ACCESS_GRANT_H
-=======
-/* Who may give what to whom (docs/permissions.md): nobody grants more than they hold. */
-#ifndef GATEHOUSE_SERVICE_GRANT_H
-#define GATEHOUSE_SERVICE_GRANT_H
->>>>>>> 4960dbb (docs, src, tests: comments name the guide that says it):include/service/grant.h
 
 #include <stdbool.h>
 
