@@ -105,16 +105,24 @@ static int read_fraction(const char **text)
     return digits >= 1 && digits <= 9 ? milliseconds : -1;
 }
 
-bool clock_parse(const char *text, int64_t *milliseconds_out)
+/* "YYYY-MM-DDThh:mm:ss", read from the left so that nothing behind the end is read. */
+static const char shape[] = "dddd-dd-ddTdd:dd:dd";
+
+static bool has_shape(const char *text)
 {
-    /* "YYYY-MM-DDThh:mm:ss", judged from the left so that nothing behind the end is read. */
-    static const char shape[] = "dddd-dd-ddTdd:dd:dd";
     for (size_t i = 0; shape[i] != '\0'; i++) {
         bool digit = text[i] >= '0' && text[i] <= '9';
         bool blank = shape[i] == 'T' && (text[i] == 't' || text[i] == ' ');
         if (shape[i] == 'd' ? !digit : text[i] != shape[i] && !blank)
             return false;
     }
+    return true;
+}
+
+bool clock_parse(const char *text, int64_t *milliseconds_out)
+{
+    if (!has_shape(text))
+        return false;
     struct tm parts = {
         .tm_year = read_digits(text, 4) - 1900,
         .tm_mon = read_digits(text + 5, 2) - 1,

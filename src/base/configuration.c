@@ -194,15 +194,32 @@ static bool has_control_character(const char *value)
     return false;
 }
 
+/* What is wrong with a text before anything is known of its meaning, or NULL. */
+static const char *fault_of_text(enum configuration_type type, const char *value)
+{
+    if (!is_text(type))
+        return NULL;
+    if (!utf8_valid(value, strlen(value)))
+        return "holds bytes that are not UTF-8";
+    return has_control_character(value) ? "holds a control character" : NULL;
+}
+
+static const char *store_boolean(const char *value, bool *place)
+{
+    if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
+        return "must be true or false";
+    *place = value[0] == 't';
+    return NULL;
+}
+
 /* Stores a value; the result is NULL or what is wrong with it. */
 static const char *store(struct reading *reading, const struct configuration_row *row, const char *value)
 {
     struct arena *arena = reading->arena;
     char *place = (char *)reading->configuration + row->offset;
-    if (is_text(row->type) && !utf8_valid(value, strlen(value)))
-        return "holds bytes that are not UTF-8";
-    if (is_text(row->type) && has_control_character(value))
-        return "holds a control character";
+    const char *fault_found = fault_of_text(row->type, value);
+    if (fault_found != NULL)
+        return fault_found;
     switch (row->type) {
     case CONFIGURATION_URL:
         return store_url(arena, value, (const char **)(void *)place);
@@ -228,10 +245,7 @@ static const char *store(struct reading *reading, const struct configuration_row
                                 (long long)row->maximum);
         return NULL;
     case CONFIGURATION_BOOLEAN:
-        if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
-            return "must be true or false";
-        *(bool *)(void *)place = value[0] == 't';
-        return NULL;
+        return store_boolean(value, (bool *)(void *)place);
     }
     return "has an unknown type";
 }

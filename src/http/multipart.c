@@ -217,31 +217,51 @@ static struct error *look_alike(struct multipart *multipart, bool dash)
     return dash ? emit(multipart, "-", 1) : NULL;
 }
 
-/*
- * One byte of the states in which bytes count singly. *used_out is 0 where the byte is left for another
- * state.
- */
+/* A blank behind a boundary, or the CR that ends its line. */
+static struct error *padding_byte(struct multipart *multipart, char byte)
+{
+    multipart->state = STATE_PADDING;
+    if (byte == '\r')
+        multipart->state = STATE_LINE_FEED;
+    else if ((byte != ' ' && byte != '\t') || ++multipart->padding > PADDING_MAX)
+        return malformed(multipart, "a boundary's line holds more than the boundary");
+    return NULL;
+}
+
+/* The first byte behind a boundary. *used_out is 0 where it only looked like a delimiter. */
+static struct error *byte_after(struct multipart *multipart, char byte, size_t *used_out)
+{
+    if (byte == '-') {
+        multipart->state = STATE_DASH;
+        return NULL;
+    }
+    if ((unsigned char)byte <= ' ' || byte == 0x7f)
+        return padding_byte(multipart, byte);
+    *used_out = 0;
+    return look_alike(multipart, false);
+}
+
+/* A byte behind the closing boundary: CR LF may stand there, and nothing else. */
+static struct error *closed_byte(struct multipart *multipart, char byte)
+{
+    if (multipart->state == STATE_CLOSED && byte == '\r')
+        multipart->state = STATE_CLOSED_CR;
+    else if (multipart->state == STATE_CLOSED_CR && byte == '\n')
+        multipart->state = STATE_CLOSED_LF;
+    else
+        return malformed(multipart, "there are bytes after its closing boundary");
+    return NULL;
+}
+
+/* One byte of the states in which bytes count singly. *used_out is 0 where the byte is left for another state. */
 static struct error *line_byte(struct multipart *multipart, char byte, size_t *used_out)
 {
     *used_out = 1;
     switch (multipart->state) {
     case STATE_AFTER:
-        if ((unsigned char)byte > ' ' && byte != '-' && byte != 0x7f) {
-            *used_out = 0;
-            return look_alike(multipart, false);
-        }
-        if (byte == '-') {
-            multipart->state = STATE_DASH;
-            return NULL;
-        }
-        multipart->state = STATE_PADDING;
-        __attribute__((fallthrough));
+        return byte_after(multipart, byte, used_out);
     case STATE_PADDING:
-        if (byte == '\r')
-            multipart->state = STATE_LINE_FEED;
-        else if ((byte != ' ' && byte != '\t') || ++multipart->padding > PADDING_MAX)
-            return malformed(multipart, "a boundary's line holds more than the boundary");
-        return NULL;
+        return padding_byte(multipart, byte);
     case STATE_DASH:
         if (byte == '-')
             return close_body(multipart);
@@ -250,16 +270,9 @@ static struct error *line_byte(struct multipart *multipart, char byte, size_t *u
     case STATE_LINE_FEED:
         return byte == '\n' ? next_part(multipart)
                             : malformed(multipart, "a boundary's line does not end in CR LF");
-    case STATE_CLOSED:
-    case STATE_CLOSED_CR:
-        if (byte != (multipart->state == STATE_CLOSED ? '\r' : '\n'))
-            break;
-        multipart->state = multipart->state == STATE_CLOSED ? STATE_CLOSED_CR : STATE_CLOSED_LF;
-        return NULL;
     default:
-        break;
+        return closed_byte(multipart, byte);
     }
-    return malformed(multipart, "there are bytes after its closing boundary");
 }
 
 static struct error *step(struct multipart *multipart, const char *bytes, size_t length, size_t *used_out)

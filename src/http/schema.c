@@ -84,6 +84,18 @@ static void check_email(const struct reader *reader, const char *path, const cha
         fault(reader, path, wrong == ADDRESS_LENGTH ? "length" : "format", address_fault_text(wrong));
 }
 
+static void check_name(const struct reader *reader, const struct schema_field *field, const char *path, const char *value)
+{
+    if (check_length(reader, field, path, value) && !name_is_good(value))
+        fault(reader, path, "format", NAME_FORMAT);
+}
+
+static void check_plain(const struct reader *reader, const struct schema_field *field, const char *path, const char *value)
+{
+    if (check_length(reader, field, path, value) && (field->flags & SCHEMA_UNJUDGED) == 0 && has_control(value))
+        fault(reader, path, "format", "must not hold control characters");
+}
+
 static void store_text(const struct reader *reader, const struct schema_field *field, const char *path,
                        const char *value, char *place)
 {
@@ -108,12 +120,10 @@ static void store_text(const struct reader *reader, const struct schema_field *f
             fault(reader, path, "format", "must be an id: 36 lower-case characters");
         return;
     case SCHEMA_NAME:
-        if (check_length(reader, field, path, value) && !name_is_good(value))
-            fault(reader, path, "format", NAME_FORMAT);
+        check_name(reader, field, path, value);
         break;
     default:
-        if (check_length(reader, field, path, value) && (field->flags & SCHEMA_UNJUDGED) == 0 && has_control(value))
-            fault(reader, path, "format", "must not hold control characters");
+        check_plain(reader, field, path, value);
         break;
     }
     *(const char **)(void *)place = value;

@@ -243,18 +243,48 @@ static struct error *tidy(struct service *service, struct arena *arena)
 }
 
 /* What waits in the outbox, for the metrics; a database that cannot be asked shows by the age of these. */
-static void watch_outbox(struct service *service, struct arena *arena)
+static struct error *watch_outbox(struct service *service, struct arena *arena)
 {
     struct outbox_counts counts;
     int64_t lag;
     if (outbox_count(service->database, arena, &counts) != NULL || outbox_lag(service->database, arena, &lag) != NULL)
-        return;
+        return NULL;
     int64_t now = clock_now();
     metrics_set(METRIC_OUTBOX_PENDING, counts.waiting);
     metrics_set(METRIC_OUTBOX_DEAD, counts.dead);
     metrics_set(METRIC_OUTBOX_OLDEST, lag == 0 ? 0 : (uint64_t)(now - lag));
     metrics_set(METRIC_OUTBOX_SEEN, (uint64_t)now);
     (void)scrub_watch(service, arena);
+    return NULL;
+}
+
+/* Takes back what was begun with the identity provider and not ended. */
+static struct error *undo_stale(struct service *service, struct arena *arena)
+{
+    size_t stale = 0;
+    struct error *error = recovery_undo_stale(service, arena, &stale);
+    struct error *unsettled = password_settle(service, arena, &stale);
+    return error != NULL ? error : unsettled;
+}
+
+/* What is done now and then. */
+struct chore {
+    int64_t seconds;
+    struct error *(*run)(struct service *service, struct arena *arena);
+    int64_t done; /* when it was done last, in microseconds */
+};
+
+/* Does each chore whose time has come. The first failure ends the round. */
+static struct error *do_chores(struct service *service, struct arena *arena, struct chore *chores, size_t count)
+{
+    struct error *error = NULL;
+    for (size_t i = 0; i < count && error == NULL; i++) {
+        if (clock_monotonic() - chores[i].done <= chores[i].seconds * 1000000)
+            continue;
+        error = chores[i].run(service, arena);
+        chores[i].done = clock_monotonic();
+    }
+    return error;
 }
 
 static void complain(const struct error *error)
@@ -281,36 +311,19 @@ static struct scrub *open_scrub(struct service *service)
 
 static int run_until_told(struct service *service, struct post_office *office)
 {
+    struct chore chores[] = {{.seconds = UNDO_SECONDS, .run = undo_stale},
+                             {.seconds = NOTICE_SECONDS, .run = adjust_notice},
+                             {.seconds = TIDY_SECONDS, .run = tidy},
+                             {.seconds = WATCH_SECONDS, .run = watch_outbox}};
     struct arena *arena = arena_new();
     struct scrub *scrub = open_scrub(service);
-    int64_t tidied = 0;
-    int64_t undone = 0;
-    int64_t noticed = 0;
-    int64_t watched = 0;
     metrics_join(METRICS_JOBS, NULL);
     LOG(INFO, JOBS, "job runner started");
     while (!ending && !cache_spent(service->cache)) {
         size_t count = 0;
-        size_t stale = 0;
         struct error *error = do_round(service, arena, office, &count);
-        if (error == NULL && clock_monotonic() - undone > (int64_t)UNDO_SECONDS * 1000000) {
-            error = recovery_undo_stale(service, arena, &stale);
-            struct error *unsettled = password_settle(service, arena, &stale);
-            error = error != NULL ? error : unsettled;
-            undone = clock_monotonic();
-        }
-        if (error == NULL && clock_monotonic() - noticed > (int64_t)NOTICE_SECONDS * 1000000) {
-            error = adjust_notice(service, arena);
-            noticed = clock_monotonic();
-        }
-        if (error == NULL && clock_monotonic() - tidied > (int64_t)TIDY_SECONDS * 1000000) {
-            error = tidy(service, arena);
-            tidied = clock_monotonic();
-        }
-        if (error == NULL && clock_monotonic() - watched > (int64_t)WATCH_SECONDS * 1000000) {
-            watch_outbox(service, arena);
-            watched = clock_monotonic();
-        }
+        if (error == NULL)
+            error = do_chores(service, arena, chores, sizeof chores / sizeof *chores);
         if (error == NULL)
             scrub_some(scrub);
         metrics_follow(clock_monotonic());

@@ -72,37 +72,58 @@ struct table {
     struct error *error;
 };
 
+static bool is_of_characters(enum enum_field_types type)
+{
+    switch (type) {
+    case MYSQL_TYPE_STRING:
+    case MYSQL_TYPE_VAR_STRING:
+    case MYSQL_TYPE_VARCHAR:
+    case MYSQL_TYPE_TINY_BLOB:
+    case MYSQL_TYPE_MEDIUM_BLOB:
+    case MYSQL_TYPE_LONG_BLOB:
+    case MYSQL_TYPE_BLOB:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void add_hexadecimal(struct buffer *text, const char *bytes, size_t length)
+{
+    static const char digits[] = "0123456789abcdef";
+    buffer_add_text(text, "x'");
+    for (size_t i = 0; i < length; i++) {
+        const char pair[2] = {digits[(unsigned char)bytes[i] >> 4], digits[(unsigned char)bytes[i] & 15]};
+        buffer_add(text, pair, 2);
+    }
+    buffer_add_char(text, '\'');
+}
+
+static void add_quoted(struct buffer *text, const char *bytes, size_t length)
+{
+    static const char plain[] = "\\'\n\r\x1a";
+    static const char escaped[] = "\\'nrZ0";
+    buffer_add_char(text, '\'');
+    for (size_t i = 0; i < length; i++) {
+        const char *found = memchr(plain, bytes[i], sizeof plain); /* its NUL included */
+        if (found != NULL)
+            buffer_add_char(text, '\\');
+        buffer_add_char(text, found != NULL ? escaped[found - plain] : bytes[i]);
+    }
+    buffer_add_char(text, '\'');
+}
+
 /* A number stands as it is, bytes as hexadecimal digits, all else quoted and in one line. */
 static void add_cell(struct buffer *text, const MYSQL_FIELD *field, const char *bytes, size_t length)
 {
-    static const char digits[] = "0123456789abcdef";
-    bool is_text = field->type == MYSQL_TYPE_STRING || field->type == MYSQL_TYPE_VAR_STRING ||
-                   field->type == MYSQL_TYPE_VARCHAR || field->type == MYSQL_TYPE_TINY_BLOB ||
-                   field->type == MYSQL_TYPE_MEDIUM_BLOB || field->type == MYSQL_TYPE_LONG_BLOB ||
-                   field->type == MYSQL_TYPE_BLOB;
-    if (bytes == NULL) {
+    if (bytes == NULL)
         buffer_add_text(text, "NULL");
-    } else if (IS_NUM(field->type) && field->type != MYSQL_TYPE_TIMESTAMP) {
+    else if (IS_NUM(field->type) && field->type != MYSQL_TYPE_TIMESTAMP)
         buffer_add(text, bytes, length);
-    } else if (is_text && field->charsetnr == BINARY_CHARSET) {
-        buffer_add_text(text, "x'");
-        for (size_t i = 0; i < length; i++) {
-            const char pair[2] = {digits[(unsigned char)bytes[i] >> 4], digits[(unsigned char)bytes[i] & 15]};
-            buffer_add(text, pair, 2);
-        }
-        buffer_add_char(text, '\'');
-    } else {
-        static const char plain[] = "\\'\n\r\x1a";
-        static const char escaped[] = "\\'nrZ0";
-        buffer_add_char(text, '\'');
-        for (size_t i = 0; i < length; i++) {
-            const char *found = memchr(plain, bytes[i], sizeof plain); /* its NUL included */
-            if (found != NULL)
-                buffer_add_char(text, '\\');
-            buffer_add_char(text, found != NULL ? escaped[found - plain] : bytes[i]);
-        }
-        buffer_add_char(text, '\'');
-    }
+    else if (is_of_characters(field->type) && field->charsetnr == BINARY_CHARSET)
+        add_hexadecimal(text, bytes, length);
+    else
+        add_quoted(text, bytes, length);
 }
 
 static struct error *flush(struct table *table)
