@@ -17,7 +17,7 @@ import fastcgi_client
 from support import files, multipart, operator, samples, spool, system
 from support.client import check_error
 from support.stack import wait_until
-from test_http2 import curl  # noqa: F401  # pylint: disable=unused-import
+from test_http2 import curl  # noqa: F401  # noqa: F401 # fixtures
 
 CONNECTIONS = 8
 MIB = 1 << 20

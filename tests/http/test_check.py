@@ -17,7 +17,7 @@ import pytest
 from support import operator, system
 from support.client import check_error
 from support.stack import wait_until
-from test_health import PARTS, ask, wait_until_ready
+from test_health import PARTS, ask
 
 
 class Copy:

@@ -126,9 +126,9 @@ def test_the_pool_is_told_of_permissions_and_marks(place, owner, member):
 def test_id_tokens_and_tokens_of_strangers_open_nothing(place, owner):
     me(place, owner["idToken"], status=401, code="auth.tokenInvalid")
     me(place, owner["accessToken"][:-4] + "AAAA", status=401, code="auth.tokenInvalid")
-    before = place.pool.calls().count("GET /keys")
+    before, key = place.pool.calls().count("GET /keys"), None
     for number in range(20):
-        key = rsa.generate_private_key(public_exponent=65537, key_size=2048) if number == 0 else key
+        key = key or rsa.generate_private_key(public_exponent=65537, key_size=2048)
         claims = jwt.decode(owner["accessToken"], options={"verify_signature": False})
         forged = jwt.encode(claims, key, "RS256", headers={"kid": f"strange-{number}"})
         me(place, forged, status=401, code="auth.tokenInvalid")

@@ -9,7 +9,7 @@ import pytest
 
 import test_cognito as flows
 from support.stack import wait_until
-from test_cognito import admin, owner  # pylint: disable=unused-import
+from test_cognito import admin, owner  # noqa: F401 # fixtures
 
 
 @pytest.fixture(scope="module")

@@ -406,6 +406,6 @@ def test_an_upload_below_the_rate_is_cut(stack, keeper):
                          content_length=1 << 30, headers={"Authorization": f"Bearer {keeper.token}"})
     opening = begin() + stream(PARAMS, pairs(values)) + record(STDIN, b"--x\r\n" + b"x" * 20000)
     with system.worker(stack, service_io_timeout_seconds=1) as worker, Drips(worker.path, 1, opening,
-                                                                            record(STDIN, b"x")) as dripping:
+                                                                             record(STDIN, b"x")) as dripping:
         dripping.wait_until_cut(20)
         assert worker.call("GET", stack.prefix + "/system/version", timeout=30).status == 200

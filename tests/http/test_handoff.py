@@ -69,7 +69,7 @@ def test_a_body_in_a_file_is_stored_like_any_other(stack, keeper, worker, bodies
 
 
 def test_only_a_plain_file_of_the_web_servers_in_the_folder_is_taken(stack, keeper, worker, bodies, tmp_path,
-                                                                    nothing_kept):
+                                                                     nothing_kept):
     body = form(samples.noise(1000), "refused.bin")
     good = spool(bodies, body[0])
     outside = spool(tmp_path, body[0], "outside")

@@ -201,7 +201,7 @@ def reluctant():
 
 
 def test_what_a_hostile_mail_server_answers_stays_in_its_line(stack, accounts, members, database, loud, reluctant,
-                                                                  tmp_path):
+                                                              tmp_path):
     assert loud is None
     members.settle()
     log = tmp_path / "jobs.log"

@@ -7,7 +7,7 @@ import jwt
 import pytest
 
 import test_cognito as flows
-from test_cognito import admin, member, owner  # pylint: disable=unused-import
+from test_cognito import admin, member, owner  # noqa: F401 # fixtures
 
 
 @pytest.fixture(scope="module")

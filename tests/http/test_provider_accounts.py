@@ -166,7 +166,7 @@ def test_a_member_confirms_with_the_code_and_comes_in_with_the_given_password(ap
 def test_nobody_comes_in_before_the_code_was_given(api, waiting):
     for more in ({}, {"newPassword": fresh_password()}):
         login(api, waiting.email, waiting.password, {400, 401}, {"auth.userUnconfirmed", "auth.credentials",
-                                                               "request.invalid"}, **more)
+                                                                 "request.invalid"}, **more)
     login(api, waiting.email, "not the password", 401, "auth.credentials")
 
 

@@ -41,7 +41,7 @@ class Load:
     def one(self, request):
         try:
             request()
-        except Exception as failure:  # pylint: disable=broad-except
+        except Exception as failure:
             self.failures.append(str(failure))
         self.count += 1
 

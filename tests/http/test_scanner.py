@@ -58,10 +58,10 @@ def test_an_infected_file_is_refused_by_name_and_noted(keeper, stack, scanner, w
               for n, data in enumerate([b"fine", b"a virus", b"fine too", b"virus again"])]
     parsed = refused(send(worker, stack, keeper, parts), 400, "request.invalid")
     assert [(entry["path"], entry["code"]) for entry in parsed["validation"]] == [("file[1]", "infected"),
-                                                                                ("file[3]", "infected")]
+                                                                                  ("file[3]", "infected")]
     assert all(EICAR_NAME in entry["message"] for entry in parsed["validation"])
     rows = database.run("SELECT outcome, details FROM audit WHERE action = 'file.infected' AND"
-                         " organisation_id = UNHEX(REPLACE(%s, '-', ''))", keeper.organisation["id"])
+                        " organisation_id = UNHEX(REPLACE(%s, '-', ''))", keeper.organisation["id"])
     assert len(rows) == 2 and all("failure" in str(row) and EICAR_NAME in str(row) for row in rows)
 
 

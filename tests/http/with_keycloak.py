@@ -5,7 +5,6 @@ there, and what people do in its console. tools/test providers names this file; 
 import base64
 import concurrent.futures
 import json
-import os
 import time
 import uuid
 

@@ -2,7 +2,6 @@
 """Readers paste the commands of README.md and of the guides. Here they are run as they stand there, against a quick start, and
 must print what the guides say."""
 
-import os
 
 import pytest
 

@@ -28,7 +28,7 @@ def pool(stack, proxy, account):
 
 
 def test_a_commit_that_never_arrived_is_refused_and_one_whose_answer_was_lost_is_not(stack, database, account, pool,
-                                                                                    proxy, ledger):
+                                                                                     proxy, ledger):
     for fault, status in [("after", 200), ("before", 500), ("late", 200)] * ROUNDS:
         proxy.fault = fault
         answer = pool.upload(ledger, account.token, 20_000)

@@ -10,7 +10,6 @@ import resource
 import subprocess
 import sys
 import threading
-import time
 import urllib.request
 
 import measure

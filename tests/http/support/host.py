@@ -65,7 +65,7 @@ class Host:
     def _start_database(self):
         sys.path.insert(0, str(QUICKSTART))
         try:
-            import database  # pylint: disable=import-error,import-outside-toplevel
+            import database
         finally:
             sys.path.remove(str(QUICKSTART))
         layout = types.SimpleNamespace(database=self.folder / "data" / "mariadb", log=self.folder / "log",

@@ -48,7 +48,7 @@ class Lanes:
                 job.work()
             except SystemExit:
                 return
-            except Exception:  # pylint: disable=broad-except  # a fault of the runner is a failed run
+            except Exception:  # a fault of the runner is a failed run
                 self.broken(job)
 
     def broken(self, job):

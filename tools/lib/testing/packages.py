@@ -3,7 +3,6 @@
 
 import platform
 import subprocess
-import sys
 
 from problem import Problem
 
