@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of the paths below /customers/. */
-#include "api/handler/handlers_int.h"
+#include "api/handlers_int.h"
 #include "api/routes_int.h"
 
 static const struct route rows[] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of files and of the links to them. */
-#include "api/handler/handlers_int.h"
+#include "api/handlers_int.h"
 #include "api/routes_int.h"
 #include "service/file/upload.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The rows of the service itself: audit trail, cache, settings, health, metrics, and what it publishes. */
-#include "api/handler/handlers_int.h"
+#include "api/handlers_int.h"
 #include "api/routes_int.h"
 
 static const struct route rows[] = {

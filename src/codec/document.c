@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "document_int.h"
+#include "codec/document_int.h"
 
 static const cJSON *item_of(const struct document *value)
 {

@@ -20,7 +20,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "codec/document.h"
-#include "document_int.h"
+#include "codec/document_int.h"
 
 /* A path in the answer is cut to this; names come from the client. */
 #define PATH_BYTES 200

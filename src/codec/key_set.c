@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "codec/random.h"
 #include "codec/signing_key.h"
-#include "signing_key_int.h"
+#include "codec/signing_key_int.h"
 
 struct key_set {
     struct arena *arena;

@@ -7,7 +7,7 @@
 #include "codec/document.h"
 #include "codec/encoding.h"
 #include "codec/signing_key.h"
-#include "signing_key_int.h"
+#include "codec/signing_key_int.h"
 
 static bool says(const struct document *key, const char *name, const char *wanted, bool needed)
 {

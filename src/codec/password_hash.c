@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "password_memory_int.h"
+#include "codec/password_memory_int.h"
 
 /*
  * Starting the library picks the processor's fast code; without it hashing is right but slow. Later calls are

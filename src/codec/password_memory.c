@@ -5,7 +5,7 @@
  * ask in this way, or the kernel has no large pages, everything works as without. They leave errno as it was, by which
  * the library tells a wrong password from a failure.
  */
-#include "password_memory_int.h"
+#include "codec/password_memory_int.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "codec/digest.h"
 #include "codec/encoding.h"
-#include "signing_key_int.h"
+#include "codec/signing_key_int.h"
 
 struct signing_key {
     const char *kid;

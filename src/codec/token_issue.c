@@ -12,7 +12,7 @@
 #include "base/limits.h"
 #include "codec/signing_key.h"
 #include "codec/token.h"
-#include "signing_key_int.h"
+#include "codec/signing_key_int.h"
 
 static void release(void *jwt)
 {

@@ -19,7 +19,7 @@
 #include "codec/random.h"
 #include "codec/signing_key.h"
 #include "codec/token.h"
-#include "token_int.h"
+#include "codec/token_int.h"
 
 #define MARK_BYTES crypto_shorthash_siphashx24_BYTES
 

@@ -8,7 +8,7 @@
 #include "codec/encoding.h"
 #include "codec/signing_key.h"
 #include "codec/token.h"
-#include "token_int.h"
+#include "codec/token_int.h"
 
 /* A header of {alg, typ, kid} with the longest kid needs some 160 characters. */
 #define HEADER_CHARACTERS 512

@@ -38,7 +38,7 @@
 #include "base/text.h"
 #include "http/body_file.h"
 #include "http/reply.h"
-#include "fastcgi_deadline_int.h"
+#include "http/fastcgi_deadline_int.h"
 
 #define LISTEN_FD 0
 #define MICROSECONDS INT64_C(1000000)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "fastcgi_deadline_int.h"
+#include "http/fastcgi_deadline_int.h"
 
 #include <errno.h>
 #include <signal.h>

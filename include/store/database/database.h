@@ -73,7 +73,7 @@ void database_renew(struct database *database);
 
 /*
  * One thing that is remembered with the handle: what somebody keeps from one request to the next, such as which sessions
- * were good (domain/account/session_memo_int.h). database_remember() takes `memory` over, in which `thing` lies, and releases what
+ * were good (domain/session_memo_int.h). database_remember() takes `memory` over, in which `thing` lies, and releases what
  * was remembered before; it is forgotten with the connection, since the next one may lead to other data, a copy put back or
  * a server that has lost its last changes. NULL: nothing is remembered.
  */

@@ -10,7 +10,7 @@
 #include "api/dispatch.h"
 #include "api/document/examples_int.h"
 #include "api/error_reply.h"
-#include "api/handler/handlers_int.h"
+#include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/text.h"

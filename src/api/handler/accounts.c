@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "domain/permission/principal.h"
-#include "api/handler/handlers_int.h"
+#include "api/handlers_int.h"
 #include "http/schema.h"
 #include "service/account/sign_in.h"
 #include "service/runtime/service.h"

@@ -2,7 +2,7 @@
 /* The endpoint of the audit trail. */
 #include <stddef.h>
 
-#include "api/handler/handlers_int.h"
+#include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/clock.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "api/handler/files_int.h"
-#include "api/handler/handlers_int.h"
+#include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/configuration.h"

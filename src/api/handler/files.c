@@ -10,7 +10,7 @@
 #include "domain/file/file.h"
 #include "domain/permission/principal.h"
 #include "api/handler/files_int.h"
-#include "api/handler/handlers_int.h"
+#include "api/handlers_int.h"
 #include "http/disposition.h"
 #include "http/schema.h"
 #include "service/file/file_update.h"

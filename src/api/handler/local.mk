@@ -6,7 +6,7 @@ libghapi_handler_a_SOURCES = \
 	src/api/handler/downloads.c \
 	src/api/handler/files_int.h \
 	src/api/handler/files.c \
-	src/api/handler/handlers_int.h \
+	src/api/handlers_int.h \
 	src/api/handler/members.c \
 	src/api/handler/passwords.c \
 	src/api/handler/settings.c \

@@ -2,7 +2,7 @@
 /* Endpoints of the people of an organisation: creating, confirming, listing, changing, and what they may do. */
 #include <stddef.h>
 
-#include "api/handler/handlers_int.h"
+#include "api/handlers_int.h"
 #include "api/route.h"
 #include "api/handler/views_int.h"
 #include "base/arena.h"

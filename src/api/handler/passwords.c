@@ -2,7 +2,7 @@
 /* Endpoints of passwords after the first. */
 #include <stddef.h>
 
-#include "api/handler/handlers_int.h"
+#include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/limits.h"
 #include "http/schema.h"

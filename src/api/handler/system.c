@@ -13,7 +13,7 @@
 #include "base/network.h"
 #include "blob/blob.h"
 #include "codec/signing_key.h"
-#include "api/handler/handlers_int.h"
+#include "api/handlers_int.h"
 #include "http/reply.h"
 #include "http/request.h"
 #include "http/schema.h"

@@ -13,7 +13,7 @@ libghdomain_account_a_SOURCES = \
 	src/domain/account/provisioning.c \
 	include/domain/account/session.h \
 	src/domain/account/session.c \
-	src/domain/account/session_memo_int.h \
+	src/domain/session_memo_int.h \
 	src/domain/account/session_memo.c \
 	include/domain/account/throttle.h \
 	src/domain/account/throttle.c \

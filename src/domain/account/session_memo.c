@@ -3,7 +3,7 @@
  * One place for each session: two that share it only cost each other the reading of a row. The end of an id is random
  * (RFC 9562, section 5.7), or a digest.
  */
-#include "domain/account/session_memo_int.h"
+#include "domain/session_memo_int.h"
 
 #include <stddef.h>
 

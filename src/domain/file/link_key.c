@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "domain/columns_int.h"
 #include "domain/file/file.h"
-#include "domain/permission/principal_int.h"
+#include "domain/principal_int.h"
 
 static const struct statement insert_key = {"INSERT INTO link_key (id, key_sealed) VALUES (?, ?)"};
 

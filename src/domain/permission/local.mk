@@ -3,7 +3,7 @@ libghdomain_permission_a_SOURCES = \
 	include/domain/permission/permission.h \
 	src/domain/permission/permission.c \
 	include/domain/permission/principal.h \
-	src/domain/permission/principal_int.h \
+	src/domain/principal_int.h \
 	src/domain/permission/principal.c \
 	src/domain/permission/principal_rebuild.c \
 	src/domain/permission/principal_selftest.c \

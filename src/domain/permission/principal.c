@@ -30,8 +30,8 @@
 #include "base/text.h"
 #include "domain/columns_int.h"
 #include "domain/permission/permission.h"
-#include "domain/permission/principal_int.h"
-#include "domain/account/session_memo_int.h"
+#include "domain/principal_int.h"
+#include "domain/session_memo_int.h"
 
 #define MARK_COLUMN 7
 #define FILE_COLUMN PRINCIPAL_COLUMN_COUNT

@@ -13,7 +13,7 @@ libghstore_database_a_SOURCES = \
 	src/store/database/migrate.c \
 	src/store/database/migrate_setup.c \
 	src/store/database/rows.c \
-	src/store/database/source_int.h \
+	src/store/source_int.h \
 	src/store/database/source.c \
 	src/store/database/sql_split_int.h \
 	src/store/database/sql_split.c

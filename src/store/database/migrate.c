@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "codec/digest.h"
 #include "store/database/database.h"
-#include "store/database/source_int.h"
+#include "store/source_int.h"
 #include "store/database/sql_split_int.h"
 
 /* Seconds that another migration is waited for. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "store/database/source_int.h"
+#include "store/source_int.h"
 
 #include <errno.h>
 #include <stdio.h>

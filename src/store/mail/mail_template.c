@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "store/mail/mail.h"
-#include "store/database/source_int.h"
+#include "store/source_int.h"
 
 struct filling {
     const char *path;

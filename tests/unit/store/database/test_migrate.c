@@ -11,7 +11,7 @@
 #include "base/arena.h"
 #include "support_database.h"
 #include "store/database/migrate.h"
-#include "store/database/source_int.h"
+#include "store/source_int.h"
 #include "store/support.h"
 
 static const struct statement list_words = {"SELECT word FROM t ORDER BY word"};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a statement selects that needs to know what a user may do, beside what else it reads. */
-#ifndef GATEHOUSE_DOMAIN_PERMISSION_PRINCIPAL_INT_H
-#define GATEHOUSE_DOMAIN_PERMISSION_PRINCIPAL_INT_H
+#ifndef GATEHOUSE_DOMAIN_PRINCIPAL_INT_H
+#define GATEHOUSE_DOMAIN_PRINCIPAL_INT_H
 
 #include "domain/permission/principal.h"
 #include "store/database/database.h"

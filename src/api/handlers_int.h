@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The handlers and schemas of each group of endpoints, for the route table. */
-#ifndef GATEHOUSE_API_HANDLER_HANDLERS_INT_H
-#define GATEHOUSE_API_HANDLER_HANDLERS_INT_H
+#ifndef GATEHOUSE_API_HANDLERS_INT_H
+#define GATEHOUSE_API_HANDLERS_INT_H
 
 struct call;
 struct error;

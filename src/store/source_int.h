@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Reading the texts that are shipped with the program: SQL files and mail templates. */
-#ifndef GATEHOUSE_STORE_DATABASE_SOURCE_INT_H
-#define GATEHOUSE_STORE_DATABASE_SOURCE_INT_H
+#ifndef GATEHOUSE_STORE_SOURCE_INT_H
+#define GATEHOUSE_STORE_SOURCE_INT_H
 
 #include <stdbool.h>
 #include <stddef.h>

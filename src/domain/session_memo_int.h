@@ -3,8 +3,8 @@
  * Which sessions were good, remembered with the database's handle by the mark that stood beside the user then: while it
  * stands there still, nothing was taken from any session of the user (sql/016-session-mark.sql). Private to the domain floor.
  */
-#ifndef GATEHOUSE_DOMAIN_ACCOUNT_SESSION_MEMO_INT_H
-#define GATEHOUSE_DOMAIN_ACCOUNT_SESSION_MEMO_INT_H
+#ifndef GATEHOUSE_DOMAIN_SESSION_MEMO_INT_H
+#define GATEHOUSE_DOMAIN_SESSION_MEMO_INT_H
 
 #include <stdbool.h>
 #include <stdint.h>
