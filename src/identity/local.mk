@@ -7,8 +7,10 @@ libghidentity_a_SOURCES = \
 	include/identity/provider_provision.h \
 	src/identity/provider_provision_int.h \
 	src/identity/provider_provision.c \
+	src/identity/provision_helpers.c \
 	src/identity/refresh_token_int.h \
-	src/identity/refresh_token.c
+	src/identity/refresh_token.c \
+	src/identity/remote_int.h
 libghidentity_a_CFLAGS = $(AM_CFLAGS)
 include $(top_srcdir)/src/identity/cognito/local.mk
 include $(top_srcdir)/src/identity/embedded/local.mk

@@ -9,7 +9,7 @@
 #include "identity/cognito/provider.h"
 #include "identity/embedded/provider.h"
 #include "identity/keycloak/provider.h"
-#include "identity/remote/remote_int.h"
+#include "identity/remote_int.h"
 
 /* How long a provider that fails is left alone (docs/identity-providers.md). */
 #define REST_SECONDS 10

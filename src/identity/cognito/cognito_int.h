@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "codec/document.h"
 #include "identity/cognito/provider.h"
-#include "identity/remote/remote_int.h"
+#include "identity/remote_int.h"
 
 struct cognito {
     struct outside outside;

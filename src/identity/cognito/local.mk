@@ -9,6 +9,7 @@ libghidentity_cognito_a_SOURCES = \
 	src/identity/cognito/provider.c \
 	src/identity/cognito/provision_int.h \
 	src/identity/cognito/provision.c \
+	src/identity/cognito/provision_call.c \
 	src/identity/cognito/provision_client.c \
 	src/identity/cognito/provision_wanted.c
 libghidentity_cognito_a_CFLAGS = $(AM_CFLAGS)

@@ -1,5 +1,6 @@
 noinst_LIBRARIES += libghidentity_embedded.a
 libghidentity_embedded_a_SOURCES = \
+	src/identity/embedded/account.c \
 	src/identity/embedded/embedded_int.h \
 	src/identity/embedded/login.c \
 	include/identity/embedded/provider.h \

@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "codec/document.h"
 #include "identity/keycloak/provider.h"
-#include "identity/remote/remote_int.h"
+#include "identity/remote_int.h"
 
 #define KEYCLOAK_UPDATE_PASSWORD "UPDATE_PASSWORD" /* a required action: the password is temporary */
 #define KEYCLOAK_VERIFY_EMAIL "VERIFY_EMAIL"       /* likewise: awaits its code */
@@ -146,7 +146,28 @@ struct error *keycloak_set_attributes(struct outside *outside, struct arena *are
                                       const struct provider_attributes *attributes, enum provider_outcome *outcome_out);
 struct error *keycloak_remove(struct outside *outside, struct arena *arena, const char *subject);
 
-/* ---- keycloak_token.c ----------------------------------------------------------------------------- */
+/* ---- grant.c --------------------------------------------------------------------------------------- */
+
+enum keycloak_password {
+    KEYCLOAK_PASSWORD_WRONG, /* or nobody's, or that of a disabled account: Keycloak tells that before it looks at the password */
+    KEYCLOAK_PASSWORD_RIGHT,
+    KEYCLOAK_PASSWORD_PENDING /* right, and the account requires actions first */
+};
+
+void keycloak_read_grant(const struct keycloak_call *call, struct outside_grant *grant_out);
+
+/* Whether the token end point speaks of what was sent and not of a client or grant that the operator set up wrongly. */
+bool keycloak_is_invalid_grant(const struct keycloak_call *call);
+
+/* What the password is worth for that name; *grant_out is filled where it is KEYCLOAK_PASSWORD_RIGHT. */
+struct error *keycloak_try_password(struct keycloak *keycloak, struct arena *arena, const char *username,
+                                    struct secret password, struct outside_grant *grant_out,
+                                    enum keycloak_password *result_out);
+
+/* ---- login.c, password.c, session.c ----------------------------------------------------------------- */
+
+/* Ends the session of a refresh token. One that has ended is no error. */
+struct error *keycloak_end_session(struct keycloak *keycloak, struct arena *arena, struct secret refresh_token);
 
 /* OK, ABSENT, PASSWORD_REFUSED. */
 struct error *keycloak_reset(struct keycloak *keycloak, struct arena *arena, const char *subject, struct secret password,

@@ -10,75 +10,7 @@
 #include "codec/encoding.h"
 #include "identity/keycloak/provision_int.h"
 
-#define MILLISECONDS 50000 /* for all of it: the administrator's token lives a minute */
-
-const char *keycloak_setup_realm_name(const struct configuration *configuration)
-{
-    return configuration->keycloak.realm != NULL ? configuration->keycloak.realm : KEYCLOAK_SETUP_REALM;
-}
-
-void keycloak_setup_clients(const struct configuration *configuration, struct keycloak_client clients_out[2])
-{
-    const char *id = configuration->keycloak.client_id;
-    const char *admin_id = configuration->keycloak.admin_client_id;
-    clients_out[0] = (struct keycloak_client){
-        .id = id != NULL ? id : KEYCLOAK_SETUP_CLIENT, .secret_file = configuration->keycloak.client_secret_file};
-    clients_out[1] = (struct keycloak_client){.id = admin_id != NULL ? admin_id : KEYCLOAK_SETUP_ADMIN,
-                                              .secret_file = configuration->keycloak.admin_client_secret_file,
-                                              .manages = true};
-}
-
-/* ---- calls ---------------------------------------------------------------------------------------- */
-
-static struct error *sign_in(struct keycloak_setup *task, struct arena *arena)
-{
-    struct keycloak_call call;
-    struct secret password;
-    TRY(secret_read(arena, task->setup->secret_file, &password));
-    keycloak_operator(arena, "POST",
-                      arena_format(arena, "%s/realms/master/protocol/openid-connect/token",
-                                   task->configuration->keycloak.url),
-                      &call);
-    call.name = "token of the administrator";
-    call.once = true;
-    keycloak_add(&call, "grant_type", "password");
-    keycloak_add(&call, "client_id", "admin-cli");
-    keycloak_add(&call, "username", task->setup->as);
-    keycloak_add(&call, "password", secret_reveal(password));
-    struct error *error = keycloak_client_call(task->keycloak, arena, &call);
-    if (error != NULL)
-        return error_message(error, "Keycloak does not answer at %s.", task->configuration->keycloak.url);
-    task->token = document_text(document_member(call.answer, "access_token"));
-    if (call.status == 200 && task->token != NULL)
-        return NULL;
-    return error_message(keycloak_unexpected(arena, &call),
-                         "Keycloak does not let %s in. Is it an administrator of the realm master, and the password in %s right?",
-                         task->setup->as, task->setup->secret_file);
-}
-
-static struct error *call_at(struct keycloak_setup *task, struct arena *arena, const char *method, const char *url,
-                             const char *json, const struct document **answer_out)
-{
-    struct keycloak_call call;
-    keycloak_operator(arena, method, url, &call);
-    call.once = strcmp(method, "POST") == 0;
-    if (json != NULL)
-        buffer_add_text(&call.body, json);
-    struct error *error = keycloak_token_call(task->keycloak, arena, &call, task->token);
-    if (error == NULL && call.status >= 300 && call.status != 404)
-        error = keycloak_unexpected(arena, &call);
-    if (answer_out != NULL)
-        *answer_out = call.status == 404 ? NULL : call.answer;
-    else if (error == NULL && call.status == 404)
-        error = keycloak_unexpected(arena, &call);
-    return error == NULL ? NULL : error_message(error, "Keycloak did not carry out %s %s.", method, url);
-}
-
-struct error *keycloak_setup_call(struct keycloak_setup *task, struct arena *arena, const char *method, const char *path,
-                                  const char *json, const struct document **answer_out)
-{
-    return call_at(task, arena, method, arena_format(arena, "%s%s", task->base, path), json, answer_out);
-}
+#define MILLISECONDS 50000 
 
 /* ---- the realm ------------------------------------------------------------------------------------ */
 
@@ -86,11 +18,11 @@ static struct error *make_realm(struct keycloak_setup *task, struct arena *arena
 {
     struct wanted wanted = {.count = 0};
     keycloak_wanted_realm(arena, task->configuration, NULL, &wanted);
-    TRY(call_at(task, arena, "POST", arena_format(arena, "%s/admin/realms", task->configuration->keycloak.url),
+    TRY(keycloak_setup_call_at(task, arena, "POST", arena_format(arena, "%s/admin/realms", task->configuration->keycloak.url),
                 wanted_merge(arena, &wanted, NULL, NULL), NULL));
     setup_tell(task->setup, arena, PROVIDER_DEED_MADE, "the realm %s", task->realm);
     /* The token from before knows nothing of the rights in the new realm. */
-    return sign_in(task, arena);
+    return keycloak_setup_sign_in(task, arena);
 }
 
 static struct error *mend_realm(struct keycloak_setup *task, struct arena *arena)
@@ -168,7 +100,7 @@ static struct error *run(struct keycloak_setup *task, struct arena *arena)
     struct keycloak_client clients[2];
     keycloak_setup_clients(task->configuration, clients);
     outside_start(&task->keycloak->outside, MILLISECONDS);
-    TRY(sign_in(task, arena));
+    TRY(keycloak_setup_sign_in(task, arena));
     TRY(mend_realm(task, arena));
     TRY(mend_profile(task, arena));
     TRY(mend_actions(task, arena));

@@ -50,7 +50,14 @@ void keycloak_wanted_client(const struct keycloak_client *client, const struct d
 /* A text as JSON. */
 const char *keycloak_json_text(struct arena *arena, const char *text);
 
-/* ---- keycloak_setup.c ------------------------------------------------------------------------------ */
+/* ---- provision_call.c ------------------------------------------------------------------------------ */
+
+/* Signs in as the administrator; task->token is set. */
+struct error *keycloak_setup_sign_in(struct keycloak_setup *task, struct arena *arena);
+
+/* As keycloak_setup_call(), at any address. */
+struct error *keycloak_setup_call_at(struct keycloak_setup *task, struct arena *arena, const char *method, const char *url,
+                                     const char *json, const struct document **answer_out);
 
 /*
  * Makes a call below the realm's address as the administrator; `json` may be NULL. 404 is no error: *answer_out is NULL then,

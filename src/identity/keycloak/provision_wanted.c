@@ -16,6 +16,26 @@ const char *keycloak_json_text(struct arena *arena, const char *text)
     return buffer.bytes;
 }
 
+/* ---- names ----------------------------------------------------------------------------------------- */
+
+/* for all of it: the administrator's token lives a minute */
+
+const char *keycloak_setup_realm_name(const struct configuration *configuration)
+{
+    return configuration->keycloak.realm != NULL ? configuration->keycloak.realm : KEYCLOAK_SETUP_REALM;
+}
+
+void keycloak_setup_clients(const struct configuration *configuration, struct keycloak_client clients_out[2])
+{
+    const char *id = configuration->keycloak.client_id;
+    const char *admin_id = configuration->keycloak.admin_client_id;
+    clients_out[0] = (struct keycloak_client){
+        .id = id != NULL ? id : KEYCLOAK_SETUP_CLIENT, .secret_file = configuration->keycloak.client_secret_file};
+    clients_out[1] = (struct keycloak_client){.id = admin_id != NULL ? admin_id : KEYCLOAK_SETUP_ADMIN,
+                                              .secret_file = configuration->keycloak.admin_client_secret_file,
+                                              .manages = true};
+}
+
 /* ---- the realm ------------------------------------------------------------------------------------ */
 
 static void want_flag(struct wanted *wanted, const struct document *old, const char *name, bool flag)

@@ -9,7 +9,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "codec/signing_key.h"
-#include "identity/remote/remote_int.h"
+#include "identity/remote_int.h"
 
 #define CHECK_MILLISECONDS 30000
 #define GET_MILLISECONDS 5000

@@ -23,7 +23,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "codec/document.h"
-#include "identity/remote/remote_int.h"
+#include "identity/remote_int.h"
 
 #define FAILURES_MAX 5
 #define WINDOW_SECONDS 10

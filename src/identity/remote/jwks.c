@@ -15,7 +15,7 @@
 #include "codec/digest.h"
 #include "codec/encoding.h"
 #include "codec/signing_key.h"
-#include "identity/remote/remote_int.h"
+#include "identity/remote_int.h"
 #include "store/cache/cache.h"
 
 #define LOOK_SECONDS 5

@@ -14,7 +14,7 @@
 #include "base/arena.h"
 #include "base/log.h"
 #include "codec/seal.h"
-#include "identity/remote/remote_int.h"
+#include "identity/remote_int.h"
 
 /* A call that is under way takes no longer; what is older has lost its answer or its process. */
 #define UNDER_WAY_SECONDS 20

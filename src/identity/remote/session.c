@@ -8,7 +8,7 @@
 #include "base/log.h"
 #include "codec/seal.h"
 #include "domain/account/session.h"
-#include "identity/remote/remote_int.h"
+#include "identity/remote_int.h"
 #include "identity/refresh_token_int.h"
 
 /* How long refreshes of one session wait for one another: a call. */

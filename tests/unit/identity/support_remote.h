@@ -12,7 +12,7 @@
 #include "base/id.h"
 #include "identity/cognito/provider.h"
 #include "identity/keycloak/provider.h"
-#include "identity/remote/remote_int.h"
+#include "identity/remote_int.h"
 #include "identity/provider.h"
 
 #define TEMPORARY "temporary-password-1"

@@ -12,8 +12,8 @@
  * - Temporary passwords. How long one holds is ours to say, since not every provider can.
  * - Keys. Fetched from the provider, kept while it is down.
  */
-#ifndef GATEHOUSE_IDENTITY_REMOTE_REMOTE_INT_H
-#define GATEHOUSE_IDENTITY_REMOTE_REMOTE_INT_H
+#ifndef GATEHOUSE_IDENTITY_REMOTE_INT_H
+#define GATEHOUSE_IDENTITY_REMOTE_INT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -214,6 +214,32 @@ void outside_unlock(struct outside *outside, struct arena *arena, const char *su
 
 /* What was opened at the provider and is not to be a session of ours is closed again, as well as can be. */
 void outside_give_up(struct outside *outside, struct arena *arena, const struct outside_grant *grant);
+
+/*
+ * Whether a password that the provider was told, and said nothing to, is the account's now: that is never sent again, but
+ * who it lets in knows.
+ */
+bool outside_holds(struct outside *outside, struct arena *arena, const char *subject, struct secret password,
+                   struct outside_grant *grant_out);
+
+/* ---- functions of the provider ------------------------------------------------------------------ */
+
+struct error *outside_login(struct provider *provider, struct arena *arena, const struct provider_login *attempt,
+                            struct provider_tokens *tokens_out, struct provider_challenge *challenge_out,
+                            enum provider_outcome *outcome_out);
+struct error *outside_answer_new_password(struct provider *provider, struct arena *arena,
+                                          const struct provider_challenge *challenge, struct secret new_password,
+                                          struct provider_tokens *tokens_out, enum provider_outcome *outcome_out);
+struct error *outside_logout_all(struct provider *provider, struct arena *arena, const char *subject);
+struct error *outside_change_password(struct provider *provider, struct arena *arena, const char *subject,
+                                      struct id session, struct secret password, struct secret new_password,
+                                      enum provider_outcome *outcome_out);
+struct error *outside_set_password(struct provider *provider, struct arena *arena, const char *subject,
+                                   struct secret password, bool temporary, enum provider_outcome *outcome_out);
+struct error *outside_invite_again(struct provider *provider, struct arena *arena, const char *subject,
+                                   struct secret password, enum provider_outcome *outcome_out);
+struct error *outside_reset_by_code(struct provider *provider, struct arena *arena, const char *subject, const char *code,
+                                    struct secret new_password, enum provider_outcome *outcome_out);
 
 /* The functions of every such provider, for outside_open(). */
 extern const struct provider_functions outside_functions;
