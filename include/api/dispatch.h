@@ -10,7 +10,7 @@ struct reply;
 struct request;
 struct service;
 
-/* Names every operation to the metrics; once, at the start, after metrics_open(). */
+/* Names every operation to the metrics; once, at the start, after host_process_open(). */
 void dispatch_open(void);
 
 /*

@@ -124,7 +124,7 @@ enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena
  * Whatever is found has its times judged as ever.
  *
  * It is given a token when the first memory meets it again, and asked for those that the first memory has not and some
- * process may have given (metrics_hinted()): a token that is used once costs nothing here. So an older judgement is handed
+ * process may have given (host_hints_has()): a token that is used once costs nothing here. So an older judgement is handed
  * over, with what at() said when it was made; keep() takes nothing in that has been told to forget since.
  */
 struct token_level {

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/configuration.h"
+#include "base/host_process.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "codec/document.h"
@@ -309,19 +310,18 @@ static unsigned operation_number(const struct call *call)
 static void end(const struct call *call, const struct error *error, int64_t started)
 {
     int64_t ended = clock_monotonic();
-    if (is_question(call) && error == NULL) {
-        metrics_idle();
-    } else {
+    if (!is_question(call) || error != NULL) {
         log_request(call, error, ended - started);
         metrics_request(operation_number(call), call->reply->status, ended - started);
     }
-    metrics_follow(ended);
+    host_process_idle();
+    host_process_follow(ended);
 }
 
 void dispatch(struct service *service, struct request *request, struct reply *reply)
 {
     int64_t started = clock_monotonic();
-    metrics_busy();
+    host_process_busy();
     struct call call = {
         .service = service, .arena = request->arena, .request = request, .reply = reply, .routes = routes()};
     call.caller.client_address = request->client_address;

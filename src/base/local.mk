@@ -1,19 +1,24 @@
 noinst_LIBRARIES += libghbase.a
 libghbase_a_SOURCES = \
 	include/base/arena.h src/base/arena.c \
-	include/base/bodies.h src/base/bodies.c \
 	include/base/clock.h src/base/clock.c \
 	include/base/configuration.h src/base/configuration.c src/base/configuration_environment.c \
 	include/base/error.h include/base/errors.def src/base/error.c \
 	include/base/folder.h src/base/folder.c \
+	include/base/host_census.h src/base/host_census.c \
+	include/base/host_hints.h src/base/host_hints.c \
+	include/base/host_memory.h src/base/host_memory_int.h src/base/host_memory.c \
+	include/base/host_process.h src/base/host_process.c \
 	include/base/id.h src/base/id.c \
 	include/base/limits.h \
 	include/base/log.h src/base/log.c src/base/log_filter.c \
-	include/base/metrics.h include/base/metrics.def src/base/metrics.c src/base/metrics_int.h src/base/metrics_text.c \
+	include/base/metrics.h include/base/metrics.def src/base/metrics.c src/base/metrics_int.h \
+	src/base/metrics_layout.c src/base/metrics_int.h src/base/metrics_text.c \
 	include/base/name.h src/base/name.c \
 	include/base/network.h src/base/network.c \
 	include/base/secret.h src/base/secret.c \
-	include/base/text.h src/base/text.c
+	include/base/text.h src/base/text.c \
+	include/base/upload_slots.h src/base/upload_slots.c
 libghbase_a_CFLAGS = $(AM_CFLAGS) $(INIH_CFLAGS)
 
 # What a program that uses this floor links.

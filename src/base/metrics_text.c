@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Prometheus' text exposition format 0.0.4: a HELP and a TYPE line a family, then its samples. Buckets are stored each on
- * its own and told cumulated; _count is what the buckets add up to, so that the two always agree, whenever a process died.
+ * Writes all metrics in Prometheus' text exposition format 0.0.4: a HELP and a TYPE line a family, then its samples.
+ *
+ * In memory each bucket counts its own range; the text has them cumulated. _count is the sum of the buckets, so that the two
+ * always agree, at whatever instant a process died.
  */
 #include "config.h"
 
@@ -9,6 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/host_census.h"
+#include "base/host_hints.h"
+#include "base/host_memory_int.h"
 #include "base/metrics_int.h"
 #include "base/text.h"
 
@@ -108,7 +113,7 @@ static const char *clean(const char *name, size_t size, char *out)
 
 static size_t operation_count(void)
 {
-    size_t count = atomic_load(&metrics_area()->operation_count);
+    size_t count = atomic_load(&host_memory()->operation_count);
     return count < LIMIT_METRICS_OPERATIONS ? count : LIMIT_METRICS_OPERATIONS;
 }
 
@@ -117,7 +122,7 @@ static void add_requests(struct buffer *buffer)
     static const char name[] = "gatehouse_requests_total";
     add_head(buffer, name, "counter", "Requests answered, by operation (\"other\": of no operation) and HTTP status.");
     for (size_t i = 0; i < operation_count(); i++) {
-        struct metrics_operation_row *row = &metrics_area()->operations[i];
+        struct metrics_operation_row *row = &host_memory()->operations[i];
         char operation[METRICS_NAME_BYTES];
         (void)clean(row->name, sizeof operation, operation);
         for (size_t column = 0; column < METRICS_STATUSES; column++) {
@@ -136,7 +141,7 @@ static void add_durations(struct buffer *buffer)
     static const char name[] = "gatehouse_request_duration_seconds";
     add_head(buffer, name, "histogram", "Time from the request's arrival at the worker to its reply, by operation.");
     for (size_t i = 0; i < operation_count(); i++) {
-        struct metrics_operation_row *row = &metrics_area()->operations[i];
+        struct metrics_operation_row *row = &host_memory()->operations[i];
         char operation[METRICS_NAME_BYTES];
         char labels[METRICS_NAME_BYTES + 16];
         uint64_t count = 0;
@@ -150,74 +155,14 @@ static void add_durations(struct buffer *buffer)
 
 /* ---- processes ------------------------------------------------------------------------------------ */
 
-struct pool {
-    char name[sizeof(((struct metrics_slot *)NULL)->pool)];
-    unsigned workers;
-    unsigned busy;
-};
-
-#define POOLS 16
-
-struct census {
-    struct pool pools[POOLS];
-    size_t pool_count;
-    unsigned job_runners;
-    int64_t oldest; /* start of the worker that has lived longest, 0 without one */
-};
-
-/* The pool of a name; the last one takes what is more. */
-static struct pool *find_pool(struct census *census, const char *name)
-{
-    for (size_t i = 0; i < census->pool_count; i++)
-        if (strcmp(census->pools[i].name, name) == 0)
-            return &census->pools[i];
-    if (census->pool_count == POOLS)
-        return &census->pools[POOLS - 1];
-    struct pool *pool = &census->pools[census->pool_count++];
-    (void)snprintf(pool->name, sizeof pool->name, "%s", name);
-    return pool;
-}
-
-static void take_census(struct census *census)
-{
-    *census = (struct census){0};
-    for (size_t i = 0; i < LIMIT_METRICS_PROCESSES; i++) {
-        struct metrics_slot *slot = &metrics_area()->slots[i];
-        char name[sizeof slot->pool];
-        if (!metrics_slot_lives(i))
-            continue;
-        if (slot->role != METRICS_WORKER) {
-            census->job_runners++;
-            continue;
-        }
-        struct pool *pool = find_pool(census, clean(slot->pool, sizeof name, name));
-        pool->workers++;
-        pool->busy += atomic_load_explicit(&slot->busy, memory_order_relaxed) != 0;
-        if (census->oldest == 0 || slot->started < census->oldest)
-            census->oldest = slot->started;
-    }
-}
-
-struct metrics_occupancy metrics_occupancy(void)
-{
-    struct census census;
-    take_census(&census);
-    struct metrics_occupancy occupancy = {.job_runners = census.job_runners};
-    for (size_t i = 0; i < census.pool_count; i++) {
-        occupancy.workers += census.pools[i].workers;
-        occupancy.busy += census.pools[i].busy;
-    }
-    return occupancy;
-}
-
 static void add_processes(struct buffer *buffer)
 {
     static const char workers[] = "gatehouse_workers";
-    struct census census;
-    take_census(&census);
+    struct host_census census;
+    host_census_take(&census);
     add_head(buffer, workers, "gauge", "Living workers by pool and by what they do; the one that answers this is busy.");
     for (size_t i = 0; i < census.pool_count; i++) {
-        const struct pool *pool = &census.pools[i];
+        const struct host_census_pool *pool = &census.pools[i];
         buffer_add_format(buffer, "%s{pool=\"%s\",state=\"busy\"} %u\n%s{pool=\"%s\",state=\"idle\"} %u\n", workers, pool->name,
                           pool->busy, workers, pool->name, pool->workers - pool->busy);
     }
@@ -233,11 +178,11 @@ static void add_house(struct buffer *buffer)
     add_head(buffer, "gatehouse_build_info", "gauge", "The version that answers; always 1.");
     add_whole(buffer, "gatehouse_build_info", "version=\"" PACKAGE_VERSION "\"", 1);
     add_head(buffer, "gatehouse_metrics_created_timestamp_seconds", "gauge", "Since when these numbers are counted.");
-    add_milliseconds(buffer, "gatehouse_metrics_created_timestamp_seconds", (uint64_t)metrics_area()->created);
+    add_milliseconds(buffer, "gatehouse_metrics_created_timestamp_seconds", (uint64_t)host_memory()->created);
     add_head(buffer, "gatehouse_metrics_shared", "gauge", "1: the numbers are those of the host; 0: of the answering process alone.");
-    add_whole(buffer, "gatehouse_metrics_shared", "", metrics_are_shared() ? 1 : 0);
+    add_whole(buffer, "gatehouse_metrics_shared", "", host_memory_is_shared() ? 1 : 0);
     add_head(buffer, "gatehouse_change_version", "gauge", "The newest change of shared state that this host has heard of.");
-    add_whole(buffer, "gatehouse_change_version", "", metrics_change_version());
+    add_whole(buffer, "gatehouse_change_version", "", host_hints_change_version());
 }
 
 void metrics_write(struct buffer *buffer)
@@ -249,6 +194,6 @@ void metrics_write(struct buffer *buffer)
     add_cells(buffer);
     for (size_t i = 0; i < METRIC_HISTOGRAM_COUNT; i++) {
         add_head(buffer, histograms[i].name, "histogram", histograms[i].help);
-        add_histogram(buffer, histograms[i].name, "", &metrics_area()->histograms[i].histogram);
+        add_histogram(buffer, histograms[i].name, "", &host_memory()->histograms[i].histogram);
     }
 }

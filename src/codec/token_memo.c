@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/host_hints.h"
 #include "base/limits.h"
 #include "base/metrics.h"
 #include "codec/digest.h"
@@ -186,7 +187,7 @@ static enum token_result verify_shared(struct token_memo *memo, struct arena *ar
     if (level == NULL)
         return token_verify(arena, rules, text, length, &fresh->claims, reason_out);
     fresh->at = level->at(level->context);
-    if (metrics_hinted(hint_of(text, length))) {
+    if (host_hints_has(hint_of(text, length))) {
         name_shared(memo, arena, rules, text, length, name);
         fresh->shared = level->find(level->context, arena, name, &claims);
     }
@@ -208,7 +209,7 @@ static void share(struct token_memo *memo, struct arena *arena, const struct tok
     name_shared(memo, arena, rules, text, length, name);
     if (!level->find(level->context, arena, name, &claims))
         level->keep(level->context, name, &slot->claims, seconds, slot->at);
-    metrics_hint(hint_of(text, length));
+    host_hints_put(hint_of(text, length));
 }
 
 enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena,

@@ -19,8 +19,8 @@
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/host_process.h"
 #include "base/log.h"
-#include "base/metrics.h"
 #include "base/secret.h"
 #include "base/text.h"
 #include "http/fastcgi.h"
@@ -138,12 +138,12 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     dispatch_open();
-    metrics_join(METRICS_WORKER, pool_name(pool));
+    host_process_join(HOST_PROCESS_WORKER, pool_name(pool));
     LOG(INFO, WORKER, "worker started");
     serve(&service, configuration);
     LOG(INFO, WORKER, "worker ended");
     service_close(&service);
-    metrics_close();
+    host_process_close();
     arena_free(&arena);
     return EXIT_SUCCESS;
 }

@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/host_process.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "blob/blob.h"
@@ -317,7 +318,7 @@ static int run_until_told(struct service *service, struct post_office *office)
                              {.seconds = WATCH_SECONDS, .run = watch_outbox}};
     struct arena *arena = arena_new();
     struct scrub *scrub = open_scrub(service);
-    metrics_join(METRICS_JOBS, NULL);
+    host_process_join(HOST_PROCESS_JOBS, NULL);
     LOG(INFO, JOBS, "job runner started");
     while (!ending && !cache_spent(service->cache)) {
         size_t count = 0;
@@ -326,7 +327,7 @@ static int run_until_told(struct service *service, struct post_office *office)
             error = do_chores(service, arena, chores, sizeof chores / sizeof *chores);
         if (error == NULL)
             scrub_some(scrub);
-        metrics_follow(clock_monotonic());
+        host_process_follow(clock_monotonic());
         if (error != NULL)
             complain(error);
         log_context(NULL, NULL, NULL, NULL);
@@ -425,7 +426,7 @@ static int work(struct run *run, bool once)
         status = ctl_fail(error);
     service_close(&service);
     arena_free(&office.arena);
-    metrics_close();
+    host_process_close();
     return status;
 }
 

@@ -20,8 +20,8 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/host_process.h"
 #include "base/log.h"
-#include "base/metrics.h"
 #include "codec/document.h"
 #include "identity/remote_int.h"
 
@@ -154,7 +154,7 @@ static enum verdict happens(struct outside *outside, enum event event)
 static int64_t places_of(const struct outside *outside, bool *first_out)
 {
     int64_t most = outside->options.calls_max;
-    int64_t workers = metrics_in_pool(SIGN_IN_POOL) ? 0 : (int64_t)metrics_pool_workers();
+    int64_t workers = host_process_in_pool(SIGN_IN_POOL) ? 0 : (int64_t)host_process_pool_workers();
     *first_out = workers != 0;
     if (workers == 0 || most < workers)
         return most;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/bodies.h"
+#include "base/upload_slots.h"
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/limits.h"
@@ -43,10 +43,10 @@ static uint32_t owner_of_token(const struct service *service, const struct reque
     return keyed(service, "gatehouse upload token", token, length);
 }
 
-static struct bodies_owner owner_of(const struct service *service, const struct request *request)
+static struct upload_slots_owner owner_of(const struct service *service, const struct request *request)
 {
     struct throttle_key address = throttle_of_address(request->client_address);
-    return (struct bodies_owner){
+    return (struct upload_slots_owner){
         .token = owner_of_token(service, request),
         .address = keyed(service, "gatehouse upload address", address.subject, sizeof address.subject),
     };
@@ -64,17 +64,17 @@ static int64_t seconds_of(const struct configuration *configuration, int64_t ann
 struct error *upload_bound_begin(struct service *service, struct arena *arena, const struct request *question)
 {
     const struct configuration *configuration = service->configuration;
-    const struct bodies_bounds bounds = {
+    const struct upload_slots_bounds bounds = {
         .per_token = configuration->limits.uploads_per_token,
         .per_address = configuration->limits.uploads_per_address,
     };
     int64_t seconds = seconds_of(configuration, question->announced_length);
-    if (bodies_begin(owner_of(service, question), &bounds, seconds, clock_now()))
+    if (upload_slots_take(owner_of(service, question), &bounds, seconds, clock_now()))
         return NULL;
     return guard_refuse(arena, RETRY_SECONDS, METRIC_THROTTLED_UPLOAD);
 }
 
 void upload_bound_end(struct service *service, const struct request *request)
 {
-    bodies_end(owner_of(service, request), clock_now());
+    upload_slots_release(owner_of(service, request), clock_now());
 }

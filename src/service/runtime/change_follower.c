@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/host_hints.h"
 #include "base/log.h"
-#include "base/metrics.h"
 #include "codec/token.h"
 #include "domain/change_log.h"
 #include "identity/provider.h"
@@ -147,7 +147,7 @@ static struct error *follow(struct service *service, struct arena *arena, int64_
     TRY(follow_process(service, arena, version));
     live->version = version;
     live->known = true;
-    metrics_publish_change_version((uint64_t)version);
+    host_hints_publish_change_version((uint64_t)version);
     return NULL;
 }
 
@@ -175,7 +175,7 @@ static void check_for_now(struct service *service, struct arena *arena, int64_t 
 void live_glance(struct service *service, struct arena *arena, bool again)
 {
     const struct live *live = &service->live;
-    uint64_t newest = metrics_change_version();
+    uint64_t newest = host_hints_change_version();
     if (newest == 0 || (live->known && newest <= (uint64_t)live->version))
         return;
     int64_t now = clock_monotonic();

@@ -10,8 +10,8 @@
 
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/host_process.h"
 #include "base/log.h"
-#include "base/metrics.h"
 
 static enum log_destination destination_of(const char *text)
 {
@@ -60,7 +60,7 @@ struct error *setup_load(struct arena *arena, const char *option, const char *pr
                              "The log file %s cannot be opened: %s.", configuration->log.file, strerror(errno));
     report_strays(arena);
     const char *problem = NULL;
-    if (!metrics_open(configuration->metrics.file, &problem))
+    if (!host_process_open(configuration->metrics.file, &problem))
         LOG(WARN, WORKER, problem, LOG_TEXT("file", configuration->metrics.file));
     return NULL;
 }

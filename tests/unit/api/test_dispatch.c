@@ -8,7 +8,8 @@
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
-#include "base/metrics.h"
+#include "base/host_hints.h"
+#include "base/host_process.h"
 #include "codec/document.h"
 #include "http/fake_source.h"
 #include "http/reply.h"
@@ -82,12 +83,12 @@ static void liveness_does_not_wait_for_a_database_that_is_away(void **state)
     const char *directory = harness_directory(arena), *problem = NULL;
     struct database *database = database_new(&(struct database_options){
         .socket = arena_format(arena, "%s/nobody", directory), .user = "nobody", .query_timeout_seconds = 1});
-    assert_true(metrics_open(arena_format(arena, "%s/metrics", directory), &problem));
-    metrics_publish_change_version(2);
+    assert_true(host_process_open(arena_format(arena, "%s/metrics", directory), &problem));
+    host_hints_publish_change_version(2);
     assert_false(tries_again(arena, database, "/system/health/live", 200));
     assert_true(tries_again(arena, database, "/system/version", 200));
     assert_true(tries_again(arena, database, "/nowhere", 404));
-    metrics_close();
+    host_process_close();
     database_free(&database);
 }
 

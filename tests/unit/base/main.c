@@ -3,10 +3,12 @@
 
 #define MODULES(X)                                                                                           \
     X(arena)                                                                                                 \
-    X(bodies)                                                                                                \
     X(clock)                                                                                                 \
     X(configuration)                                                                                         \
     X(error)                                                                                                 \
+    X(host_hints)                                                                                            \
+    X(host_memory)                                                                                           \
+    X(host_process)                                                                                          \
     X(id)                                                                                                    \
     X(log)                                                                                                   \
     X(log_filter)                                                                                            \
@@ -14,6 +16,7 @@
     X(name)                                                                                                  \
     X(network)                                                                                               \
     X(secret)                                                                                                \
-    X(text)
+    X(text)                                                                                                  \
+    X(upload_slots)
 
 HARNESS_MAIN("base", MODULES)

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/metrics.h"
+#include "base/host_process.h"
 #include "domain/support.h"
 #include "identity/support_remote.h"
 
@@ -112,9 +112,9 @@ static int start_worker(const char *metrics, const char *pool)
     if (fork() == 0) {
         const char *problem;
         (void)close(over[1]);
-        metrics_close();
-        if (metrics_open(metrics, &problem)) {
-            metrics_join(METRICS_WORKER, pool);
+        host_process_close();
+        if (host_process_open(metrics, &problem)) {
+            host_process_join(HOST_PROCESS_WORKER, pool);
             (void)!write(ready[1], "x", 1);
             (void)!read(over[0], &byte, 1);
         }
@@ -132,23 +132,23 @@ static void the_last_worker_of_a_pool_does_not_wait(void **state)
     struct stage *stage = keycloak_scripted(state);
     const char *metrics = arena_format(stage->arena, "%s/metrics", stage->directory);
     const char *reason = NULL;
-    metrics_close();
-    assert_true(metrics_open(metrics, &reason));
+    host_process_close();
+    assert_true(host_process_open(metrics, &reason));
     int worker = start_worker(metrics, "worker");
     int other = occupied(stage, 1);
-    metrics_join(METRICS_WORKER, "worker");
+    host_process_join(HOST_PROCESS_WORKER, "worker");
     assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
     assert_string_equal(reason, OUTSIDE_NO_PLACE);
     /* Those that only sign people in wait all together, and so may any other process. */
-    metrics_join(METRICS_WORKER, "login");
+    host_process_join(HOST_PROCESS_WORKER, "login");
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    metrics_join(METRICS_JOBS, NULL);
+    host_process_join(HOST_PROCESS_JOBS, NULL);
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
     (void)close(other);
-    metrics_join(METRICS_WORKER, "worker");
+    host_process_join(HOST_PROCESS_WORKER, "worker");
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
     (void)close(worker);
-    metrics_close();
+    host_process_close();
     stage_end(stage);
 }
 

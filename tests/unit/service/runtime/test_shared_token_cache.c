@@ -5,10 +5,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/host_process.h"
 #include "service/support_accounts.h"
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/metrics.h"
 #include "codec/signing_key.h"
 #include "codec/token.h"
 #include "service/runtime/shared_token_cache.h"
@@ -244,14 +244,14 @@ static void what_was_never_shared_is_not_looked_for(void **state)
     struct process one = a_process(arena, path);
     struct process other = a_process(arena, path);
     struct made made = made_token(arena, 900);
-    assert_true(metrics_open(arena_format(arena, "%s/metrics", harness_directory(arena)), &problem));
+    assert_true(host_process_open(arena_format(arena, "%s/metrics", harness_directory(arena)), &problem));
     assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
     assert_int_equal(cache_counts(one.cache).misses, 0);
     assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
     assert_int_equal(shared(&one, arena), 1);
     assert_int_equal(judge(&other, arena, &made, made.token), TOKEN_GOOD);
     assert_int_equal(hits(&other), 1);
-    metrics_close();
+    host_process_close();
     cache_free(&one.cache);
     cache_free(&other.cache);
 }

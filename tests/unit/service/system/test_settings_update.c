@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/host_hints.h"
 #include "service/support_accounts.h"
 #include "base/arena.h"
 #include "base/error.h"
@@ -143,7 +144,7 @@ static void a_glance_asks_nothing_while_nothing_is_new(void **state)
     database_fixture_kill();
     live_glance(&stage->service, stage->arena, true);
     assert_int_equal(stage->service.live.retry_at, 0);
-    metrics_publish_change_version((uint64_t)stage->service.live.version + 1);
+    host_hints_publish_change_version((uint64_t)stage->service.live.version + 1);
     live_glance(&stage->service, stage->arena, true);
     assert_true(stage->service.live.retry_at > 0);
     database_fixture_restart(NULL);
@@ -156,7 +157,7 @@ static void after_a_failure_only_those_who_insist_try_again(void **state)
     (void)change(stage, "warn", NULL, NULL);
     database_close(stage->database);
     database_fixture_kill();
-    metrics_publish_change_version((uint64_t)live->version + 1);
+    host_hints_publish_change_version((uint64_t)live->version + 1);
     live_glance(&stage->service, stage->arena, false);
     assert_true(live->retry_at > 0);
     live->retry_at = 1; /* the pause is over */

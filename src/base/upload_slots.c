@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slots of uploads under way, one 64-bit word each: 20 bits of the token's digest, 20 bits of the address's digest, and 24
+ * bits of the second at which the slot expires. A free slot is 0.
+ *
+ * Seconds are compared modulo 2^24, which is half a year. Every look at the slots frees the expired ones, long before their
+ * seconds could seem to lie in the future again.
+ */
+#include "base/upload_slots.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "base/limits.h"
+#include "base/host_memory_int.h"
+
+#define SECOND_BITS 24
+#define DIGEST_BITS 20
+#define SECOND_MASK ((UINT64_C(1) << SECOND_BITS) - 1)
+#define DIGEST_MASK ((UINT64_C(1) << DIGEST_BITS) - 1)
+#define TRIES 64
+#define NO_SLOT SIZE_MAX
+
+static _Atomic uint64_t *slot_at(size_t index)
+{
+    return &host_memory()->upload_slots[index];
+}
+
+static uint64_t token_of(uint64_t word)
+{
+    return word >> (SECOND_BITS + DIGEST_BITS);
+}
+
+static uint64_t address_of(uint64_t word)
+{
+    return word >> SECOND_BITS & DIGEST_MASK;
+}
+
+static uint64_t make_word(struct upload_slots_owner owner, int64_t until)
+{
+    return (owner.token & DIGEST_MASK) << (SECOND_BITS + DIGEST_BITS) | (owner.address & DIGEST_MASK) << SECOND_BITS |
+           ((uint64_t)until & SECOND_MASK);
+}
+
+/* Seconds until the slot expires; 0 for an expired or free one. */
+static uint64_t seconds_left(uint64_t word, int64_t now)
+{
+    uint64_t left = (word - (uint64_t)(now / 1000)) & SECOND_MASK;
+    return word == 0 || left > LIMIT_UPLOAD_SECONDS ? 0 : left;
+}
+
+/* Whether the uploads under way and `more` of this owner are too many. Frees expired slots. */
+static bool exceeds(uint64_t own, const struct upload_slots_bounds *bounds, int64_t more, int64_t now)
+{
+    int64_t of_token = more;
+    int64_t of_address = more;
+    for (size_t i = 0; i < LIMIT_UPLOAD_SLOTS; i++) {
+        uint64_t word = atomic_load(slot_at(i));
+        if (word == 0)
+            continue;
+        if (seconds_left(word, now) == 0) {
+            (void)atomic_compare_exchange_strong(slot_at(i), &word, 0);
+            continue;
+        }
+        of_token += token_of(word) == token_of(own);
+        of_address += address_of(word) == address_of(own);
+    }
+    return of_token > bounds->per_token || of_address > bounds->per_address;
+}
+
+/* The slot that expires first, of that owner or (NULL) of anybody. NO_SLOT when there is none. */
+static size_t find_oldest(const uint64_t *owner, int64_t now, uint64_t *word_out)
+{
+    size_t found = NO_SLOT;
+    uint64_t least = UINT64_MAX;
+    for (size_t i = 0; i < LIMIT_UPLOAD_SLOTS; i++) {
+        uint64_t word = atomic_load(slot_at(i));
+        uint64_t left = seconds_left(word, now);
+        if (left == 0 || left >= least || (owner != NULL && (word ^ *owner) >> SECOND_BITS != 0))
+            continue;
+        found = i;
+        least = left;
+        *word_out = word;
+    }
+    return found;
+}
+
+/* Writes the word into a slot and returns which. The search begins at a place that depends on the owner. */
+static size_t put(uint64_t word, int64_t now)
+{
+    uint64_t old = 0;
+    for (size_t i = 0; i < LIMIT_UPLOAD_SLOTS; i++) {
+        size_t place = (size_t)((word >> SECOND_BITS) + i) % LIMIT_UPLOAD_SLOTS;
+        old = atomic_load(slot_at(place));
+        if (seconds_left(old, now) == 0 && atomic_compare_exchange_strong(slot_at(place), &old, word))
+            return place;
+    }
+    for (int try = 0; try < TRIES; try++) {
+        size_t place = find_oldest(NULL, now, &old);
+        if (place != NO_SLOT && atomic_compare_exchange_strong(slot_at(place), &old, word))
+            return place;
+    }
+    return NO_SLOT;
+}
+
+bool upload_slots_take(struct upload_slots_owner owner, const struct upload_slots_bounds *bounds, int64_t seconds, int64_t now)
+{
+    uint64_t own = make_word(owner, now / 1000 + (seconds < LIMIT_UPLOAD_SECONDS ? seconds : LIMIT_UPLOAD_SECONDS));
+    if (!host_memory_is_shared())
+        return true;
+    if (exceeds(own, bounds, 1, now))
+        return false;
+    size_t place = put(own, now);
+    /* Others may have taken slots since. A process that now sees too many, its own included, gives its slot back. */
+    if (!exceeds(own, bounds, 0, now))
+        return true;
+    if (place != NO_SLOT)
+        (void)atomic_compare_exchange_strong(slot_at(place), &own, 0);
+    return false;
+}
+
+void upload_slots_release(struct upload_slots_owner owner, int64_t now)
+{
+    const uint64_t own = make_word(owner, 0);
+    uint64_t word;
+    if (!host_memory_is_shared())
+        return;
+    for (int try = 0; try < TRIES; try++) {
+        size_t place = find_oldest(&own, now, &word);
+        if (place == NO_SLOT || atomic_compare_exchange_strong(slot_at(place), &word, 0))
+            return;
+    }
+}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include "base/upload_slots.h"
+
+#include "config.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/host_process.h"
+#include "base/limits.h"
+#include "harness.h"
+
+#define NOW INT64_C(1800000000000)
+#define MINUTE INT64_C(60000)
+#define CHILDREN 4
+
+static const struct upload_slots_bounds bounds = {.per_token = 3, .per_address = 5};
+
+static const char *open_new(void **state)
+{
+    const char *problem = NULL;
+    host_process_close();
+    struct arena *arena = harness_arena(state);
+    const char *path = arena_format(arena, "%s/metrics", harness_directory(arena));
+    if (!host_process_open(path, &problem))
+        fail_msg("%s", problem);
+    return path;
+}
+
+/* How many more uploads of that owner are admitted. They last a second, so that a release frees one of these and no other. */
+static int free_slots(struct upload_slots_owner owner, const struct upload_slots_bounds *most, int64_t now)
+{
+    int count = 0;
+    while (count <= LIMIT_UPLOAD_SLOTS && upload_slots_take(owner, most, 1, now))
+        count++;
+    for (int i = 0; i < count; i++)
+        upload_slots_release(owner, now);
+    return count;
+}
+
+static void a_token_and_an_address_have_their_bounds(void **state)
+{
+    (void)open_new(state);
+    const struct upload_slots_owner one = {1, 1};
+    const struct upload_slots_owner other = {2, 1};
+    const struct upload_slots_owner elsewhere = {1, 2};
+    for (int i = 0; i < 3; i++)
+        assert_true(upload_slots_take(one, &bounds, 60, NOW));
+    assert_false(upload_slots_take(one, &bounds, 60, NOW));
+    assert_false(upload_slots_take(elsewhere, &bounds, 60, NOW));
+    assert_int_equal(free_slots(other, &bounds, NOW), 2);
+    assert_int_equal(free_slots((struct upload_slots_owner){3, 3}, &bounds, NOW), 3);
+    upload_slots_release(one, NOW);
+    assert_int_equal(free_slots(elsewhere, &bounds, NOW), 1);
+    assert_int_equal(free_slots(other, &bounds, NOW), 3);
+    host_process_close();
+}
+
+static void a_release_frees_one_slot_of_its_owner_and_no_other(void **state)
+{
+    (void)open_new(state);
+    const struct upload_slots_owner owner = {7, 7};
+    const struct upload_slots_owner strangers[] = {{7, 8}, {8, 7}, {0, 0}};
+    assert_true(upload_slots_take(owner, &bounds, 60, NOW));
+    for (size_t i = 0; i < 3; i++)
+        upload_slots_release(strangers[i], NOW);
+    assert_int_equal(free_slots(owner, &bounds, NOW), 2);
+    upload_slots_release(owner, NOW);
+    upload_slots_release(owner, NOW);
+    assert_int_equal(free_slots(owner, &bounds, NOW), 3);
+    host_process_close();
+}
+
+/* The slot that expires first is released first, so an upload that ended never shortens the time of one under way. */
+static void a_slot_expires_when_its_time_is_over(void **state)
+{
+    (void)open_new(state);
+    const struct upload_slots_owner owner = {9, 9};
+    assert_true(upload_slots_take(owner, &bounds, 10, NOW));
+    assert_true(upload_slots_take(owner, &bounds, 100, NOW));
+    assert_true(upload_slots_take(owner, &bounds, 1000000000, NOW));
+    assert_int_equal(free_slots(owner, &bounds, NOW + 9999), 0);
+    assert_int_equal(free_slots(owner, &bounds, NOW + 10000), 1);
+    assert_true(upload_slots_take(owner, &bounds, 10, NOW + 20000));
+    upload_slots_release(owner, NOW + 20000);
+    assert_int_equal(free_slots(owner, &bounds, NOW + 99999), 1);
+    assert_int_equal(free_slots(owner, &bounds, NOW + 100000), 2);
+    assert_int_equal(free_slots(owner, &bounds, NOW + LIMIT_UPLOAD_SECONDS * 1000 - 1), 2);
+    assert_int_equal(free_slots(owner, &bounds, NOW + LIMIT_UPLOAD_SECONDS * 1000), 3);
+    host_process_close();
+}
+
+/* Seconds are kept modulo 2^24. A slot taken before the turn expires after it, at its time. */
+static void the_turn_of_the_seconds_changes_nothing(void **state)
+{
+    (void)open_new(state);
+    const int64_t turn = (NOW / 1000 / (1 << 24) + 1) * (1 << 24) * 1000;
+    const struct upload_slots_owner owner = {11, 11};
+    assert_true(upload_slots_take(owner, &bounds, 60, turn - 30000));
+    assert_int_equal(free_slots(owner, &bounds, turn + 29999), 2);
+    assert_int_equal(free_slots(owner, &bounds, turn + 30000), 3);
+    host_process_close();
+}
+
+static void a_clock_that_was_set_back_refuses_nobody_for_ever(void **state)
+{
+    (void)open_new(state);
+    const struct upload_slots_owner owner = {12, 12};
+    for (int i = 0; i < 3; i++)
+        assert_true(upload_slots_take(owner, &bounds, 60, NOW));
+    assert_int_equal(free_slots(owner, &bounds, NOW - LIMIT_UPLOAD_SECONDS * 1000), 3);
+    host_process_close();
+}
+
+static void a_full_table_takes_the_newest(void **state)
+{
+    (void)open_new(state);
+    const struct upload_slots_bounds wide = {LIMIT_UPLOAD_SLOTS, LIMIT_UPLOAD_SLOTS};
+    const struct upload_slots_owner first = {1, 1};
+    const struct upload_slots_owner newest = {2, 2};
+    assert_true(upload_slots_take(first, &wide, 50, NOW));
+    for (int i = 0; i < LIMIT_UPLOAD_SLOTS - 1; i++)
+        assert_true(upload_slots_take(first, &wide, 60, NOW));
+    assert_false(upload_slots_take(first, &wide, 60, NOW));
+    for (int i = 0; i < 3; i++)
+        assert_true(upload_slots_take(newest, &bounds, 70, NOW));
+    assert_false(upload_slots_take(newest, &bounds, 70, NOW));
+    /* The slots that expire first were overwritten; all others are there. */
+    for (int i = 0; i < LIMIT_UPLOAD_SLOTS - 3; i++)
+        upload_slots_release(first, NOW);
+    assert_int_equal(free_slots(first, &bounds, NOW), 3);
+    assert_int_equal(free_slots(newest, &bounds, NOW), 0);
+    host_process_close();
+}
+
+static void without_a_shared_file_nothing_is_counted(void **state)
+{
+    (void)state;
+    host_process_close();
+    for (int i = 0; i < 20; i++)
+        assert_true(upload_slots_take((struct upload_slots_owner){1, 1}, &bounds, 60, NOW));
+    upload_slots_release((struct upload_slots_owner){1, 1}, NOW);
+}
+
+/* ---- several processes ----------------------------------------------------------------------------- */
+
+/* Takes the only slot and releases it, again and again. Exits with 1 when another process had it at the same time. */
+static void compete(const char *path, int inside, int outside)
+{
+    const struct upload_slots_bounds one = {1, 1};
+    const struct upload_slots_owner owner = {5, 5};
+    const char *problem;
+    char byte;
+    if (!host_process_open(path, &problem))
+        _exit(2);
+    for (int done = 0; done < 200;) {
+        if (!upload_slots_take(owner, &one, 60, NOW))
+            continue;
+        /* The pipe holds one byte. A process that finds none is not alone. */
+        if (read(inside, &byte, 1) != 1)
+            _exit(1);
+        (void)!write(outside, "x", 1);
+        upload_slots_release(owner, NOW);
+        done++;
+    }
+    _exit(0);
+}
+
+static void of_processes_that_ask_at_once_no_more_are_admitted(void **state)
+{
+    const char *path = open_new(state);
+    int place[2];
+    pid_t children[CHILDREN];
+    assert_int_equal(pipe2(place, O_NONBLOCK), 0);
+    assert_int_equal(write(place[1], "x", 1), 1);
+    for (int i = 0; i < CHILDREN; i++) {
+        children[i] = fork();
+        assert_true(children[i] >= 0);
+        if (children[i] == 0)
+            compete(path, place[0], place[1]);
+    }
+    for (int i = 0; i < CHILDREN; i++) {
+        int status;
+        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
+        assert_int_equal(status, 0);
+    }
+    assert_int_equal(free_slots((struct upload_slots_owner){5, 5}, &bounds, NOW), 3);
+    (void)close(place[0]);
+    (void)close(place[1]);
+    host_process_close();
+}
+
+/* Killed between any two steps, a process leaves its own slots until they expire, and nothing that blocks others. */
+static void a_killed_process_leaves_slots_that_expire(void **state)
+{
+    const char *path = open_new(state);
+    const struct upload_slots_owner owner = {6, 6};
+    for (int round = 0; round < 20; round++) {
+        int ready[2];
+        char byte;
+        int64_t now = NOW + round * MINUTE;
+        assert_int_equal(pipe(ready), 0);
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            const char *problem;
+            if (!host_process_open(path, &problem))
+                _exit(2);
+            (void)!write(ready[1], "x", 1);
+            for (;;)
+                if (upload_slots_take(owner, &bounds, 60, now))
+                    upload_slots_release(owner, now);
+        }
+        assert_int_equal(read(ready[0], &byte, 1), 1);
+        const struct timespec moment = {.tv_nsec = 1000000 + round * 37000};
+        (void)nanosleep(&moment, NULL);
+        assert_int_equal(kill(child, SIGKILL), 0);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        (void)close(ready[0]);
+        (void)close(ready[1]);
+        assert_in_range(free_slots(owner, &bounds, now), 2, 3);
+        assert_int_equal(free_slots(owner, &bounds, now + MINUTE), 3);
+    }
+    host_process_close();
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_token_and_an_address_have_their_bounds),
+    HARNESS_TEST(a_release_frees_one_slot_of_its_owner_and_no_other),
+    HARNESS_TEST(a_slot_expires_when_its_time_is_over),
+    HARNESS_TEST(the_turn_of_the_seconds_changes_nothing),
+    HARNESS_TEST(a_clock_that_was_set_back_refuses_nobody_for_ever),
+    HARNESS_TEST(a_full_table_takes_the_newest),
+    HARNESS_TEST(without_a_shared_file_nothing_is_counted),
+    HARNESS_TEST(of_processes_that_ask_at_once_no_more_are_admitted),
+    HARNESS_TEST(a_killed_process_leaves_slots_that_expire),
+};
+HARNESS_MODULE(upload_slots, cases)
