@@ -34,13 +34,22 @@ struct error;
 struct error *code_issue(struct database *database, struct arena *arena, struct secret master, struct id user,
                          const char *purpose, int64_t seconds, struct secret *code_out);
 
+/* A try at a code. */
+struct code_attempt {
+    struct id user;       /* zeros: the name is nobody's, or that of a user who may not use a code */
+    const char *username; /* as it was typed */
+    const char *purpose;
+    const char *code;
+};
+
 /*
- * Tries a code: every try counts before it is judged, so parallel ones cannot exceed CODE_TRIES. *good_out tells whether
- * it is right, unspent and in time. It stays until code_spend(). The work is the same for a code that is there, spent or
- * expired, for a user without a code and for nobody (a user of zeros): the same statements, one row written, one commit.
+ * Tries a code. Every try counts before it is compared, so parallel ones cannot exceed CODE_TRIES. *good_out tells whether
+ * the code is right, unspent and in time. It stays until code_spend(). The work is the same for a code that is there, spent or
+ * expired, for a user without a code and for nobody: the same statements, one row of this table written, one commit. Tries at
+ * the same name wait for one another in each of these cases.
  */
-struct error *code_try(struct database *database, struct arena *arena, struct secret master, struct id user,
-                       const char *purpose, const char *code, bool *good_out);
+struct error *code_try(struct database *database, struct arena *arena, struct secret master,
+                       const struct code_attempt *attempt, bool *good_out);
 
 /* Gives a right try back: it led to something else that was wrong (a new password that is refused). */
 struct error *code_give_back(struct database *database, struct arena *arena, struct id user, const char *purpose);

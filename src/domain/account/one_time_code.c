@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "codec/address.h"
 #include "codec/digest.h"
 #include "codec/random.h"
 #include "store/database/database.h"
@@ -26,17 +27,20 @@ static const struct statement replace_code = {
     " ON DUPLICATE KEY UPDATE code_hash = VALUES(code_hash), tries = 0, expires_at = VALUES(expires_at),"
     " created_at = UTC_TIMESTAMP(3)"};
 
+/* Locks the decoy of a slot, and makes it where it is missing. Not INSERT IGNORE, which takes a shared lock only. */
+static const struct statement lock_decoy = {
+    "INSERT INTO code (user_id, purpose, code_hash, expires_at) VALUES (?, ?, ?, '9999-12-31')"
+    " ON DUPLICATE KEY UPDATE user_id = user_id"};
+
+/* One row in any case: the user's where it takes a try, else the decoy's. */
+static const struct statement read_target = {
+    "SELECT c.user_id, c.code_hash FROM code c WHERE c.purpose = ? AND c.user_id = SUBSTRING(CONCAT(COALESCE("
+    "(SELECT k.user_id FROM code k WHERE k.user_id = ? AND k.purpose = ? AND k.tries < ? AND"
+    " k.expires_at > UTC_TIMESTAMP(3)), ''), ?), 1, 16)"};
+
+/* The modulus is more than a code has tries, so only a decoy's count ever begins again. */
 static const struct statement count_try = {
-    "UPDATE code SET tries = tries + 1"
-    " WHERE user_id = ? AND purpose = ? AND tries < ? AND expires_at > UTC_TIMESTAMP(3)"};
-
-/* Where no try was counted, a bit of a row that says nothing changes instead. */
-static const struct statement write_decoy = {
-    "INSERT INTO code_decoy (slot, mark) VALUES (?, ?) ON DUPLICATE KEY UPDATE mark = mark ^ VALUES(mark)"};
-
-/* One row in any case, NULL where there is no code, so that the answer takes as long. */
-static const struct statement read_hash = {
-    "SELECT (SELECT code_hash FROM code WHERE user_id = ? AND purpose = ?)"};
+    "UPDATE code SET tries = (tries + 1) MOD ? WHERE user_id = ? AND purpose = ? AND tries < ?"};
 
 static const struct statement uncount_try = {
     "UPDATE code SET tries = tries - 1 WHERE user_id = ? AND purpose = ? AND tries > 0"};
@@ -76,55 +80,72 @@ struct error *code_issue(struct database *database, struct arena *arena, struct 
 }
 
 /* A try on its way through the transaction. */
-struct attempt {
-    struct id user;
+struct trial {
+    struct id user; /* the decoy's id: nobody's */
+    struct id decoy;
     const char *purpose;
     uint8_t hashes[LIMIT_MASTER_KEYS][DIGEST_BYTES]; /* under each key of the master secret */
     size_t count;
     bool good;
 };
 
-/* The decoy's slot is random, so that tries at the same time do not wait for one another. */
-static struct error *write_instead(struct database *database, struct arena *arena, bool counted)
+/* The decoy that a name has: an id that no user has, one of 256. It depends on the name alone, whoever's that is. */
+static struct id decoy_of(struct arena *arena, const char *username)
 {
-    uint8_t slot;
-    random_bytes(&slot, sizeof slot);
-    return database_change(database, arena, &write_decoy, VALUES(database_integer(slot), database_boolean(!counted)), NULL);
+    uint8_t hash[DIGEST_BYTES];
+    const char *key = address_key(arena, username);
+    digest_sha256(key, strlen(key), hash);
+    return (struct id){.bytes = {[ID_BYTES - 1] = hash[0]}};
+}
+
+static bool is_right(const struct trial *trial, const struct rows *rows)
+{
+    static const uint8_t nothing[DIGEST_BYTES];
+    size_t length = 0;
+    const void *stored = rows_bytes(rows, 0, 1, &length);
+    bool equal = false;
+    for (size_t i = 0; i < trial->count; i++)
+        equal |= digest_equal(length == DIGEST_BYTES ? stored : nothing, trial->hashes[i]);
+    return equal && length == DIGEST_BYTES;
 }
 
 /*
- * The time of the answer must not tell whether there is a code. So each try is one transaction of the same statements,
- * which writes one row and commits it: the code's, or a decoy where no code takes the try.
+ * The time of the answer must not tell whether there is a code. So each try is one transaction of the same statements. First it
+ * locks the decoy of the name. So tries at one name wait for one another, whoever's the name is. Then it reads one row and
+ * counts in it: the code's, or the decoy's where no code takes the try. The lock of the decoy is there already, so neither waits.
  */
 static struct error *count_and_compare(struct database *database, struct arena *arena, void *context)
 {
     static const uint8_t nothing[DIGEST_BYTES];
-    struct attempt *attempt = context;
+    struct trial *trial = context;
     struct change change;
     struct rows *rows;
-    struct database_value user = database_id(attempt->user);
-    struct database_value purpose = database_text(attempt->purpose);
-    TRY(database_change(database, arena, &count_try, VALUES(user, purpose, database_integer(CODE_TRIES)), &change));
-    TRY(write_instead(database, arena, change.affected == 1));
-    TRY(database_query(database, arena, &read_hash, VALUES(user, purpose), &rows));
-    size_t length = 0;
-    const void *stored = rows_bytes(rows, 0, 0, &length);
-    bool equal = false;
-    for (size_t i = 0; i < attempt->count; i++)
-        equal |= digest_equal(length == DIGEST_BYTES ? stored : nothing, attempt->hashes[i]);
-    attempt->good = equal && length == DIGEST_BYTES && change.affected == 1;
+    struct database_value purpose = database_text(trial->purpose);
+    struct database_value decoy = database_id(trial->decoy);
+    TRY(database_change(database, arena, &lock_decoy, VALUES(decoy, purpose, database_bytes(nothing, sizeof nothing)), NULL));
+    TRY(database_query(database, arena, &read_target,
+                       VALUES(purpose, database_id(trial->user), purpose, database_integer(CODE_TRIES), decoy), &rows));
+    bool own = rows->count == 1 && !id_equal(rows_id(rows, 0, 0), trial->decoy);
+    struct id target = own ? trial->user : trial->decoy;
+    TRY(database_change(database, arena, &count_try,
+                        VALUES(database_integer(CODE_TRIES + 1), database_id(target), purpose,
+                               database_integer(own ? CODE_TRIES : CODE_TRIES + 1)),
+                        &change));
+    trial->good = is_right(trial, rows) && own && change.affected == 1;
     return NULL;
 }
 
-struct error *code_try(struct database *database, struct arena *arena, struct secret master, struct id user,
-                       const char *purpose, const char *code, bool *good_out)
+struct error *code_try(struct database *database, struct arena *arena, struct secret master,
+                       const struct code_attempt *attempt, bool *good_out)
 {
-    struct attempt attempt = {.user = user, .purpose = purpose};
-    for (const struct secret *key = &master; key != NULL && attempt.count < LIMIT_MASTER_KEYS; key = key->older)
-        hash_code(arena, *key, user, purpose, code, attempt.hashes[attempt.count++]);
+    struct id decoy = decoy_of(arena, attempt->username);
+    struct trial trial = {
+        .user = id_is_none(attempt->user) ? decoy : attempt->user, .decoy = decoy, .purpose = attempt->purpose};
+    for (const struct secret *key = &master; key != NULL && trial.count < LIMIT_MASTER_KEYS; key = key->older)
+        hash_code(arena, *key, attempt->user, attempt->purpose, attempt->code, trial.hashes[trial.count++]);
     *good_out = false;
-    TRY(database_transaction(database, arena, count_and_compare, &attempt, NULL));
-    *good_out = attempt.good;
+    TRY(database_transaction(database, arena, count_and_compare, &trial, NULL));
+    *good_out = trial.good;
     return NULL;
 }
 

@@ -69,53 +69,46 @@ static struct user *read_one(struct arena *arena, const struct rows *rows)
 }
 
 /*
- * By what a caller without a token has typed. Where it is nobody's, some other row is read and thrown away: the statement
- * then takes as long, and its time does not tell who has an account.
+ * By what a caller without a token has typed. The time of the statement must not tell who has an account. So it does the same
+ * work for every name: it looks for the name and for the first user of all, then reads one whole row. That row is the first
+ * user's where the name is nobody's, and the last column is 0.
  */
-#define SOMEBODY " UNION ALL (SELECT " USER_COLUMNS ", " USER_ROLES ", 1 FROM user u ORDER BY u.id LIMIT 1) LIMIT 1"
-static const struct statement find_by_key = {"SELECT " USER_COLUMNS ", " USER_ROLES ", 0 FROM user u"
-                                             " WHERE u.email_key = ? AND u.status <> 'provisioning'" SOMEBODY};
-static const struct statement find_by_id = {"SELECT " USER_COLUMNS ", " USER_ROLES ", 0 FROM user u"
-                                            " WHERE u.id = ? AND u.status <> 'provisioning'" SOMEBODY};
-
-/* Runs one of the two; NULL for somebody else's row. */
-static struct error *find_named(struct database *database, struct arena *arena, const struct statement *statement,
-                                struct database_value name, struct user **user_out)
-{
-    struct rows *rows;
-    TRY(database_query(database, arena, statement, VALUES(name), &rows));
-    struct user *user = read_one(arena, rows);
-    *user_out = user == NULL || rows_integer(rows, 0, USER_COLUMN_COUNT + 1) == 1 ? NULL : user;
-    return NULL;
-}
-
-static const struct statement find_any = {"SELECT " USER_COLUMNS ", " USER_ROLES
-                                          " FROM user u WHERE u.id = ? AND u.status <> 'provisioning'"};
+#define ONE_OF(candidates)                                                                             \
+    "u.id = SUBSTRING(CONCAT(" candidates ", (SELECT s.id FROM user s ORDER BY s.id LIMIT 1)), 1, 16)"
+#define CANDIDATE(column) \
+    "COALESCE((SELECT k.id FROM user k WHERE k." column " = ?), '')"
 
 /*
  * The address as the version before stored it comes first: rows that its workers added have that for a key until the next
  * migration. Of an ASCII address both are the same.
  */
-static struct error *find_by_address(struct database *database, struct arena *arena, const char *address,
-                                     struct user **user_out)
-{
-    const char *const keys[] = {text_lowered(arena, address), address_key(arena, address)};
-    *user_out = NULL;
-    for (size_t i = 0; i < 2 && *user_out == NULL; i++) {
-        if (i > 0 && strcmp(keys[0], keys[1]) == 0)
-            break;
-        TRY(find_named(database, arena, &find_by_key, database_text(keys[i]), user_out));
-    }
-    return NULL;
-}
+static const struct statement find_by_key = {
+    "SELECT " USER_COLUMNS ", " USER_ROLES ", u.email_key IN (?, ?) AND u.status <> 'provisioning' FROM user u"
+    " WHERE " ONE_OF(CANDIDATE("email_key") ", " CANDIDATE("email_key"))};
+static const struct statement find_by_id = {
+    "SELECT " USER_COLUMNS ", " USER_ROLES ", u.id = ? AND u.status <> 'provisioning' FROM user u"
+    " WHERE " ONE_OF(CANDIDATE("id"))};
+
+static const struct statement find_any = {"SELECT " USER_COLUMNS ", " USER_ROLES
+                                          " FROM user u WHERE u.id = ? AND u.status <> 'provisioning'"};
 
 struct error *user_find_by_username(struct database *database, struct arena *arena, const char *username,
                                     struct user **user_out)
 {
     struct id id;
-    if (id_parse(username, &id))
-        return find_named(database, arena, &find_by_id, database_id(id), user_out);
-    return find_by_address(database, arena, username, user_out);
+    struct rows *rows;
+    *user_out = NULL;
+    if (id_parse(username, &id)) {
+        struct database_value value = database_id(id);
+        TRY(database_query(database, arena, &find_by_id, VALUES(value, value), &rows));
+    } else {
+        struct database_value typed = database_text(text_lowered(arena, username));
+        struct database_value key = database_text(address_key(arena, username));
+        TRY(database_query(database, arena, &find_by_key, VALUES(typed, key, typed, key), &rows));
+    }
+    struct user *user = read_one(arena, rows);
+    *user_out = user != NULL && rows_boolean(rows, 0, USER_COLUMN_COUNT + 1) ? user : NULL;
+    return NULL;
 }
 
 static const struct statement find_user = {

@@ -139,14 +139,14 @@ static struct error *confirm(struct confirmation *confirmation, struct arena *ar
  * Tries the code of who waits for it; `user` NULL is nobody. Where the provider says that the account is confirmed already it
  * took a right code whose answer was lost.
  */
-static struct error *try_code(struct service *service, struct arena *arena, const struct user *user, const char *code,
-                              bool *good_out)
+static struct error *try_code(struct service *service, struct arena *arena, const struct user *user,
+                              const char *username, const char *code, bool *good_out)
 {
     static const struct id nobody;
     enum provider_outcome outcome;
     if (!provider_has_codes(service->provider))
-        return code_try(service->database, arena, service->master, user != NULL ? user->id : nobody, CODE_CONFIRM, code,
-                        good_out);
+        return code_try(service->database, arena, service->master,
+                        &(struct code_attempt){user != NULL ? user->id : nobody, username, CODE_CONFIRM, code}, good_out);
     TRY(provider_confirm_by_code(service->provider, arena, user != NULL ? user->provider_subject : NULL, code, &outcome));
     *good_out = outcome == PROVIDER_OK || outcome == PROVIDER_STATE;
     return NULL;
@@ -161,7 +161,7 @@ struct error *member_confirm(struct service *service, struct arena *arena, const
     TRY(guard_enter(service, arena, &guard));
     TRY(user_find_by_username(service->database, arena, username, &user));
     bool waiting = user != NULL && user->status == USER_AWAITING_CONFIRMATION;
-    TRY(try_code(service, arena, waiting ? user : NULL, code, &good));
+    TRY(try_code(service, arena, waiting ? user : NULL, username, code, &good));
     struct confirmation confirmation = {.service = service,
                                         .caller = caller,
                                         .user = user,

@@ -266,7 +266,7 @@ struct error *password_reset(struct service *service, struct arena *arena, const
                                  .new_password = new_password, .typed = code};
     if (provider_has_codes(service->provider))
         return reset_by_code(&step, arena, &guard, username, found);
-    TRY(code_try(service->database, arena, service->master, id, CODE_RESET, code, &good));
+    TRY(code_try(service->database, arena, service->master, &(struct code_attempt){id, username, CODE_RESET, code}, &good));
     if (!good || user == NULL)
         return code_failed(service, arena, caller, &guard, found);
     struct password_owner owner;

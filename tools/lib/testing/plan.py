@@ -128,11 +128,7 @@ class Plan:
         found = self.shares("nginx", NGINX_SHARES)
         found += [self.behind(server, ["--web-server", server], mark) for server, mark in zip(("apache", "apache-fcgid"), marks)]
         found += [self.behind(f"nginx {way}", ["--uploads", way], "upload_mode") for way in ("buffered", "unbuffered")]
-        return found + [Job("last http", lambda: self.run_http("http alone", [], self.alone()), alone=True)]
-
-    def alone(self):
-        """The mark of the cases that need the machine for themselves."""
-        return "alone" if self.chosen.full else "alone and not measured"
+        return found + [Job("last http", lambda: self.run_http("http alone", [], "alone"), alone=True)]
 
     def shares(self, server, number):
         """Several stacks that share out the cases behind one web server."""
@@ -148,7 +144,7 @@ class Plan:
 
     def run_http(self, name, options, mark, share=None):
         """One stack and the cases with the mark; those that need the machine for themselves are another job's."""
-        marks = mark if mark == self.alone() else f"{mark} and not alone" if mark else "not alone"
+        marks = mark if mark == "alone" else f"{mark} and not alone" if mark else "not alone"
         with Stack(self.chosen, self.steps, name, options) as stack:
             if stack.ready:
                 self.pytest(name, stack, [self.tests / "http", "-m", marks, *self.chosen.pytest],

@@ -10,6 +10,8 @@
 #include "domain/account/one_time_code.h"
 #include "domain/support.h"
 
+#define NAME "somebody@example.com"
+
 static struct secret master(void)
 {
     return secret_of("0123456789abcdef0123456789abcdef");
@@ -31,7 +33,7 @@ static bool try_code(struct database *database, struct arena *arena, struct id u
                      const char *code)
 {
     bool good = false;
-    expect_ok(code_try(database, arena, master(), user, purpose, code, &good));
+    expect_ok(code_try(database, arena, master(), &(struct code_attempt){user, NAME, purpose, code}, &good));
     return good;
 }
 
@@ -146,8 +148,8 @@ static void bound_to_user_purpose_and_secret(void **state)
     assert_false(try_code(database, arena, other, CODE_CONFIRM, code));
     assert_false(try_code(database, arena, user, CODE_RESET, code));
     bool good = true;
-    expect_ok(code_try(database, arena, secret_of("fedcba9876543210fedcba9876543210"), user, CODE_CONFIRM,
-                       code, &good));
+    expect_ok(code_try(database, arena, secret_of("fedcba9876543210fedcba9876543210"),
+                       &(struct code_attempt){user, NAME, CODE_CONFIRM, code}, &good));
     assert_false(good);
     assert_true(try_code(database, arena, user, CODE_CONFIRM, code));
     /* Spending and voiding reach one purpose of one user only. */
@@ -228,6 +230,84 @@ static void nobody_has_no_code(void **state)
     database_free(&database);
 }
 
+/* ---- decoys -------------------------------------------------------------------------------------- */
+
+#define IS_DECOY "user_id <= x'000000000000000000000000000000ff'"
+
+static int64_t decoys(struct database *database, struct arena *arena)
+{
+    return sql_integer(database, arena, "SELECT COUNT(*) FROM code WHERE " IS_DECOY);
+}
+
+static int64_t decoy_tries(struct database *database, struct arena *arena)
+{
+    return sql_integer(database, arena, "SELECT tries FROM code WHERE " IS_DECOY);
+}
+
+static void a_try_that_no_code_takes_counts_in_a_decoy(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct id user = given_person(database, arena);
+    static const struct id nobody;
+    for (int i = 1; i <= 3; i++) {
+        assert_false(try_code(database, arena, nobody, CODE_RESET, "123456"));
+        assert_int_equal(decoy_tries(database, arena), i);
+    }
+    /* Neither a user without a code, nor a spent or an expired one. */
+    assert_false(try_code(database, arena, user, CODE_RESET, "123456"));
+    assert_int_equal(decoy_tries(database, arena), 4);
+    (void)issue(database, arena, user, CODE_RESET);
+    sql(database, arena, "UPDATE code SET tries = 5 WHERE user_id = %s", sql_id(arena, user));
+    assert_false(try_code(database, arena, user, CODE_RESET, "123456"));
+    assert_int_equal(decoy_tries(database, arena), 5);
+    (void)issue(database, arena, user, CODE_RESET);
+    sql(database, arena, "UPDATE code SET expires_at = '2001-01-01' WHERE user_id = %s", sql_id(arena, user));
+    assert_false(try_code(database, arena, user, CODE_RESET, "123456"));
+    assert_int_equal(decoy_tries(database, arena), 0);
+    assert_int_equal(tries_of(database, arena, user), 0);
+    /* A code that takes the try is counted in instead. */
+    (void)issue(database, arena, user, CODE_RESET);
+    assert_false(try_code(database, arena, user, CODE_RESET, "no code"));
+    assert_int_equal(decoy_tries(database, arena), 0);
+    assert_int_equal(tries_of(database, arena, user), 1);
+    /* A decoy never expires, and one that is missing is made again. */
+    expect_ok(code_purge(database, arena, 1000));
+    assert_int_equal(decoys(database, arena), 1);
+    sql(database, arena, "DELETE FROM code WHERE " IS_DECOY);
+    assert_false(try_code(database, arena, nobody, CODE_RESET, "123456"));
+    assert_int_equal(decoy_tries(database, arena), 1);
+    database_free(&database);
+}
+
+/* Else parallel tries would tell: those at a code wait for its row. */
+static void tries_at_one_name_wait_for_one_another_whoevers_it_is(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct database *other = database_fixture_new();
+    struct id with = given_person(database, arena);
+    const struct id users[] = {{{0}}, with, given_person(database, arena)};
+    const char *code = issue(database, arena, with, CODE_RESET);
+    assert_false(try_code(database, arena, users[0], CODE_RESET, "123456"));
+    sql(database, arena, "SET innodb_lock_wait_timeout = 0");
+    sql(other, arena, "BEGIN");
+    (void)sql_integer(other, arena, "SELECT tries FROM code WHERE " IS_DECOY " FOR UPDATE");
+    for (size_t i = 0; i < sizeof users / sizeof *users; i++) {
+        bool good = true;
+        const struct code_attempt attempt = {users[i], NAME, CODE_RESET, code};
+        assert_non_null(code_try(database, arena, master(), &attempt, &good));
+        assert_false(good);
+        /* Strangers do not wait. */
+        const struct code_attempt stranger = {users[i], "another@example.com", CODE_RESET, "no code"};
+        expect_ok(code_try(database, arena, master(), &stranger, &good));
+    }
+    sql(other, arena, "ROLLBACK");
+    assert_true(try_code(database, arena, with, CODE_RESET, code));
+    database_free(&other);
+    database_free(&database);
+}
+
 /* ---- at once ------------------------------------------------------------------------------------- */
 
 struct contest {
@@ -240,7 +320,8 @@ static int race_to_try(struct database *database, struct arena *arena, unsigned 
     (void)index;
     const struct contest *contest = context;
     bool good = false;
-    if (code_try(database, arena, master(), contest->user, CODE_RESET, contest->code, &good) != NULL)
+    const struct code_attempt attempt = {contest->user, NAME, CODE_RESET, contest->code};
+    if (code_try(database, arena, master(), &attempt, &good) != NULL)
         return 99;
     return good ? 1 : 0;
 }
@@ -342,6 +423,8 @@ static void purge_takes_what_is_over_and_no_more(void **state)
 }
 
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_try_that_no_code_takes_counts_in_a_decoy),
+    HARNESS_TEST(tries_at_one_name_wait_for_one_another_whoevers_it_is),
     HARNESS_TEST(right_code_is_good_once),
     HARNESS_TEST(a_spent_code_that_is_given_back_is_as_it_was),
     HARNESS_TEST(five_wrong_tries_spend_it),
