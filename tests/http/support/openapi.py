@@ -40,7 +40,7 @@ class Document:
         return None
 
     def operation(self, method, path):
-        """The operation object of a method and a concrete path, or None; HEAD is answered by GET's."""
+        """The operation object of a method and a concrete path, or None; that of GET answers HEAD."""
         template = self.template(path)
         if template is None:
             return None

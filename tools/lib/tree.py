@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT
+"""The files that the checks read: what a clone holds, and in which language each is."""
+
+import os
+import pathlib
+import subprocess
+
+LANGUAGES = {".c": "c", ".h": "c", ".def": "c", ".py": "python", ".sh": "shell", ".js": "javascript"}
+# Folders that a build, a quick start or a tool makes, where there is no git to ask.
+MADE = {".build", ".quickstart", "build-aux", "autom4te.cache", "m4", "node_modules", "__pycache__", ".pytest_cache"}
+
+
+def names(root):
+    """Every file below the root, sorted: those that git knows or would add; in an unpacked archive all that was not made."""
+    if (root / ".git").exists():
+        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root, check=True,
+                                stdout=subprocess.PIPE).stdout.decode().split("\0")
+        return sorted({name for name in listed if name and (root / name).is_file()})
+    found = []
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in MADE]
+        found += [str((pathlib.Path(folder) / name).relative_to(root)) for name in files]
+    return sorted(found)
+
+
+def language(path):
+    """"c", "python", "shell", "javascript" or None; that of a program without an ending stands in its first line."""
+    if path.suffix:
+        return LANGUAGES.get(path.suffix)
+    with path.open("rb") as file:
+        first = file.readline(80)
+    if not first.startswith(b"#!"):
+        return None
+    return "python" if b"python" in first else "shell" if first.rstrip().endswith((b"sh", b"sh -e", b"sh -eu")) else None
+
+
+def files(root, *wanted):
+    """(name, language) of every file in a language that is known, or in one of those wanted."""
+    for name in names(root):
+        kind = language(root / name)
+        if kind and (not wanted or kind in wanted):
+            yield name, kind
