@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 import threading
 
-import fastcgi_client
+from support import fastcgi_client
 from support.stack import wait_until
 
 

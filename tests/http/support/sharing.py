@@ -14,10 +14,15 @@ import pathlib
 SECONDS = json.loads((pathlib.Path(__file__).resolve().parents[1] / "seconds.json").read_text(encoding="utf-8"))
 
 
+def file(item):
+    """The path of a case's file inside tests/http."""
+    return item.nodeid.split("::")[0]
+
+
 def order(item):
     """The key by which cases are sorted: files that take longest first, what breaks the stack last in its file, what
     looks at everything that the process did after all else."""
-    return (item.get_closest_marker("last") is not None, -SECONDS.get(item.path.name, 0), item.path.name,
+    return (item.get_closest_marker("last") is not None, -SECONDS.get(file(item), 0), file(item),
             item.get_closest_marker("fault") is not None)
 
 
@@ -43,9 +48,9 @@ def run(session):
 
 def claimed(folder, items):
     """The cases of the files that nobody else has claimed."""
-    for name, group in itertools.groupby(items, key=lambda item: item.path.name):
+    for name, group in itertools.groupby(items, key=file):
         try:
-            os.close(os.open(folder / f"claimed-{name}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+            os.close(os.open(folder / f"claimed-{name.replace('/', '-')}", os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
         except FileExistsError:
             continue
         yield from group

@@ -188,8 +188,8 @@ class Plan:
         if not self.fetch(name):
             return
         http = self.tests / "http"
-        cases = [http / "test_provider_accounts.py", http / "test_account_order.py",
-                 *http.glob(f"with_{name}.py")]
+        cases = [http / "providers" / "test_accounts.py", http / "accounts" / "test_states.py",
+                 *http.glob(f"providers/with_{name}.py")]
         with Stack(self.chosen, self.steps, f"with {name}", ["--provider", PROVIDER_OF[name], "--emulator", name]) as stack:
             if stack.ready:
                 self.pytest(f"accounts with {name}", stack, cases)

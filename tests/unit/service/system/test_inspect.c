@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings that need no running service; tests/http/test_check.py has the others. */
+/* Findings that need no running service; tests/http/operations/test_check.py has the others. */
 #include "harness.h"
 
 #include <errno.h>

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""People: sign-up, members, addresses, codes, passwords, lists, and what the audit trail says of them."""

@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: MIT
+"""The OpenAPI document against the tables of the specification, row by row (specification.json holds them), and what a
+reader of the document may expect of every operation."""
+
+import json
+import pathlib
+
+import pytest
+
+from support.openapi import FORMATS, METHODS
+
+SPECIFICATION = json.loads((pathlib.Path(__file__).parent / "specification.json").read_text(encoding="utf-8"))
+JSON = "application/json"
+
+
+def rows(table):
+    """(table, row) for each row; a table may share its rows with others."""
+    found = table["rows"]
+    return [(table, row) for row in (SPECIFICATION["shared"][found] if isinstance(found, str) else found)]
+
+
+ROWS = [pair for table in SPECIFICATION["tables"] for pair in rows(table)]
+ERROR_ROWS = [(name, row) for name in ("errorBody", "errorEntry") for row in SPECIFICATION["shared"][name]]
+
+
+def operation(document, name):
+    """The operation of that id."""
+    found = [one for _, _, one in document.operations() if one["operationId"] == name]
+    assert len(found) == 1, f"{name} is there {len(found)} times"
+    return found[0]
+
+
+def schema_of(document, table):
+    """The object schema that a table is about."""
+    if "request" in table:
+        content = operation(document, table["request"])["requestBody"]["content"]
+        assert list(content) == [table.get("media", JSON)]
+        schema = content[table.get("media", JSON)]["schema"]
+    else:
+        schema = operation(document, table["reply"])["responses"]["200"]["content"][JSON]["schema"]
+        # One file or several.
+        schema = schema.get("oneOf", [schema])[0]
+    schema = document.resolve(schema)
+    return document.resolve(schema["properties"][table["member"]]) if "member" in table else schema
+
+
+def type_of(document, schema):
+    """A schema's type in the specification's words."""
+    schema = document.resolve(schema)
+    kind = schema["type"]
+    if kind == "array":
+        items = document.resolve(schema["items"])
+        inner = "binary" if items.get("format") == "binary" else items["type"]
+        return "array of objects" if inner == "object" else f"array of {inner}"
+    return " or ".join(kind) if isinstance(kind, list) else kind
+
+
+@pytest.mark.parametrize("table, row", ROWS, ids=[f"{table['name']}: {row['field']}" for table, row in ROWS])
+def test_a_field_is_what_its_table_says(document, table, row):
+    schema = schema_of(document, table)
+    assert row["field"] in schema["properties"], f"{row['field']} is missing among {list(schema['properties'])}"
+    field = document.resolve(schema["properties"][row["field"]])
+    assert type_of(document, field) == row["type"]
+    if "required" in row:
+        assert (row["field"] in schema.get("required", [])) == row["required"]
+    if "reply" in table:
+        assert row["field"] in schema["required"], "a reply has every member always"
+    if "default" in row:
+        assert "default" in field and field["default"] is row["default"]
+    elif row.get("required"):
+        assert "default" not in field
+    if "values" in row:
+        assert field["enum"] == SPECIFICATION["enumerations"][row["values"]]
+    assert set(row.get("includes", [])) <= set(field.get("enum", []))
+
+
+@pytest.mark.parametrize("name, row", ERROR_ROWS, ids=[f"{name}: {row['field']}" for name, row in ERROR_ROWS])
+def test_the_error_body_is_what_its_table_says(document, name, row):
+    body = document.document["components"]["schemas"]["ErrorBody"]
+    schema = body if name == "errorBody" else document.resolve(body["properties"]["validation"]["items"])
+    assert list(schema["properties"]) == [one["field"] for one in SPECIFICATION["shared"][name]]
+    assert set(schema["required"]) == set(schema["properties"])
+    assert type_of(document, schema["properties"][row["field"]]) == row["type"]
+
+
+@pytest.mark.parametrize("name", list(SPECIFICATION["operations"]))
+def test_an_endpoint_has_the_method_path_parameter_and_statuses_of_the_specification(document, name):
+    expected = SPECIFICATION["operations"][name]
+    (method, path, found), = [row for row in document.operations() if row[2]["operationId"] == name]
+    assert path == expected["path"] and method == expected.get("method", method)
+    assert {str(status) for status in expected["statuses"]} <= set(found["responses"])
+    assert found["security"] == ([{SPECIFICATION["securityScheme"]: []}] if expected["token"] else [])
+    if "parameter" in expected:
+        parameter, = [one for one in found["parameters"] if one["in"] == "path"]
+        assert (parameter["name"], parameter["required"]) == (expected["parameter"], True)
+        assert type_of(document, parameter["schema"]) == "string"
+    for status, response in found["responses"].items():
+        if int(status) >= 400:
+            assert failure(response)[0] == "#/components/schemas/ErrorBody"
+
+
+def test_name_of_the_security_scheme_and_version(document):
+    assert document.document["info"]["version"] == SPECIFICATION["version"]
+    assert list(document.document["components"]["securitySchemes"]) == [SPECIFICATION["securityScheme"]]
+
+
+# ---- what holds for every operation -----------------------------------------------------------------------------------
+
+
+def failure(response):
+    """(the reference, the codes) of a failure's schema; codes None where there is no enumeration."""
+    schema = response["content"][JSON]["schema"]
+    if "allOf" not in schema:
+        return schema["$ref"], None
+    reference, more = schema["allOf"]
+    return reference["$ref"], more["properties"]["code"]["enum"]
+
+
+def test_every_failure_lists_its_codes(document):
+    reserved = []
+    for _, _, found in document.operations():
+        for status, response in found["responses"].items():
+            if int(status) < 400:
+                continue
+            reference, codes = failure(response)
+            assert reference == "#/components/schemas/ErrorBody"
+            if codes is None:
+                reserved.append((found["operationId"], status))
+            else:
+                assert codes and len(codes) == len(set(codes)), f"{found['operationId']} {status}: {codes}"
+    assert reserved == [("fileInformation", "409"), ("updateCache", "409")]
+
+
+def test_every_operation_has_words_and_a_declared_tag(document):
+    declared = {tag["name"]: tag["description"] for tag in document.document["tags"]}
+    used = set()
+    for method, path, found in document.operations():
+        assert len(found["summary"]) > 5 and len(found["description"]) > 15, f"{method} {path}"
+        assert set(found["tags"]) <= set(declared), f"{method} {path}: {found['tags']}"
+        used |= set(found["tags"])
+    assert used == set(declared) and all(declared.values())
+
+
+def test_every_operation_has_examples_that_fit_its_schemas(document):
+    for method, path, found in document.operations():
+        contents = [found.get("requestBody", {}).get("content", {}), found["responses"]["200"]["content"]]
+        for content in contents:
+            for media, entry in content.items():
+                where = f"example of {method} {path} {media}"
+                assert "example" in entry, f"{where} is missing"
+                document.validate(entry["example"], entry["schema"], where)
+
+
+def test_no_pattern_stands_beside_a_time(document):
+    def walk(value):
+        if isinstance(value, dict):
+            assert not (value.get("format") == "date-time" and "pattern" in value), value
+            for inner in value.values():
+                walk(inner)
+        elif isinstance(value, list):
+            for inner in value:
+                walk(inner)
+
+    walk(document.document)
+    assert not FORMATS.conforms("2026-01-31T09:30:00Z", "date-time")
+
+
+def test_the_walk_meets_every_operation(document):
+    every = [found for entry in document.document["paths"].values() for found in entry if found in METHODS]
+    assert len(every) == len(list(document.operations())) > 30

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""Uploads under a virus scanner that finds nothing, finds something, and misbehaves in every way."""
+
+import os
+import socket
+import subprocess
+
+import pytest
+
+from files.support_clamd import EICAR_NAME, clamd
+from support import files, multipart, samples
+from support.client import check_error
+from support.metrics import Scrape
+from support.multipart import Part
+from support.programs import system
+
+LIMIT = b"INSTREAM size limit exceeded. ERROR\0"
+
+
+@pytest.fixture()
+def scanner():
+    with clamd() as started:
+        yield started
+
+
+@pytest.fixture()
+def worker(stack, scanner):
+    with system.worker(stack, files_clamd_socket=scanner.path, files_clamd_timeout_seconds=2) as started:
+        yield started
+
+
+def send(worker, stack, account, parts):
+    mark = multipart.boundary()
+    return worker.call("POST",
+                       stack.prefix + "/system/files",
+                       token=account.token,
+                       body=multipart.encode(parts, mark),
+                       content_type=multipart.content_type(mark))
+
+
+def refused(answer, status, code):
+    assert answer.status == status, answer
+    parsed = check_error(answer.status, answer.headers, answer.body, "upload under a scanner")
+    assert parsed["code"] == code
+    return parsed
+
+
+@pytest.mark.parametrize("size", [1, 65535, 65536, 65537, 300_000])
+def test_the_scanner_sees_every_byte_and_what_it_passes_is_stored(keeper, stack, scanner, worker, size):
+    data = samples.noise(size)
+    answer = send(worker, stack, keeper, files.form(data, f"{samples.word()}.bin"))
+    assert answer.status == 200 and scanner.received == [data] and scanner.commands == [b"zINSTREAM\0"]
+
+
+def test_an_infected_file_is_refused_by_name_and_noted(keeper, stack, scanner, worker, nothing_kept, database):
+    scanner.answer = lambda data: f"stream: {EICAR_NAME} FOUND\0".encode() if b"virus" in data else b"stream: OK\0"
+    parts = [Part("bucket", "files"), Part("type", "misc")]
+    parts += [Part("file", data, f"{n}.txt")
+              for n, data in enumerate([b"fine", b"a virus", b"fine too", b"virus again"])]
+    parsed = refused(send(worker, stack, keeper, parts), 400, "request.invalid")
+    assert [(entry["path"], entry["code"]) for entry in parsed["validation"]] == [("file[1]", "infected"),
+                                                                                  ("file[3]", "infected")]
+    assert all(EICAR_NAME in entry["message"] for entry in parsed["validation"])
+    rows = database.run("SELECT outcome, details FROM audit WHERE action = 'file.infected' AND"
+                        " organisation_id = UNHEX(REPLACE(%s, '-', ''))", keeper.organisation["id"])
+    assert len(rows) == 2 and all("failure" in str(row) and EICAR_NAME in str(row) for row in rows)
+
+
+def test_what_is_refused_anyway_is_not_scanned(keeper, stack, scanner, worker, nothing_kept):
+    refused(send(worker, stack, keeper, files.form(samples.elf(), "a.txt")), 400, "request.invalid")
+    assert scanner.commands == []
+
+
+@pytest.mark.parametrize("size", [100, 3_000_000])
+def test_a_file_beyond_the_scanners_limit_is_too_large(keeper, stack, scanner, worker, nothing_kept, size):
+    scanner.before_bytes = LIMIT
+    parsed = refused(send(worker, stack, keeper, files.form(samples.noise(size), "a.bin")), 413,
+                     "request.tooLarge")
+    assert [entry["path"] for entry in parsed["validation"]] == ["file[0]"]
+
+
+SILENT = {
+    "garbage": b"what?\0",
+    "an empty answer": b"\0",
+    "no answer": b"",
+    "an answer cut off": b"stream: OK",
+    "an answer without an end": b"stream: " + b"A" * 5000 + b" FOUND\0",
+    "another session's answer": b"1: stream: OK\0",
+    "found nothing by name": b"stream:  FOUND\0",
+    "an error": b"stream: Can't allocate memory ERROR\0",
+    "an unknown command": b"UNKNOWN COMMAND\0",
+    "OK in other words": b"OK\0",
+    "clean and more": b"stream: OK, but FOUNDED\0",
+    "silence": None
+}
+
+
+@pytest.mark.parametrize("name", list(SILENT))
+def test_no_clear_verdict_is_a_500_and_nothing_is_stored(keeper, stack, scanner, worker, nothing_kept, name):
+    scanner.answer = lambda data: SILENT[name]
+    parsed = refused(send(worker, stack, keeper, files.form(samples.noise(100), "a.bin")), 500,
+                     "storage.unavailable")
+    assert "virus" in parsed["message"] and parsed["validation"] == []
+
+
+@pytest.mark.parametrize("size", [100, 3_000_000])
+def test_a_scanner_that_hangs_up_is_a_500(keeper, stack, scanner, worker, nothing_kept, size):
+    scanner.before_bytes = b""
+    refused(send(worker, stack, keeper, files.form(samples.noise(size), "a.bin")), 500, "storage.unavailable")
+
+
+def test_a_scanner_that_reads_nothing_is_a_500(keeper, stack, nothing_kept, tmp_path):
+    """A socket that queues the connection and never takes it."""
+    path = str(tmp_path / "deaf.sock")
+    with socket.socket(socket.AF_UNIX) as deaf:
+        deaf.bind(path)
+        deaf.listen(8)
+        with system.worker(stack, files_clamd_socket=path, files_clamd_timeout_seconds=1) as worker:
+            refused(send(worker, stack, keeper, files.form(samples.noise(1_000_000), "a.bin")), 500,
+                    "storage.unavailable")
+
+
+def test_a_scanner_that_is_away_is_a_500_and_back_again_a_200(keeper, stack, scanner):
+    with system.worker(stack, files_clamd_socket=scanner.path, files_clamd_timeout_seconds=2) as worker:
+        scanner.close()
+        os.unlink(scanner.path)
+        form = files.form(samples.noise(100), f"{samples.word()}.bin")
+        parsed = refused(send(worker, stack, keeper, form), 500, "storage.unavailable")
+        assert scanner.path not in str(parsed)
+        scanner.start()
+        assert send(worker, stack, keeper, form).status == 200
+
+
+def test_check_tells_of_the_scanner(stack, scanner):
+    def check(path):
+        environment = {**os.environ, "GATEHOUSE_FILES_CLAMD_SOCKET": path}
+        return subprocess.run([stack.ctl, "--config", stack.configuration, "check"],
+                              env=environment,
+                              capture_output=True,
+                              text=True,
+                              timeout=60)
+
+    good = check(scanner.path)
+    assert "scanner        ok" in good.stdout and scanner.commands == [b"zPING\0"]
+    bad = check(scanner.path + ".none")
+    assert bad.returncode == 1 and "scanner" in bad.stdout and "scanner        ok" not in bad.stdout
+    assert "clamd" in bad.stdout
+
+
+def test_verdicts_are_counted(keeper, stack, scanner, worker):
+    def counted(result):
+        # Of the worker itself, which may be another user than those that the web server starts.
+        page = worker.call("GET", stack.prefix + "/system/metrics")
+        return Scrape(page.body.decode()).value("gatehouse_scans_total", result=result)
+
+    answers = {"clean": b"stream: OK\0", "infected": b"stream: X FOUND\0", "failed": b"?\0", "tooLarge": LIMIT}
+    for result, answer in answers.items():
+        before = counted(result)
+        scanner.answer = lambda data, answer=answer: answer
+        send(worker, stack, keeper, files.form(samples.noise(100), f"{samples.word()}.bin"))
+        assert counted(result) == before + 1, result

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MIT
+"""Whoever asks for mails, or makes accounts that are mailed to, is bounded for all workers together; and a mail with a
+code waits for no other job."""
+
+import concurrent.futures
+import uuid
+
+import pytest
+
+from support import mail, members as team
+from support.accounts import fresh_email, invitation
+from support.client import anonymous
+from support.database import key
+from support.members import USERS, retry_after
+from support.stack import wait_until
+
+MAILS, MAIL_SECONDS = 30, 300
+ACCOUNTS, CUSTOMERS, HOUR = 100, 1000, 3600
+
+
+def count(replies):
+    """How many replies have each status."""
+    found = {}
+    for reply in replies:
+        found[reply.status_code] = found.get(reply.status_code, 0) + 1
+    return found
+
+
+def parallel(work, items, threads=24):
+    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, items))
+
+
+def uses(database, scope):
+    return [row[0] for row in database.run("SELECT failures FROM throttle WHERE scope = %s", scope)]
+
+
+# ---- asking for mails -----------------------------------------------------------------------------------
+
+
+def ask(api, number, name):
+    path = ("forgotten-password", "resend-confirmation")[number % 2]
+    return api.post(f"/customers/{path}", json={"username": name}, status={200, 429})
+
+
+@pytest.mark.parametrize("known", [True, False], ids=["a user", "a name that nobody has"])
+def test_an_address_asks_thirty_times_and_then_waits(api, member, known):
+    name = member.email if known else fresh_email("nobody")
+    replies = [ask(api, number, name) for number in range(MAILS + 4)]
+    assert [reply.status_code for reply in replies] == [200] * MAILS + [429] * 4
+    for reply in replies[MAILS:]:
+        assert reply.json()["code"] == "rate.limited" and 0 < retry_after(reply) <= MAIL_SECONDS
+
+
+def test_the_refusal_is_the_same_for_every_name(api, member):
+    for number in range(MAILS):
+        ask(api, number, fresh_email("nobody"))
+    refused = [ask(api, 0, name) for name in (member.email, member.id, fresh_email("nobody"), str(uuid.uuid4()))]
+    assert len({anonymous(reply) for reply in refused}) == 1 and count(refused) == {429: 4}
+
+
+def test_of_a_hundred_questions_at_once_exactly_thirty_are_taken(api, database):
+    name = fresh_email("nobody")
+    before = database.run("SELECT COUNT(*) FROM outbox")[0][0]
+    assert count(parallel(lambda number: ask(api, number, name), range(100))) == {200: MAILS, 429: 70}
+    assert database.run("SELECT COUNT(*) FROM outbox")[0][0] == before + MAILS
+    assert uses(database, "mail") == [MAILS]
+
+
+def test_when_the_five_minutes_are_over_it_may_ask_again(api, database):
+    for number in range(MAILS):
+        ask(api, number, fresh_email("nobody"))
+    database.run("UPDATE throttle SET since = since - INTERVAL 290 SECOND WHERE scope = 'mail'")
+    assert retry_after(api.post("/customers/forgotten-password", json={"username": "x"}, status=429)) <= 10
+    database.run("UPDATE throttle SET since = since - INTERVAL 10 SECOND WHERE scope = 'mail'")
+    api.post("/customers/forgotten-password", json={"username": "x"}, status=200)
+
+
+def test_who_asked_too_often_can_sign_in(api, member):
+    for number in range(MAILS + 1):
+        ask(api, number, member.email)
+    assert team.works(member)
+
+
+# ---- making accounts ------------------------------------------------------------------------------------
+
+
+@pytest.fixture()
+def nearly(database):
+    """Makes one account, and lets its maker have made so many in this hour."""
+
+    def set_uses(number, make):
+        database.lift_throttles()
+        make()
+        assert database.run("SELECT COUNT(*) FROM throttle WHERE scope = 'organisation'")[0][0] == 1
+        database.run("UPDATE throttle SET failures = %s WHERE scope = 'organisation'", number)
+
+    return set_uses
+
+
+def test_of_parallel_creations_exactly_as_many_as_may_be_are_made(customer, members, database, nearly):
+    nearly(ACCOUNTS - 6, lambda: members.waiting(customer))
+    replies = parallel(lambda _: customer.post(USERS, json=team.body(), status={200, 429}), range(16), 16)
+    assert count(replies) == {200: 6, 429: 10}
+    for reply in replies:
+        if reply.status_code == 429:
+            assert reply.json()["code"] == "rate.limited" and HOUR - 600 < retry_after(reply) <= HOUR
+    made = database.run("SELECT COUNT(*) FROM `user` WHERE organisation_id = %s", key(customer.organisation["id"]))
+    assert made[0][0] == 1 + 1 + 6 and uses(database, "organisation") == [ACCOUNTS]
+
+
+def test_what_is_refused_does_not_count(customer, members, database, nearly):
+    taken = members.waiting(customer)
+    nearly(ACCOUNTS - 1, lambda: members.waiting(customer))
+    customer.post(USERS, json=team.body(email=taken.email), status=409, code="user.exists")
+    customer.post(USERS, json=team.body(password="short"), status=400)
+    customer.post(USERS, json=team.body(firstName="a/b"), status=400)
+    members.waiting(customer)
+    customer.post(USERS, json=team.body(), status=429, code="rate.limited")
+    customer.post(USERS, json=team.body(password="short"), status=400)
+    assert uses(database, "organisation") == [ACCOUNTS]
+
+
+def test_another_organisation_and_customers_are_counted_apart(customer, other, accounts, members, administrator, nearly):
+    nearly(ACCOUNTS, lambda: members.waiting(customer))
+    customer.post(USERS, json=team.body(), status=429)
+    members.waiting(other)
+    nearly(CUSTOMERS, accounts.invited)
+    members.waiting(other)
+    reply = administrator.post("/customers/signup", json=invitation(), status=429, code="rate.limited")
+    assert HOUR - 600 < retry_after(reply) <= HOUR
+    # Internal staff's own team is counted apart from the customers that they make.
+    administrator.post(USERS, json=team.body(), status=200)
+
+
+# ---- what is sent first ---------------------------------------------------------------------------------
+
+
+def test_a_mail_with_a_code_waits_for_none_of_thousands_of_other_jobs(members, boss, database):
+    member = members.active(boss)
+    members.settle()
+    kind = f"test-{uuid.uuid4().hex[:8]}"
+    database.run(
+        "INSERT INTO outbox (kind, priority, payload) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n"
+        " WHERE i < 1000) SELECT %s, 2, '' FROM n JOIN (SELECT 1 UNION ALL SELECT 2 UNION ALL SELECT 3) three", kind)
+    try:
+        members.reset_code(member)
+        asked = database.run("SELECT MAX(created_at) FROM outbox WHERE kind = 'forgotten'")[0][0]
+        sent = wait_until(
+            lambda: database.run(
+                "SELECT MAX(finished_at) FROM outbox WHERE kind = 'mail' AND status = 'done' AND user_id = %s AND created_at >= %s",
+                key(member.id), asked)[0][0], mail.PATIENCE_SECONDS, "the mail to be reported")
+        between = database.run("SELECT COUNT(*) FROM outbox WHERE kind = %s AND finished_at BETWEEN %s AND %s", kind, asked,
+                               sent)[0][0]
+        # Those that were done while the question was committed, answered and its mail sent: one each, and some to spare.
+        assert between <= 50, f"{between} of 3000 other jobs were done before the mail"
+    finally:
+        database.run("DELETE FROM outbox WHERE kind = %s", kind)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""gatehousectl backup, restore, fsck, purge and scrub."""

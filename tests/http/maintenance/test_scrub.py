@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: MIT
+"""The scrub: a file whose bytes have rotted is found, is never sent in any way, and is sent again when they are right."""
+
+import json
+import os
+import uuid
+
+import pytest
+
+from support import files, metrics
+from support.client import check_error
+from support.database import key
+from support.programs import operator, system
+from support.stack import wait_until
+
+DELIVERIES = ("accel", "sendfile", "stream")
+
+
+def blob(stack, identity):
+    name = uuid.UUID(identity).hex
+    return stack.blobs / name[-2:] / name
+
+
+def flip(path, bit=12345):
+    with open(path, "r+b") as file:
+        file.seek(bit // 8)
+        byte = file.read(1)[0] ^ (1 << bit % 8)
+        file.seek(bit // 8)
+        file.write(bytes([byte]))
+
+
+def scrub(stack, *options):
+    done = operator.run(stack, "scrub", *options, "--rate", "0", status=None)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return done
+
+
+def test_a_scrub_that_cannot_be_is_not_taken_for_damage(stack, tmp_path):
+    environment = {"GATEHOUSE_DATABASE_SOCKET": str(tmp_path / "nobody")}
+    done = operator.run(stack, "scrub", environment=environment, status=None)
+    assert done.returncode == 2 and "gatehousectl: " in done.stderr, done.stdout + done.stderr
+
+
+@pytest.fixture()
+def rotten(stack, keeper):
+    """A file with a flipped bit: (record, bytes). It is whole again afterwards."""
+    data = os.urandom(70000)
+    record = files.upload(keeper, data, "rotten.bin")
+    flip(blob(stack, record["id"]))
+    yield record, data
+    blob(stack, record["id"]).write_bytes(data)
+    scrub(stack, "--damaged")
+
+
+def test_a_pass_finds_it_and_it_is_sent_again_when_the_bytes_are_back(stack, keeper, rotten):
+    record, data = rotten
+    done = scrub(stack, "--now")
+    (line, ) = operator.lines_about(done.stdout, record["id"])
+    assert done.returncode == 1 and line.startswith("damaged ") and record["organisationId"] in line
+    files.download(keeper, record["id"], status=500, code="storage.unavailable")
+    keeper.get(f"/system/files/{record['id']}", headers={"Range": "bytes=0-9"}, status=500, code="storage.unavailable")
+    assert files.info(keeper, record["id"]) == record["info"]
+    # It is told of once, and the mark stays as long as the bytes are wrong.
+    assert not operator.lines_about(scrub(stack, "--damaged").stdout, record["id"])
+    files.download(keeper, record["id"], status=500, code="storage.unavailable")
+    flip(blob(stack, record["id"]))
+    (line, ) = operator.lines_about(scrub(stack, "--damaged").stdout, record["id"])
+    assert line.startswith("repaired ")
+    assert files.download(keeper, record["id"], status=200).content == data
+
+
+def test_a_link_does_not_send_it_either(stack, api, keeper, rotten):
+    record, _ = rotten
+    link = keeper.post(f"/system/files/{record['id']}/link", status=200).json()["url"][len(stack.base_url):]
+    scrub(stack, "--now")
+    api.get(link, status=500, code="storage.unavailable")
+
+
+@pytest.mark.parametrize("delivery", DELIVERIES)
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_no_delivery_hands_it_over(stack, keeper, rotten, delivery, method):
+    record, _ = rotten
+    path = f"{stack.prefix}/system/files/{record['id']}"
+    with system.worker(stack, files_delivery=delivery) as worker:
+        assert worker.call(method, path, token=keeper.token).status == 200
+        scrub(stack, "--now")
+        answer = worker.call(method, path, token=keeper.token)
+        assert answer.status == 500
+        names = {name.lower() for name in dict(answer.headers)}
+        assert not names & {"x-accel-redirect", "x-sendfile"}
+        if method == "GET":
+            check_error(answer.status, answer.headers, answer.body, delivery)
+            assert json.loads(answer.body)["code"] == "storage.unavailable"
+
+
+def test_every_file_that_shares_the_bytes_is_marked(stack, keeper, rotten):
+    _, data = rotten
+    whole = os.urandom(5000)
+    twins = [files.upload(keeper, whole, name) for name in ("one.bin", "two.bin", "three.bin")]
+    assert blob(stack, twins[0]["id"]).stat().st_nlink == 3
+    flip(blob(stack, twins[1]["id"]))
+    scrub(stack, "--now")
+    for twin in twins:
+        files.download(keeper, twin["id"], status=500, code="storage.unavailable")
+    # The same bytes again are stored anew, not joined to the damaged ones.
+    again = files.upload(keeper, whole, "four.bin")
+    assert blob(stack, again["id"]).stat().st_nlink == 1
+    assert files.download(keeper, again["id"], status=200).content == whole
+    flip(blob(stack, twins[0]["id"]))
+    scrub(stack, "--damaged")
+    for twin in twins:
+        assert files.download(keeper, twin["id"], status=200).content == whole
+    assert data
+
+
+def test_the_backup_repairs_it(stack, keeper, tmp_path):
+    data = os.urandom(5000)
+    record = files.upload(keeper, data, "saved.bin")
+    assert operator.run(stack, "backup", str(tmp_path / "backup"), status=None).returncode in (0, 1)
+    flip(blob(stack, record["id"]))
+    scrub(stack, "--now")
+    files.download(keeper, record["id"], status=500, code="storage.unavailable")
+    operator.run(stack, "fsck", "--repair", "--from", str(tmp_path / "backup"), "--min-age", "0", status=None)
+    assert files.download(keeper, record["id"], status=200).content == data
+
+
+def test_what_is_found_is_told_of(stack, api, keeper, administrator, database, rotten):
+    record, _ = rotten
+    scrub(stack, "--now")
+    status = json.loads(operator.run(stack, "scrub", "status", "--json"))
+    assert status["damagedFiles"] >= 1 and status["passBegan"] is None and status["lastPassBegan"] is not None
+    assert f"damaged files       {status['damagedFiles']}\n" in operator.run(stack, "scrub", "status")
+    assert api.get("/system/health/ready", status=200).json()["scrub"] == "warning"
+    rows = administrator.get("/system/audit", params={"action": "file.damaged"}, status=200).json()["items"]
+    assert record["id"] in [row["target"]["id"] if isinstance(row.get("target"), dict) else row["targetId"] for row in rows]
+    wait_until(lambda: metrics.scrape(api).value("gatehouse_damaged_files") >= 1, 20, "the metric")
+    assert metrics.scrape(api).has("gatehouse_scrub_finished_timestamp_seconds")
+    assert database.run("SELECT damaged_at IS NOT NULL FROM file WHERE id = %s", key(record["id"])) == ((1, ), )
+
+
+def test_the_job_runner_scrubs_by_itself(stack, keeper, database, rotten):
+    record, _ = rotten
+    database.run("UPDATE maintenance SET position = '' WHERE name = 'scrub'")
+    wait_until(lambda: database.run("SELECT damaged_at IS NOT NULL FROM file WHERE id = %s", key(record["id"])) == ((1, ), ),
+               90, "the job runner to find the file")
+    files.download(keeper, record["id"], status=500, code="storage.unavailable")
+
+
+def test_an_operator_gets_the_scrub_from_the_job_runner(stack, database, keeper):
+    """The job runner, given a day's work, gives way within seconds."""
+    files.upload(keeper, os.urandom(1000), "any.bin")
+    database.run("UPDATE maintenance SET position = '' WHERE name = 'scrub'")
+    scrub(stack, "--now")
+    assert json.loads(operator.run(stack, "scrub", "status", "--json"))["passBegan"] is None

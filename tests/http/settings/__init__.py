@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: MIT
+"""The system settings and the service cache."""
