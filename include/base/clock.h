@@ -15,6 +15,9 @@ int64_t clock_now(void);
 /* Microseconds of a clock that never steps; only differences mean anything. */
 int64_t clock_monotonic(void);
 
+/* Sleeps for so many microseconds; a signal may end the sleep early. */
+void clock_sleep(int64_t microseconds);
+
 /* Writes RFC 3339 in UTC with milliseconds; years 1970 to 9999. */
 void clock_format(int64_t milliseconds, char text_out[CLOCK_TEXT_BYTES]);
 

@@ -23,6 +23,7 @@
 #include "http/reply.h"
 #include "http/request.h"
 #include "http/schema.h"
+#include "service/access/caller_audit.h"
 #include "service/access/signed_link.h"
 #include "service/runtime/change_follower.h"
 #include "service/runtime/service.h"

@@ -18,6 +18,12 @@ int64_t clock_monotonic(void)
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+void clock_sleep(int64_t microseconds)
+{
+    const struct timespec time = {.tv_sec = microseconds / 1000000, .tv_nsec = microseconds % 1000000 * 1000};
+    (void)nanosleep(&time, NULL);
+}
+
 /* The last `count` digits of a number and the sign after them; the place behind. */
 static char *write_digits(char *at, int number, int count, char after)
 {

@@ -22,7 +22,7 @@ struct configuration;
 struct error;
 struct run;
 struct service;
-struct watch;
+struct progress;
 
 /* The command line is wrong. */
 #define EXIT_USAGE 2
@@ -177,11 +177,11 @@ struct error *ctl_become_workers(struct run *run);
 const char *ctl_account_host(const struct configuration *configuration);
 
 /*
- * A watch for long commands: progress on standard error where that is a terminal, an end in good order at SIGINT and
- * SIGTERM. ctl_unwatch() takes the progress line away.
+ * The progress of a long command: a line on standard error where that is a terminal, an end in good order at SIGINT and
+ * SIGTERM. ctl_progress_end() takes the progress line away.
  */
-void ctl_watch(struct watch *watch_out);
-void ctl_unwatch(struct watch *watch);
+void ctl_progress_begin(struct progress *progress_out);
+void ctl_progress_end(struct progress *progress);
 
 /* A number of bytes for people, "1.5 GiB", in the run's arena. */
 const char *ctl_bytes(struct arena *arena, int64_t bytes);

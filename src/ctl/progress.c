@@ -60,17 +60,17 @@ static void show(void *context, const char *what, int64_t done, int64_t total, i
     (void)fprintf(stderr, " %s, %.1f %s", what, amount, unit);
 }
 
-void ctl_watch(struct watch *watch_out)
+void ctl_progress_begin(struct progress *progress_out)
 {
     struct sigaction end = {.sa_handler = on_end};
     (void)sigaction(SIGTERM, &end, NULL);
     (void)sigaction(SIGINT, &end, NULL);
-    *watch_out = (struct watch){.ending = is_ending, .progress = isatty(STDERR_FILENO) ? show : NULL};
+    *progress_out = (struct progress){.ending = is_ending, .show = isatty(STDERR_FILENO) ? show : NULL};
 }
 
-void ctl_unwatch(struct watch *watch)
+void ctl_progress_end(struct progress *progress)
 {
-    if (watch->progress != NULL)
+    if (progress->show != NULL)
         (void)fprintf(stderr, "\r\033[K");
 }
 

@@ -5,5 +5,6 @@ include $(top_srcdir)/src/service/integrity/local.mk
 include $(top_srcdir)/src/service/maintenance/local.mk
 include $(top_srcdir)/src/service/runtime/local.mk
 include $(top_srcdir)/src/service/system/local.mk
-service_archives = libghservice_access.a libghservice_account.a libghservice_file.a libghservice_maintenance.a libghservice_integrity.a libghservice_runtime.a libghservice_system.a \
-	libghservice_access.a libghservice_account.a libghservice_file.a libghservice_maintenance.a libghservice_integrity.a libghservice_runtime.a libghservice_system.a
+# In the order of their dependencies: each uses those behind it only.
+service_archives = libghservice_system.a libghservice_integrity.a libghservice_maintenance.a libghservice_account.a \
+	libghservice_file.a libghservice_access.a libghservice_runtime.a

@@ -6,23 +6,31 @@
 #ifndef GATEHOUSE_SERVICE_ACCESS_CALLER_H
 #define GATEHOUSE_SERVICE_ACCESS_CALLER_H
 
-#include <stdbool.h>
-
 #include "base/id.h"
+#include "domain/permission/principal.h"
 
 struct arena;
-struct audit_entry;
 struct error;
 struct file_record;
-struct principal;
 struct service;
-struct user;
 
 struct caller {
     const struct principal *principal; /* NULL on public paths */
     const char *client_address;
     const char *request_id;
 };
+
+/* The id of the caller's user; none on public paths. */
+static inline struct id caller_user(const struct caller *caller)
+{
+    return caller->principal == NULL ? (struct id){{0}} : caller->principal->user.id;
+}
+
+/* The id of the caller's own organisation; none on public paths. */
+static inline struct id caller_home(const struct caller *caller)
+{
+    return caller->principal == NULL ? (struct id){{0}} : caller->principal->user.organisation_id;
+}
 
 /*
  * Judges the value of the Authorization header (NULL: none was sent; RFC 6750, section 2.1) and loads the principal in
@@ -49,25 +57,5 @@ struct error *caller_require(struct arena *arena, const struct caller *caller, c
  */
 struct error *caller_organisation(struct service *service, struct arena *arena, const struct caller *caller,
                                   const char *required, struct id asked, struct id *organisation_out);
-
-/*
- * Writes an audit row for something the caller did (or tried). Of `entry`, ids of zeros are taken from the caller's row,
- * a NULL outcome is "success", client address and request id are always the caller's. Part of the transaction that is
- * open, if one is.
- */
-struct error *caller_audit(struct service *service, struct arena *arena, const struct caller *caller,
-                           const struct audit_entry *entry);
-
-/* The audit row of internal staff reaching into another organisation (docs/permissions.md). */
-struct error *caller_audit_crossing(struct service *service, struct arena *arena, const struct caller *caller,
-                                    struct id organisation, const char *target_type, struct id target);
-
-/* The audit row of a flow without a token that failed; `user` is whom the name turned out to be, NULL for nobody. */
-struct error *caller_audit_failure(struct service *service, struct arena *arena, const struct caller *caller,
-                                   const char *action, const struct user *user);
-
-/* The caller's user and organisation ids; none on public paths. */
-struct id caller_user(const struct caller *caller);
-struct id caller_home(const struct caller *caller);
 
 #endif

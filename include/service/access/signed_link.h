@@ -29,14 +29,7 @@ struct arena;
 struct caller;
 struct error;
 struct file_record;
-struct link_memory;
 struct service;
-
-/* What a process remembers of keys; lives in `arena`. */
-struct link_memory *link_memory_new(struct arena *arena);
-
-/* Forgets the keys; they are read again when they are needed. NULL is fine. */
-void link_memory_clear(struct link_memory *memory);
 
 /*
  * A link to an active file, good for `seconds`: its address and the time it ends, both in the arena. Audited. The first

@@ -58,7 +58,7 @@ struct fsck_options {
     /* Called at each finding; may be NULL. */
     void (*found)(void *context, const struct fsck_finding *finding);
     void *context;
-    struct watch *watch;
+    struct progress *progress;
 };
 
 struct fsck_result {
@@ -68,7 +68,7 @@ struct fsck_result {
     int64_t blobs;   /* names seen in the store */
     int64_t unmended;
     int64_t counts[FSCK_KINDS];
-    bool interrupted; /* watch_ends(): the position is kept for `resume` */
+    bool interrupted; /* progress_ends(): the position is kept for `resume` */
 };
 
 /* A word for each kind: "missing", "size", … */

@@ -36,7 +36,7 @@ struct backup_options {
     /* A file whose bytes are not there, or not the recorded ones; may be NULL. */
     void (*lost)(void *context, struct id id, const char *why);
     void *context;
-    struct watch *watch;
+    struct progress *progress;
 };
 
 struct backup_result {

@@ -23,7 +23,7 @@ struct service;
 struct purge_options {
     int64_t before; /* milliseconds since 1970: archived, or written to the trail, then or earlier */
     bool dry_run;   /* count, change nothing */
-    struct watch *watch;
+    struct progress *progress;
 };
 
 struct purge_result {

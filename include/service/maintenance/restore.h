@@ -27,7 +27,7 @@ struct restore_options {
     bool accept_loss;      /* load the rows although bytes are lost */
     void (*lost)(void *context, struct id id, const char *why); /* may be NULL */
     void *context;
-    struct watch *watch;
+    struct progress *progress;
 };
 
 struct restore_result {

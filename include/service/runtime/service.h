@@ -17,7 +17,7 @@ struct cache;
 struct configuration;
 struct database;
 struct error;
-struct link_memory;
+struct link_key_cache;
 struct password_policy;
 struct provider;
 struct scanner;
@@ -34,13 +34,13 @@ struct live {
 };
 
 /* Room for what tells one state of the settings' rows from another. */
-#define ADJUST_STATE_BYTES 128
+#define SETTINGS_STATE_BYTES 128
 
-/* The settings that this process has applied last (service/system/settings_update.h). */
-struct adjusted {
+/* The settings that this process has applied last (service/runtime/settings_apply.h). */
+struct settings_applied {
     int64_t version;
     int64_t damaged; /* the newest version, where it is damaged; else 0 */
-    char announced[ADJUST_STATE_BYTES]; /* the payload of the last change to them that was followed; "": not known */
+    char announced[SETTINGS_STATE_BYTES]; /* the payload of the last change to them that was followed; "": not known */
 };
 
 struct service {
@@ -58,8 +58,8 @@ struct service {
     struct token_memo *memo;
     unsigned migrations; /* how many there were at the start, 0 where they could not be looked at */
     struct live live;
-    struct link_memory *links;
-    struct adjusted adjusted;
+    struct link_key_cache *link_keys;
+    struct settings_applied settings;
 };
 
 /*

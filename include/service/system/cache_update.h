@@ -16,15 +16,8 @@
 
 #include "base/text.h"
 
-/* Owners of entries. */
-#define CACHE_PREFIX_KEYS "jwks:"         /* a provider's public keys */
-#define CACHE_PREFIX_TOKENS "token:"      /* tokens that were verified, by their digests; ours for a provider, sealed */
-#define CACHE_PREFIX_SETTINGS "settings:" /* the settings document */
-
 struct arena;
-struct cache_eviction;
 struct caller;
-struct change_entry;
 struct error;
 struct service;
 
@@ -41,11 +34,5 @@ struct eviction {
  */
 struct error *evict(struct service *service, struct arena *arena, const struct caller *caller,
                     const struct eviction *eviction, size_t *count_out);
-
-/* What an entry of the change log evicts from the file. */
-struct cache_eviction evict_read(struct arena *arena, const struct change_entry *entry);
-
-/* Whether an eviction concerns entries with that prefix. */
-bool evict_touches(const struct cache_eviction *eviction, const char *prefix);
 
 #endif

@@ -14,7 +14,6 @@
 
 #include "base/log.h"
 #include "domain/settings.h"
-#include "service/system/cache_update.h"
 
 struct arena;
 struct caller;
@@ -42,18 +41,6 @@ const char *adjust_etag(struct arena *arena, int64_t version);
  */
 struct error *adjust_settings(struct service *service, struct arena *arena, const struct caller *caller,
                               const struct adjustment *adjustment, struct settings_row *row_out);
-
-/* Under which the host's cache keeps what holds (service/system/cache_update.h). */
-#define ADJUST_CACHE_KEY CACHE_PREFIX_SETTINGS "current"
-
-/* For a process that starts: applies what holds to it, read through the host's cache. */
-struct error *adjust_reload(struct service *service, struct arena *arena);
-
-/*
- * Reads what holds and applies it to this process. `announced` is the payload of the change that is followed, NULL where
- * none is known. A damaged newest version is told to the log once a host, by the process that first meets it.
- */
-struct error *adjust_follow(struct service *service, struct arena *arena, const char *announced);
 
 /*
  * For the job runner: looks whether the rows are still in the state that the last change to them announced, and appends

@@ -13,6 +13,7 @@
 #include "api/handlers_int.h"
 #include "http/disposition.h"
 #include "http/schema.h"
+#include "service/access/caller_audit.h"
 #include "service/file/file_update.h"
 #include "service/runtime/service.h"
 #include "service/file/upload.h"

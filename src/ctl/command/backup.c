@@ -18,7 +18,7 @@
 static void print_lost(void *context, struct id id, const char *why)
 {
     char text[ID_TEXT_BYTES];
-    ctl_unwatch(context);
+    ctl_progress_end(context);
     id_format(id, text);
     (void)printf("lost       file %s: %s\n", text, why);
 }
@@ -42,7 +42,7 @@ static int make_backup(struct run *run, struct service *service, const struct ba
     struct backup_result result;
     struct arena *scratch = arena_new();
     struct error *error = backup_run(service, run->arena, scratch, options, &result);
-    ctl_unwatch(options->watch);
+    ctl_progress_end(options->progress);
     int status = error == NULL ? EXIT_SUCCESS : ctl_fail(error);
     arena_free(&scratch);
     if (error != NULL)
@@ -62,11 +62,11 @@ static int make_backup(struct run *run, struct service *service, const struct ba
 static int run_backup(struct run *run)
 {
     struct service service;
-    struct watch watch;
-    struct backup_options options = {.lost = print_lost, .context = &watch, .watch = &watch};
+    struct progress progress;
+    struct backup_options options = {.lost = print_lost, .context = &progress, .progress = &progress};
     if (!read_backup_options(run, &options))
         return EXIT_USAGE;
-    ctl_watch(&watch);
+    ctl_progress_begin(&progress);
     struct error *error = ctl_open_administrator(run, &service);
     if (error != NULL)
         return ctl_fail(error);
@@ -111,14 +111,14 @@ static struct error *restore(struct run *run, struct arena *scratch, const struc
 
 static int run_restore(struct run *run)
 {
-    struct watch watch;
+    struct progress progress;
     struct restore_result result = {0};
-    struct restore_options options = {.lost = print_lost, .context = &watch, .watch = &watch};
+    struct restore_options options = {.lost = print_lost, .context = &progress, .progress = &progress};
     read_restore_options(run, &options);
-    ctl_watch(&watch);
+    ctl_progress_begin(&progress);
     struct arena *scratch = arena_new();
     struct error *error = restore(run, scratch, &options, &result);
-    ctl_unwatch(&watch);
+    ctl_progress_end(&progress);
     int status = error == NULL ? EXIT_SUCCESS : ctl_fail(error);
     arena_free(&scratch);
     if (error != NULL)

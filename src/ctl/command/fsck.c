@@ -19,8 +19,8 @@
 static void print_finding(void *context, const struct fsck_finding *finding)
 {
     char id[ID_TEXT_BYTES];
-    struct watch *watch = context;
-    ctl_unwatch(watch);
+    struct progress *progress = context;
+    ctl_progress_end(progress);
     (void)printf("%-10s", fsck_kind_text(finding->kind));
     if (finding->path != NULL)
         (void)printf(" %s", finding->path);
@@ -84,7 +84,7 @@ static int check(struct run *run, struct service *service, struct fsck_options *
     struct fsck_result result;
     struct arena *scratch = arena_new();
     struct error *error = fsck_run(service, run->arena, scratch, options, &result);
-    ctl_unwatch(options->watch);
+    ctl_progress_end(options->progress);
     int status = result.unmended == 0 ? EXIT_SUCCESS : EXIT_FAULTS;
     if (error != NULL) {
         (void)ctl_fail(error);
@@ -102,12 +102,12 @@ static int check(struct run *run, struct service *service, struct fsck_options *
 static int run_fsck(struct run *run)
 {
     struct service service;
-    struct watch watch;
+    struct progress progress;
     struct fsck_options options = {
-        .min_age_seconds = MIN_AGE_SECONDS, .found = print_finding, .context = &watch, .watch = &watch};
+        .min_age_seconds = MIN_AGE_SECONDS, .found = print_finding, .context = &progress, .progress = &progress};
     if (!read_options(run, &options))
         return EXIT_USAGE;
-    ctl_watch(&watch);
+    ctl_progress_begin(&progress);
     struct error *error = ctl_open(run, &service);
     if (error != NULL) {
         (void)ctl_fail(error);

@@ -41,19 +41,19 @@ static int purge(struct run *run)
 {
     struct service service;
     struct request request = {0};
-    struct watch watch;
+    struct progress progress;
     struct purge_result result = {0};
     if (!read_options(run, &request))
         return EXIT_USAGE;
-    ctl_watch(&watch);
+    ctl_progress_begin(&progress);
     struct error *error = ctl_open_administrator(run, &service);
     if (error != NULL)
         return ctl_fail(error);
     struct arena *scratch = arena_new();
     const struct purge_options options = {
-        .before = clock_now() - request.days * DAY_MILLISECONDS, .dry_run = request.dry_run, .watch = &watch};
+        .before = clock_now() - request.days * DAY_MILLISECONDS, .dry_run = request.dry_run, .progress = &progress};
     error = (request.audit ? purge_audit : purge_files)(&service, run->arena, scratch, &options, &result);
-    ctl_unwatch(&watch);
+    ctl_progress_end(&progress);
     print_result(run, &request, &result);
     int status = error == NULL ? EXIT_SUCCESS : ctl_fail(error);
     if (error == NULL && result.interrupted) {

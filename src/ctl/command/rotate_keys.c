@@ -9,6 +9,7 @@
 #include "domain/audit.h"
 #include "identity/provider.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
 #include "service/access/signed_link.h"
 #include "service/runtime/service.h"
 

@@ -24,6 +24,7 @@
 #include "ctl/ctl_int.h"
 #include "domain/audit.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
 #include "service/maintenance/reseal.h"
 #include "service/runtime/service.h"
 #include "service/runtime/startup.h"

@@ -24,7 +24,7 @@
 #define EXIT_UNABLE 2
 
 struct counts {
-    struct watch *watch;
+    struct progress *progress;
     int64_t faults;
     int64_t repaired;
 };
@@ -35,7 +35,7 @@ static void print_found(void *context, struct id file, struct id organisation, c
     char id[ID_TEXT_BYTES], owner[ID_TEXT_BYTES];
     id_format(file, id);
     id_format(organisation, owner);
-    ctl_unwatch(counts->watch);
+    ctl_progress_end(counts->progress);
     (void)printf("%-10s file %s organisation %s\n", what, id, owner);
     counts->repaired += *what == 'r';
     counts->faults += *what != 'r';
@@ -48,13 +48,13 @@ static struct error *refuse(struct arena *arena)
 }
 
 /* Until a pass has ended, nothing is due, or the operator ends it (*done_out is false). */
-static struct error *follow(struct scrub *scrub, struct arena *arena, struct watch *watch, int64_t total, bool *done_out)
+static struct error *follow(struct scrub *scrub, struct arena *arena, struct progress *progress, int64_t total, bool *done_out)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NANOSECONDS};
     enum scrub_state state = SCRUB_READING;
     int64_t worked = clock_monotonic();
     *done_out = false;
-    while (!watch_ends(watch)) {
+    while (!progress_ends(progress)) {
         TRY(scrub_step(scrub, clock_monotonic(), &state));
         *done_out = state == SCRUB_DONE || state == SCRUB_IDLE;
         if (*done_out)
@@ -62,7 +62,7 @@ static struct error *follow(struct scrub *scrub, struct arena *arena, struct wat
         if (state == SCRUB_WAITING && clock_monotonic() - worked > PATIENCE_MICROSECONDS)
             return refuse(arena);
         worked = state == SCRUB_WAITING ? worked : clock_monotonic();
-        watch_show(watch, "files", scrub_position(scrub)->files, total, scrub_position(scrub)->bytes);
+        progress_show(progress, "files", scrub_position(scrub)->files, total, scrub_position(scrub)->bytes);
         (void)nanosleep(&pause, NULL);
     }
     return NULL;
@@ -77,7 +77,7 @@ static int tell_failure(const struct error *error)
 
 static int finish(const struct counts *counts, const struct error *error, bool done)
 {
-    ctl_unwatch(counts->watch);
+    ctl_progress_end(counts->progress);
     if (error != NULL)
         return tell_failure(error);
     if (!done) {
@@ -100,9 +100,9 @@ static bool read_rate(struct run *run, const struct service *service, struct scr
     return true;
 }
 
-static int do_scrub(struct run *run, struct service *service, struct watch *watch)
+static int do_scrub(struct run *run, struct service *service, struct progress *progress)
 {
-    struct counts counts = {.watch = watch};
+    struct counts counts = {.progress = progress};
     int64_t total = 0;
     bool done = false;
     struct scrub_options options = {
@@ -115,7 +115,7 @@ static int do_scrub(struct run *run, struct service *service, struct watch *watc
     if (error != NULL)
         return tell_failure(error);
     struct scrub *scrub = scrub_new(service, &options);
-    error = follow(scrub, run->arena, watch, total, &done);
+    error = follow(scrub, run->arena, progress, total, &done);
     int status = finish(&counts, error, done);
     scrub_free(&scrub);
     return status;
@@ -124,12 +124,12 @@ static int do_scrub(struct run *run, struct service *service, struct watch *watc
 static int run_scrub(struct run *run)
 {
     struct service service;
-    struct watch watch;
-    ctl_watch(&watch);
+    struct progress progress;
+    ctl_progress_begin(&progress);
     struct error *error = ctl_open(run, &service);
     if (error != NULL)
         return tell_failure(error);
-    int status = do_scrub(run, &service, &watch);
+    int status = do_scrub(run, &service, &progress);
     service_close(&service);
     return status;
 }

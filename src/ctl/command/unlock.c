@@ -8,6 +8,7 @@
 #include "domain/account/throttle.h"
 #include "domain/account/user.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
 #include "service/runtime/service.h"
 
 static struct error *lift(struct service *service, struct arena *arena, const char *username, bool *known_out)

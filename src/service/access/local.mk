@@ -4,6 +4,8 @@ libghservice_access_a_SOURCES = \
 	src/service/access/authority.c \
 	include/service/access/caller.h \
 	src/service/access/caller.c \
+	include/service/access/caller_audit.h \
+	src/service/access/caller_audit.c \
 	include/service/access/grant.h \
 	src/service/access/grant.c \
 	include/service/access/login_throttle.h \

@@ -17,11 +17,12 @@
 #include "domain/file/link_key.h"
 #include "domain/permission/principal.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
 #include "service/runtime/change_follower.h"
+#include "service/runtime/link_key_cache.h"
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 
-#define KEYS_REMEMBERED 4
 #define END_BYTES 7
 #define SIGNED_BYTES (3 * ID_BYTES + END_BYTES)
 #define TOKEN_BYTES (SIGNED_BYTES + DIGEST_BYTES)
@@ -30,32 +31,11 @@
 
 _Static_assert(TOKEN_BYTES * 4 / 3 == LINK_TOKEN_CHARACTERS && TOKEN_BYTES % 3 == 0, "the header states the length");
 
-struct key {
-    struct id id; /* none: empty */
-    uint8_t bytes[DIGEST_BYTES];
-};
-
-struct link_memory {
-    struct key keys[KEYS_REMEMBERED];
-    unsigned next; /* the place of the next one, in turn */
-};
-
 /* A link between its parts and its text. */
 struct link {
     struct link_ids ids;
     int64_t end;
 };
-
-struct link_memory *link_memory_new(struct arena *arena)
-{
-    return arena_alloc(arena, sizeof(struct link_memory));
-}
-
-void link_memory_clear(struct link_memory *memory)
-{
-    if (memory != NULL)
-        memset(memory, 0, sizeof *memory);
-}
 
 /* ---- keys ---------------------------------------------------------------------------------------- */
 
@@ -64,29 +44,18 @@ static const char *seal_purpose(struct arena *arena, struct id id)
     return arena_format(arena, "link-key:%s", id_text(arena, id));
 }
 
-static const struct key *recall(const struct link_memory *memory, struct id id)
-{
-    for (unsigned i = 0; i < KEYS_REMEMBERED; i++)
-        if (id_equal(memory->keys[i].id, id))
-            return &memory->keys[i];
-    return NULL;
-}
-
 /* Opens a sealed key and remembers it. */
 static struct error *adopt(struct service *service, struct arena *arena, const struct link_key *row,
-                           const struct key **key_out)
+                           const struct open_link_key **key_out)
 {
     struct secret secret;
-    *key_out = recall(service->links, row->id);
+    *key_out = link_key_cache_find(service->link_keys, row->id);
     if (*key_out != NULL)
         return NULL;
     TRY(unseal(arena, service->master, seal_purpose(arena, row->id), row->sealed, row->length, &secret));
     if (secret.length != DIGEST_BYTES)
         return error_new(arena, ERROR_INTERNAL, "the link key %s is of %zu bytes", id_text(arena, row->id), secret.length);
-    struct key *key = &service->links->keys[service->links->next++ % KEYS_REMEMBERED];
-    key->id = row->id;
-    memcpy(key->bytes, secret.bytes, DIGEST_BYTES);
-    *key_out = key;
+    *key_out = link_key_cache_add(service->link_keys, row->id, secret.bytes);
     return NULL;
 }
 
@@ -107,7 +76,7 @@ static struct error *make_key(struct service *service, struct arena *arena, stru
 }
 
 /* The key that signs now. Of several first links at once each may make one: all of them hold. */
-static struct error *signing_key(struct service *service, struct arena *arena, const struct key **key_out)
+static struct error *signing_key(struct service *service, struct arena *arena, const struct open_link_key **key_out)
 {
     struct link_key *row = NULL;
     TRY(link_key_find_newest(service->database, arena, &row));
@@ -123,7 +92,7 @@ static struct error *signing_key(struct service *service, struct arena *arena, c
 struct error *link_keys_open(struct service *service, struct arena *arena)
 {
     struct link_key *row = NULL;
-    const struct key *key;
+    const struct open_link_key *key;
     TRY(link_key_find_newest(service->database, arena, &row));
     return row == NULL ? NULL : adopt(service, arena, row, &key);
 }
@@ -142,7 +111,7 @@ struct error *link_keys_rotate(struct service *service, struct arena *arena)
 
 /* ---- tokens -------------------------------------------------------------------------------------- */
 
-static void sign(const struct key *key, const unsigned char bytes[SIGNED_BYTES], uint8_t mac_out[DIGEST_BYTES])
+static void sign(const struct open_link_key *key, const unsigned char bytes[SIGNED_BYTES], uint8_t mac_out[DIGEST_BYTES])
 {
     unsigned char text[sizeof LABEL - 1 + SIGNED_BYTES];
     memcpy(text, LABEL, sizeof LABEL - 1);
@@ -150,7 +119,7 @@ static void sign(const struct key *key, const unsigned char bytes[SIGNED_BYTES],
     digest_hmac((struct secret){.bytes = key->bytes, .length = DIGEST_BYTES}, text, sizeof text, mac_out);
 }
 
-static char *token_of(struct arena *arena, const struct key *key, const struct link *link)
+static char *token_of(struct arena *arena, const struct open_link_key *key, const struct link *link)
 {
     unsigned char bytes[TOKEN_BYTES];
     memcpy(bytes, link->ids.key.bytes, ID_BYTES);
@@ -184,7 +153,7 @@ static struct error *refuse(struct arena *arena, const char *reason)
     return error_new(arena, ERROR_LINK_INVALID, "%s", reason);
 }
 
-static struct error *check(struct arena *arena, const struct key *key, const unsigned char *bytes)
+static struct error *check(struct arena *arena, const struct open_link_key *key, const unsigned char *bytes)
 {
     uint8_t mac[DIGEST_BYTES];
     sign(key, bytes, mac);
@@ -208,7 +177,7 @@ struct error *link_open(struct service *service, struct arena *arena, const char
         return refuse(arena, "this is no token of a link");
     if (link.end <= clock_now())
         return refuse(arena, "the link has expired");
-    const struct key *key = recall(service->links, link.ids.key);
+    const struct open_link_key *key = link_key_cache_find(service->link_keys, link.ids.key);
     if (key != NULL)
         TRY(check(arena, key, bytes));
     TRY(link_key_find_target(service->database, arena, &link.ids, &target));
@@ -229,7 +198,7 @@ struct error *link_make(struct service *service, struct arena *arena, const stru
                         const struct file_record *record, int64_t seconds, const char **url_out,
                         const char **ends_at_out)
 {
-    const struct key *key;
+    const struct open_link_key *key;
     if (record->status != FILE_ACTIVE)
         return error_plain(arena, ERROR_FILE_ARCHIVED);
     TRY(signing_key(service, arena, &key));

@@ -15,6 +15,7 @@
 #include "identity/provider.h"
 #include "service/access/authority.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
 #include "service/access/grant.h"
 #include "service/access/login_throttle.h"
 #include "service/runtime/service.h"

@@ -16,6 +16,7 @@
 #include "domain/account/throttle.h"
 #include "identity/provider.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
 #include "service/access/login_throttle.h"
 #include "service/account/notification.h"
 #include "service/runtime/service.h"

@@ -11,6 +11,7 @@
 #include "domain/permission/principal.h"
 #include "domain/account/session.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
 #include "service/access/login_throttle.h"
 #include "domain/account/password_policy.h"
 #include "service/runtime/service.h"

@@ -16,6 +16,7 @@
 #include "service/account/sign_in.h"
 #include "service/access/authority.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
 #include "service/access/grant.h"
 #include "service/access/login_throttle.h"
 #include "service/account/notification.h"

@@ -13,6 +13,7 @@
 #include "domain/audit.h"
 #include "domain/file/file.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 

@@ -15,6 +15,7 @@
 #include "domain/file/file_usage.h"
 #include "http/disposition.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
 #include "service/runtime/service.h"
 #include "service/file/upload_int.h"
 #include "store/database/database.h"

@@ -7,6 +7,7 @@
 #include "blob/scanner.h"
 #include "domain/audit.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
 #include "service/runtime/service.h"
 #include "service/file/upload_int.h"
 

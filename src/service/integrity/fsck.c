@@ -14,29 +14,14 @@
 #include "domain/file/file_usage.h"
 #include "domain/lease.h"
 #include "domain/account/organisation.h"
-#include "service/maintenance/backup_int.h"
+#include "service/backup_int.h"
 #include "service/integrity/fsck_int.h"
 #include "service/runtime/service.h"
 
 #define PAGE_ROWS 500
 #define SAVE_MICROSECONDS INT64_C(2000000)
 /* A fsck that was killed holds its lease for so long. */
-#define PATIENCE_SECONDS (MAINTENANCE_LEASE_SECONDS + 5)
-
-const char *fsck_kind_text(enum fsck_kind kind)
-{
-    static const char *const texts[FSCK_KINDS] = {"missing", "size",    "hash",      "unreadable", "usage",
-                                                  "orphan",  "removal", "temporary", "stray"};
-    return texts[kind];
-}
-
-void fsck_tell(struct fsck *fsck, struct fsck_finding *finding)
-{
-    fsck->result->counts[finding->kind]++;
-    fsck->result->unmended += !finding->mended;
-    if (fsck->options->found != NULL)
-        fsck->options->found(fsck->options->context, finding);
-}
+#define PATIENCE_SECONDS (LEASE_HOLDER_SECONDS + 5)
 
 /* ---- the position -------------------------------------------------------------------------------- */
 
@@ -103,8 +88,8 @@ static enum reading read_once(struct fsck *fsck, int fd, const struct file_kept 
         at += got;
         fsck->result->bytes += got;
         pace_spend(&fsck->pace, got);
-        watch_show(fsck->options->watch, "files", fsck->result->files, fsck->total, fsck->result->bytes);
-        if (watch_ends(fsck->options->watch) || lease_keep(&fsck->lease, fsck->scratch) != NULL) {
+        progress_show(fsck->options->progress, "files", fsck->result->files, fsck->total, fsck->result->bytes);
+        if (progress_ends(fsck->options->progress) || lease_holder_renew(&fsck->lease, fsck->scratch) != NULL) {
             reading = READING_ENDED;
             break;
         }
@@ -127,7 +112,7 @@ static struct error *compare_hash(struct fsck *fsck, const struct file_kept *kep
     if (*reading_out == READING_DIFFERENT)
         *reading_out = read_once(fsck, fd, kept);
     (void)close(fd);
-    return lease_keep(&fsck->lease, fsck->arena);
+    return lease_holder_renew(&fsck->lease, fsck->arena);
 }
 
 /* Moves aside what is not the file's any more, and takes its bytes from the backup if that has them. */
@@ -167,7 +152,7 @@ static struct error *report_file(struct fsck *fsck, const struct file_kept *kept
     if (fsck->options->repair)
         TRY(repair_file(fsck, kept, &finding));
     TRY(mark_file(fsck, &finding));
-    fsck_tell(fsck, &finding);
+    fsck_report(fsck, &finding);
     return NULL;
 }
 
@@ -209,8 +194,8 @@ static struct error *check_page(struct fsck *fsck, const struct file_kept_page *
             return NULL;
         fsck->result->files += kept->created < fsck->before;
         fsck->at = kept->id;
-        TRY(lease_keep(&fsck->lease, fsck->arena));
-        watch_show(fsck->options->watch, "files", fsck->result->files, fsck->total, fsck->result->bytes);
+        TRY(lease_holder_renew(&fsck->lease, fsck->arena));
+        progress_show(fsck->options->progress, "files", fsck->result->files, fsck->total, fsck->result->bytes);
         if (clock_monotonic() - fsck->saved > SAVE_MICROSECONDS)
             TRY(save(fsck, fsck->scratch));
     }
@@ -224,7 +209,7 @@ static struct error *check_rows(struct fsck *fsck)
         arena_reset(fsck->scratch);
         TRY(file_each(fsck->service->database, fsck->scratch, fsck->at, PAGE_ROWS, &page));
         TRY(check_page(fsck, &page));
-        fsck->result->interrupted = fsck->result->interrupted || watch_ends(fsck->options->watch);
+        fsck->result->interrupted = fsck->result->interrupted || progress_ends(fsck->options->progress);
     }
     return NULL;
 }
@@ -240,7 +225,7 @@ static struct error *check_usage(struct fsck *fsck, struct id organisation)
         TRY(file_usage_recount(fsck->service->database, fsck->scratch, organisation, NULL));
         finding.mended = true;
     }
-    fsck_tell(fsck, &finding);
+    fsck_report(fsck, &finding);
     return NULL;
 }
 
@@ -254,7 +239,7 @@ static struct error *check_organisations(struct fsck *fsck)
         for (size_t i = 0; i < page.count; i++) {
             after = page.items[i].id;
             TRY(check_usage(fsck, after));
-            TRY(lease_keep(&fsck->lease, fsck->arena));
+            TRY(lease_holder_renew(&fsck->lease, fsck->arena));
         }
     }
     return NULL;
@@ -298,8 +283,8 @@ struct error *fsck_run(struct service *service, struct arena *arena, struct aren
     if (options->from != NULL)
         TRY(backup_find(arena, options->from, &fsck.backup));
     TRY(file_estimate(service->database, arena, &fsck.total));
-    TRY(lease_take(service, arena, MAINTENANCE_FSCK, PATIENCE_SECONDS, &fsck.lease));
+    TRY(lease_holder_take(service, arena, MAINTENANCE_FSCK, PATIENCE_SECONDS, &fsck.lease));
     error = check_all(&fsck);
-    lease_end(&fsck.lease, arena);
+    lease_holder_release(&fsck.lease, arena);
     return error;
 }

@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "blob/blob.h"
-#include "service/maintenance/backup_int.h"
+#include "service/backup_int.h"
 #include "service/integrity/fsck_int.h"
 #include "service/runtime/service.h"
 
@@ -19,7 +19,7 @@ static struct error *write_bytes(struct fsck *fsck, const struct file_kept *kept
     while ((got = read(from, fsck->block, FSCK_BLOCK_BYTES)) > 0) {
         TRY(blob_write(writer, fsck->block, (size_t)got));
         pace_spend(&fsck->pace, got);
-        TRY(lease_keep(&fsck->lease, fsck->arena));
+        TRY(lease_holder_renew(&fsck->lease, fsck->arena));
     }
     blob_writer_digest(writer, sum);
     *mended_out = got == 0 && blob_writer_size(writer) == (uint64_t)kept->size && digest_equal(sum, kept->hash);

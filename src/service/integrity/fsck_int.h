@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What the files of fsck share: fsck.c compares rows, fsck_store.c looks for what has no row,
- * fsck_fetch.c takes bytes from a backup.
+ * fsck_fetch.c takes bytes from a backup, fsck_report.c counts and reports findings.
  */
 #ifndef GATEHOUSE_SERVICE_INTEGRITY_FSCK_INT_H
 #define GATEHOUSE_SERVICE_INTEGRITY_FSCK_INT_H
@@ -9,6 +9,8 @@
 #include "codec/digest.h"
 #include "domain/file/file_admin.h"
 #include "service/integrity/fsck.h"
+#include "service/maintenance/lease_holder.h"
+#include "service/maintenance/pace.h"
 
 #define FSCK_BLOCK_BYTES ((size_t)256 * 1024)
 
@@ -18,7 +20,7 @@ struct fsck {
     struct arena *scratch; /* of a page or a portion */
     const struct fsck_options *options;
     struct fsck_result *result;
-    struct lease lease;
+    struct lease_holder lease;
     struct pace pace;
     struct digest *digest;
     unsigned char *block;
@@ -32,8 +34,8 @@ struct fsck {
     size_t waiting_count;
 };
 
-/* Counts a finding and tells of it. */
-void fsck_tell(struct fsck *fsck, struct fsck_finding *finding);
+/* Counts a finding and calls found() of the options. */
+void fsck_report(struct fsck *fsck, struct fsck_finding *finding);
 
 /*
  * Puts the bytes of a file from the backup into the store, where they are not; *mended_out is false when the backup does

@@ -39,7 +39,7 @@ static struct error *settle_orphan(struct fsck *fsck, struct id id)
         if (finding.moved_to == NULL) /* an upload that was given up has taken it back */
             return NULL;
     }
-    fsck_tell(fsck, &finding);
+    fsck_report(fsck, &finding);
     return NULL;
 }
 
@@ -55,15 +55,15 @@ static struct error *settle(struct fsck *fsck)
             TRY(settle_orphan(fsck, fsck->waiting[i]));
     fsck->waiting_count = 0;
     arena_reset(fsck->scratch);
-    return lease_keep(&fsck->lease, fsck->arena);
+    return lease_holder_renew(&fsck->lease, fsck->arena);
 }
 
 static struct error *see_blob(void *context, const struct blob_found *found)
 {
     struct fsck *fsck = context;
     fsck->result->blobs++;
-    watch_show(fsck->options->watch, "names", fsck->result->blobs, fsck->total, fsck->result->bytes);
-    if (watch_ends(fsck->options->watch))
+    progress_show(fsck->options->progress, "names", fsck->result->blobs, fsck->total, fsck->result->bytes);
+    if (progress_ends(fsck->options->progress))
         return end(fsck);
     if (found->modified >= fsck->before)
         return NULL;
@@ -86,7 +86,7 @@ static struct error *see_stray(void *context, const struct blob_stray *stray)
             return NULL;
         finding.mended = true;
     }
-    fsck_tell(fsck, &finding);
+    fsck_report(fsck, &finding);
     arena_reset(fsck->scratch);
     return NULL;
 }

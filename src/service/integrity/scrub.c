@@ -68,7 +68,7 @@ static void give_back(struct scrub *scrub)
     if (scrub->held) {
         if (!scrub->options.damaged && scrub->position.begun != 0)
             (void)scrub_position_save(scrub, scrub->scratch);
-        lease_end(&scrub->lease, scrub->scratch);
+        lease_holder_release(&scrub->lease, scrub->scratch);
     }
     let_go(scrub);
 }
@@ -80,7 +80,7 @@ void scrub_free(struct scrub **scrub)
         return;
     give_back(gone);
     if (gone->wished)
-        lease_end(&gone->wish, gone->scratch);
+        lease_holder_release(&gone->wish, gone->scratch);
     *scrub = NULL;
     arena_free(&gone->scratch);
     arena_free(&gone->pages);
@@ -101,8 +101,8 @@ static struct error *wish(struct scrub *scrub)
     if (!scrub->options.patient)
         return NULL;
     if (scrub->wished)
-        return lease_keep(&scrub->wish, scrub->scratch);
-    return lease_try(scrub->service, scrub->scratch, MAINTENANCE_SCRUB_WANTED, &scrub->wish, &scrub->wished);
+        return lease_holder_renew(&scrub->wish, scrub->scratch);
+    return lease_holder_try(scrub->service, scrub->scratch, MAINTENANCE_SCRUB_WANTED, &scrub->wish, &scrub->wished);
 }
 
 static struct error *take(struct scrub *scrub, int64_t now)
@@ -117,7 +117,7 @@ static struct error *take(struct scrub *scrub, int64_t now)
         TRY(maintenance_held(scrub->service->database, scrub->scratch, MAINTENANCE_SCRUB_WANTED, &wanted));
     if (wanted)
         return NULL;
-    TRY(lease_try(scrub->service, scrub->scratch, MAINTENANCE_SCRUB, &scrub->lease, &scrub->held));
+    TRY(lease_holder_try(scrub->service, scrub->scratch, MAINTENANCE_SCRUB, &scrub->lease, &scrub->held));
     if (scrub->held)
         TRY(scrub_position_load(scrub->service, scrub->scratch, &scrub->position));
     return NULL;
@@ -128,7 +128,7 @@ static struct error *save(struct scrub *scrub, bool *goes_out)
 {
     bool wanted = false;
     *goes_out = true;
-    TRY(lease_keep(&scrub->lease, scrub->scratch));
+    TRY(lease_holder_renew(&scrub->lease, scrub->scratch));
     if (clock_monotonic() - scrub->saved < SAVE_MICROSECONDS)
         return NULL;
     TRY(wish(scrub));
@@ -251,7 +251,7 @@ static struct error *step(struct scrub *scrub, int64_t now, enum scrub_state *st
         TRY(take(scrub, now));
     if (!scrub->held)
         return NULL;
-    TRY(lease_keep(&scrub->lease, scrub->scratch));
+    TRY(lease_holder_renew(&scrub->lease, scrub->scratch));
     TRY(find_pass(scrub, &due));
     if (due)
         return read_on(scrub, now, state_out);

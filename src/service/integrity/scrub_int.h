@@ -8,8 +8,8 @@
 
 #include "codec/digest.h"
 #include "domain/file/file_admin.h"
-#include "service/maintenance/progress.h"
 #include "service/integrity/scrub.h"
+#include "service/maintenance/lease_holder.h"
 
 enum scrub_verdict {
     SCRUB_VERDICT_NONE, /* not all of the file is read yet */
@@ -37,8 +37,8 @@ struct scrub {
     struct scrub_rate rate;
     struct scrub_position position;
     struct scrub_reader reader;
-    struct lease lease;
-    struct lease wish; /* with `patient` */
+    struct lease_holder lease;
+    struct lease_holder wish; /* with `patient` */
     bool held;
     bool wished;
     bool asked;     /* `now` was done */

@@ -14,6 +14,7 @@
 #include "domain/audit.h"
 #include "domain/file/file_damage.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
 #include "service/integrity/scrub_int.h"
 #include "service/runtime/service.h"
 #include "store/database/database.h"

@@ -142,19 +142,6 @@ static struct error *save_rows(struct backup *backup)
 
 /* ---- the frame ----------------------------------------------------------------------------------- */
 
-struct error *backup_step(void *context, int64_t bytes)
-{
-    struct backup *backup = context;
-    backup->result->copied += bytes;
-    watch_show(backup->options->watch, "files", backup->done, backup->manifest.files, backup->result->copied);
-    TRY(lease_keep(&backup->lease, backup->arena));
-    if (!watch_ends(backup->options->watch))
-        return NULL;
-    backup->result->interrupted = true;
-    return error_message(error_plain(backup->arena, ERROR_INTERNAL),
-                         "The backup was interrupted; the next one goes on with the bytes that it has.");
-}
-
 static struct error *make_directory(struct arena *arena, const char *path)
 {
     if (mkdir(path, DIRECTORY_MODE) == 0 || errno == EEXIST)
@@ -263,8 +250,8 @@ struct error *backup_run(struct service *service, struct arena *arena, struct ar
                                        .pace = {.bytes_per_second = options->bytes_per_second},
                                        .step = backup_step,
                                        .context = &backup};
-    TRY(lease_take(service, arena, MAINTENANCE_FILES, PATIENCE_SECONDS, &backup.lease));
+    TRY(lease_holder_take(service, arena, MAINTENANCE_FILES, PATIENCE_SECONDS, &backup.lease));
     struct error *error = make_backup(&backup);
-    lease_end(&backup.lease, arena);
+    lease_holder_release(&backup.lease, arena);
     return error;
 }

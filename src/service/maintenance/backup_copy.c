@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "codec/encoding.h"
-#include "service/maintenance/backup_int.h"
+#include "service/backup_int.h"
 
 /* 32 digits, a blank, 64 digits, a blank, a number of up to 19 digits behind blanks, the line's end. */
 #define LINE_BYTES (32 + 1 + 64 + 1 + 19 + 1)

@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "codec/document.h"
 #include "codec/encoding.h"
-#include "service/maintenance/backup_int.h"
+#include "service/backup_int.h"
 
 #define FORMAT 1
 #define MANIFEST_BYTES 65536

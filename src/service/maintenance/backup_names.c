@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
-#include "service/maintenance/backup_int.h"
+#include "service/backup_int.h"
 
 #define SLOTS 65536
 

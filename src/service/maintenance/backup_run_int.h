@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A backup that is being made: backup.c has the frame and the rows, backup_files.c the bytes. */
+/*
+ * A backup that is being made: backup.c has the frame and the rows, backup_files.c the bytes,
+ * backup_step.c what is done between two blocks.
+ */
 #ifndef GATEHOUSE_SERVICE_MAINTENANCE_BACKUP_RUN_INT_H
 #define GATEHOUSE_SERVICE_MAINTENANCE_BACKUP_RUN_INT_H
 
+#include "service/backup_int.h"
 #include "service/maintenance/backup.h"
-#include "service/maintenance/backup_int.h"
+#include "service/maintenance/lease_holder.h"
 
 struct backup {
     struct service *service;
@@ -12,7 +16,7 @@ struct backup {
     struct arena *scratch;
     const struct backup_options *options;
     struct backup_result *result;
-    struct lease lease;
+    struct lease_holder lease;
     struct backup_manifest manifest;
     struct backup_copy copy;
     const char *work;     /* the directory that is being filled */

@@ -19,6 +19,7 @@
 #include "domain/account/user.h"
 #include "identity/provider.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
 #include "service/access/grant.h"
 #include "service/account/notification.h"
 #include "service/runtime/service.h"

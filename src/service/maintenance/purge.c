@@ -10,6 +10,7 @@
 #include "domain/file/file_admin.h"
 #include "domain/file/file_usage.h"
 #include "domain/lease.h"
+#include "service/maintenance/lease_holder.h"
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 
@@ -26,7 +27,7 @@ struct purge {
     struct arena *scratch;
     const struct purge_options *options;
     struct purge_result *result;
-    struct lease lease;
+    struct lease_holder lease;
     int64_t total;
     int64_t seen;
 };
@@ -56,14 +57,14 @@ static struct error *remove_all_noted(struct purge *purge)
     size_t count = REMOVALS;
     while (count == REMOVALS) {
         TRY(remove_noted(purge->service, purge->scratch, &count));
-        TRY(lease_keep(&purge->lease, purge->arena));
+        TRY(lease_holder_renew(&purge->lease, purge->arena));
     }
     return NULL;
 }
 
 struct error *purge_finish(struct service *service, struct arena *arena, uint64_t *count_out)
 {
-    struct lease lease;
+    struct lease_holder lease;
     struct id *ids;
     bool held = false;
     size_t count = 0;
@@ -72,11 +73,11 @@ struct error *purge_finish(struct service *service, struct arena *arena, uint64_
     if (count == 0)
         return NULL;
     TRY(check_store(service, arena));
-    TRY(lease_try(service, arena, MAINTENANCE_FILES, &lease, &held));
+    TRY(lease_holder_try(service, arena, MAINTENANCE_FILES, &lease, &held));
     if (!held)
         return NULL;
     struct error *error = remove_noted(service, arena, &count);
-    lease_end(&lease, arena);
+    lease_holder_release(&lease, arena);
     *count_out = count;
     return error;
 }
@@ -144,7 +145,7 @@ static struct error *purge_batch(struct batch *batch)
     struct purge *purge = batch->purge;
     if (batch->count == 0)
         return NULL;
-    TRY(lease_keep(&purge->lease, purge->arena));
+    TRY(lease_holder_renew(&purge->lease, purge->arena));
     TRY(database_transaction(purge->service->database, purge->scratch, take_out, batch, NULL));
     for (size_t i = 0; i < batch->count; i++) {
         purge->result->count += batch->taken[i];
@@ -184,8 +185,8 @@ static struct error *purge_rows(struct purge *purge)
             after = page.items[page.count - 1].id;
         TRY(purge_page(purge, &page));
         purge->seen += (int64_t)page.count;
-        watch_show(purge->options->watch, "files", purge->seen, purge->total, purge->result->bytes);
-        purge->result->interrupted = watch_ends(purge->options->watch);
+        progress_show(purge->options->progress, "files", purge->seen, purge->total, purge->result->bytes);
+        purge->result->interrupted = progress_ends(purge->options->progress);
     }
     return NULL;
 }
@@ -200,11 +201,11 @@ struct error *purge_files(struct service *service, struct arena *arena, struct a
     if (options->dry_run)
         return purge_rows(&purge);
     TRY(check_store(service, arena));
-    TRY(lease_take(service, arena, MAINTENANCE_FILES, PATIENCE_SECONDS, &purge.lease));
+    TRY(lease_holder_take(service, arena, MAINTENANCE_FILES, PATIENCE_SECONDS, &purge.lease));
     struct error *error = remove_all_noted(&purge);
     if (error == NULL)
         error = purge_rows(&purge);
-    lease_end(&purge.lease, arena);
+    lease_holder_release(&purge.lease, arena);
     return error;
 }
 
@@ -235,8 +236,8 @@ struct error *purge_audit(struct service *service, struct arena *arena, struct a
         arena_reset(scratch);
         error = audit_purge(service->database, scratch, options->before, AUDIT_ROWS, &count);
         result_out->count += error == NULL ? (int64_t)count : 0;
-        watch_show(options->watch, "audit rows", result_out->count, 0, 0);
-        result_out->interrupted = watch_ends(options->watch);
+        progress_show(options->progress, "audit rows", result_out->count, 0, 0);
+        result_out->interrupted = progress_ends(options->progress);
     }
     /* What is gone is told of, whatever ended it. */
     struct error *later = note_audit(service, arena, options, result_out->count);

@@ -191,8 +191,8 @@ static struct error *step(void *context, int64_t bytes)
 {
     struct restore *restore = context;
     (void)bytes;
-    watch_show(restore->options->watch, "files", restore->done, restore->manifest.files, restore->result->bytes);
-    if (!watch_ends(restore->options->watch))
+    progress_show(restore->options->progress, "files", restore->done, restore->manifest.files, restore->result->bytes);
+    if (!progress_ends(restore->options->progress))
         return NULL;
     restore->result->interrupted = true;
     return refuse(restore->arena, "The restore was interrupted; run it again with the same backup to go on.");

@@ -3,7 +3,7 @@
 #ifndef GATEHOUSE_SERVICE_MAINTENANCE_RESTORE_INT_H
 #define GATEHOUSE_SERVICE_MAINTENANCE_RESTORE_INT_H
 
-#include "service/maintenance/backup_int.h"
+#include "service/backup_int.h"
 #include "service/maintenance/restore.h"
 
 struct restore {

@@ -11,11 +11,12 @@
 #include "codec/token.h"
 #include "domain/change_log.h"
 #include "identity/provider.h"
-#include "service/system/settings_update.h"
-#include "service/system/cache_update.h"
-#include "service/access/signed_link.h"
+#include "service/runtime/cache_eviction.h"
+#include "service/runtime/link_key_cache.h"
 #include "service/runtime/service.h"
+#include "service/runtime/settings_apply.h"
 #include "store/cache/cache.h"
+#include "store/cache/cache_prefix.h"
 #include "store/database/database.h"
 
 /* After a change could not be followed; see live_glance(). */
@@ -42,10 +43,10 @@ static struct error *apply_cache(struct service *service, struct arena *arena, c
 {
     struct cache_eviction eviction = {.flush = true};
     if (entry != NULL)
-        eviction = evict_read(arena, entry);
-    if (evict_touches(&eviction, CACHE_PREFIX_KEYS))
+        eviction = cache_eviction_read(arena, entry);
+    if (cache_eviction_touches(&eviction, CACHE_PREFIX_KEYS))
         forget_keys(service);
-    else if (evict_touches(&eviction, CACHE_PREFIX_TOKENS))
+    else if (cache_eviction_touches(&eviction, CACHE_PREFIX_TOKENS))
         forget_tokens(service);
     return NULL;
 }
@@ -55,7 +56,7 @@ static struct error *apply_secrets(struct service *service, struct arena *arena,
     (void)arena;
     (void)entry;
     forget_keys(service);
-    link_memory_clear(service->links);
+    link_key_cache_clear(service->link_keys);
     database_renew(service->database);
     service->live.secrets++;
     return NULL;
@@ -64,8 +65,8 @@ static struct error *apply_secrets(struct service *service, struct arena *arena,
 static struct error *apply_settings(struct service *service, struct arena *arena, const struct change_entry *entry)
 {
     if (entry == NULL && !service->live.known)
-        return adjust_reload(service, arena);
-    return adjust_follow(service, arena, entry == NULL ? NULL : entry->payload);
+        return settings_apply_cached(service, arena);
+    return settings_apply_change(service, arena, entry == NULL ? NULL : entry->payload);
 }
 
 /* What each kind of change makes of this process; NULL: it keeps nothing of that kind. */
@@ -119,7 +120,7 @@ static struct error *follow_file(struct service *service, struct arena *arena, i
     size_t count = all_known(&entries) ? entries.count : 0;
     struct cache_eviction *evictions = arena_array(arena, count, sizeof *evictions);
     for (size_t i = 0; i < count; i++)
-        evictions[i] = evict_read(arena, &entries.items[i]);
+        evictions[i] = cache_eviction_read(arena, &entries.items[i]);
     cache_follow(service->cache, evictions, count, version, anew);
     return NULL;
 }

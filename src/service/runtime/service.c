@@ -17,8 +17,8 @@
 #include "codec/token.h"
 #include "identity/provider_open.h"
 #include "identity/provider.h"
-#include "service/access/signed_link.h"
 #include "domain/account/password_policy.h"
+#include "service/runtime/link_key_cache.h"
 #include "service/runtime/shared_token_cache.h"
 #include "store/cache/cache.h"
 #include "store/database/database.h"
@@ -76,7 +76,7 @@ static struct error *open_with(struct arena *arena, const struct configuration *
     token_memo_set_level(service_out->memo, token_share_new(arena, service_out->cache));
     /* Only health asks for them: a worker without the files serves all the same. */
     (void)migrate_count(arena, arena_format(arena, "%s/sql", configuration_data_directory()), &service_out->migrations);
-    service_out->links = link_memory_new(arena);
+    service_out->link_keys = link_key_cache_new(arena);
     return NULL;
 }
 

@@ -6,8 +6,8 @@
 #include "base/arena.h"
 #include "codec/digest.h"
 #include "codec/token.h"
-#include "service/system/cache_update.h"
 #include "store/cache/cache.h"
+#include "store/cache/cache_prefix.h"
 
 #define SECONDS_MAX 3600
 

@@ -1,24 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "service/system/cache_update.h"
 
-#include <string.h>
-
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
-#include "codec/document.h"
 #include "codec/encoding.h"
 #include "domain/audit.h"
 #include "domain/change_log.h"
 #include "service/access/caller.h"
+#include "service/access/caller_audit.h"
+#include "service/runtime/cache_eviction.h"
 #include "service/runtime/change_follower.h"
 #include "service/runtime/service.h"
 #include "store/cache/cache.h"
 #include "store/database/database.h"
-
-/* What goes when secrets are read anew: all that was fetched or judged with them. */
-static const char *const secret_prefixes[] = {CACHE_PREFIX_KEYS, CACHE_PREFIX_TOKENS};
 
 /* ---- the log's payload --------------------------------------------------------------------------- */
 
@@ -48,64 +44,6 @@ static const char *write_payload(struct arena *arena, const struct eviction *evi
     return buffer.bytes;
 }
 
-static struct text_list read_names(struct arena *arena, const struct document *payload, const char *member)
-{
-    const struct document *names = document_member(payload, member);
-    struct text_list list = {arena_array(arena, document_count(names), sizeof *list.items), 0};
-    for (const struct document *name = document_first(names); name != NULL; name = document_next(name))
-        if (document_text(name) != NULL)
-            list.items[list.count++] = document_text(name);
-    return list;
-}
-
-static struct text_list list_names(struct arena *arena, const char *const *names, size_t count)
-{
-    struct text_list list = {arena_array(arena, count, sizeof *list.items), 0};
-    while (list.count < count) {
-        list.items[list.count] = names[list.count];
-        list.count++;
-    }
-    return list;
-}
-
-/* What cannot be read evicts everything. */
-struct cache_eviction evict_read(struct arena *arena, const struct change_entry *entry)
-{
-    static const char *const settings_prefixes[] = {CACHE_PREFIX_SETTINGS};
-    struct cache_eviction eviction = {.version = entry->version};
-    struct document *payload;
-    if (entry->kind == CHANGE_SECRETS)
-        eviction.prefixes = list_names(arena, secret_prefixes, 2);
-    if (entry->kind == CHANGE_SETTINGS)
-        eviction.prefixes = list_names(arena, settings_prefixes, 1);
-    if (entry->kind != CHANGE_CACHE)
-        return eviction;
-    if (document_parse(arena, entry->payload, strlen(entry->payload), &payload) != NULL ||
-        !document_boolean(document_member(payload, "flush"), &eviction.flush)) {
-        eviction.flush = true;
-        return eviction;
-    }
-    eviction.keys = read_names(arena, payload, "keys");
-    eviction.prefixes = read_names(arena, payload, "prefixes");
-    return eviction;
-}
-
-static bool begins_with(const char *text, const char *prefix)
-{
-    return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-bool evict_touches(const struct cache_eviction *eviction, const char *prefix)
-{
-    for (size_t i = 0; i < eviction->keys.count; i++)
-        if (begins_with(eviction->keys.items[i], prefix))
-            return true;
-    for (size_t i = 0; i < eviction->prefixes.count; i++)
-        if (begins_with(eviction->prefixes.items[i], prefix) || begins_with(prefix, eviction->prefixes.items[i]))
-            return true;
-    return eviction->flush;
-}
-
 /* ---- evicting ------------------------------------------------------------------------------------ */
 
 struct evicting {
@@ -133,11 +71,12 @@ struct error *evict(struct service *service, struct arena *arena, const struct c
                     const struct eviction *eviction, size_t *count_out)
 {
     struct evicting evicting = {service, caller, eviction, 0};
-    struct text_list prefixes = {arena_array(arena, eviction->prefixes.count + 2, sizeof *prefixes.items), 0};
+    const struct text_list of_secrets = cache_eviction_secret_prefixes(arena);
+    struct text_list prefixes = {arena_array(arena, eviction->prefixes.count + of_secrets.count, sizeof *prefixes.items), 0};
     for (size_t i = 0; i < eviction->prefixes.count; i++)
         prefixes.items[prefixes.count++] = eviction->prefixes.items[i];
-    for (size_t i = 0; eviction->secrets && i < 2; i++)
-        prefixes.items[prefixes.count++] = secret_prefixes[i];
+    for (size_t i = 0; eviction->secrets && i < of_secrets.count; i++)
+        prefixes.items[prefixes.count++] = of_secrets.items[i];
     const struct cache_eviction going = {.keys = eviction->keys, .prefixes = prefixes, .flush = eviction->flush};
     *count_out = cache_count(service->cache, &going);
     TRY(database_transaction(service->database, arena, evict_body, &evicting, NULL));

@@ -1,6 +1,7 @@
 noinst_LIBRARIES += libghstore_cache.a
 libghstore_cache_a_SOURCES = \
 	include/store/cache/cache.h \
+	include/store/cache/cache_prefix.h \
 	src/store/cache/cache_int.h \
 	src/store/cache/cache.c \
 	src/store/cache/cache_entry.c \

@@ -17,7 +17,7 @@ struct keep {
     struct arena *scratch;
     struct configuration configuration;
     struct service service;
-    struct watch watch; /* nobody watches */
+    struct progress progress; /* nobody watches */
     struct id organisation;
     struct id user;
 };

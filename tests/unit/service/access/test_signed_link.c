@@ -17,6 +17,7 @@
 #include "service/access/caller.h"
 #include "service/access/signed_link.h"
 #include "service/runtime/change_follower.h"
+#include "service/runtime/link_key_cache.h"
 #include "service/runtime/service.h"
 
 #define BASE "https://files.example.com/api"
@@ -38,7 +39,7 @@ static struct service a_process(struct bench *bench)
         .configuration = &bench->configuration,
         .master = secret_of("0123456789abcdef0123456789abcdef"),
         .database = bench->service.database != NULL ? bench->service.database : database_fixture_new(),
-        .links = link_memory_new(bench->arena),
+        .link_keys = link_key_cache_new(bench->arena),
     };
     expect_ok(live_check(&service, bench->arena));
     return service;
@@ -105,7 +106,7 @@ static void a_link_opens_its_file_in_every_process(void **state)
         assert_true(opens(bench, &bench->service, token));
         assert_true(opens(bench, &other, token));
     }
-    link_memory_clear(other.links);
+    link_key_cache_clear(other.link_keys);
     assert_true(opens(bench, &other, token));
     assert_string_equal(sql_text(bench->service.database, bench->arena,
                                  "SELECT CONCAT(action, ' ', outcome, ' ', target_id = '%s') FROM audit",

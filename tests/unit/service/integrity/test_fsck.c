@@ -12,6 +12,7 @@
 #include "support_database.h"
 #include "domain/lease.h"
 #include "harness.h"
+#include "service/maintenance/lease_holder.h"
 #include "service/support_maintenance.h"
 #include "store/database/database.h"
 
@@ -41,7 +42,7 @@ static struct fsck_result run(struct keep *keep, struct fsck_options options, st
     found->arena = keep->arena;
     options.found = note;
     options.context = found;
-    options.watch = &keep->watch;
+    options.progress = &keep->progress;
     expect_ok(fsck_run(&keep->service, keep->arena, keep->scratch, &options, &result));
     return result;
 }
@@ -266,12 +267,12 @@ static void an_interrupted_run_goes_on_where_it_stopped(void **state)
             keep_flip(keep, record.id, i);
     }
     unsigned left = 9;
-    keep->watch = (struct watch){.ending = ends_soon, .context = &left};
+    keep->progress = (struct progress){.ending = ends_soon, .context = &left};
     struct fsck_result first = run(keep, (struct fsck_options){0}, &found);
     size_t before = found.count;
     assert_true(first.interrupted);
     assert_true(first.files > 0 && first.files < 20 && before > 0 && before < 10);
-    keep->watch = (struct watch){0};
+    keep->progress = (struct progress){0};
     struct fsck_result second = run(keep, (struct fsck_options){.resume = true}, &found);
     assert_false(second.interrupted);
     assert_int_equal(before + found.count, 10); /* none twice, none forgotten */
@@ -290,10 +291,10 @@ static void an_interruption_in_the_store_counts_nothing_twice(void **state)
     for (unsigned i = 0; i < 150; i++)
         (void)keep_orphan(keep, 0);
     unsigned left = 100;
-    keep->watch = (struct watch){.ending = ends_soon, .context = &left};
+    keep->progress = (struct progress){.ending = ends_soon, .context = &left};
     assert_true(run(keep, (struct fsck_options){0}, &found).interrupted);
     assert_true(found.count > 0);
-    keep->watch = (struct watch){0};
+    keep->progress = (struct progress){0};
     struct fsck_result result = run(keep, (struct fsck_options){.resume = true}, &found);
     assert_int_equal(result.counts[FSCK_ORPHAN], 150);
     assert_int_equal(result.unmended, 150);
@@ -308,7 +309,7 @@ static void memory_stays_the_same_however_many_files(void **state)
         for (unsigned i = 0; i < 600; i++)
             (void)keep_file(keep, 10, round * 1000 + i, 0);
         size_t before = arena_used(keep->arena);
-        struct fsck_options options = {.found = note, .context = &found, .watch = &keep->watch};
+        struct fsck_options options = {.found = note, .context = &found, .progress = &keep->progress};
         struct fsck_result result;
         expect_ok(fsck_run(&keep->service, keep->arena, keep->scratch, &options, &result));
         used[round] = arena_used(keep->arena) - before;
@@ -320,30 +321,30 @@ static void memory_stays_the_same_however_many_files(void **state)
 static void a_lease_has_one_holder_and_is_forgotten_with_time(void **state)
 {
     struct keep *keep = keep_new(harness_arena(state));
-    struct lease one, two;
+    struct lease_holder one, two;
     bool held;
-    expect_ok(lease_take(&keep->service, keep->arena, "files", 0, &one));
-    expect_ok(lease_try(&keep->service, keep->arena, "files", &two, &held));
+    expect_ok(lease_holder_take(&keep->service, keep->arena, "files", 0, &one));
+    expect_ok(lease_holder_try(&keep->service, keep->arena, "files", &two, &held));
     assert_false(held);
-    expect_error(lease_take(&keep->service, keep->arena, "files", 0, &two), ERROR_INTERNAL);
-    expect_ok(lease_try(&keep->service, keep->arena, "fsck", &two, &held));
+    expect_error(lease_holder_take(&keep->service, keep->arena, "files", 0, &two), ERROR_INTERNAL);
+    expect_ok(lease_holder_try(&keep->service, keep->arena, "fsck", &two, &held));
     assert_true(held);
-    expect_ok(lease_keep(&one, keep->arena));
+    expect_ok(lease_holder_renew(&one, keep->arena));
     /* It died. */
     sql(keep->service.database, keep->arena, "UPDATE maintenance SET held_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND");
-    expect_ok(lease_try(&keep->service, keep->arena, "files", &two, &held));
+    expect_ok(lease_holder_try(&keep->service, keep->arena, "files", &two, &held));
     assert_true(held);
     one.renewed -= INT64_C(10000000);
-    expect_error(lease_keep(&one, keep->arena), ERROR_INTERNAL);
-    lease_end(&one, keep->arena); /* not its own any more */
-    expect_ok(lease_try(&keep->service, keep->arena, "files", &one, &held));
+    expect_error(lease_holder_renew(&one, keep->arena), ERROR_INTERNAL);
+    lease_holder_release(&one, keep->arena); /* not its own any more */
+    expect_ok(lease_holder_try(&keep->service, keep->arena, "files", &one, &held));
     assert_false(held);
-    lease_end(&two, keep->arena);
-    expect_ok(lease_try(&keep->service, keep->arena, "files", &one, &held));
+    lease_holder_release(&two, keep->arena);
+    expect_ok(lease_holder_try(&keep->service, keep->arena, "files", &one, &held));
     assert_true(held);
     /* Nobody had it meanwhile as far as the row tells; but it was not this holder's all the time. */
-    one.renewed -= INT64_C(1000000) * (MAINTENANCE_LEASE_SECONDS + 1);
-    expect_error(lease_keep(&one, keep->arena), ERROR_INTERNAL);
+    one.renewed -= INT64_C(1000000) * (LEASE_HOLDER_SECONDS + 1);
+    expect_error(lease_holder_renew(&one, keep->arena), ERROR_INTERNAL);
 }
 
 static const struct CMUnitTest cases[] = {

@@ -313,7 +313,7 @@ static void fsck_marks_what_it_finds_and_takes_the_mark_away(void **state)
     struct keep *keep = keep_new(harness_arena(state));
     struct file_record record = keep_file(keep, 5000, 1, 0);
     struct file_record moved = keep_file(keep, 5000, 2, 0);
-    struct fsck_options options = {.watch = &keep->watch};
+    struct fsck_options options = {.progress = &keep->progress};
     struct fsck_result result;
     keep_flip(keep, record.id, 3);
     expect_ok(fsck_run(&keep->service, keep->arena, keep->scratch, &options, &result));

@@ -14,6 +14,7 @@
 #include "support_database.h"
 #include "domain/lease.h"
 #include "harness.h"
+#include "service/maintenance/lease_holder.h"
 #include "service/support_maintenance.h"
 #include "service/integrity/fsck.h"
 #include "service/maintenance/restore.h"
@@ -27,7 +28,7 @@ struct drill {
     const char *directory; /* of the backups */
     struct configuration target;
     unsigned lost;
-    struct watch watch;
+    struct progress progress;
 };
 
 static struct drill *drill_new(struct arena *arena)
@@ -65,7 +66,7 @@ static struct error *try_backup(struct drill *drill, struct backup_options optio
     options.directory = drill->directory;
     options.lost = count_lost;
     options.context = drill;
-    options.watch = &drill->watch;
+    options.progress = &drill->progress;
     return backup_run(&drill->keep->service, drill->arena, drill->keep->scratch, &options, result_out);
 }
 
@@ -86,7 +87,7 @@ static struct error *try_restore(struct drill *drill, const char *directory, boo
                                             .accept_loss = accept_loss,
                                             .lost = count_lost,
                                             .context = drill,
-                                            .watch = &drill->watch};
+                                            .progress = &drill->progress};
     return restore_run(drill->arena, drill->keep->scratch, &drill->target, &options, result_out);
 }
 
@@ -267,7 +268,7 @@ static void fsck_takes_lost_bytes_from_a_backup(void **state)
     keep_flip(keep, records[2].id, 1000);
     keep_flip(keep, records[3].id, 1000);
     flip(drill, saved(drill, &saved_in, records[3].id)); /* and in the backup: that one stays lost */
-    struct fsck_options options = {.repair = true, .from = drill->directory, .watch = &drill->watch};
+    struct fsck_options options = {.repair = true, .from = drill->directory, .progress = &drill->progress};
     struct fsck_result result;
     expect_ok(fsck_run(&keep->service, keep->arena, keep->scratch, &options, &result));
     assert_int_equal(result.unmended, 1);
@@ -312,13 +313,13 @@ static void an_interrupted_backup_is_gone_on_with(void **state)
     for (unsigned at = 0; interrupted; at += 3, rounds++) {
         unsigned left = at;
         struct backup_result result;
-        drill->watch = (struct watch){.ending = ends_soon, .context = &left};
+        drill->progress = (struct progress){.ending = ends_soon, .context = &left};
         interrupted = try_backup(drill, (struct backup_options){0}, &result) != NULL;
         assert_int_equal(interrupted, result.interrupted);
         assert_true(interrupted == (only_partial(drill) != NULL));
     }
     assert_true(rounds > 5);
-    drill->watch = (struct watch){0};
+    drill->progress = (struct progress){0};
     struct restore_result restored;
     expect_ok(try_restore(drill, drill->directory, false, &restored));
     for (unsigned i = 0; i < 6; i++)
@@ -362,7 +363,7 @@ static void an_interrupted_restore_is_gone_on_with(void **state)
     unsigned rounds = 0;
     for (unsigned at = 0; interrupted; at += 2, rounds++) {
         unsigned left = at;
-        drill->watch = (struct watch){.ending = ends_soon, .context = &left};
+        drill->progress = (struct progress){.ending = ends_soon, .context = &left};
         interrupted = try_restore(drill, drill->directory, false, &restored) != NULL;
         assert_int_equal(interrupted, restored.interrupted);
         if (interrupted) /* nothing that looks like a database yet */
@@ -374,7 +375,7 @@ static void an_interrupted_restore_is_gone_on_with(void **state)
     /* Half the rows, as a crash leaves them: loaded anew. */
     sql(drill->keep->service.database, drill->arena, "DELETE FROM restored.file_tag");
     sql(drill->keep->service.database, drill->arena, "DROP TABLE restored.schema_migration");
-    drill->watch = (struct watch){0};
+    drill->progress = (struct progress){0};
     expect_ok(try_restore(drill, drill->directory, false, &restored));
     for (unsigned i = 0; i < 6; i++)
         assert_restored(drill, &records[i], i);
@@ -448,17 +449,17 @@ static void a_purge_and_a_backup_keep_each_other_out(void **state)
     struct drill *drill = drill_new(harness_arena(state));
     struct keep *keep = drill->keep;
     struct file_record record = keep_file(keep, 100, 1, 0);
-    struct lease lease;
+    struct lease_holder lease;
     bool held;
     keep_archive(keep, record.id, 86400);
-    expect_ok(lease_try(&keep->service, keep->arena, MAINTENANCE_FILES, &lease, &held));
+    expect_ok(lease_holder_try(&keep->service, keep->arena, MAINTENANCE_FILES, &lease, &held));
     assert_true(held);
     /* A purge has it and ends: the backup waits for that. */
     sql(keep->service.database, keep->arena,
         "UPDATE maintenance SET held_until = UTC_TIMESTAMP(3) + INTERVAL 1 SECOND WHERE name = 'files'");
     struct backup_result result = backup(drill, (struct backup_options){0});
     assert_int_equal(result.files, 1);
-    expect_ok(lease_try(&keep->service, keep->arena, MAINTENANCE_FILES, &lease, &held));
+    expect_ok(lease_holder_try(&keep->service, keep->arena, MAINTENANCE_FILES, &lease, &held));
     assert_true(held); /* it has given it back */
 }
 

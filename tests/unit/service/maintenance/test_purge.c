@@ -12,6 +12,7 @@
 #include "domain/file/file_usage.h"
 #include "domain/lease.h"
 #include "harness.h"
+#include "service/maintenance/lease_holder.h"
 #include "service/support_maintenance.h"
 
 #define DAY 86400
@@ -24,7 +25,7 @@ static int64_t days_ago(int64_t days)
 static struct purge_result purge(struct keep *keep, int64_t days, bool dry_run)
 {
     struct purge_result result;
-    const struct purge_options options = {.before = days_ago(days), .dry_run = dry_run, .watch = &keep->watch};
+    const struct purge_options options = {.before = days_ago(days), .dry_run = dry_run, .progress = &keep->progress};
     expect_ok(purge_files(&keep->service, keep->arena, keep->scratch, &options, &result));
     return result;
 }
@@ -134,7 +135,7 @@ static void many_files_go_in_portions(void **state)
 static void what_a_crash_left_is_finished(void **state)
 {
     struct keep *keep = keep_new(harness_arena(state));
-    struct lease lease;
+    struct lease_holder lease;
     uint64_t count;
     for (int round = 0; round < 2; round++) {
         struct id id = keep_orphan(keep, 0);
@@ -144,11 +145,11 @@ static void what_a_crash_left_is_finished(void **state)
             assert_int_equal(purge(keep, 30, false).count, 0);
         } else {
             /* Not while a backup runs: it may need them. */
-            expect_ok(lease_take(&keep->service, keep->arena, MAINTENANCE_FILES, 0, &lease));
+            expect_ok(lease_holder_take(&keep->service, keep->arena, MAINTENANCE_FILES, 0, &lease));
             expect_ok(purge_finish(&keep->service, keep->arena, &count));
             assert_int_equal(count, 0);
             assert_true(bytes_there(keep, id));
-            lease_end(&lease, keep->arena);
+            lease_holder_release(&lease, keep->arena);
             expect_ok(purge_finish(&keep->service, keep->arena, &count));
             assert_int_equal(count, 1);
         }
@@ -186,7 +187,7 @@ static void old_audit_rows_go_and_the_trail_says_so(void **state)
     struct purge_result result;
     for (int i = 0; i < 1500; i++)
         given_audit(keep, i % 3 == 0 ? 10 : 400);
-    struct purge_options options = {.before = days_ago(365), .dry_run = true, .watch = &keep->watch};
+    struct purge_options options = {.before = days_ago(365), .dry_run = true, .progress = &keep->progress};
     expect_ok(purge_audit(&keep->service, keep->arena, keep->scratch, &options, &result));
     assert_int_equal(result.count, 1000);
     assert_int_equal(rows(keep, "audit"), 1500);

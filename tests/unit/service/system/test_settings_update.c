@@ -11,9 +11,11 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "support_database.h"
+#include "service/runtime/settings_apply.h"
 #include "service/system/settings_update.h"
 #include "service/runtime/change_follower.h"
 #include "store/cache/cache.h"
+#include "store/cache/cache_prefix.h"
 #include "store/database/database.h"
 
 static void put_back(void *context)
@@ -64,7 +66,7 @@ static void what_is_set_holds_here_at_once_and_elsewhere_with_the_change_log(voi
     log_set_level(LOG_LEVEL_INFO); /* the log is one for both stages */
     expect_ok(live_check(&elsewhere->service, stage->arena));
     assert_false(log_wants(LOG_LEVEL_INFO, LOG_MODULE_HTTP));
-    assert_int_equal(elsewhere->service.adjusted.version, 1);
+    assert_int_equal(elsewhere->service.settings.version, 1);
 }
 
 static void a_process_that_starts_follows_what_was_set_before(void **state)
@@ -103,7 +105,7 @@ static void of_one_host_one_process_that_starts_reads_the_rows(void **state)
     log_set_level(LOG_LEVEL_INFO);
     expect_ok(live_check(&second->service, stage->arena));
     assert_int_equal(cache_counts(second->service.cache).hits, 1);
-    assert_int_equal(second->service.adjusted.version, 1);
+    assert_int_equal(second->service.settings.version, 1);
     assert_false(log_wants(LOG_LEVEL_INFO, LOG_MODULE_HTTP));
 
     /* A change takes the entry with it, whoever of the host is the first to hear of it. */
@@ -126,11 +128,11 @@ static void what_cannot_be_read_in_the_cache_is_read_in_the_database(void **stat
     (void)change(stage, "fatal", NULL, NULL);
     expect_ok(live_check(&other->service, stage->arena));
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        cache_store(stage->service.cache, ADJUST_CACHE_KEY, odd[i], strlen(odd[i]), 60);
+        cache_store(stage->service.cache, SETTINGS_CACHE_KEY, odd[i], strlen(odd[i]), 60);
         log_set_level(LOG_LEVEL_INFO);
-        other->service.adjusted.version = 0;
-        expect_ok(adjust_reload(&other->service, stage->arena));
-        assert_int_equal(other->service.adjusted.version, 1);
+        other->service.settings.version = 0;
+        expect_ok(settings_apply_cached(&other->service, stage->arena));
+        assert_int_equal(other->service.settings.version, 1);
         assert_false(log_wants(LOG_LEVEL_ERROR, LOG_MODULE_HTTP));
     }
     end_cache(stage, other);
@@ -213,8 +215,8 @@ static void a_damaged_version_is_told_once_a_host_and_the_last_good_one_holds(vo
     assert_true(log_open(LOG_TO_FILE, path, "test"));
     struct stage *other = stage_join(stage->arena);
     for (int i = 0; i < 5; i++) {
-        expect_ok(adjust_follow(&stage->service, stage->arena, NULL));
-        expect_ok(adjust_follow(&other->service, stage->arena, NULL));
+        expect_ok(settings_apply_change(&stage->service, stage->arena, NULL));
+        expect_ok(settings_apply_change(&other->service, stage->arena, NULL));
     }
     assert_true(log_open(LOG_TO_STDERR, NULL, "test"));
     const char *text = harness_read(stage->arena, path, NULL);
@@ -263,11 +265,11 @@ static void what_is_typed_in_right_after_a_change_is_announced(void **state)
     sql(stage->database, stage->arena,
         "INSERT INTO settings (version, document) SELECT version + 1, REPLACE(document, 'warn', 'error') FROM settings");
     expect_ok(live_check(&runner->service, stage->arena));
-    assert_int_equal(runner->service.adjusted.version, 2);
+    assert_int_equal(runner->service.settings.version, 2);
     log_set_level(LOG_LEVEL_INFO);
     expect_ok(adjust_notice(&runner->service, stage->arena));
     expect_ok(live_check(&stage->service, stage->arena));
-    assert_int_equal(stage->service.adjusted.version, 2);
+    assert_int_equal(stage->service.settings.version, 2);
     assert_false(log_wants(LOG_LEVEL_WARN, LOG_MODULE_HTTP));
     assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM change_log"), 2);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of backup and restore share. */
-#ifndef GATEHOUSE_SERVICE_MAINTENANCE_BACKUP_INT_H
-#define GATEHOUSE_SERVICE_MAINTENANCE_BACKUP_INT_H
+/* What the files of backup, restore and fsck share: names, manifest, list and bytes of a backup. */
+#ifndef GATEHOUSE_SERVICE_BACKUP_INT_H
+#define GATEHOUSE_SERVICE_BACKUP_INT_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 #include "base/id.h"
 #include "codec/digest.h"
-#include "service/maintenance/progress.h"
+#include "service/maintenance/pace.h"
 
 struct arena;
 struct error;

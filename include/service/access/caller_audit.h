@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/* The audit rows of a request: each names the caller, the client's address and the request (docs/permissions.md). */
+#ifndef GATEHOUSE_SERVICE_ACCESS_CALLER_AUDIT_H
+#define GATEHOUSE_SERVICE_ACCESS_CALLER_AUDIT_H
+
+#include "base/id.h"
+
+struct arena;
+struct audit_entry;
+struct caller;
+struct error;
+struct service;
+struct user;
+
+/*
+ * Writes an audit row for something that the caller did or tried. Ids of zeros in `entry` are taken from the caller's row,
+ * and a NULL outcome is "success". The client's address and the request's id are always the caller's. The row is part of the
+ * open transaction, if there is one.
+ */
+struct error *caller_audit(struct service *service, struct arena *arena, const struct caller *caller,
+                           const struct audit_entry *entry);
+
+/* Writes the audit row of internal staff who reach into another organisation. */
+struct error *caller_audit_crossing(struct service *service, struct arena *arena, const struct caller *caller,
+                                    struct id organisation, const char *target_type, struct id target);
+
+/* Writes the audit row of a failed flow that has no token. `user` is the owner of the name; NULL: nobody has it. */
+struct error *caller_audit_failure(struct service *service, struct arena *arena, const struct caller *caller,
+                                   const char *action, const struct user *user);
+
+#endif
