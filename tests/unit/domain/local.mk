@@ -15,6 +15,7 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/permission/test_permission.c \
 	tests/unit/domain/permission/test_principal.c \
 	tests/unit/domain/permission/test_principal_rebuild.c \
+	tests/unit/domain/account/test_password_policy.c \
 	tests/unit/domain/account/test_provisioning.c \
 	tests/unit/domain/permission/test_role.c \
 	tests/unit/domain/account/test_session.c \

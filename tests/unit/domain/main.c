@@ -7,6 +7,7 @@
     X(statements)   \
     X(role)         \
     X(user)         \
+    X(password_policy) \
     X(provisioning) \
     X(principal)    \
     X(principal_keep) \

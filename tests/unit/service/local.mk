@@ -20,7 +20,6 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/account/test_mail_flood.c \
 	tests/unit/service/account/test_member.c \
 	tests/unit/service/runtime/test_shared_token_cache.c \
-	tests/unit/domain/account/test_password_policy.c \
 	tests/unit/service/maintenance/test_purge.c tests/unit/service/integrity/test_scrub.c
 tests_unit_test_service_CPPFLAGS = $(unit_cppflags)
 tests_unit_test_service_CFLAGS = $(unit_cflags)

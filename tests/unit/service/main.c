@@ -2,7 +2,6 @@
 #include "harness.h"
 
 #define MODULES(X)     \
-    X(password_policy) \
     X(health)          \
     X(inspect)         \
     X(grant)           \
