@@ -25,7 +25,7 @@ function faultsOf(error) {
     if (error.code === "auth.credentials") {
         return withUsername({
             field: "password",
-            message: "The temporary password was not accepted. Check that it is whole, or ask for another e-mail below. "
+            message: "The temporary password was not accepted. Check that you have copied all of it, or ask for another e-mail below. "
                 + "If you have chosen a password already, just sign in with that one.",
         });
     }

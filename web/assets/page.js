@@ -59,7 +59,7 @@ export function showFaults(form, faults) {
 
 /* The service's refusal. `faults` say it in the page's own words; without any the service's stand. */
 export function showRefusal(form, heading, error, faults) {
-    const note = error.requestId === "" ? "" : "Should you have to ask for help, mention this: " + error.requestId;
+    const note = error.requestId === "" ? "" : "If you ask for help, mention this: " + error.requestId;
     const said = faults.length > 0 ? faults : error.validation.map(({ path, message }) => ({ field: path, message }));
     if (error.status === 429 && error.retryAfter > 0) {
         showErrors(form, "Too many tries. Try again in " + waitText(error.retryAfter) + ".", [], note);

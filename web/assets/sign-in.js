@@ -42,7 +42,7 @@ function faultsOf(error) {
         return [{ field: "password", message: FIRST[error.code][2] }];
     }
     return error.code === "auth.credentials"
-        ? [{ field: "password", message: "The e-mail address or the password is not right." }] : [];
+        ? [{ field: "password", message: "The e-mail address or the password is wrong." }] : [];
 }
 
 async function end() {
