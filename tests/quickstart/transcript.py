@@ -82,19 +82,23 @@ class Comparison:
         for number, (one, other) in enumerate(zip(said, printed)):
             yield from self.value(one, other, f"{path}[{number}]")
 
+    def members(self, said, printed, path):
+        """Two objects."""
+        more = MORE in said
+        names = [name for name in said if name != MORE]
+        if [name for name in printed if name in said] != names or (len(printed) > len(names) and not more):
+            yield f"{path}: the members {list(printed)} where the guide has {list(said)}"
+        for name in names:
+            if name in printed:
+                yield from self.value(said[name], printed[name], f"{path}.{name}")
+
     def value(self, said, printed, path):
         """Two values of any type."""
         if isinstance(said, str) and isinstance(printed, str):
             if not self.text(said, printed):
                 yield f"{path}: {printed!r} where the guide has {said!r}"
         elif isinstance(said, dict) and isinstance(printed, dict):
-            more = MORE in said
-            names = [name for name in said if name != MORE]
-            if [name for name in printed if name in said] != names or (len(printed) > len(names) and not more):
-                yield f"{path}: the members {list(printed)} where the guide has {list(said)}"
-            for name in names:
-                if name in printed:
-                    yield from self.value(said[name], printed[name], f"{path}.{name}")
+            yield from self.members(said, printed, path)
         elif isinstance(said, list) and isinstance(printed, list):
             yield from self.items(said, printed, path)
         elif type(said) is not type(printed) or said != printed:

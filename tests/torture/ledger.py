@@ -86,6 +86,19 @@ def every_file(folder):
     return {os.path.join(where, name) for where, _, names in os.walk(folder) for name in names}
 
 
+def fault_of_row(ledger, name, size, digest, path, hashes):
+    """What is wrong with a row that is visible, or None."""
+    if name not in ledger.sent:
+        return "visible and never sent"
+    if (digest, size) != ledger.sent[name]:
+        return "the row tells of other bytes than were sent"
+    if not path.exists():
+        return f"a row without bytes, {'acknowledged' if name in ledger.stored else 'not answered'}"
+    if path.stat().st_size != size or hashes and hashlib.sha256(path.read_bytes()).digest() != digest:
+        return "the bytes have changed"
+    return None
+
+
 def judge(ledger, database, folder, hashes=True):
     """Compares rows and bytes with the ledger; returns the files that have no row. Every broken promise is one
     line of the assertion."""
@@ -98,14 +111,9 @@ def judge(ledger, database, folder, hashes=True):
     for name, (identity, digest, size) in rows.items():
         path = blob_path(folder, identity)
         known.add(str(path))
-        if name not in ledger.sent:
-            faults.append(f"{name}: visible and never sent")
-        elif (digest, size) != ledger.sent[name]:
-            faults.append(f"{name}: the row tells of other bytes than were sent")
-        elif not path.exists():
-            faults.append(f"{name}: a row without bytes, {'acknowledged' if name in ledger.stored else 'not answered'}")
-        elif path.stat().st_size != size or hashes and hashlib.sha256(path.read_bytes()).digest() != digest:
-            faults.append(f"{name}: the bytes have changed")
+        fault = fault_of_row(ledger, name, size, digest, path, hashes)
+        if fault:
+            faults.append(f"{name}: {fault}")
     assert not faults, f"{len(faults)} broken promises ({ledger}):\n" + "\n".join(faults[:10])
     return every_file(folder) - known
 

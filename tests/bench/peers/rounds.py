@@ -53,6 +53,28 @@ def kernel_threads():
     return found
 
 
+def told(connections, shares, dropped):
+    """A sentence about the rounds that were kept and those that were not."""
+    said = (f"at {connections} connections, others had {min(shares):.0%} to {max(shares):.0%} of the processors in the "
+            "rounds kept")
+    if max(shares) > SHARE:
+        said += " (more than may be: these figures are no result)"
+    if dropped:
+        said += f"; {len(dropped)} rounds were dropped for {min(dropped):.0%} to {max(dropped):.0%}"
+    return said
+
+
+def drop(dropped, share, silent, rounds, number):
+    """Notes a round that is not kept. Raises Trouble when there were too many."""
+    dropped.append(share)
+    print(f"  round dropped: others had {share:.0%} of the processors" + (silent and f"; no answer in time of {silent}"),
+          flush=True)
+    if len(dropped) > PATIENCE * rounds:
+        raise Trouble(f"Others had up to {max(dropped):.0%} of the processors in {len(dropped)} of {number} rounds, "
+                      f"{SHARE:.0%} are allowed. Try again on a quiet machine, or with --any-load for figures that "
+                      "are no result.")
+
+
 def quiet(stack, targets, connections, rounds, seconds, any_load):
     """Drives every target once a round, starting elsewhere each round, until so many rounds have been quiet.
     Returns ({connections: {name: [one entry a round]}}, a sentence about the rounds that were dropped)."""
@@ -69,22 +91,10 @@ def quiet(stack, targets, connections, rounds, seconds, any_load):
         faulty = any(entry["refused"] or entry["broken"] for entry in entries.values())
         silent = ", ".join(name for name, entry in entries.items() if not entry["requests"])
         if silent or share > SHARE and not any_load and not faulty:
-            dropped.append(share)
-            print(f"  round dropped: others had {share:.0%} of the processors" + (silent and f"; no answer in time of {silent}"),
-                  flush=True)
-            if len(dropped) > PATIENCE * rounds:
-                raise Trouble(f"Others had up to {max(dropped):.0%} of the processors in {len(dropped)} of {number} rounds, "
-                              f"{SHARE:.0%} are allowed. Try again on a quiet machine, or with --any-load for figures that "
-                              "are no result.")
+            drop(dropped, share, silent, rounds, number)
             continue
         shares.append(share)
         for name, entry in entries.items():
             kept[name].append(entry)
         print(f"  round {len(shares)} of {rounds}, others {share:.0%}", flush=True)
-    said = (f"at {connections} connections, others had {min(shares):.0%} to {max(shares):.0%} of the processors in the "
-            "rounds kept")
-    if max(shares) > SHARE:
-        said += " (more than may be: these figures are no result)"
-    if dropped:
-        said += f"; {len(dropped)} rounds were dropped for {min(dropped):.0%} to {max(dropped):.0%}"
-    return {connections: kept}, said
+    return {connections: kept}, told(connections, shares, dropped)

@@ -295,22 +295,19 @@ class Durable:
                 "latency": one["latency"], "requests": one["requests"], "refused": 0, "broken": 0}
 
 
-def run(stack, options):
-    """The suite."""
-    token = sign_in(stack)
-    uploads = Uploads(stack, {way: way_of(stack, way) for way in WAYS}, token)
-    wanted = [row for row in COMPARISONS if not options.only or options.only in f"{row.of} / {row.to}"]
-    if has_sha_instructions():
-        for way in ("buffered", "unbuffered"):
-            uploads.addresses[way + PLAIN] = way_of(stack, way, f"plain_{way}", [NO_SHA])
-    else:
-        wanted = [row for row in wanted if PLAIN not in row.to]
-    names = {name for row in wanted for name in (row.of, row.to)}
-    rounds, seconds = options.rounds or ROUNDS, options.seconds or SECONDS
-    token_file = stack.note("administrator.txt", [token])
-    served, records = static(stack), {}
-    for size in (MIB, GIB):
-        records[size] = uploads.send("buffered", size, f"kept-{size}.bin")
+def chosen(stack, uploads, only):
+    """The comparisons that are wanted and possible here; where the processor digests, the slow way is sent, too."""
+    wanted = [row for row in COMPARISONS if not only or only in f"{row.of} / {row.to}"]
+    if not has_sha_instructions():
+        return [row for row in wanted if PLAIN not in row.to]
+    for way in ("buffered", "unbuffered"):
+        uploads.addresses[way + PLAIN] = way_of(stack, way, f"plain_{way}", [NO_SHA])
+    return wanted
+
+
+def downloads(stack, token, records):
+    """Both sizes through the service and from the web server alone: those for many connections, those for one."""
+    token_file, served = stack.note("administrator.txt", [token]), static(stack)
     many, single = [], []
     for how, address, path, tokens in (
             ("through the service", stack.facts["baseUrl"], lambda record: f"/system/files/{record}", token_file),
@@ -319,24 +316,53 @@ def run(stack, options):
         many.append(Target(download(how, MIB), address, stack.note(name, [path(records[MIB])]), tokens))
         single.append(Timed(download(how, GIB), lambda address=address, path=path(records[GIB]), secret=tokens and token:
                             fetch(address, path, secret, GIB), 2, GIB))
-    single += [Timed(DIGEST, digest_once, 1, GIB), Timed(PLAIN_DIGEST, lambda: digest_once([NO_SHA]), 1, GIB)]
-    for way in uploads.addresses:
-        single += [uploads.sender(way, size) for size in (GIB, 10 * MIB)]
+    return many, single
+
+
+def durables(names):
+    """What a durable file costs step by step; where one is wanted all three are."""
     runs = {}
-    for key, what in (("bare", "bare steps"), ("digested", "bare steps and SHA-256"), ("store", "blob store")):
-        single.append(Durable(f"durable file of 64 KiB, {what}", key, runs))
-        names |= {single[-1].name} if "durable file of 64 KiB, blob store" in names else set()
+    found = [Durable(f"durable file of 64 KiB, {what}", key, runs)
+             for key, what in (("bare", "bare steps"), ("digested", "bare steps and SHA-256"), ("store", "blob store"))]
+    if found[-1].name in names:
+        names |= {one.name for one in found}
+    return found
+
+
+def drive(stack, driven, names, rounds, seconds):
+    """Every target that is wanted, at its number of connections."""
     measured = {}
-    abreast = [target for target in single if isinstance(target, Sending) and target.size < GIB]
-    for count, targets in ((8, many), (1, single), (SENDERS, abreast)):
-        chosen = [target for target in targets if target.name in names]
-        if chosen:
-            measured |= measure.interleave(stack, chosen, (count, ), rounds, seconds)
+    for count, targets in driven:
+        wanted = [target for target in targets if target.name in names]
+        if wanted:
+            measured |= measure.interleave(stack, wanted, (count, ), rounds, seconds)
+    return measured
+
+
+def notes(measured):
+    """What the load generator took, where anything was uploaded."""
     shares = [entry["generator"] for rows in measured.values() for name, entries in rows.items() for entry in entries
               if name.startswith("upload ")]
+    return [NOTES.format(least=min(shares), most=max(shares))] if shares else []
+
+
+def run(stack, options):
+    """The suite."""
+    token = sign_in(stack)
+    uploads = Uploads(stack, {way: way_of(stack, way) for way in WAYS}, token)
+    wanted = chosen(stack, uploads, options.only)
+    names = {name for row in wanted for name in (row.of, row.to)}
+    rounds, seconds = options.rounds or ROUNDS, options.seconds or SECONDS
+    records = {size: uploads.send("buffered", size, f"kept-{size}.bin") for size in (MIB, GIB)}
+    many, single = downloads(stack, token, records)
+    single += [Timed(DIGEST, digest_once, 1, GIB), Timed(PLAIN_DIGEST, lambda: digest_once([NO_SHA]), 1, GIB)]
+    single += [uploads.sender(way, size) for way in uploads.addresses for size in (GIB, 10 * MIB)]
+    single += durables(names)
+    abreast = [target for target in single if isinstance(target, Sending) and target.size < GIB]
+    measured = drive(stack, ((8, many), (1, single), (SENDERS, abreast)), names, rounds, seconds)
     found, faults = memory(stack, uploads) if options.only in (None, "memory") else ({}, [])
     for size in records:
         uploads.remove(f"kept-{size}.bin")
     return {"title": "Files", "rounds": rounds, "seconds": seconds, "measured": measured,
             "comparisons": measure.describe(measured, wanted), "memory": found, "faults": measure.faults(measured) + faults,
-            "notes": [NOTES.format(least=min(shares), most=max(shares))] if shares else []}
+            "notes": notes(measured)}

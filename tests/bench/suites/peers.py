@@ -100,6 +100,13 @@ def told_of_generator(measured):
             + (", ".join(f"{name.split(':')[0]} {share:.0%}" for name, share in shares.items()) or "not measured") + ".")
 
 
+def chosen(ours, others, connections, only):
+    """The comparisons at so many connections."""
+    rows = [Comparison(one(ours, what), one(peer, what), goal, at) for what, goal, at in GOALS
+            for peer in others if at == connections]
+    return [row for row in rows if not only or only in f"{row.of} / {row.to}"]
+
+
 def run(stack, options):
     """The suite."""
     rounds, seconds = options.rounds or ROUNDS, options.seconds or SECONDS
@@ -111,11 +118,9 @@ def run(stack, options):
     with Ours(stack) as ours, Directus(stack, npm) as directus, Parse(stack, npm) as parse:
         found = [targets(stack, peer, payload, data) for peer in (ours, directus, parse)]
         for connections in (READERS, SENDERS):
-            rows = [Comparison(one(ours, what), one(peer, what), goal, at) for what, goal, at in GOALS
-                    for peer in (directus, parse) if at == connections]
-            rows = [row for row in rows if not options.only or options.only in f"{row.of} / {row.to}"]
-            driven = [target for of_peer in found for target in of_peer[connections]
-                      if any(target.name in (row.of, row.to) for row in rows)]
+            rows = chosen(ours, (directus, parse), connections, options.only)
+            named = {name for row in rows for name in (row.of, row.to)}
+            driven = [target for of_peer in found for target in of_peer[connections] if target.name in named]
             if driven:
                 part, words = quiet(stack, driven, connections, rounds, max(1, int(seconds * LONGER[connections])),
                                     options.any_load)

@@ -58,14 +58,19 @@ def targets(stack, tokens):
     return found
 
 
+def comparable(wanted, there):
+    """Those comparisons of which both sides are there."""
+    return [one for one in wanted if one.of in there and getattr(one, "to", one.of) in there]
+
+
 def run(stack, options):
     """The suite."""
     wanted = [one for one in COMPARISONS if not options.only or options.only in one.of]
     print("Making tokens", flush=True)
     driven = targets(stack, FRESH_TOKENS if any(one.of == FRESH for one in wanted) else 0)
-    there = {target.name for target in driven}
-    wanted = [one for one in wanted if one.of in there and getattr(one, "to", one.of) in there]
-    driven = [target for target in driven if any(target.name in (one.of, getattr(one, "to", None)) for one in wanted)]
+    wanted = comparable(wanted, {target.name for target in driven})
+    named = {name for one in wanted for name in (one.of, getattr(one, "to", None))}
+    driven = [target for target in driven if target.name in named]
     connections = sorted({one.connections for one in wanted})
     rounds, seconds = options.rounds or ROUNDS, options.seconds or SECONDS
     measured = measure.interleave(stack, driven, connections, rounds, seconds)

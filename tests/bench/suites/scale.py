@@ -172,6 +172,25 @@ def targets(stack, size, configuration):
     return root, found
 
 
+def is_wanted(target, size, only):
+    """Whether a target is driven; those at the base are always, since the others are compared with them."""
+    return not only or only in target.name or size == BASE
+
+
+def comparisons(sizes, there):
+    """Each kind of list at each size that was driven, against the same with few rows."""
+    return [Comparison(f"{kind}, {size}", f"{base}, {BASE}", GOAL, CONNECTIONS, False)
+            for kind, base in KINDS.items() for size in sizes if size != BASE and f"{kind}, {size}" in there]
+
+
+def curves_of(measured, sizes, there):
+    """The times of each kind over the number of rows."""
+    series = {kind: [(SIZES[size], tell.latency(measured[CONNECTIONS][f"{kind}, {size}"], "50")) for size in sizes
+                     if f"{kind}, {size}" in there] for kind in KINDS}
+    return [{"title": "p50 in ms by rows (both axes logarithmic)", "log_x": True, "log_y": True,
+             "ticks": [(SIZES[size], size) for size in sizes], "series": {kind: one for kind, one in series.items() if one}}]
+
+
 def run(stack, options):
     """The suite."""
     rounds, seconds = options.rounds or ROUNDS, options.seconds or SECONDS
@@ -183,17 +202,12 @@ def run(stack, options):
         for size, configuration in configurations.items():
             root, found = targets(stack, size, configuration)
             roots.append(root)
-            driven += [target for target in found if not options.only or options.only in target.name or size == BASE]
+            driven += [target for target in found if is_wanted(target, size, options.only)]
         measured = measure.interleave(stack, driven, (CONNECTIONS, ), rounds, seconds)
         stack.finish(roots)
         if not stack.kept:
             stack.sql("".join(f"DROP DATABASE scale_{size.lower()};" for size in sizes))
     there = {target.name for target in driven}
-    wanted = [Comparison(f"{kind}, {size}", f"{base}, {BASE}", GOAL, CONNECTIONS, False)
-              for kind, base in KINDS.items() for size in sizes if size != BASE and f"{kind}, {size}" in there]
-    series = {kind: [(SIZES[size], tell.latency(measured[CONNECTIONS][f"{kind}, {size}"], "50")) for size in sizes
-                     if f"{kind}, {size}" in there] for kind in KINDS}
-    curves = [{"title": "p50 in ms by rows (both axes logarithmic)", "log_x": True, "log_y": True,
-               "ticks": [(SIZES[size], size) for size in sizes], "series": {kind: one for kind, one in series.items() if one}}]
     return {"title": "Many rows", "notes": [WORDS], "rounds": rounds, "seconds": seconds, "measured": measured,
-            "curves": curves, "comparisons": measure.describe(measured, wanted), "faults": measure.faults(measured)}
+            "curves": curves_of(measured, sizes, there), "faults": measure.faults(measured),
+            "comparisons": measure.describe(measured, comparisons(sizes, there))}

@@ -26,6 +26,17 @@ def test_promtool_has_nothing_to_say(api, promtool):
     assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
 
 
+def check_histogram(seen, name, family):
+    """The buckets of each series rise, and the last one holds all that were counted."""
+    for labels in {frozenset(s.labels.items()) for s in family.samples if s.name == name + "_count"}:
+        buckets = sorted((float(dict(have)["le"]), value) for (found, have), value in seen.samples.items()
+                         if found == name + "_bucket" and labels <= have)
+        counts = [value for _, value in buckets]
+        assert counts == sorted(counts) and buckets[-1][0] == float("inf")
+        assert counts[-1] == seen.samples[(name + "_count", labels)]
+        assert (name + "_sum", labels) in seen.samples
+
+
 def test_every_family_has_help_and_type_once_and_histograms_add_up(api):
     seen = scrape(api)
     for word in ("HELP", "TYPE"):
@@ -35,16 +46,8 @@ def test_every_family_has_help_and_type_once_and_histograms_add_up(api):
     assert seen.text.endswith("\n")
     for name, family in seen.families.items():
         assert family.documentation, name
-        if family.type != "histogram":
-            continue
-        series = {frozenset(s.labels.items()) for s in family.samples if s.name == name + "_count"}
-        for labels in series:
-            buckets = [(float(dict(have)["le"]), value) for (found, have), value in seen.samples.items()
-                       if found == name + "_bucket" and labels <= have]
-            counts = [value for _, value in sorted(buckets)]
-            assert counts == sorted(counts) and sorted(buckets)[-1][0] == float("inf")
-            assert counts[-1] == seen.samples[(name + "_count", labels)]
-            assert (name + "_sum", labels) in seen.samples
+        if family.type == "histogram":
+            check_histogram(seen, name, family)
 
 
 def test_head_answers_without_a_body(api):

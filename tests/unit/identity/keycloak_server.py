@@ -87,15 +87,18 @@ class Realm:
         if client != "gatehouse":
             return 400, {"error": "unauthorized_client", "error_description": "Client not allowed for direct access grants"}
         if kind == "refresh_token":
-            for session, entry in self.sessions.items():
-                if secrets.compare_digest(entry["refresh"], form["refresh_token"]):
-                    if not entry["user"]["enabled"]:
-                        return 400, {"error": "invalid_grant", "error_description": "User disabled"}
-                    return self.grant(entry["user"], session)
-            return 400, {"error": "invalid_grant", "error_description": "Session not active"}
+            return self.refresh(form)
         if kind != "password" or "openid" not in form.get("scope", "").split():
             return 400, {"error": "unsupported_grant_type", "error_description": "Unsupported grant_type"}
         return self.password(form)
+
+    def refresh(self, form):
+        for session, entry in self.sessions.items():
+            if secrets.compare_digest(entry["refresh"], form["refresh_token"]):
+                if not entry["user"]["enabled"]:
+                    return 400, {"error": "invalid_grant", "error_description": "User disabled"}
+                return self.grant(entry["user"], session)
+        return 400, {"error": "invalid_grant", "error_description": "Session not active"}
 
     def password(self, form):
         found = [user for user in self.users.values() if form["username"].lower() in (user["username"], user["email"])]
@@ -290,21 +293,24 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return "grant " + form.get("grant_type", ""), lambda: self.realm.token(form)
         return "logout", lambda: self.realm.logout(form)
 
+    def find_call(self, path, query, raw):
+        """What a request is called in the log, and what answers it."""
+        if path.startswith("/admin/"):
+            return self.admin_call(path, query, json.loads(raw) if raw else None)
+        if path == OIDC + "certs":
+            return "certs", lambda: (200, self.realm.signer.jwks("for-encryption", "RSA-OAEP", "enc"))
+        if path == f"/realms/{REALM}/.well-known/openid-configuration":
+            return "configuration", lambda: (200, {"issuer": self.realm.issuer})
+        if path in (OIDC + "token", OIDC + "logout"):
+            return self.form_call(path, raw)
+        return "unknown", lambda: (404, {"error": "Realm not found."})
+
     def serve(self):
         path, _, query = self.path.partition("?")
         raw = self.rfile.read(int(self.headers["Content-Length"] or 0))
         is_admin_call = path.startswith("/admin/")
         with LOCK:
-            if is_admin_call:
-                name, action = self.admin_call(path, query, json.loads(raw) if raw else None)
-            elif path == OIDC + "certs":
-                name, action = "certs", lambda: (200, self.realm.signer.jwks("for-encryption", "RSA-OAEP", "enc"))
-            elif path == f"/realms/{REALM}/.well-known/openid-configuration":
-                name, action = "configuration", lambda: (200, {"issuer": self.realm.issuer})
-            elif path in (OIDC + "token", OIDC + "logout"):
-                name, action = self.form_call(path, raw)
-            else:
-                name, action = "unknown", lambda: (404, {"error": "Realm not found."})
+            name, action = self.find_call(path, query, raw)
             with open(os.path.join(self.directory, "log"), "a", encoding="utf-8") as log:
                 log.write(name + "\n")
         fault = self.fault(name)

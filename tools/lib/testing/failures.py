@@ -43,12 +43,17 @@ def find(lines):
     return found
 
 
+def goes_on(form, line):
+    """Whether the line belongs to a report that has begun."""
+    return bool(form.said.match(line) or form.between.match(line))
+
+
 def reports(lines):
     """The lines of each report in turn."""
     form, report, before = None, [], collections.deque(maxlen=LINES_BEFORE)
     for line in lines:
         begun = next((other for other in FORMS if other.head.match(line)), None)
-        if form and (begun or not (form.said.match(line) or form.between.match(line))):
+        if form and (begun or not goes_on(form, line)):
             yield report
             form = None
         if begun:
