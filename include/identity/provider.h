@@ -7,7 +7,7 @@
  * (user.provider_subject); e-mail addresses and link ids are resolved by the service before it calls.
  * Errors are for what failed (IDENTITY_UNAVAILABLE, DATABASE_UNAVAILABLE, INTERNAL); everything that people
  * do is an outcome; with an error it is OK only where the provider did what was asked all the same. Functions use
- * transactions of their own; provider_joins() tells whether they join one that is open.
+ * transactions of their own; provider_joins_transaction() tells whether they join one that is open.
  *
  * Sessions are rows of domain/account/session.h with every provider: the provider that issues tokens adds the row,
  * and what is said here to end sessions ends the rows.
@@ -34,17 +34,17 @@ enum provider_outcome {
     PROVIDER_PERMANENT_PASSWORD,    /* login with new_password_sent: right, but permanent; no session made */
     PROVIDER_BAD_CREDENTIALS,       /* unknown account or wrong password: never told apart */
     PROVIDER_TEMPORARY_EXPIRED,     /* right, but its time is over: outside: BAD_CREDENTIALS */
-    PROVIDER_DISABLED,              /* told only after the right password; also where the provider asks for more (in the log) */
-    PROVIDER_UNCONFIRMED,           /* likewise */
-    PROVIDER_SAME_PASSWORD,         /* the new password is the temporary (or current) one */
-    PROVIDER_PASSWORD_REFUSED,      /* the new password passes our rules but not the provider's own */
-    PROVIDER_CHALLENGE_SPENT,       /* somebody else answered first: to the outside BAD_CREDENTIALS */
-    PROVIDER_TOKEN_INVALID,         /* refresh: unknown, expired, or its session has ended */
-    PROVIDER_TOKEN_REUSED,          /* spent before; its session has been ended; outside: TOKEN_INVALID */
-    PROVIDER_EXISTS,                /* create: another account has that address */
-    PROVIDER_ABSENT,                /* no account of that subject; not for login */
-    PROVIDER_CODE_WRONG,            /* wrong, expired, spent, tried too often, or nobody's: never told apart */
-    PROVIDER_STATE,                 /* the account's state does not allow it (confirm: confirmed already) */
+    PROVIDER_DISABLED,      /* told only after the right password; also where the provider asks for more (in the log) */
+    PROVIDER_UNCONFIRMED,   /* likewise */
+    PROVIDER_SAME_PASSWORD, /* the new password is the temporary (or current) one */
+    PROVIDER_PASSWORD_REFUSED, /* the new password passes our rules but not the provider's own */
+    PROVIDER_CHALLENGE_SPENT,  /* somebody else answered first: to the outside BAD_CREDENTIALS */
+    PROVIDER_TOKEN_INVALID,    /* refresh: unknown, expired, or its session has ended */
+    PROVIDER_TOKEN_REUSED,     /* spent before; its session has been ended; outside: TOKEN_INVALID */
+    PROVIDER_EXISTS,           /* create: another account has that address */
+    PROVIDER_ABSENT,           /* no account of that subject; not for login */
+    PROVIDER_CODE_WRONG,       /* wrong, expired, spent, tried too often, or nobody's: never told apart */
+    PROVIDER_STATE,            /* the account's state does not allow it (confirm: confirmed already) */
     PROVIDER_OUTCOME_COUNT
 };
 
@@ -105,42 +105,37 @@ struct provider_challenge {
 };
 
 /* What a code that the provider mails is for. */
-enum provider_code {
-    PROVIDER_CODE_CONFIRM,
-    PROVIDER_CODE_RESET
-};
+enum provider_code { PROVIDER_CODE_CONFIRM, PROVIDER_CODE_RESET };
 
 /* What a change of a password whose answer was lost came to. */
-enum provider_settlement {
-    PROVIDER_NOT_CHANGED,
-    PROVIDER_CHANGED,
-    PROVIDER_CHANGED_BY_OWNER,
-    PROVIDER_CHANGED_TO_TEMPORARY
+enum provider_reconciliation {
+    PROVIDER_PASSWORD_UNCHANGED,
+    PROVIDER_PASSWORD_CHANGED,
+    PROVIDER_PASSWORD_CHANGED_BY_OWNER,
+    PROVIDER_PASSWORD_CHANGED_TO_TEMPORARY
 };
 
 struct provider;
 
 struct provider_functions {
     const char *name; /* as in the configuration: "embedded" */
-    bool joins; /* see provider_joins() */
+    bool joins;       /* see provider_joins_transaction() */
     struct error *(*create)(struct provider *, struct arena *, const struct provider_account *,
                             const char **subject_out, enum provider_outcome *);
-    struct error *(*login)(struct provider *, struct arena *, const struct provider_login *,
-                           struct provider_tokens *, struct provider_challenge *, enum provider_outcome *);
+    struct error *(*login)(struct provider *, struct arena *, const struct provider_login *, struct provider_tokens *,
+                           struct provider_challenge *, enum provider_outcome *);
     struct error *(*answer_new_password)(struct provider *, struct arena *, const struct provider_challenge *,
-                                         struct secret new_password, struct provider_tokens *,
-                                         enum provider_outcome *);
-    struct error *(*refresh)(struct provider *, struct arena *, const char *refresh_token,
-                             struct provider_tokens *, enum provider_outcome *);
+                                         struct secret new_password, struct provider_tokens *, enum provider_outcome *);
+    struct error *(*refresh)(struct provider *, struct arena *, const char *refresh_token, struct provider_tokens *,
+                             enum provider_outcome *);
     struct error *(*logout)(struct provider *, struct arena *, const char *subject, struct id session);
     struct error *(*logout_all)(struct provider *, struct arena *, const char *subject);
-    struct error *(*change_password)(struct provider *, struct arena *, const char *subject,
-                                     struct id session, struct secret password, struct secret new_password,
-                                     enum provider_outcome *);
-    struct error *(*set_password)(struct provider *, struct arena *, const char *subject,
-                                  struct secret password, bool temporary, enum provider_outcome *);
-    struct error *(*invite_again)(struct provider *, struct arena *, const char *subject,
-                                  struct secret password, enum provider_outcome *);
+    struct error *(*change_password)(struct provider *, struct arena *, const char *subject, struct id session,
+                                     struct secret password, struct secret new_password, enum provider_outcome *);
+    struct error *(*set_password)(struct provider *, struct arena *, const char *subject, struct secret password,
+                                  bool temporary, enum provider_outcome *);
+    struct error *(*invite_again)(struct provider *, struct arena *, const char *subject, struct secret password,
+                                  enum provider_outcome *);
     struct error *(*confirm)(struct provider *, struct arena *, const char *subject, enum provider_outcome *);
     struct error *(*set_enabled)(struct provider *, struct arena *, const char *subject, bool enabled,
                                  enum provider_outcome *);
@@ -160,8 +155,9 @@ struct provider_functions {
     struct error *(*keys)(struct provider *, struct arena *, bool stale, const struct key_set **keys_out);
     struct error *(*rotate_keys)(struct provider *, struct arena *); /* NULL: see provider_rotate_keys() */
     /* These two NULL: every answer is known. */
-    struct error *(*unsettled)(struct provider *, struct arena *, unsigned limit, struct id **users_out, size_t *count_out);
-    struct error *(*settle)(struct provider *, struct arena *, struct id user, enum provider_settlement *);
+    struct error *(*unsettled)(struct provider *, struct arena *, unsigned limit, struct id **users_out,
+                               size_t *count_out);
+    struct error *(*settle)(struct provider *, struct arena *, struct id user, enum provider_reconciliation *);
     struct error *(*check)(struct provider *, struct arena *); /* NULL: see provider_check() */
     struct error *(*opens)(struct provider *, struct arena *); /* NULL: it keeps nothing sealed of its own */
     void (*forget)(struct provider *);
@@ -179,17 +175,16 @@ struct provider {
  * its password and attributes are replaced. EXISTS when the address or the id belongs to another or a used
  * account. A temporary password lives for the configured time from now.
  */
-struct error *provider_create(struct provider *provider, struct arena *arena,
-                              const struct provider_account *account, const char **subject_out,
-                              enum provider_outcome *outcome_out);
+struct error *provider_create(struct provider *provider, struct arena *arena, const struct provider_account *account,
+                              const char **subject_out, enum provider_outcome *outcome_out);
 
 /*
  * Checks a password. OK: a session was made, *tokens_out is filled. NEW_PASSWORD_REQUIRED: *challenge_out
  * is filled. Otherwise PERMANENT_PASSWORD, BAD_CREDENTIALS, TEMPORARY_EXPIRED, DISABLED or UNCONFIRMED.
  */
-struct error *provider_login(struct provider *provider, struct arena *arena,
-                             const struct provider_login *login, struct provider_tokens *tokens_out,
-                             struct provider_challenge *challenge_out, enum provider_outcome *outcome_out);
+struct error *provider_login(struct provider *provider, struct arena *arena, const struct provider_login *login,
+                             struct provider_tokens *tokens_out, struct provider_challenge *challenge_out,
+                             enum provider_outcome *outcome_out);
 
 /*
  * Sets the password and opens a session, both or neither. Of several answers to one temporary password
@@ -198,9 +193,8 @@ struct error *provider_login(struct provider *provider, struct arena *arena,
  * awaiting it does so again.
  */
 struct error *provider_answer_new_password(struct provider *provider, struct arena *arena,
-                                           const struct provider_challenge *challenge,
-                                           struct secret new_password, struct provider_tokens *tokens_out,
-                                           enum provider_outcome *outcome_out);
+                                           const struct provider_challenge *challenge, struct secret new_password,
+                                           struct provider_tokens *tokens_out, enum provider_outcome *outcome_out);
 
 /*
  * New tokens for a refresh token, which is spent by it. Within 10 s a spent one is answered with tokens of
@@ -215,11 +209,10 @@ struct error *provider_refresh(struct provider *provider, struct arena *arena, c
  * Whether calls join the database transaction that is open, so that they are undone with it. A provider that is called
  * over the network does not, and must not be called inside one.
  */
-bool provider_joins(const struct provider *provider);
+bool provider_joins_transaction(const struct provider *provider);
 
 /* Ends one session, or all of the account. What has ended already is no error. */
-struct error *provider_logout(struct provider *provider, struct arena *arena, const char *subject,
-                              struct id session);
+struct error *provider_logout(struct provider *provider, struct arena *arena, const char *subject, struct id session);
 struct error *provider_logout_all(struct provider *provider, struct arena *arena, const char *subject);
 
 /*
@@ -236,8 +229,7 @@ struct error *provider_change_password(struct provider *provider, struct arena *
  * waiting. OK or ABSENT.
  */
 struct error *provider_set_password(struct provider *provider, struct arena *arena, const char *subject,
-                                    struct secret password, bool temporary,
-                                    enum provider_outcome *outcome_out);
+                                    struct secret password, bool temporary, enum provider_outcome *outcome_out);
 
 /*
  * Another temporary password for who still awaits the first login: OK, ABSENT, or STATE when the first login happened
@@ -251,13 +243,12 @@ struct error *provider_confirm(struct provider *provider, struct arena *arena, c
                                enum provider_outcome *outcome_out);
 
 /* Opens or closes the account; closing ends all sessions. Idempotent: OK or ABSENT. */
-struct error *provider_set_enabled(struct provider *provider, struct arena *arena, const char *subject,
-                                   bool enabled, enum provider_outcome *outcome_out);
+struct error *provider_set_enabled(struct provider *provider, struct arena *arena, const char *subject, bool enabled,
+                                   enum provider_outcome *outcome_out);
 
 /* Idempotent: OK or ABSENT. Never undoes a newer change of its own accord: send the row's current state. */
 struct error *provider_set_attributes(struct provider *provider, struct arena *arena, const char *subject,
-                                      const struct provider_attributes *attributes,
-                                      enum provider_outcome *outcome_out);
+                                      const struct provider_attributes *attributes, enum provider_outcome *outcome_out);
 
 /*
  * Whether the provider mails and judges the codes of confirmations and resets itself ([identity] codes = provider). Then
@@ -267,22 +258,22 @@ struct error *provider_set_attributes(struct provider *provider, struct arena *a
 bool provider_has_codes(const struct provider *provider);
 
 /* Has another code mailed, which replaces the one before: OK, ABSENT, or STATE when it is confirmed already. */
-struct error *provider_send_code(struct provider *provider, struct arena *arena, const char *subject, enum provider_code code,
-                                 enum provider_outcome *outcome_out);
+struct error *provider_send_code(struct provider *provider, struct arena *arena, const char *subject,
+                                 enum provider_code code, enum provider_outcome *outcome_out);
 
 /*
  * Confirms whoever knows the code; `subject` NULL is nobody and costs as much time. OK, CODE_WRONG, or STATE: the account is
  * confirmed already, whatever the code.
  */
-struct error *provider_confirm_by_code(struct provider *provider, struct arena *arena, const char *subject, const char *code,
-                                       enum provider_outcome *outcome_out);
+struct error *provider_confirm_by_code(struct provider *provider, struct arena *arena, const char *subject,
+                                       const char *code, enum provider_outcome *outcome_out);
 
 /*
  * Sets the password of whoever knows the code and ends all sessions; `subject` as above. OK, CODE_WRONG, or
  * PASSWORD_REFUSED, which need not leave the code unspent.
  */
-struct error *provider_reset_by_code(struct provider *provider, struct arena *arena, const char *subject, const char *code,
-                                     struct secret new_password, enum provider_outcome *outcome_out);
+struct error *provider_reset_by_code(struct provider *provider, struct arena *arena, const char *subject,
+                                     const char *code, struct secret new_password, enum provider_outcome *outcome_out);
 
 /*
  * Undo of create: removes the account that was made for our user `user` with that address, its sessions and tokens. An
@@ -322,16 +313,16 @@ struct error *provider_rotate_keys(struct provider *provider, struct arena *aren
  * The users with a change of the password that got no answer and that it is time to ask about, whoever waits longest first, at
  * most `limit`; a user as often as there are such changes. Their sessions have ended already.
  */
-struct error *provider_unsettled(struct provider *provider, struct arena *arena, unsigned limit, struct id **users_out,
-                                 size_t *count_out);
+struct error *provider_unreconciled(struct provider *provider, struct arena *arena, unsigned limit,
+                                    struct id **users_out, size_t *count_out);
 
 /*
  * Asks the provider whether one such change of the user was made, the oldest, and makes up for what follows from it here. Once it is
  * known it is not unsettled any more; what the owner is told of it is the caller's. After an error it is unsettled again later,
  * ever less often, and no more a week after the change.
  */
-struct error *provider_settle(struct provider *provider, struct arena *arena, struct id user,
-                              enum provider_settlement *settlement_out);
+struct error *provider_reconcile(struct provider *provider, struct arena *arena, struct id user,
+                                 enum provider_reconciliation *reconciliation_out);
 
 /*
  * Looks for what is wrong with the settings of a provider outside, by calls that change nothing: an address, a certificate, a
@@ -344,7 +335,7 @@ struct error *provider_check(struct provider *provider, struct arena *arena);
  * Whether what the provider keeps sealed under the service's secret opens: without it nobody gets a token. Once it did it is
  * not tried again until provider_forget(), so asking costs nothing then. INTERNAL where it does not.
  */
-struct error *provider_opens(struct provider *provider, struct arena *arena);
+struct error *provider_check_sealed(struct provider *provider, struct arena *arena);
 
 /* Drops what was read and kept (keys, secrets), so that the next use reads it anew. */
 void provider_forget(struct provider *provider);

@@ -13,7 +13,7 @@ struct error;
 struct provider;
 
 /* What the process lends the provider; lives longer than it. */
-struct provider_parts {
+struct provider_dependencies {
     const struct configuration *configuration;
     struct database *database;
     struct secret master; /* the service's secret */
@@ -24,6 +24,7 @@ struct provider_parts {
  * Makes the provider; released with provider_free(). Secret files are read, nothing is called. INTERNAL with a sentence
  * for the operator when a setting is missing, a secret cannot be read, or an address is not usable.
  */
-struct error *provider_open(struct arena *arena, const struct provider_parts *parts, struct provider **provider_out);
+struct error *provider_open(struct arena *arena, const struct provider_dependencies *parts,
+                            struct provider **provider_out);
 
 #endif

@@ -13,17 +13,17 @@ struct arena;
 struct configuration;
 struct error;
 
-enum provider_deed {
-    PROVIDER_DEED_MADE,
-    PROVIDER_DEED_CHANGED,
-    PROVIDER_DEED_LEFT, /* it was right */
-    PROVIDER_DEED_WRONG /* and not for us to mend; the sentence says what to do */
+enum provision_result {
+    PROVISION_MADE,
+    PROVISION_CHANGED,
+    PROVISION_UNCHANGED, /* it was right */
+    PROVISION_WRONG      /* and not for us to mend; the sentence says what to do */
 };
 
 /* A stable word: "made". */
-const char *provider_deed_text(enum provider_deed deed);
+const char *provision_result_text(enum provision_result deed);
 
-struct provider_setup {
+struct provider_provision {
     const struct configuration *configuration;
     const char *name;               /* of a pool and its client that the configuration does not name */
     const char *as;                 /* who may make pools or realms; NULL: the configured access key (Cognito) */
@@ -31,13 +31,14 @@ struct provider_setup {
     const char *session_token_file; /* of temporary keys of Amazon's; NULL: none */
     bool show_secrets;              /* whether texts may hold clients' secrets */
     bool shell;                     /* describe: commands for a shell, not JSON */
-    /* Told of each thing while it is done; not told by provider_setup_describe(). */
-    void (*tell)(void *context, enum provider_deed deed, const char *sentence);
+    /* Told of each thing while it is done; not told by provider_provision_describe(). */
+    void (*tell)(void *context, enum provision_result deed, const char *sentence);
     void *context;
 };
 
 /* Writes down what is wanted, without calling anybody. INTERNAL when a setting or a secret that it needs is missing. */
-struct error *provider_setup_describe(struct arena *arena, const struct provider_setup *setup, const char **text_out);
+struct error *provider_provision_describe(struct arena *arena, const struct provider_provision *provision,
+                                          const char **text_out);
 
 /*
  * Makes it so. Clients' secrets go into the files that the configuration names for them, mode 0600. On success
@@ -45,6 +46,7 @@ struct error *provider_setup_describe(struct arena *arena, const struct provider
  * setting or file) and IDENTITY_UNAVAILABLE (the provider refused or did not answer); what was done until then stays, and
  * doing it again goes on.
  */
-struct error *provider_setup_apply(struct arena *arena, const struct provider_setup *setup, const char **settings_out);
+struct error *provider_provision_apply(struct arena *arena, const struct provider_provision *provision,
+                                       const char **settings_out);
 
 #endif

@@ -44,41 +44,38 @@ const char *provider_outcome_text(enum provider_outcome outcome)
     return outcomes[outcome];
 }
 
-bool provider_joins(const struct provider *provider)
+bool provider_joins_transaction(const struct provider *provider)
 {
     return provider->functions->joins;
 }
 
-struct error *provider_create(struct provider *provider, struct arena *arena,
-                              const struct provider_account *account, const char **subject_out,
-                              enum provider_outcome *outcome_out)
+struct error *provider_create(struct provider *provider, struct arena *arena, const struct provider_account *account,
+                              const char **subject_out, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->create(provider, arena, account, subject_out, outcome_out),
-                outcome_out));
+    TRY(counted(begun, provider->functions->create(provider, arena, account, subject_out, outcome_out), outcome_out));
     return NULL;
 }
 
-struct error *provider_login(struct provider *provider, struct arena *arena,
-                             const struct provider_login *login, struct provider_tokens *tokens_out,
-                             struct provider_challenge *challenge_out, enum provider_outcome *outcome_out)
+struct error *provider_login(struct provider *provider, struct arena *arena, const struct provider_login *login,
+                             struct provider_tokens *tokens_out, struct provider_challenge *challenge_out,
+                             enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->login(provider, arena, login, tokens_out,
-                                                  challenge_out, outcome_out),
+    TRY(counted(begun, provider->functions->login(provider, arena, login, tokens_out, challenge_out, outcome_out),
                 outcome_out));
     return NULL;
 }
 
 struct error *provider_answer_new_password(struct provider *provider, struct arena *arena,
-                                           const struct provider_challenge *challenge,
-                                           struct secret new_password, struct provider_tokens *tokens_out,
-                                           enum provider_outcome *outcome_out)
+                                           const struct provider_challenge *challenge, struct secret new_password,
+                                           struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->answer_new_password(provider, arena, challenge,
-                                                                new_password, tokens_out, outcome_out),
-                outcome_out));
+    TRY(counted(
+        begun,
+        provider->functions->answer_new_password(provider, arena, challenge, new_password, tokens_out, outcome_out),
+        outcome_out));
     return NULL;
 }
 
@@ -91,8 +88,7 @@ struct error *provider_refresh(struct provider *provider, struct arena *arena, c
     return NULL;
 }
 
-struct error *provider_logout(struct provider *provider, struct arena *arena, const char *subject,
-                              struct id session)
+struct error *provider_logout(struct provider *provider, struct arena *arena, const char *subject, struct id session)
 {
     int64_t begun = clock_monotonic();
     TRY(counted(begun, provider->functions->logout(provider, arena, subject, session), NULL));
@@ -111,19 +107,18 @@ struct error *provider_change_password(struct provider *provider, struct arena *
                                        enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->change_password(provider, arena, subject, session,
-                                                            password, new_password, outcome_out),
-                outcome_out));
+    TRY(counted(
+        begun,
+        provider->functions->change_password(provider, arena, subject, session, password, new_password, outcome_out),
+        outcome_out));
     return NULL;
 }
 
 struct error *provider_set_password(struct provider *provider, struct arena *arena, const char *subject,
-                                    struct secret password, bool temporary,
-                                    enum provider_outcome *outcome_out)
+                                    struct secret password, bool temporary, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->set_password(provider, arena, subject, password,
-                                                         temporary, outcome_out),
+    TRY(counted(begun, provider->functions->set_password(provider, arena, subject, password, temporary, outcome_out),
                 outcome_out));
     return NULL;
 }
@@ -145,18 +140,16 @@ struct error *provider_confirm(struct provider *provider, struct arena *arena, c
     return NULL;
 }
 
-struct error *provider_set_enabled(struct provider *provider, struct arena *arena, const char *subject,
-                                   bool enabled, enum provider_outcome *outcome_out)
+struct error *provider_set_enabled(struct provider *provider, struct arena *arena, const char *subject, bool enabled,
+                                   enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->set_enabled(provider, arena, subject, enabled, outcome_out),
-                outcome_out));
+    TRY(counted(begun, provider->functions->set_enabled(provider, arena, subject, enabled, outcome_out), outcome_out));
     return NULL;
 }
 
 struct error *provider_set_attributes(struct provider *provider, struct arena *arena, const char *subject,
-                                      const struct provider_attributes *attributes,
-                                      enum provider_outcome *outcome_out)
+                                      const struct provider_attributes *attributes, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
     TRY(counted(begun, provider->functions->set_attributes(provider, arena, subject, attributes, outcome_out),
@@ -169,28 +162,27 @@ bool provider_has_codes(const struct provider *provider)
     return provider->functions->has_codes != NULL && provider->functions->has_codes(provider);
 }
 
-struct error *provider_send_code(struct provider *provider, struct arena *arena, const char *subject, enum provider_code code,
-                                 enum provider_outcome *outcome_out)
+struct error *provider_send_code(struct provider *provider, struct arena *arena, const char *subject,
+                                 enum provider_code code, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
     TRY(counted(begun, provider->functions->send_code(provider, arena, subject, code, outcome_out), outcome_out));
     return NULL;
 }
 
-struct error *provider_confirm_by_code(struct provider *provider, struct arena *arena, const char *subject, const char *code,
-                                       enum provider_outcome *outcome_out)
+struct error *provider_confirm_by_code(struct provider *provider, struct arena *arena, const char *subject,
+                                       const char *code, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
     TRY(counted(begun, provider->functions->confirm_by_code(provider, arena, subject, code, outcome_out), outcome_out));
     return NULL;
 }
 
-struct error *provider_reset_by_code(struct provider *provider, struct arena *arena, const char *subject, const char *code,
-                                     struct secret new_password, enum provider_outcome *outcome_out)
+struct error *provider_reset_by_code(struct provider *provider, struct arena *arena, const char *subject,
+                                     const char *code, struct secret new_password, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun,
-                provider->functions->reset_by_code(provider, arena, subject, code, new_password, outcome_out),
+    TRY(counted(begun, provider->functions->reset_by_code(provider, arena, subject, code, new_password, outcome_out),
                 outcome_out));
     return NULL;
 }
@@ -215,15 +207,14 @@ struct error *provider_resolve(struct provider *provider, struct arena *arena, s
     return NULL;
 }
 
-struct error *provider_keys(struct provider *provider, struct arena *arena, bool stale,
-                            const struct key_set **keys_out)
+struct error *provider_keys(struct provider *provider, struct arena *arena, bool stale, const struct key_set **keys_out)
 {
     TRY(provider->functions->keys(provider, arena, stale, keys_out));
     return NULL;
 }
 
-struct error *provider_unsettled(struct provider *provider, struct arena *arena, unsigned limit, struct id **users_out,
-                                 size_t *count_out)
+struct error *provider_unreconciled(struct provider *provider, struct arena *arena, unsigned limit,
+                                    struct id **users_out, size_t *count_out)
 {
     *count_out = 0;
     if (provider->functions->unsettled != NULL)
@@ -231,10 +222,10 @@ struct error *provider_unsettled(struct provider *provider, struct arena *arena,
     return NULL;
 }
 
-struct error *provider_settle(struct provider *provider, struct arena *arena, struct id user,
-                              enum provider_settlement *settlement_out)
+struct error *provider_reconcile(struct provider *provider, struct arena *arena, struct id user,
+                                 enum provider_reconciliation *reconciliation_out)
 {
-    TRY(provider->functions->settle(provider, arena, user, settlement_out));
+    TRY(provider->functions->settle(provider, arena, user, reconciliation_out));
     return NULL;
 }
 
@@ -245,7 +236,7 @@ struct error *provider_check(struct provider *provider, struct arena *arena)
     return NULL;
 }
 
-struct error *provider_opens(struct provider *provider, struct arena *arena)
+struct error *provider_check_sealed(struct provider *provider, struct arena *arena)
 {
     if (provider->functions->opens != NULL)
         TRY(provider->functions->opens(provider, arena));

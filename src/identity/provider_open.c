@@ -14,7 +14,7 @@
 /* How long a provider that fails is left alone (docs/identity-providers.md). */
 #define REST_SECONDS 10
 
-static struct error *open_embedded(struct arena *arena, const struct provider_parts *parts,
+static struct error *open_embedded(struct arena *arena, const struct provider_dependencies *parts,
                                    struct provider **provider_out)
 {
     const struct configuration *configuration = parts->configuration;
@@ -42,10 +42,10 @@ static struct error *need(struct arena *arena, const char *section, const char *
                          "[identity] provider = %s needs %s in [%s].", section, name, section);
 }
 
-static struct outside_options outside_options_of(struct arena *arena, const struct provider_parts *parts,
-                                                 const char *ca_file)
+static struct remote_options remote_options_of(struct arena *arena, const struct provider_dependencies *parts,
+                                               const char *ca_file)
 {
-    return (struct outside_options){
+    return (struct remote_options){
         .database = parts->database,
         .master = parts->master,
         .cache = parts->cache,
@@ -53,17 +53,17 @@ static struct outside_options outside_options_of(struct arena *arena, const stru
         .codes = strcmp(parts->configuration->identity.codes, "provider") == 0,
         .refresh_token_seconds = parts->configuration->identity.refresh_token_seconds,
         .temporary_password_seconds = parts->configuration->identity.temporary_password_seconds,
-        .places_file = arena_format(arena, "%s-calls", parts->configuration->cache.file),
+        .slots_file = arena_format(arena, "%s-calls", parts->configuration->cache.file),
         .calls_max = parts->configuration->identity.calls_max,
         .rest_seconds = REST_SECONDS,
     };
 }
 
-static struct error *open_cognito(struct arena *arena, const struct provider_parts *parts,
+static struct error *open_cognito(struct arena *arena, const struct provider_dependencies *parts,
                                   struct provider **provider_out)
 {
     const struct configuration *configuration = parts->configuration;
-    struct outside_options outside = outside_options_of(arena, parts, configuration->cognito.ca_file);
+    struct remote_options remote = remote_options_of(arena, parts, configuration->cognito.ca_file);
     struct cognito_options options = {
         .region = configuration->cognito.region,
         .endpoint = configuration->cognito.endpoint,
@@ -86,14 +86,14 @@ static struct error *open_cognito(struct arena *arena, const struct provider_par
         options.issuer = arena_format(arena, "%s/%s", options.endpoint, options.user_pool_id);
     if (options.keys_url == NULL)
         options.keys_url = arena_format(arena, "%s/.well-known/jwks.json", options.issuer);
-    return cognito_new(arena, &outside, &options, provider_out);
+    return cognito_new(arena, &remote, &options, provider_out);
 }
 
-static struct error *open_keycloak(struct arena *arena, const struct provider_parts *parts,
+static struct error *open_keycloak(struct arena *arena, const struct provider_dependencies *parts,
                                    struct provider **provider_out)
 {
     const struct configuration *configuration = parts->configuration;
-    struct outside_options outside = outside_options_of(arena, parts, configuration->keycloak.ca_file);
+    struct remote_options remote = remote_options_of(arena, parts, configuration->keycloak.ca_file);
     struct keycloak_options options = {
         .url = configuration->keycloak.url,
         .realm = configuration->keycloak.realm,
@@ -114,27 +114,30 @@ static struct error *open_keycloak(struct arena *arena, const struct provider_pa
         options.issuer = arena_format(arena, "%s/realms/%s", options.url, options.realm);
     if (options.keys_url == NULL)
         options.keys_url = arena_format(arena, "%s/protocol/openid-connect/certs", options.issuer);
-    return keycloak_new(arena, &outside, &options, provider_out);
+    return keycloak_new(arena, &remote, &options, provider_out);
 }
 
 static const struct {
     const char *name;
-    struct error *(*open)(struct arena *, const struct provider_parts *, struct provider **);
+    struct error *(*open)(struct arena *, const struct provider_dependencies *, struct provider **);
     bool has_codes; /* of its own */
-} providers[] = {{"embedded", open_embedded, false}, {"cognito", open_cognito, true}, {"keycloak", open_keycloak, false}};
+} providers[] = {
+    {"embedded", open_embedded, false}, {"cognito", open_cognito, true}, {"keycloak", open_keycloak, false}};
 
 /* Whether codes can be mailed by whom the configuration wants. */
 static struct error *check_codes(struct arena *arena, const struct configuration *configuration, bool has_codes)
 {
     if (has_codes || strcmp(configuration->identity.codes, "provider") != 0)
         return NULL;
-    return error_message(error_plain(arena, ERROR_INTERNAL),
-                         "[identity] codes = provider is not possible with provider = %s, which mails no codes; set codes = "
-                         "service.",
-                         configuration->identity.provider);
+    return error_message(
+        error_plain(arena, ERROR_INTERNAL),
+        "[identity] codes = provider is not possible with provider = %s, which mails no codes; set codes = "
+        "service.",
+        configuration->identity.provider);
 }
 
-struct error *provider_open(struct arena *arena, const struct provider_parts *parts, struct provider **provider_out)
+struct error *provider_open(struct arena *arena, const struct provider_dependencies *parts,
+                            struct provider **provider_out)
 {
     const char *name = parts->configuration->identity.provider;
     for (size_t i = 0; i < sizeof providers / sizeof *providers; i++) {

@@ -11,16 +11,17 @@
 #include "codec/random.h"
 #include "identity/provider_provision_int.h"
 
-void setup_tell(const struct provider_setup *setup, struct arena *arena, enum provider_deed deed, const char *format, ...)
+void provision_tell(const struct provider_provision *provision, struct arena *arena, enum provision_result deed,
+                    const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     const char *sentence = arena_format_list(arena, format, arguments);
     va_end(arguments);
-    setup->tell(setup->context, deed, sentence);
+    provision->tell(provision->context, deed, sentence);
 }
 
-struct error *setup_need(struct arena *arena, const char *what, const char *value)
+struct error *provision_need(struct arena *arena, const char *what, const char *value)
 {
     if (value != NULL)
         return NULL;
@@ -29,18 +30,18 @@ struct error *setup_need(struct arena *arena, const char *what, const char *valu
 
 /* ---- JSON ----------------------------------------------------------------------------------------- */
 
-void wanted_add(struct wanted *wanted, const char *name, const char *json)
+void merge_patch_add(struct merge_patch *merge_patch, const char *name, const char *json)
 {
-    if (wanted->count == WANTED_MAX)
+    if (merge_patch->count == MERGE_PATCH_MEMBERS)
         return;
-    wanted->names[wanted->count] = name;
-    wanted->values[wanted->count++] = json;
+    merge_patch->names[merge_patch->count] = name;
+    merge_patch->values[merge_patch->count++] = json;
 }
 
-static bool is_wanted(const struct wanted *wanted, const char *name)
+static bool is_wanted(const struct merge_patch *merge_patch, const char *name)
 {
-    for (size_t i = 0; i < wanted->count; i++)
-        if (strcmp(wanted->names[i], name) == 0)
+    for (size_t i = 0; i < merge_patch->count; i++)
+        if (strcmp(merge_patch->names[i], name) == 0)
             return true;
     return false;
 }
@@ -60,36 +61,36 @@ static void add_name(struct buffer *buffer, const char *name)
     buffer_add_char(buffer, ':');
 }
 
-const char *wanted_merge(struct arena *arena, const struct wanted *wanted, const struct document *object,
-                         const char *const *kept)
+const char *merge_patch_apply(struct arena *arena, const struct merge_patch *merge_patch, const struct document *object,
+                              const char *const *kept)
 {
     struct buffer buffer;
     buffer_init(&buffer, arena);
     for (const struct document *one = document_first(object); one != NULL; one = document_next(one)) {
-        if (!is_kept(kept, document_name(one)) || is_wanted(wanted, document_name(one)) ||
+        if (!is_kept(kept, document_name(one)) || is_wanted(merge_patch, document_name(one)) ||
             document_kind(one) == DOCUMENT_NULL)
             continue;
         add_name(&buffer, document_name(one));
         document_write(one, -1, &buffer);
     }
-    for (size_t i = 0; i < wanted->count; i++) {
-        if (wanted->values[i] == NULL)
+    for (size_t i = 0; i < merge_patch->count; i++) {
+        if (merge_patch->values[i] == NULL)
             continue;
-        add_name(&buffer, wanted->names[i]);
-        buffer_add_text(&buffer, wanted->values[i]);
+        add_name(&buffer, merge_patch->names[i]);
+        buffer_add_text(&buffer, merge_patch->values[i]);
     }
     buffer_add_text(&buffer, buffer.length == 0 ? "{}" : "}");
     return buffer.bytes;
 }
 
-const char *wanted_names(struct arena *arena, const struct wanted *wanted)
+const char *merge_patch_names(struct arena *arena, const struct merge_patch *merge_patch)
 {
-    struct text_list list = {arena_array(arena, WANTED_MAX, sizeof *list.items), wanted->count};
-    memcpy(list.items, wanted->names, wanted->count * sizeof *list.items);
+    struct text_list list = {arena_array(arena, MERGE_PATCH_MEMBERS, sizeof *list.items), merge_patch->count};
+    memcpy(list.items, merge_patch->names, merge_patch->count * sizeof *list.items);
     return text_list_join(arena, &list, ", ");
 }
 
-const char *setup_pretty(struct arena *arena, const char *json)
+const char *json_pretty(struct arena *arena, const char *json)
 {
     struct document *document = NULL;
     struct buffer buffer;
@@ -100,18 +101,18 @@ const char *setup_pretty(struct arena *arena, const char *json)
     return buffer.bytes;
 }
 
-const char *setup_boolean(bool flag)
+const char *json_boolean(bool flag)
 {
     return flag ? "true" : "false";
 }
 
-bool setup_is(const struct document *object, const char *name, bool flag)
+bool json_is(const struct document *object, const char *name, bool flag)
 {
     bool found = !flag;
     return document_boolean(document_member(object, name), &found) && found == flag;
 }
 
-bool setup_holds(const struct document *array, const char *text)
+bool json_array_has(const struct document *array, const char *text)
 {
     for (const struct document *one = document_first(array); one != NULL; one = document_next(one))
         if (document_text(one) != NULL && strcmp(document_text(one), text) == 0)
@@ -119,7 +120,7 @@ bool setup_holds(const struct document *array, const char *text)
     return false;
 }
 
-const char *setup_quote(struct arena *arena, const char *text)
+const char *shell_quote(struct arena *arena, const char *text)
 {
     struct buffer buffer;
     buffer_init(&buffer, arena);
@@ -136,7 +137,7 @@ const char *setup_quote(struct arena *arena, const char *text)
 
 /* ---- secrets -------------------------------------------------------------------------------------- */
 
-struct error *setup_read_secret(struct arena *arena, const char *path, struct secret *secret_out, bool *found_out)
+struct error *provision_read_secret(struct arena *arena, const char *path, struct secret *secret_out, bool *found_out)
 {
     *found_out = path != NULL && access(path, F_OK) == 0;
     if (!*found_out)
@@ -162,18 +163,18 @@ static struct error *write_secret(struct arena *arena, const char *path, const c
                          "The secret file %s cannot be written.", path);
 }
 
-struct error *setup_keep_secret(const struct provider_setup *setup, struct arena *arena, const char *client,
-                                const char *path, const char *secret)
+struct error *provision_store_secret(const struct provider_provision *provision, struct arena *arena,
+                                     const char *client, const char *path, const char *secret)
 {
     struct secret old = {0};
     bool found = false;
-    TRY(setup_read_secret(arena, path, &old, &found));
+    TRY(provision_read_secret(arena, path, &old, &found));
     if (found && secret_equal(old, secret_of(secret))) {
-        setup_tell(setup, arena, PROVIDER_DEED_LEFT, "the file %s holds the secret of %s", path, client);
+        provision_tell(provision, arena, PROVISION_UNCHANGED, "the file %s holds the secret of %s", path, client);
     } else {
         TRY(write_secret(arena, path, secret));
-        setup_tell(setup, arena, found ? PROVIDER_DEED_CHANGED : PROVIDER_DEED_MADE, "the file %s with the secret of %s", path,
-                   client);
+        provision_tell(provision, arena, found ? PROVISION_CHANGED : PROVISION_MADE,
+                       "the file %s with the secret of %s", path, client);
     }
     return NULL;
 }

@@ -17,7 +17,7 @@
 #define TIDY_ROWS 2000
 #define TIDY_ROUNDS 100
 
-const char *refresh_new(struct arena *arena, unsigned char hash_out[DIGEST_BYTES])
+const char *refresh_token_new(struct arena *arena, unsigned char hash_out[DIGEST_BYTES])
 {
     unsigned char bytes[BYTES];
     random_bytes(bytes, sizeof bytes);
@@ -27,7 +27,7 @@ const char *refresh_new(struct arena *arena, unsigned char hash_out[DIGEST_BYTES
     return text;
 }
 
-bool refresh_hash(const char *token, unsigned char hash_out[DIGEST_BYTES])
+bool refresh_token_hash(const char *token, unsigned char hash_out[DIGEST_BYTES])
 {
     if (strnlen(token, CHARACTERS + 1) != CHARACTERS)
         return false;
@@ -46,8 +46,8 @@ static struct error *insert(struct database *database, struct arena *arena, cons
         VALUES(database_bytes(hash, DIGEST_BYTES), database_id(session), database_integer(generation)), NULL);
 }
 
-struct error *refresh_insert(struct database *database, struct arena *arena, const unsigned char hash[DIGEST_BYTES],
-                             struct id session)
+struct error *refresh_token_insert(struct database *database, struct arena *arena,
+                                   const unsigned char hash[DIGEST_BYTES], struct id session)
 {
     return insert(database, arena, hash, session, 0);
 }
@@ -63,8 +63,8 @@ static const struct statement hold_token = {
     " FROM identity_refresh r JOIN session s ON s.id = r.session_id"
     " WHERE r.token_hash = ? AND s.ended_at IS NULL AND s.expires_at > UTC_TIMESTAMP(3) FOR UPDATE"};
 
-struct error *refresh_hold(struct database *database, struct arena *arena, const unsigned char hash[DIGEST_BYTES],
-                           struct refresh_token *token_out, bool *found_out)
+struct error *refresh_token_hold(struct database *database, struct arena *arena, const unsigned char hash[DIGEST_BYTES],
+                                 struct refresh_token *token_out, bool *found_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &hold_token,
@@ -147,8 +147,8 @@ static struct error *repeat(struct database *database, struct arena *arena, stru
     return NULL;
 }
 
-struct error *refresh_rotate(struct database *database, struct arena *arena, struct secret master,
-                             const struct refresh_token *token, const char *presented, const char **successor_out)
+struct error *refresh_token_rotate(struct database *database, struct arena *arena, struct secret master,
+                                   const struct refresh_token *token, const char *presented, const char **successor_out)
 {
     if (master.length < SEAL_MASTER_BYTES)
         return error_new(arena, ERROR_INTERNAL, "the master secret is shorter than %d bytes", SEAL_MASTER_BYTES);
@@ -159,7 +159,7 @@ static const struct statement tidy_tokens = {
     "DELETE FROM identity_refresh"
     " WHERE session_id IN (SELECT id FROM session WHERE expires_at < UTC_TIMESTAMP(3)) LIMIT ?"};
 
-struct error *refresh_tidy(struct database *database, struct arena *arena)
+struct error *refresh_token_tidy(struct database *database, struct arena *arena)
 {
     struct change change = {.affected = TIDY_ROWS};
     for (int round = 0; round < TIDY_ROUNDS && change.affected == TIDY_ROWS; round++)

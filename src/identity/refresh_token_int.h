@@ -48,34 +48,35 @@ struct refresh_token {
     const unsigned char *salt; /* of the successor; NULL: there is none, or an earlier release made it */
 };
 
-/* A new token, which follows none; its digest is what refresh_insert() stores. */
-const char *refresh_new(struct arena *arena, unsigned char hash_out[DIGEST_BYTES]);
+/* A new token, which follows none; its digest is what refresh_token_insert() stores. */
+const char *refresh_token_new(struct arena *arena, unsigned char hash_out[DIGEST_BYTES]);
 
 /* The digest of a token that was sent; false when it cannot be one. */
-bool refresh_hash(const char *token, unsigned char hash_out[DIGEST_BYTES]);
+bool refresh_token_hash(const char *token, unsigned char hash_out[DIGEST_BYTES]);
 
 /* Adds the first token of a session. */
-struct error *refresh_insert(struct database *database, struct arena *arena, const unsigned char hash[DIGEST_BYTES],
-                             struct id session);
+struct error *refresh_token_insert(struct database *database, struct arena *arena,
+                                   const unsigned char hash[DIGEST_BYTES], struct id session);
 
 /*
  * Finds a token of a session that stands and locks both rows until the transaction ends: of those who bring the same token
  * at once, each sees what the one before did, and whoever ends the session meanwhile waits or has been first.
  * *found_out is false when there is none.
  */
-struct error *refresh_hold(struct database *database, struct arena *arena, const unsigned char hash[DIGEST_BYTES],
-                           struct refresh_token *token_out, bool *found_out);
+struct error *refresh_token_hold(struct database *database, struct arena *arena, const unsigned char hash[DIGEST_BYTES],
+                                 struct refresh_token *token_out, bool *found_out);
 
 /*
- * Gives the successor of `presented`, the text of a token that refresh_hold() has found in this transaction. An unspent one
+ * Gives the successor of `presented`, the text of a token that refresh_token_hold() has found in this transaction. An unspent one
  * is spent, and the successor's row is added. For a spent one nothing is written; whether it is in its grace is for the caller
  * to judge. *successor_out is NULL when the successor cannot be told (an earlier release made it, or the service's secret is
  * another now), and for the last token that a session may have, which stays unspent. INTERNAL when `master` is too short.
  */
-struct error *refresh_rotate(struct database *database, struct arena *arena, struct secret master,
-                             const struct refresh_token *token, const char *presented, const char **successor_out);
+struct error *refresh_token_rotate(struct database *database, struct arena *arena, struct secret master,
+                                   const struct refresh_token *token, const char *presented,
+                                   const char **successor_out);
 
 /* Drops the tokens of sessions whose time is over, in portions, so that no statement runs into its time-out. */
-struct error *refresh_tidy(struct database *database, struct arena *arena);
+struct error *refresh_token_tidy(struct database *database, struct arena *arena);
 
 #endif

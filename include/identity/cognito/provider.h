@@ -10,7 +10,7 @@
 
 struct arena;
 struct error;
-struct outside_options;
+struct remote_options;
 struct provider;
 
 /* Texts are copied. */
@@ -31,7 +31,7 @@ struct cognito_options {
  * is called before it is needed. INTERNAL with a sentence for the operator when an address is not usable or a secret cannot
  * be read.
  */
-struct error *cognito_new(struct arena *arena, const struct outside_options *outside,
+struct error *cognito_new(struct arena *arena, const struct remote_options *remote,
                           const struct cognito_options *options, struct provider **provider_out);
 
 #endif

@@ -38,14 +38,13 @@ struct embedded_options {
  * Makes the provider; released with provider_free(). Nothing is read before the first call that needs it,
  * so that a database that is down does not stop a start. INTERNAL when the options are not usable.
  */
-struct error *embedded_new(struct arena *arena, const struct embedded_options *options,
-                           struct provider **provider_out);
+struct error *embedded_new(struct arena *arena, const struct embedded_options *options, struct provider **provider_out);
 
 /*
  * Makes a new signing key and retires the ones before it, which stay published until the tokens they signed
  * have expired. Announced in the change log: every process uses it from its next request on. For
  * `gatehousectl rotate-keys`.
  */
-struct error *embedded_rotate_keys(struct provider *provider, struct arena *arena);
+struct error *embedded_signing_keys_rotate(struct provider *provider, struct arena *arena);
 
 #endif

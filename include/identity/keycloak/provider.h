@@ -9,15 +9,15 @@
 
 struct arena;
 struct error;
-struct outside_options;
+struct remote_options;
 struct provider;
 
 /* Texts are copied. */
 struct keycloak_options {
     const char *url; /* of the server, without /realms */
     const char *realm;
-    const char *issuer;   /* what tokens must say; {url}/realms/{realm} as a rule */
-    const char *keys_url; /* {url}/realms/{realm}/protocol/openid-connect/certs as a rule */
+    const char *issuer;    /* what tokens must say; {url}/realms/{realm} as a rule */
+    const char *keys_url;  /* {url}/realms/{realm}/protocol/openid-connect/certs as a rule */
     const char *client_id; /* signs people in */
     const char *client_secret_file;
     const char *admin_client_id; /* manages users */
@@ -29,7 +29,7 @@ struct keycloak_options {
  * is called before it is needed. INTERNAL with a sentence for the operator when an address is not usable or a secret cannot
  * be read.
  */
-struct error *keycloak_new(struct arena *arena, const struct outside_options *outside,
+struct error *keycloak_new(struct arena *arena, const struct remote_options *remote,
                            const struct keycloak_options *options, struct provider **provider_out);
 
 #endif

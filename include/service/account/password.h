@@ -40,6 +40,6 @@ struct error *password_set(struct service *service, struct arena *arena, const s
  * Settles changes whose answer the provider lost, for the job runner: asks which password holds, and where the change was made
  * tells the owner and the audit trail, as password_change() and its like would have. *count_out is how many were settled.
  */
-struct error *password_settle(struct service *service, struct arena *arena, size_t *count_out);
+struct error *password_reconcile(struct service *service, struct arena *arena, size_t *count_out);
 
 #endif

@@ -9,7 +9,7 @@
 #include "identity/provider_provision.h"
 #include "service/runtime/startup.h"
 
-static bool read_options(const struct run *run, struct provider_setup *setup)
+static bool read_options(const struct run *run, struct provider_provision *setup)
 {
     setup->as = ctl_value(run, "as");
     setup->secret_file = ctl_value(run, "secret-file");
@@ -28,15 +28,15 @@ static bool read_options(const struct run *run, struct provider_setup *setup)
     return true;
 }
 
-static void tell(void *context, enum provider_deed deed, const char *sentence)
+static void tell(void *context, enum provision_result deed, const char *sentence)
 {
     bool *wrong = context;
-    *wrong = *wrong || deed == PROVIDER_DEED_WRONG;
-    (void)printf("%-8s%s\n", provider_deed_text(deed), sentence);
+    *wrong = *wrong || deed == PROVISION_WRONG;
+    (void)printf("%-8s%s\n", provision_result_text(deed), sentence);
     (void)fflush(stdout);
 }
 
-static struct error *set_up(struct run *run, struct provider_setup *setup)
+static struct error *set_up(struct run *run, struct provider_provision *setup)
 {
     const char *text = "";
     struct configuration *configuration;
@@ -44,9 +44,9 @@ static struct error *set_up(struct run *run, struct provider_setup *setup)
     TRY(setup_load(run->arena, run->config, NULL, &configuration));
     setup->configuration = configuration;
     if (apply)
-        TRY(provider_setup_apply(run->arena, setup, &text));
+        TRY(provider_provision_apply(run->arena, setup, &text));
     else
-        TRY(provider_setup_describe(run->arena, setup, &text));
+        TRY(provider_provision_describe(run->arena, setup, &text));
     (void)printf("%s%s", apply && *text != '\0' ? "\n" : "", text);
     return NULL;
 }
@@ -54,7 +54,7 @@ static struct error *set_up(struct run *run, struct provider_setup *setup)
 static int run_setup(struct run *run)
 {
     bool wrong = false;
-    struct provider_setup setup = {.tell = tell, .context = &wrong};
+    struct provider_provision setup = {.tell = tell, .context = &wrong};
     if (!read_options(run, &setup))
         return EXIT_USAGE;
     struct error *error = set_up(run, &setup);

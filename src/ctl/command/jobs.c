@@ -264,7 +264,7 @@ static struct error *undo_stale(struct service *service, struct arena *arena)
 {
     size_t stale = 0;
     struct error *error = recovery_undo_stale(service, arena, &stale);
-    struct error *unsettled = password_settle(service, arena, &stale);
+    struct error *unsettled = password_reconcile(service, arena, &stale);
     return error != NULL ? error : unsettled;
 }
 
@@ -351,7 +351,7 @@ static int run_once(struct service *service, struct post_office *office)
     } while (count > 0);
     struct error *error = recovery_undo_stale(service, service->arena, &count);
     if (error == NULL)
-        error = password_settle(service, service->arena, &count);
+        error = password_reconcile(service, service->arena, &count);
     if (error == NULL)
         error = tidy(service, service->arena);
     return error == NULL ? EXIT_SUCCESS : ctl_fail(error);

@@ -13,22 +13,26 @@ static bool says(const struct cognito_call *call, const char *text)
 /* ---- the access key ------------------------------------------------------------------------------- */
 
 /* What Amazon's front says of a signed call before Cognito sees it. */
-static struct error *judge_key(const struct cognito *cognito, struct arena *arena, const struct cognito_call *call,
-                               struct error *error)
+static struct error *explain_key(const struct cognito *cognito, struct arena *arena, const struct cognito_call *call,
+                                 struct error *error)
 {
     const struct cognito_options *options = &cognito->options;
     if (says(call, "UnrecognizedClientException") || says(call, "InvalidClientTokenId"))
-        return outside_wrong(arena, "Amazon does not know the access key %s; correct access_key_id in [cognito].",
-                             options->access_key_id);
+        return remote_check_failed(arena, "Amazon does not know the access key %s; correct access_key_id in [cognito].",
+                                   options->access_key_id);
     if (says(call, "Signature expired") || says(call, "Signature not yet current"))
-        return outside_wrong(arena, "Amazon says that the clock of this host is wrong (%s); set it by NTP.", call->message);
+        return remote_check_failed(arena, "Amazon says that the clock of this host is wrong (%s); set it by NTP.",
+                                   call->message);
     if (says(call, "InvalidSignatureException") || says(call, "IncompleteSignatureException"))
-        return outside_wrong(arena, "The secret in %s is not that of the access key %s; correct secret_access_key_file in [cognito].",
-                             options->secret_access_key_file, options->access_key_id);
+        return remote_check_failed(
+            arena, "The secret in %s is not that of the access key %s; correct secret_access_key_file in [cognito].",
+            options->secret_access_key_file, options->access_key_id);
     if (says(call, "AccessDeniedException"))
-        return outside_wrong(arena, "The access key %s may not call %s: give its user the policy that gatehousectl identity setup "
-                                    "prints.",
-                             options->access_key_id, call->operation);
+        return remote_check_failed(
+            arena,
+            "The access key %s may not call %s: give its user the policy that gatehousectl identity setup "
+            "prints.",
+            options->access_key_id, call->operation);
     return error != NULL && call->message == NULL ? error : NULL;
 }
 
@@ -36,18 +40,19 @@ static struct error *check_key(struct cognito *cognito, struct arena *arena)
 {
     const struct cognito_options *options = &cognito->options;
     struct cognito_call call;
-    cognito_admin(cognito, arena, "AdminGetUser", &call);
-    cognito_add(&call, "Username", id_text(arena, id_new()));
+    cognito_admin_begin(cognito, arena, "AdminGetUser", &call);
+    cognito_call_add(&call, "Username", id_text(arena, id_new()));
     struct error *error = cognito_call(cognito, arena, &call);
-    TRY(judge_key(cognito, arena, &call, error));
+    TRY(explain_key(cognito, arena, &call, error));
     if (error == NULL && call.fault == COGNITO_RESOURCE_NOT_FOUND)
-        return outside_wrong(arena, "There is no user pool %s in %s; correct user_pool_id or region in [cognito].",
-                             options->user_pool_id, options->region);
+        return remote_check_failed(arena,
+                                   "There is no user pool %s in %s; correct user_pool_id or region in [cognito].",
+                                   options->user_pool_id, options->region);
     /* cognito-local has another name for nobody. */
     if (error == NULL && (call.fault == COGNITO_USER_NOT_FOUND || call.fault == COGNITO_NOT_AUTHORIZED))
         return NULL;
-    return outside_wrong(arena, "Cognito answers at %s with something else (%s).", options->endpoint,
-                         call.message != NULL ? call.message : "no exception");
+    return remote_check_failed(arena, "Cognito answers at %s with something else (%s).", options->endpoint,
+                               call.message != NULL ? call.message : "no exception");
 }
 
 /* ---- the app client ------------------------------------------------------------------------------- */
@@ -56,24 +61,27 @@ static struct error *check_client(struct cognito *cognito, struct arena *arena)
 {
     const struct cognito_options *options = &cognito->options;
     struct provider_login nobody = {.password = secret_of("nobody's password")};
-    struct outside_grant grant = {0};
+    struct remote_grant grant = {0};
     const char *proof = NULL;
     enum provider_outcome outcome;
-    struct error *error = cognito_login(&cognito->outside, arena, &nobody, &grant, &proof, &outcome);
+    struct error *error = cognito_login(&cognito->remote, arena, &nobody, &grant, &proof, &outcome);
     if (error == NULL)
         return NULL;
     const char *detail = error->detail != NULL ? error->detail : "";
     if (strstr(detail, "ResourceNotFoundException") != NULL)
-        return outside_wrong(arena, "The user pool has no app client %s; correct client_id in [cognito].", options->client_id);
+        return remote_check_failed(arena, "The user pool has no app client %s; correct client_id in [cognito].",
+                                   options->client_id);
     if (strstr(detail, "ecret") != NULL)
-        return outside_wrong(arena,
-                             "The app client %s does not take our SECRET_HASH: is its secret the one in client_secret_file in "
-                             "[cognito] (%s)? Without a secret of its own leave that out.",
-                             options->client_id, options->client_secret_file != NULL ? options->client_secret_file : "not set");
+        return remote_check_failed(
+            arena,
+            "The app client %s does not take our SECRET_HASH: is its secret the one in client_secret_file in "
+            "[cognito] (%s)? Without a secret of its own leave that out.",
+            options->client_id, options->client_secret_file != NULL ? options->client_secret_file : "not set");
     if (strstr(detail, "flow") != NULL)
-        return outside_wrong(arena, "The app client %s does not allow " COGNITO_FLOW_PASSWORD
-                                    "; run gatehousectl identity setup --apply, or allow it.",
-                             options->client_id);
+        return remote_check_failed(arena,
+                                   "The app client %s does not allow " COGNITO_FLOW_PASSWORD
+                                   "; run gatehousectl identity setup --apply, or allow it.",
+                                   options->client_id);
     return error;
 }
 
@@ -89,28 +97,34 @@ static const struct document *member_named(const struct document *list, const ch
     return NULL;
 }
 
-static struct error *judge_pool(struct cognito *cognito, struct arena *arena, const struct document *pool)
+static struct error *want_pool_settings(struct cognito *cognito, struct arena *arena, const struct document *pool)
 {
     static const char *const attributes[] = {"custom:permissions", "custom:svc_user_id"};
     const char *id = cognito->options.user_pool_id;
     const char *factors = document_text(document_member(pool, "MfaConfiguration"));
-    bool mails = setup_holds(document_member(pool, "AutoVerifiedAttributes"), "email");
+    bool mails = json_array_has(document_member(pool, "AutoVerifiedAttributes"), "email");
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
         if (member_named(document_member(pool, "SchemaAttributes"), attributes[i]) == NULL)
-            return outside_wrong(arena, "The user pool %s lacks the attribute %s; run gatehousectl identity setup --apply, or add it.",
-                                 id, attributes[i]);
-    if (!setup_holds(document_member(pool, "UsernameAttributes"), "email"))
-        return outside_wrong(arena, "The user names of the pool %s are not e-mail addresses, which cannot be changed: make another "
-                                    "pool.",
-                             id);
+            return remote_check_failed(
+                arena, "The user pool %s lacks the attribute %s; run gatehousectl identity setup --apply, or add it.",
+                id, attributes[i]);
+    if (!json_array_has(document_member(pool, "UsernameAttributes"), "email"))
+        return remote_check_failed(
+            arena,
+            "The user names of the pool %s are not e-mail addresses, which cannot be changed: make another "
+            "pool.",
+            id);
     if (factors != NULL && strcmp(factors, "ON") == 0)
-        return outside_wrong(arena, "The user pool %s demands a second factor, which Gatehouse cannot ask for.", id);
-    if (mails != cognito->outside.options.codes)
-        return outside_wrong(arena, mails ? "The user pool %s verifies addresses and mails codes beside ours; run gatehousectl identity "
-                                            "setup --apply, or set [identity] codes = provider."
-                                          : "The user pool %s does not verify addresses, so it mails no codes; run gatehousectl "
-                                            "identity setup --apply, or set [identity] codes = service.",
-                             id);
+        return remote_check_failed(arena, "The user pool %s demands a second factor, which Gatehouse cannot ask for.",
+                                   id);
+    if (mails != cognito->remote.options.codes)
+        return remote_check_failed(
+            arena,
+            mails ? "The user pool %s verifies addresses and mails codes beside ours; run gatehousectl identity "
+                    "setup --apply, or set [identity] codes = provider."
+                  : "The user pool %s does not verify addresses, so it mails no codes; run gatehousectl "
+                    "identity setup --apply, or set [identity] codes = service.",
+            id);
     return NULL;
 }
 
@@ -118,10 +132,10 @@ static struct error *judge_pool(struct cognito *cognito, struct arena *arena, co
 static struct error *check_pool(struct cognito *cognito, struct arena *arena)
 {
     struct cognito_call call;
-    cognito_admin(cognito, arena, "DescribeUserPool", &call);
+    cognito_admin_begin(cognito, arena, "DescribeUserPool", &call);
     struct error *error = cognito_call(cognito, arena, &call);
     const struct document *pool = document_member(call.answer, "UserPool");
-    return error != NULL || call.fault != COGNITO_FINE || pool == NULL ? NULL : judge_pool(cognito, arena, pool);
+    return error != NULL || call.fault != COGNITO_OK || pool == NULL ? NULL : want_pool_settings(cognito, arena, pool);
 }
 
 static struct error *check_issuer(const struct cognito *cognito, struct arena *arena)
@@ -130,16 +144,18 @@ static struct error *check_issuer(const struct cognito *cognito, struct arena *a
     const char *slash = strrchr(cognito->options.issuer, '/');
     if (slash != NULL && strcmp(slash + 1, id) == 0)
         return NULL;
-    return outside_wrong(arena, "The issuer %s does not end with the user pool %s, so no token of it would hold; correct issuer in "
-                                "[cognito], or leave it out.",
-                         cognito->options.issuer, id);
+    return remote_check_failed(
+        arena,
+        "The issuer %s does not end with the user pool %s, so no token of it would hold; correct issuer in "
+        "[cognito], or leave it out.",
+        cognito->options.issuer, id);
 }
 
-struct error *cognito_check(struct outside *outside, struct arena *arena)
+struct error *cognito_check(struct remote *remote, struct arena *arena)
 {
-    struct cognito *cognito = cognito_of(outside);
+    struct cognito *cognito = cognito_of(remote);
     struct web_answer answer;
-    TRY(outside_check_get(outside, arena, "endpoint", cognito->options.endpoint, &answer));
+    TRY(remote_check_get(remote, arena, "endpoint", cognito->options.endpoint, &answer));
     TRY(check_key(cognito, arena));
     TRY(check_client(cognito, arena));
     TRY(check_pool(cognito, arena));

@@ -20,24 +20,26 @@ static void begin(struct arena *arena, const char *operation, bool is_signed, st
     buffer_init(&call_out->body, arena);
 }
 
-void cognito_admin(struct cognito *cognito, struct arena *arena, const char *operation, struct cognito_call *call_out)
+void cognito_admin_begin(struct cognito *cognito, struct arena *arena, const char *operation,
+                         struct cognito_call *call_out)
 {
     begin(arena, operation, true, call_out);
-    cognito_add(call_out, "UserPoolId", cognito->options.user_pool_id);
+    cognito_call_add(call_out, "UserPoolId", cognito->options.user_pool_id);
 }
 
-void cognito_operator(struct arena *arena, const char *operation, struct cognito_call *call_out)
+void cognito_signed_begin(struct arena *arena, const char *operation, struct cognito_call *call_out)
 {
     begin(arena, operation, true, call_out);
 }
 
-void cognito_public(struct cognito *cognito, struct arena *arena, const char *operation, struct cognito_call *call_out)
+void cognito_client_begin(struct cognito *cognito, struct arena *arena, const char *operation,
+                          struct cognito_call *call_out)
 {
     begin(arena, operation, false, call_out);
-    cognito_add(call_out, "ClientId", cognito->options.client_id);
+    cognito_call_add(call_out, "ClientId", cognito->options.client_id);
 }
 
-void cognito_add(struct cognito_call *call, const char *name, const char *value)
+void cognito_call_add(struct cognito_call *call, const char *name, const char *value)
 {
     buffer_add_char(&call->body, call->body.length == 0 ? '{' : ',');
     buffer_add_json_text(&call->body, name);
@@ -45,7 +47,7 @@ void cognito_add(struct cognito_call *call, const char *name, const char *value)
     buffer_add_json_text(&call->body, value);
 }
 
-void cognito_add_attribute(struct cognito_call *call, const char *name, const char *value, bool first)
+void cognito_call_add_attribute(struct cognito_call *call, const char *name, const char *value, bool first)
 {
     buffer_add_text(&call->body, first ? "{\"Name\":" : ",{\"Name\":");
     buffer_add_json_text(&call->body, name);
@@ -111,18 +113,18 @@ static enum cognito_fault fault_of(const char *name)
     return COGNITO_OTHER;
 }
 
-bool cognito_is_our_fault(const struct cognito_call *call)
+bool cognito_is_misconfigured(const struct cognito_call *call)
 {
     static const char *const signs[] = {"secret hash", "configured for secret", "flow not enabled", "Auth flow not"};
     if (call->fault == COGNITO_RESOURCE_NOT_FOUND)
         return true;
-    for (size_t i = 0; call->fault != COGNITO_FINE && i < sizeof signs / sizeof *signs; i++)
+    for (size_t i = 0; call->fault != COGNITO_OK && i < sizeof signs / sizeof *signs; i++)
         if (strstr(call->message, signs[i]) != NULL)
             return true;
     return false;
 }
 
-bool cognito_is_refused(const struct cognito_call *call)
+bool cognito_is_password_refused(const struct cognito_call *call)
 {
     /* "Value at 'password' failed to satisfy constraint": one that begins or ends with a blank does not come to the policy. */
     return call->fault == COGNITO_INVALID_PASSWORD ||
@@ -138,7 +140,7 @@ struct error *cognito_unexpected(struct arena *arena, const struct cognito_call 
 /* ---- calling -------------------------------------------------------------------------------------- */
 
 static enum web_outcome send_once(struct cognito *cognito, struct arena *arena, const struct cognito_call *call,
-                                  struct outside_answer *answer, const char **reason)
+                                  struct remote_answer *answer, const char **reason)
 {
     const struct web_header headers[] = {
         {"Content-Type", "application/x-amz-json-1.1"},
@@ -150,20 +152,20 @@ static enum web_outcome send_once(struct cognito *cognito, struct arena *arena, 
                                             .service = "cognito-idp",
                                             .key_id = cognito->options.access_key_id,
                                             .key = cognito->access_key};
-    const struct web_call wire = {.method = "POST",
-                                  .url = arena_format(arena, "%s/", cognito->options.endpoint),
-                                  .headers = headers,
-                                  .header_count = sizeof headers / sizeof *headers - without,
-                                  .body = call->body.bytes,
-                                  .body_length = call->body.length,
-                                  .signature = call->is_signed ? &signature : NULL,
-                                  .once = call->once};
-    cognito->outside.sets_password = call->sets_password;
-    return outside_call(&cognito->outside, arena, &wire, answer, reason);
+    const struct web_call request = {.method = "POST",
+                                     .url = arena_format(arena, "%s/", cognito->options.endpoint),
+                                     .headers = headers,
+                                     .header_count = sizeof headers / sizeof *headers - without,
+                                     .body = call->body.bytes,
+                                     .body_length = call->body.length,
+                                     .signature = call->is_signed ? &signature : NULL,
+                                     .once = call->once};
+    cognito->remote.sets_password = call->sets_password;
+    return remote_call(&cognito->remote, arena, &request, answer, reason);
 }
 
 /* Reads an answer; *throttled_out tells that the call was not carried out and may be made again. */
-static struct error *read_answer(struct arena *arena, struct cognito_call *call, const struct outside_answer *answer,
+static struct error *read_answer(struct arena *arena, struct cognito_call *call, const struct remote_answer *answer,
                                  bool *throttled_out)
 {
     struct document *document = answer->document;
@@ -171,13 +173,13 @@ static struct error *read_answer(struct arena *arena, struct cognito_call *call,
     bool readable = document != NULL && document_kind(document) == DOCUMENT_OBJECT;
     const char *name = exception_of(arena, &answer->web, readable ? document : NULL);
     *throttled_out = false;
-    call->fault = COGNITO_FINE;
+    call->fault = COGNITO_OK;
     call->answer = document;
     if (status == 200 && readable && name == NULL)
         return NULL;
     if (name == NULL || status >= 500)
-        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "cognito %s: status %ld and %s", call->operation,
-                         status, name != NULL ? name : "no exception");
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "cognito %s: status %ld and %s", call->operation, status,
+                         name != NULL ? name : "no exception");
     const char *message = readable ? document_text(document_member(document, "message")) : NULL;
     if (message == NULL && readable)
         message = document_text(document_member(document, "Message"));
@@ -201,9 +203,9 @@ struct error *cognito_call(struct cognito *cognito, struct arena *arena, struct 
     bool throttled = true;
     buffer_add_char(&call->body, '}');
     for (int round = 0; throttled && round <= THROTTLE_TRIES; round++) {
-        struct outside_answer answer;
+        struct remote_answer answer;
         const char *reason = NULL;
-        if (round > 0 && outside_left(&cognito->outside) <= THROTTLE_WAIT_MAX_MILLISECONDS)
+        if (round > 0 && remote_milliseconds_left(&cognito->remote) <= THROTTLE_WAIT_MAX_MILLISECONDS)
             break;
         if (round > 0)
             wait_a_little(THROTTLE_WAIT_MAX_MILLISECONDS - THROTTLE_WAIT_MILLISECONDS);

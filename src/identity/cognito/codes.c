@@ -9,31 +9,31 @@
 #include "base/log.h"
 #include "identity/cognito/cognito_int.h"
 
-static void begin(struct outside *outside, struct arena *arena, const char *operation, const char *subject,
-                         struct cognito_call *call)
+static void begin(struct remote *remote, struct arena *arena, const char *operation, const char *subject,
+                  struct cognito_call *call)
 {
-    struct cognito *cognito = cognito_of(outside);
+    struct cognito *cognito = cognito_of(remote);
     const char *username = subject != NULL ? subject : id_text(arena, id_new());
     const char *hash = cognito_secret_hash(cognito, arena, username);
-    cognito_public(cognito, arena, operation, call);
+    cognito_client_begin(cognito, arena, operation, call);
     call->once = true;
-    cognito_add(call, "Username", username);
+    cognito_call_add(call, "Username", username);
     if (hash != NULL)
-        cognito_add(call, "SecretHash", hash);
+        cognito_call_add(call, "SecretHash", hash);
 }
 
-struct error *cognito_send_code(struct outside *outside, struct arena *arena, const char *subject, enum provider_code code,
-                                enum provider_outcome *outcome_out)
+struct error *cognito_code_send(struct remote *remote, struct arena *arena, const char *subject,
+                                enum provider_code code, enum provider_outcome *outcome_out)
 {
     struct cognito_call call;
-    begin(outside, arena, code == PROVIDER_CODE_CONFIRM ? "ResendConfirmationCode" : "ForgotPassword", subject, &call);
-    TRY(cognito_call(cognito_of(outside), arena, &call));
+    begin(remote, arena, code == PROVIDER_CODE_CONFIRM ? "ResendConfirmationCode" : "ForgotPassword", subject, &call);
+    TRY(cognito_call(cognito_of(remote), arena, &call));
     switch (call.fault) {
     case COGNITO_LIMIT_EXCEEDED:
         LOG(WARN, IDENTITY, "cognito mails an account no more codes for a while", LOG_TEXT("detail", call.message));
         *outcome_out = PROVIDER_OK;
         return NULL;
-    case COGNITO_FINE:
+    case COGNITO_OK:
         *outcome_out = PROVIDER_OK;
         return NULL;
     case COGNITO_USER_NOT_FOUND:
@@ -42,22 +42,23 @@ struct error *cognito_send_code(struct outside *outside, struct arena *arena, co
     case COGNITO_INVALID_PARAMETER: /* confirmed already; no verified address */
     case COGNITO_NOT_AUTHORIZED:
         *outcome_out = PROVIDER_STATE;
-        return cognito_is_our_fault(&call) ? cognito_unexpected(arena, &call) : NULL;
+        return cognito_is_misconfigured(&call) ? cognito_unexpected(arena, &call) : NULL;
     default:
         return cognito_unexpected(arena, &call);
     }
 }
 
 /* What a code that was tried came to; errors are what an operator has to mend. */
-static struct error *judge(struct arena *arena, const struct cognito_call *call, enum provider_outcome *outcome_out)
+static struct error *outcome_of_code(struct arena *arena, const struct cognito_call *call,
+                                     enum provider_outcome *outcome_out)
 {
     *outcome_out = PROVIDER_PASSWORD_REFUSED;
-    if (cognito_is_refused(call))
+    if (cognito_is_password_refused(call))
         return NULL;
-    if (cognito_is_our_fault(call))
+    if (cognito_is_misconfigured(call))
         return cognito_unexpected(arena, call);
     switch (call->fault) {
-    case COGNITO_FINE:
+    case COGNITO_OK:
         *outcome_out = PROVIDER_OK;
         return NULL;
     case COGNITO_CODE_MISMATCH:
@@ -74,28 +75,28 @@ static struct error *judge(struct arena *arena, const struct cognito_call *call,
     }
 }
 
-struct error *cognito_confirm_by_code(struct outside *outside, struct arena *arena, const char *subject, const char *code,
-                                      enum provider_outcome *outcome_out)
+struct error *cognito_code_confirm(struct remote *remote, struct arena *arena, const char *subject, const char *code,
+                                   enum provider_outcome *outcome_out)
 {
     struct cognito_call call;
-    begin(outside, arena, "ConfirmSignUp", subject, &call);
-    cognito_add(&call, "ConfirmationCode", code);
-    TRY(cognito_call(cognito_of(outside), arena, &call));
-    TRY(judge(arena, &call, outcome_out));
+    begin(remote, arena, "ConfirmSignUp", subject, &call);
+    cognito_call_add(&call, "ConfirmationCode", code);
+    TRY(cognito_call(cognito_of(remote), arena, &call));
+    TRY(outcome_of_code(arena, &call, outcome_out));
     /* Cognito says so before it looks at the code. */
     if (call.fault == COGNITO_NOT_AUTHORIZED && subject != NULL && strstr(call.message, "status is CONFIRMED") != NULL)
         *outcome_out = PROVIDER_STATE;
     return NULL;
 }
 
-struct error *cognito_reset_by_code(struct outside *outside, struct arena *arena, const char *subject, const char *code,
-                                    struct secret new_password, enum provider_outcome *outcome_out)
+struct error *cognito_code_reset(struct remote *remote, struct arena *arena, const char *subject, const char *code,
+                                 struct secret new_password, enum provider_outcome *outcome_out)
 {
     struct cognito_call call;
-    begin(outside, arena, "ConfirmForgotPassword", subject, &call);
-    cognito_add(&call, "ConfirmationCode", code);
-    cognito_add(&call, "Password", secret_reveal(new_password));
+    begin(remote, arena, "ConfirmForgotPassword", subject, &call);
+    cognito_call_add(&call, "ConfirmationCode", code);
+    cognito_call_add(&call, "Password", secret_reveal(new_password));
     call.sets_password = true;
-    TRY(cognito_call(cognito_of(outside), arena, &call));
-    return judge(arena, &call, outcome_out);
+    TRY(cognito_call(cognito_of(remote), arena, &call));
+    return outcome_of_code(arena, &call, outcome_out);
 }

@@ -9,21 +9,21 @@
 #include "identity/remote_int.h"
 
 struct cognito {
-    struct outside outside;
+    struct remote remote;
     struct cognito_options options;
     struct secret client_secret; /* no secret: the app client has none */
     struct secret access_key;
     struct secret session_token; /* of temporary keys, for a set-up; no secret: none */
 };
 
-static inline struct cognito *cognito_of(struct outside *outside)
+static inline struct cognito *cognito_of(struct remote *remote)
 {
-    return (struct cognito *)outside;
+    return (struct cognito *)remote;
 }
 
 /* The exceptions that are told apart; which of them mean what depends on the operation. */
 enum cognito_fault {
-    COGNITO_FINE,
+    COGNITO_OK,
     COGNITO_NOT_AUTHORIZED,
     COGNITO_USER_NOT_FOUND,
     COGNITO_USER_NOT_CONFIRMED,
@@ -47,22 +47,24 @@ struct cognito_call {
     bool once; /* must not be carried out twice */
     bool sets_password;
     enum cognito_fault fault;
-    const char *message;              /* of the fault, for telling apart what one exception means twice; never shown */
-    const struct document *answer;    /* where the fault is COGNITO_FINE */
+    const char *message;           /* of the fault, for telling apart what one exception means twice; never shown */
+    const struct document *answer; /* where the fault is COGNITO_OK */
 };
 
 /* Begins a call of the administrator, naming the pool, or one of the app client. */
-void cognito_admin(struct cognito *cognito, struct arena *arena, const char *operation, struct cognito_call *call_out);
-void cognito_public(struct cognito *cognito, struct arena *arena, const char *operation, struct cognito_call *call_out);
+void cognito_admin_begin(struct cognito *cognito, struct arena *arena, const char *operation,
+                         struct cognito_call *call_out);
+void cognito_client_begin(struct cognito *cognito, struct arena *arena, const char *operation,
+                          struct cognito_call *call_out);
 
 /* Begins a signed call that names nothing yet. */
-void cognito_operator(struct arena *arena, const char *operation, struct cognito_call *call_out);
+void cognito_signed_begin(struct arena *arena, const char *operation, struct cognito_call *call_out);
 
 /* Adds a member of text. */
-void cognito_add(struct cognito_call *call, const char *name, const char *value);
+void cognito_call_add(struct cognito_call *call, const char *name, const char *value);
 
 /* Adds, between members of a text array's or object's inside, {"Name":…,"Value":…}; `first` leaves the comma out. */
-void cognito_add_attribute(struct cognito_call *call, const char *name, const char *value, bool first);
+void cognito_call_add_attribute(struct cognito_call *call, const char *name, const char *value, bool first);
 
 /*
  * Base64(HMAC-SHA256(client secret, username || client id)); NULL where the app client has no secret.
@@ -76,7 +78,7 @@ const char *cognito_secret_hash(struct cognito *cognito, struct arena *arena, co
 struct error *cognito_call(struct cognito *cognito, struct arena *arena, struct cognito_call *call);
 
 /* Whether the new password is what it does not take, by the pool's policy or by Cognito's own form of one. */
-bool cognito_is_refused(const struct cognito_call *call);
+bool cognito_is_password_refused(const struct cognito_call *call);
 
 /* The error of a fault that the operation should not meet. */
 struct error *cognito_unexpected(struct arena *arena, const struct cognito_call *call);
@@ -85,34 +87,33 @@ struct error *cognito_unexpected(struct arena *arena, const struct cognito_call 
  * Whether it is something that an operator has to mend and nobody's password or code: no such pool or client, a wrong client
  * secret, a flow that the app client does not allow. Only the message tells that.
  */
-bool cognito_is_our_fault(const struct cognito_call *call);
+bool cognito_is_misconfigured(const struct cognito_call *call);
 
 /* ---- cognito_codes.c: functions of the wire ------------------------------------------------------- */
 
-struct error *cognito_send_code(struct outside *outside, struct arena *arena, const char *subject, enum provider_code code,
-                                enum provider_outcome *outcome_out);
-struct error *cognito_confirm_by_code(struct outside *outside, struct arena *arena, const char *subject, const char *code,
-                                      enum provider_outcome *outcome_out);
-struct error *cognito_reset_by_code(struct outside *outside, struct arena *arena, const char *subject, const char *code,
-                                    struct secret new_password, enum provider_outcome *outcome_out);
+struct error *cognito_code_send(struct remote *remote, struct arena *arena, const char *subject,
+                                enum provider_code code, enum provider_outcome *outcome_out);
+struct error *cognito_code_confirm(struct remote *remote, struct arena *arena, const char *subject, const char *code,
+                                   enum provider_outcome *outcome_out);
+struct error *cognito_code_reset(struct remote *remote, struct arena *arena, const char *subject, const char *code,
+                                 struct secret new_password, enum provider_outcome *outcome_out);
 
 /* ---- cognito_check.c: a function of the wire ------------------------------------------------------ */
 
-struct error *cognito_check(struct outside *outside, struct arena *arena);
+struct error *cognito_check(struct remote *remote, struct arena *arena);
 
 /* ---- cognito_token.c: functions of the wire ------------------------------------------------------- */
 
-struct error *cognito_login(struct outside *outside, struct arena *arena, const struct provider_login *attempt,
-                            struct outside_grant *grant_out, const char **proof_out,
-                            enum provider_outcome *outcome_out);
-struct error *cognito_answer(struct outside *outside, struct arena *arena, const struct provider_challenge *challenge,
-                             struct secret new_password, struct outside_grant *grant_out,
-                             enum provider_outcome *outcome_out);
-struct error *cognito_refresh(struct outside *outside, struct arena *arena, const char *subject,
-                              struct secret refresh_token, struct outside_grant *grant_out,
-                              enum provider_outcome *outcome_out);
-struct error *cognito_revoke(struct outside *outside, struct arena *arena, struct secret refresh_token);
-struct error *cognito_change_password(struct outside *outside, struct arena *arena, const char *subject,
+struct error *cognito_login(struct remote *remote, struct arena *arena, const struct provider_login *attempt,
+                            struct remote_grant *grant_out, const char **proof_out, enum provider_outcome *outcome_out);
+struct error *cognito_login_answer(struct remote *remote, struct arena *arena,
+                                   const struct provider_challenge *challenge, struct secret new_password,
+                                   struct remote_grant *grant_out, enum provider_outcome *outcome_out);
+struct error *cognito_session_refresh(struct remote *remote, struct arena *arena, const char *subject,
+                                      struct secret refresh_token, struct remote_grant *grant_out,
+                                      enum provider_outcome *outcome_out);
+struct error *cognito_session_revoke(struct remote *remote, struct arena *arena, struct secret refresh_token);
+struct error *cognito_password_change(struct remote *remote, struct arena *arena, const char *subject,
                                       struct secret password, struct secret new_password,
                                       enum provider_outcome *outcome_out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Setting up a user pool: what is wanted, and the calls; for cognito_setup*.c. */
+/* Setting up a user pool: what is wanted, and the calls; for cognito_provision*.c. */
 #ifndef GATEHOUSE_IDENTITY_COGNITO_PROVISION_INT_H
 #define GATEHOUSE_IDENTITY_COGNITO_PROVISION_INT_H
 
@@ -7,8 +7,8 @@
 #include "identity/provider_provision_int.h"
 
 /* One set-up on its way. */
-struct cognito_setup {
-    const struct provider_setup *setup;
+struct cognito_provision {
+    const struct provider_provision *provision;
     const struct configuration *configuration;
     struct cognito *cognito; /* calls as whoever sets up */
     const char *pool_id;     /* known from the configuration, by its name, or since it was made */
@@ -16,15 +16,15 @@ struct cognito_setup {
 };
 
 /* A name of what is made where the configuration names nothing. */
-#define COGNITO_SETUP_NAME "gatehouse"
+#define COGNITO_DEFAULT_NAME "gatehouse"
 
 /* ---- cognito_setup_text.c: what is wanted, as JSON ------------------------------------------------- */
 
 /* The request that makes a pool. */
-const char *cognito_wanted_pool(struct arena *arena, const struct provider_setup *setup);
+const char *cognito_wanted_pool(struct arena *arena, const struct provider_provision *provision);
 
 /* Whether the pool is to mail codes itself: [identity] codes = provider. */
-bool cognito_setup_mails_codes(const struct configuration *configuration);
+bool cognito_wanted_codes(const struct configuration *configuration);
 
 /* Who gets people back in: codes of the pool's own, or nobody but us. */
 #define COGNITO_RECOVERY_BY_EMAIL "{\"RecoveryMechanisms\":[{\"Priority\":1,\"Name\":\"verified_email\"}]}"
@@ -38,7 +38,7 @@ const char *cognito_wanted_policy(struct arena *arena, const struct configuratio
                                   const struct document *old);
 
 /* The request that makes an app client; `pool_id` may be NULL, which leaves it out. */
-const char *cognito_wanted_client(struct arena *arena, const struct provider_setup *setup, const char *pool_id);
+const char *cognito_wanted_client(struct arena *arena, const struct provider_provision *provision, const char *pool_id);
 
 /* The IAM policy of the user whose access key the service has: every signed call that it makes, and no other. */
 const char *cognito_wanted_rights(struct arena *arena, const struct configuration *configuration);
@@ -58,20 +58,20 @@ struct cognito_time cognito_time_of(int64_t seconds, int64_t least);
 #define COGNITO_ACCESS_LEAST 300
 #define COGNITO_REFRESH_LEAST 3600
 
-/* ---- cognito_setup_client.c ------------------------------------------------------------------------ */
+/* ---- cognito_provision_client.c ------------------------------------------------------------------------ */
 
 /* Makes or mends the app client of the pool and keeps its secret. */
-struct error *cognito_setup_client(struct cognito_setup *task, struct arena *arena);
+struct error *cognito_provision_client(struct cognito_provision *task, struct arena *arena);
 
-/* ---- cognito_setup.c ------------------------------------------------------------------------------- */
+/* ---- cognito_provision.c ------------------------------------------------------------------------------- */
 
 /* Makes a signed call whose body is that object. */
-struct error *cognito_setup_call(struct cognito_setup *task, struct arena *arena, const char *operation, const char *json,
-                                 struct cognito_call *call_out);
+struct error *cognito_provision_call(struct cognito_provision *task, struct arena *arena, const char *operation,
+                                     const char *json, struct cognito_call *call_out);
 
 /* The same; whatever Cognito refuses is an error. */
-struct error *cognito_setup_do(struct cognito_setup *task, struct arena *arena, const char *operation, const char *json,
-                               const struct document **answer_out);
+struct error *cognito_provision_do(struct cognito_provision *task, struct arena *arena, const char *operation,
+                                   const char *json, const struct document **answer_out);
 
 /*
  * The id of the only thing of that name in a list that comes in pages; NULL: there is none. More than one is INTERNAL.
@@ -83,7 +83,7 @@ struct cognito_list {
     const char *name_name; /* "Name" */
     const char *pool_id;   /* NULL: not asked for */
 };
-struct error *cognito_setup_find(struct cognito_setup *task, struct arena *arena, const struct cognito_list *list,
-                                 const char *name, const char **id_out);
+struct error *cognito_provision_find(struct cognito_provision *task, struct arena *arena,
+                                     const struct cognito_list *list, const char *name, const char **id_out);
 
 #endif

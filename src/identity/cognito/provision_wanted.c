@@ -56,74 +56,79 @@ const char *cognito_wanted_policy(struct arena *arena, const struct configuratio
                                   const struct document *old)
 {
     static const char *const kinds[] = {"RequireUppercase", "RequireLowercase", "RequireNumbers", "RequireSymbols"};
-    struct wanted wanted = {.count = 0};
+    struct merge_patch merge_patch = {.count = 0};
     int64_t least = configuration->password.minimum_length;
     int64_t days = (configuration->identity.temporary_password_seconds + DAY - 1) / DAY;
     int64_t number = 0;
     least = least > POLICY_LENGTH_MAX ? POLICY_LENGTH_MAX : least;
     if (!document_integer(document_member(old, "MinimumLength"), &number) || number > least)
-        wanted_add(&wanted, "MinimumLength", json_number(arena, least));
+        merge_patch_add(&merge_patch, "MinimumLength", json_number(arena, least));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!setup_is(old, kinds[i], false))
-            wanted_add(&wanted, kinds[i], "false");
+        if (!json_is(old, kinds[i], false))
+            merge_patch_add(&merge_patch, kinds[i], "false");
     number = 0;
     if (!document_integer(document_member(old, "TemporaryPasswordValidityDays"), &number) || number < days)
-        wanted_add(&wanted, "TemporaryPasswordValidityDays", json_number(arena, days));
-    return old != NULL && wanted.count == 0 ? NULL : wanted_merge(arena, &wanted, old, NULL);
+        merge_patch_add(&merge_patch, "TemporaryPasswordValidityDays", json_number(arena, days));
+    return old != NULL && merge_patch.count == 0 ? NULL : merge_patch_apply(arena, &merge_patch, old, NULL);
 }
 
-bool cognito_setup_mails_codes(const struct configuration *configuration)
+bool cognito_wanted_codes(const struct configuration *configuration)
 {
     return strcmp(configuration->identity.codes, "provider") == 0;
 }
 
 /* An empty list of AutoVerifiedAttributes would say the same as none, but not to cognito-local. */
-const char *cognito_wanted_pool(struct arena *arena, const struct provider_setup *setup)
+const char *cognito_wanted_pool(struct arena *arena, const struct provider_provision *provision)
 {
-    struct wanted wanted = {.count = 0};
-    wanted_add(&wanted, "PoolName", json_text(arena, setup->name != NULL ? setup->name : COGNITO_SETUP_NAME));
-    wanted_add(&wanted, "UsernameAttributes", "[\"email\"]");
-    wanted_add(&wanted, "UsernameConfiguration", "{\"CaseSensitive\":false}");
-    bool codes = cognito_setup_mails_codes(setup->configuration);
+    struct merge_patch merge_patch = {.count = 0};
+    merge_patch_add(&merge_patch, "PoolName",
+                    json_text(arena, provision->name != NULL ? provision->name : COGNITO_DEFAULT_NAME));
+    merge_patch_add(&merge_patch, "UsernameAttributes", "[\"email\"]");
+    merge_patch_add(&merge_patch, "UsernameConfiguration", "{\"CaseSensitive\":false}");
+    bool codes = cognito_wanted_codes(provision->configuration);
     if (codes)
-        wanted_add(&wanted, "AutoVerifiedAttributes", "[\"email\"]");
-    wanted_add(&wanted, "MfaConfiguration", "\"OFF\"");
-    wanted_add(&wanted, "AdminCreateUserConfig", "{\"AllowAdminCreateUserOnly\":false}");
-    wanted_add(&wanted, "AccountRecoverySetting", codes ? COGNITO_RECOVERY_BY_EMAIL : COGNITO_RECOVERY_BY_US);
-    wanted_add(&wanted, "Policies",
-               arena_format(arena, "{\"PasswordPolicy\":%s}", cognito_wanted_policy(arena, setup->configuration, NULL)));
-    wanted_add(&wanted, "Schema",
-               arena_format(arena, "[{\"Name\":\"email\",\"AttributeDataType\":\"String\",\"Required\":true,\"Mutable\":true},"
-                                   "%s,%s]",
-                            attributes[0][1], attributes[1][1]));
-    return wanted_merge(arena, &wanted, NULL, NULL);
+        merge_patch_add(&merge_patch, "AutoVerifiedAttributes", "[\"email\"]");
+    merge_patch_add(&merge_patch, "MfaConfiguration", "\"OFF\"");
+    merge_patch_add(&merge_patch, "AdminCreateUserConfig", "{\"AllowAdminCreateUserOnly\":false}");
+    merge_patch_add(&merge_patch, "AccountRecoverySetting", codes ? COGNITO_RECOVERY_BY_EMAIL : COGNITO_RECOVERY_BY_US);
+    merge_patch_add(
+        &merge_patch, "Policies",
+        arena_format(arena, "{\"PasswordPolicy\":%s}", cognito_wanted_policy(arena, provision->configuration, NULL)));
+    merge_patch_add(
+        &merge_patch, "Schema",
+        arena_format(arena,
+                     "[{\"Name\":\"email\",\"AttributeDataType\":\"String\",\"Required\":true,\"Mutable\":true},"
+                     "%s,%s]",
+                     attributes[0][1], attributes[1][1]));
+    return merge_patch_apply(arena, &merge_patch, NULL, NULL);
 }
 
 /* ---- the app client ------------------------------------------------------------------------------- */
 
-const char *cognito_wanted_client(struct arena *arena, const struct provider_setup *setup, const char *pool_id)
+const char *cognito_wanted_client(struct arena *arena, const struct provider_provision *provision, const char *pool_id)
 {
-    const struct configuration *configuration = setup->configuration;
+    const struct configuration *configuration = provision->configuration;
     struct cognito_time access = cognito_time_of(configuration->identity.access_token_seconds, COGNITO_ACCESS_LEAST);
     struct cognito_time refresh = cognito_time_of(configuration->identity.refresh_token_seconds, COGNITO_REFRESH_LEAST);
-    struct wanted wanted = {.count = 0};
+    struct merge_patch merge_patch = {.count = 0};
     if (pool_id != NULL)
-        wanted_add(&wanted, "UserPoolId", json_text(arena, pool_id));
-    wanted_add(&wanted, "ClientName", json_text(arena, setup->name != NULL ? setup->name : COGNITO_SETUP_NAME));
-    wanted_add(&wanted, "GenerateSecret", setup_boolean(configuration->cognito.client_secret_file != NULL));
-    wanted_add(&wanted, "ExplicitAuthFlows", "[\"" COGNITO_FLOW_PASSWORD "\",\"" COGNITO_FLOW_REFRESH "\"]");
-    wanted_add(&wanted, "PreventUserExistenceErrors", "\"ENABLED\"");
-    wanted_add(&wanted, "EnableTokenRevocation", "true");
-    wanted_add(&wanted, "AccessTokenValidity", json_number(arena, access.number));
-    wanted_add(&wanted, "IdTokenValidity", json_number(arena, access.number));
-    wanted_add(&wanted, "RefreshTokenValidity", json_number(arena, refresh.number));
-    wanted_add(&wanted, "TokenValidityUnits",
-               arena_format(arena, "{\"AccessToken\":\"%s\",\"IdToken\":\"%s\",\"RefreshToken\":\"%s\"}", access.unit,
-                            access.unit, refresh.unit));
-    wanted_add(&wanted, "ReadAttributes",
-               "[\"email\",\"email_verified\",\"phone_number\",\"phone_number_verified\",\"custom:permissions\"]");
-    wanted_add(&wanted, "WriteAttributes", "[\"email\",\"phone_number\"]");
-    return wanted_merge(arena, &wanted, NULL, NULL);
+        merge_patch_add(&merge_patch, "UserPoolId", json_text(arena, pool_id));
+    merge_patch_add(&merge_patch, "ClientName",
+                    json_text(arena, provision->name != NULL ? provision->name : COGNITO_DEFAULT_NAME));
+    merge_patch_add(&merge_patch, "GenerateSecret", json_boolean(configuration->cognito.client_secret_file != NULL));
+    merge_patch_add(&merge_patch, "ExplicitAuthFlows", "[\"" COGNITO_FLOW_PASSWORD "\",\"" COGNITO_FLOW_REFRESH "\"]");
+    merge_patch_add(&merge_patch, "PreventUserExistenceErrors", "\"ENABLED\"");
+    merge_patch_add(&merge_patch, "EnableTokenRevocation", "true");
+    merge_patch_add(&merge_patch, "AccessTokenValidity", json_number(arena, access.number));
+    merge_patch_add(&merge_patch, "IdTokenValidity", json_number(arena, access.number));
+    merge_patch_add(&merge_patch, "RefreshTokenValidity", json_number(arena, refresh.number));
+    merge_patch_add(&merge_patch, "TokenValidityUnits",
+                    arena_format(arena, "{\"AccessToken\":\"%s\",\"IdToken\":\"%s\",\"RefreshToken\":\"%s\"}",
+                                 access.unit, access.unit, refresh.unit));
+    merge_patch_add(&merge_patch, "ReadAttributes",
+                    "[\"email\",\"email_verified\",\"phone_number\",\"phone_number_verified\",\"custom:permissions\"]");
+    merge_patch_add(&merge_patch, "WriteAttributes", "[\"email\",\"phone_number\"]");
+    return merge_patch_apply(arena, &merge_patch, NULL, NULL);
 }
 
 /* ---- rights --------------------------------------------------------------------------------------- */
@@ -131,8 +136,9 @@ const char *cognito_wanted_client(struct arena *arena, const struct provider_set
 const char *cognito_wanted_rights(struct arena *arena, const struct configuration *configuration)
 {
     static const char *const operations[] = {
-        "AdminConfirmSignUp", "AdminCreateUser", "AdminDeleteUser",           "AdminDisableUser",      "AdminEnableUser",
-        "AdminGetUser",       "AdminSetUserPassword", "AdminUpdateUserAttributes", "AdminUserGlobalSignOut", "DescribeUserPool"};
+        "AdminConfirmSignUp",     "AdminCreateUser", "AdminDeleteUser",      "AdminDisableUser",
+        "AdminEnableUser",        "AdminGetUser",    "AdminSetUserPassword", "AdminUpdateUserAttributes",
+        "AdminUserGlobalSignOut", "DescribeUserPool"};
     const char *pool = configuration->cognito.user_pool_id;
     struct buffer text;
     buffer_init(&text, arena);
@@ -140,8 +146,8 @@ const char *cognito_wanted_rights(struct arena *arena, const struct configuratio
     for (size_t i = 0; i < sizeof operations / sizeof *operations; i++)
         buffer_add_format(&text, "%s\"cognito-idp:%s\"", i == 0 ? "" : ",", operations[i]);
     buffer_add_text(&text, "],\"Resource\":");
-    buffer_add_json_text(&text, arena_format(arena, "arn:aws:cognito-idp:%s:ACCOUNT:userpool/%s", configuration->cognito.region,
-                                             pool != NULL ? pool : "POOL"));
+    buffer_add_json_text(&text, arena_format(arena, "arn:aws:cognito-idp:%s:ACCOUNT:userpool/%s",
+                                             configuration->cognito.region, pool != NULL ? pool : "POOL"));
     buffer_add_text(&text, "}]}");
     return text.bytes;
 }

@@ -6,18 +6,18 @@
 #include "base/error.h"
 #include "identity/embedded/embedded_int.h"
 
-#define ACCOUNT_COLUMNS                                                                                       \
-    "SELECT id, username, password_hash, password_version, password_temporary,"                              \
+#define ACCOUNT_COLUMNS                                                                                                \
+    "SELECT id, username, password_hash, password_version, password_temporary,"                                        \
     " COALESCE(password_expires_at <= UTC_TIMESTAMP(3), FALSE), status, enabled, email_verified, permissions,"
 #define COLUMN_IS_OTHER 10
 
 /* Where there is none, some other row is read and thrown away, so that a login of nobody takes as long. */
-static const struct statement find_account = {
-    ACCOUNT_COLUMNS " 0 FROM identity_account WHERE id = ?"
-                    " UNION ALL (" ACCOUNT_COLUMNS " 1 FROM identity_account ORDER BY id LIMIT 1) LIMIT 1"};
+static const struct statement find_account = {ACCOUNT_COLUMNS " 0 FROM identity_account WHERE id = ?"
+                                                              " UNION ALL (" ACCOUNT_COLUMNS
+                                                              " 1 FROM identity_account ORDER BY id LIMIT 1) LIMIT 1"};
 
-struct error *embedded_find(struct embedded *embedded, struct arena *arena, struct id id,
-                            struct embedded_account **account_out)
+struct error *embedded_account_find(struct embedded *embedded, struct arena *arena, struct id id,
+                                    struct embedded_account **account_out)
 {
     struct rows *rows;
     *account_out = NULL;

@@ -21,8 +21,8 @@
  */
 static const char *nobodys_hash(struct arena *arena, struct password_cost cost)
 {
-    return arena_format(arena, "$argon2id$v=19$m=%u,t=%u,p=1$bm9ib2R5J3Mgc2FsdC4uLg$%s", cost.memory_kib,
-                        cost.passes, "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
+    return arena_format(arena, "$argon2id$v=19$m=%u,t=%u,p=1$bm9ib2R5J3Mgc2FsdC4uLg$%s", cost.memory_kib, cost.passes,
+                        "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
 }
 
 static const struct statement replace_hash = {
@@ -39,22 +39,20 @@ static void rehash(struct embedded *embedded, struct arena *arena, const struct 
     if (error == NULL)
         error = database_change(
             embedded->options.database, arena, &replace_hash,
-            VALUES(database_text(hash), database_id(account->id), database_text(account->password_hash)),
-            &change);
+            VALUES(database_text(hash), database_id(account->id), database_text(account->password_hash)), &change);
     if (error != NULL)
         LOG(WARN, IDENTITY, "a password could not be hashed anew", LOG_TEXT("detail", error->detail));
 }
 
 /* Compares, with an account that is not there as well. */
-static struct error *check(struct embedded *embedded, struct arena *arena,
-                           const struct embedded_account *account, struct secret password, bool *right_out)
+static struct error *check(struct embedded *embedded, struct arena *arena, const struct embedded_account *account,
+                           struct secret password, bool *right_out)
 {
     struct password_cost cost = embedded->options.cost;
     const char *hash = account != NULL ? account->password_hash : nobodys_hash(arena, cost);
     enum password_match match = password_verify(hash, password, cost);
     if (match == PASSWORD_UNDECIDED)
-        return error_new(arena, ERROR_INTERNAL,
-                         "a password could not be compared: damaged hash or no memory");
+        return error_new(arena, ERROR_INTERNAL, "a password could not be compared: damaged hash or no memory");
     *right_out = account != NULL && match != PASSWORD_WRONG;
     if (*right_out && match == PASSWORD_RIGHT_BUT_WEAK)
         rehash(embedded, arena, account, password);
@@ -66,7 +64,7 @@ static struct error *check(struct embedded *embedded, struct arena *arena,
 struct opening {
     struct embedded *embedded;
     const struct embedded_account *account;
-    const struct embedded_opening *rows;
+    const struct embedded_new_session *rows;
     const char *new_hash; /* NULL: the password stays */
     bool done;
 };
@@ -91,11 +89,13 @@ static struct error *open_rows(struct database *database, struct arena *arena, v
                                database_id(account->id), database_integer(account->password_version)),
                         &change));
     opening->done = change.affected == 1;
-    return opening->done ? refresh_insert(database, arena, opening->rows->refresh_hash, opening->rows->session) : NULL;
+    return opening->done
+               ? refresh_token_insert(database, arena, opening->rows->refresh_token_hash, opening->rows->session)
+               : NULL;
 }
 
 /* What the right password of this account is good for; OK is decided elsewhere. */
-static enum provider_outcome judge(const struct embedded_account *account, bool new_password_sent)
+static enum provider_outcome outcome_of_right_password(const struct embedded_account *account, bool new_password_sent)
 {
     if (!account->enabled)
         return PROVIDER_DISABLED;
@@ -106,9 +106,9 @@ static enum provider_outcome judge(const struct embedded_account *account, bool 
     return new_password_sent ? PROVIDER_PERMANENT_PASSWORD : PROVIDER_OK;
 }
 
-struct error *embedded_login(struct provider *provider, struct arena *arena,
-                             const struct provider_login *login, struct provider_tokens *tokens_out,
-                             struct provider_challenge *challenge_out, enum provider_outcome *outcome_out)
+struct error *embedded_login(struct provider *provider, struct arena *arena, const struct provider_login *login,
+                             struct provider_tokens *tokens_out, struct provider_challenge *challenge_out,
+                             enum provider_outcome *outcome_out)
 {
     struct embedded *embedded = embedded_of(provider);
     struct embedded_account *account;
@@ -116,9 +116,9 @@ struct error *embedded_login(struct provider *provider, struct arena *arena,
     bool right;
     if (login->subject != NULL)
         (void)id_parse(login->subject, &id);
-    TRY(embedded_find(embedded, arena, id, &account));
+    TRY(embedded_account_find(embedded, arena, id, &account));
     TRY(check(embedded, arena, account, login->password, &right));
-    *outcome_out = right ? judge(account, login->new_password_sent) : PROVIDER_BAD_CREDENTIALS;
+    *outcome_out = right ? outcome_of_right_password(account, login->new_password_sent) : PROVIDER_BAD_CREDENTIALS;
     if (*outcome_out == PROVIDER_NEW_PASSWORD_REQUIRED)
         *challenge_out = (struct provider_challenge){
             .subject = login->subject,
@@ -128,8 +128,8 @@ struct error *embedded_login(struct provider *provider, struct arena *arena,
     if (*outcome_out != PROVIDER_OK)
         return NULL;
 
-    struct embedded_opening rows;
-    TRY(embedded_open_prepare(embedded, arena, account, &rows, tokens_out));
+    struct embedded_new_session rows;
+    TRY(embedded_session_prepare(embedded, arena, account, &rows, tokens_out));
     struct opening opening = {.embedded = embedded, .account = account, .rows = &rows};
     TRY(database_transaction(embedded->options.database, arena, open_rows, &opening, NULL));
     if (!opening.done)
@@ -154,18 +154,17 @@ static struct error *answer_rows(struct database *database, struct arena *arena,
     struct opening *opening = context;
     const struct embedded_account *account = opening->account;
     struct change change;
-    TRY(database_change(database, arena, &answer_challenge,
-                        VALUES(database_text(opening->new_hash), database_id(account->id),
-                               database_integer(account->password_version)),
-                        &change));
+    TRY(database_change(
+        database, arena, &answer_challenge,
+        VALUES(database_text(opening->new_hash), database_id(account->id), database_integer(account->password_version)),
+        &change));
     opening->done = change.affected == 1;
-    return opening->done ? embedded_open_insert(opening->embedded, arena, opening->rows) : NULL;
+    return opening->done ? embedded_session_insert(opening->embedded, arena, opening->rows) : NULL;
 }
 
-struct error *embedded_answer_new_password(struct provider *provider, struct arena *arena,
-                                           const struct provider_challenge *challenge,
-                                           struct secret new_password, struct provider_tokens *tokens_out,
-                                           enum provider_outcome *outcome_out)
+struct error *embedded_login_answer(struct provider *provider, struct arena *arena,
+                                    const struct provider_challenge *challenge, struct secret new_password,
+                                    struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
 {
     struct embedded *embedded = embedded_of(provider);
     struct embedded_account *account = NULL;
@@ -177,7 +176,7 @@ struct error *embedded_answer_new_password(struct provider *provider, struct are
     *outcome_out = PROVIDER_CHALLENGE_SPENT;
     if (!id_parse(challenge->subject, &id) || !text_to_integer(challenge->proof, 1, UINT32_MAX, &version))
         return NULL;
-    TRY(embedded_find(embedded, arena, id, &account));
+    TRY(embedded_account_find(embedded, arena, id, &account));
     if (account == NULL || account->password_version != version || !account->password_temporary)
         return NULL;
 
@@ -185,8 +184,8 @@ struct error *embedded_answer_new_password(struct provider *provider, struct are
     TRY(password_hash(arena, new_password, embedded->options.cost, &hash));
     /* Whoever answers has read the mail: the tokens say so already. */
     account->email_verified = account->email_verified || account->force_change;
-    struct embedded_opening rows;
-    TRY(embedded_open_prepare(embedded, arena, account, &rows, tokens_out));
+    struct embedded_new_session rows;
+    TRY(embedded_session_prepare(embedded, arena, account, &rows, tokens_out));
     struct opening opening = {.embedded = embedded, .account = account, .rows = &rows, .new_hash = hash};
     TRY(database_transaction(embedded->options.database, arena, answer_rows, &opening, NULL));
     if (opening.done)
@@ -215,16 +214,16 @@ static struct error *change_rows(struct database *database, struct arena *arena,
 {
     struct replacing *replacing = context;
     struct change change;
-    TRY(database_change(database, arena, &change_known,
-                        VALUES(database_text(replacing->new_hash), database_id(replacing->id),
-                               database_integer(replacing->version)),
-                        &change));
+    TRY(database_change(
+        database, arena, &change_known,
+        VALUES(database_text(replacing->new_hash), database_id(replacing->id), database_integer(replacing->version)),
+        &change));
     replacing->done = change.affected == 1;
-    return replacing->done ? embedded_end_all(replacing->embedded, arena, replacing->id, replacing->keep)
+    return replacing->done ? embedded_session_end_all(replacing->embedded, arena, replacing->id, replacing->keep)
                            : NULL;
 }
 
-struct error *embedded_change_password(struct provider *provider, struct arena *arena, const char *subject,
+struct error *embedded_password_change(struct provider *provider, struct arena *arena, const char *subject,
                                        struct id session, struct secret password, struct secret new_password,
                                        enum provider_outcome *outcome_out)
 {
@@ -234,7 +233,7 @@ struct error *embedded_change_password(struct provider *provider, struct arena *
     *outcome_out = PROVIDER_ABSENT;
     if (!id_parse(subject, &replacing.id))
         return NULL;
-    TRY(embedded_find(replacing.embedded, arena, replacing.id, &account));
+    TRY(embedded_account_find(replacing.embedded, arena, replacing.id, &account));
     if (account == NULL)
         return NULL;
     TRY(check(replacing.embedded, arena, account, password, &right));
@@ -272,13 +271,12 @@ static struct error *set_rows(struct database *database, struct arena *arena, vo
                                database_id(replacing->id)),
                         &change));
     replacing->done = change.affected == 1;
-    return replacing->done ? embedded_end_all(replacing->embedded, arena, replacing->id, replacing->keep)
+    return replacing->done ? embedded_session_end_all(replacing->embedded, arena, replacing->id, replacing->keep)
                            : NULL;
 }
 
-struct error *embedded_set_password(struct provider *provider, struct arena *arena, const char *subject,
-                                    struct secret password, bool temporary,
-                                    enum provider_outcome *outcome_out)
+struct error *embedded_password_set(struct provider *provider, struct arena *arena, const char *subject,
+                                    struct secret password, bool temporary, enum provider_outcome *outcome_out)
 {
     struct replacing replacing = {.embedded = embedded_of(provider), .temporary = temporary};
     *outcome_out = PROVIDER_ABSENT;
@@ -299,8 +297,8 @@ static const struct statement set_invitation = {
     " password_expires_at = UTC_TIMESTAMP(3) + INTERVAL ? SECOND, updated_at = UTC_TIMESTAMP(3)"
     " WHERE id = ? AND status = 'force-change' AND password_temporary"};
 
-struct error *embedded_invite_again(struct provider *provider, struct arena *arena, const char *subject,
-                                    struct secret password, enum provider_outcome *outcome_out)
+struct error *embedded_password_invite(struct provider *provider, struct arena *arena, const char *subject,
+                                       struct secret password, enum provider_outcome *outcome_out)
 {
     struct embedded *embedded = embedded_of(provider);
     struct embedded_account *account = NULL;
@@ -310,14 +308,14 @@ struct error *embedded_invite_again(struct provider *provider, struct arena *are
     *outcome_out = PROVIDER_ABSENT;
     if (!id_parse(subject, &id))
         return NULL;
-    TRY(embedded_find(embedded, arena, id, &account));
+    TRY(embedded_account_find(embedded, arena, id, &account));
     if (account == NULL)
         return NULL;
     TRY(password_hash(arena, password, embedded->options.cost, &hash));
-    TRY(database_change(embedded->options.database, arena, &set_invitation,
-                        VALUES(database_text(hash), database_integer(embedded->options.temporary_password_seconds),
-                               database_id(id)),
-                        &change));
+    TRY(database_change(
+        embedded->options.database, arena, &set_invitation,
+        VALUES(database_text(hash), database_integer(embedded->options.temporary_password_seconds), database_id(id)),
+        &change));
     *outcome_out = change.affected == 1 ? PROVIDER_OK : PROVIDER_STATE;
     return NULL;
 }

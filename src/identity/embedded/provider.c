@@ -32,9 +32,8 @@ static const struct statement overwrite_account = {
     " updated_at = UTC_TIMESTAMP(3)"
     " WHERE id = ? AND NOT EXISTS (SELECT 1 FROM session s WHERE s.user_id = identity_account.id)"};
 
-static struct error *create(struct provider *provider, struct arena *arena,
-                            const struct provider_account *account, const char **subject_out,
-                            enum provider_outcome *outcome_out)
+static struct error *create(struct provider *provider, struct arena *arena, const struct provider_account *account,
+                            const char **subject_out, enum provider_outcome *outcome_out)
 {
     struct embedded *embedded = embedded_of(provider);
     bool temporary = account->kind == PROVIDER_INVITED;
@@ -87,8 +86,7 @@ static struct error *remove_one(struct provider *provider, struct arena *arena, 
 
 /* What became of an UPDATE of one account by its id: no row found means that there is none. */
 static struct error *update(struct embedded *embedded, struct arena *arena, const struct statement *statement,
-                            const struct database_value *values, size_t count,
-                            enum provider_outcome *outcome_out)
+                            const struct database_value *values, size_t count, enum provider_outcome *outcome_out)
 {
     struct change change;
     TRY(database_change(embedded->options.database, arena, statement, values, count, &change));
@@ -112,7 +110,7 @@ static struct error *confirm(struct provider *provider, struct arena *arena, con
     if (*outcome_out == PROVIDER_OK)
         return NULL;
     struct embedded_account *account;
-    TRY(embedded_find(embedded, arena, id, &account));
+    TRY(embedded_account_find(embedded, arena, id, &account));
     *outcome_out = account == NULL ? PROVIDER_ABSENT : PROVIDER_STATE;
     return NULL;
 }
@@ -135,14 +133,13 @@ static struct error *enable_rows(struct database *database, struct arena *arena,
                VALUES(database_boolean(enabling->enabled), database_id(enabling->id)), enabling->outcome));
     if (enabling->enabled || *enabling->outcome != PROVIDER_OK)
         return NULL;
-    return embedded_end_all(enabling->embedded, arena, enabling->id, (struct id){{0}});
+    return embedded_session_end_all(enabling->embedded, arena, enabling->id, (struct id){{0}});
 }
 
-static struct error *set_enabled(struct provider *provider, struct arena *arena, const char *subject,
-                                 bool enabled, enum provider_outcome *outcome_out)
+static struct error *set_enabled(struct provider *provider, struct arena *arena, const char *subject, bool enabled,
+                                 enum provider_outcome *outcome_out)
 {
-    struct enabling enabling = {
-        .embedded = embedded_of(provider), .enabled = enabled, .outcome = outcome_out};
+    struct enabling enabling = {.embedded = embedded_of(provider), .enabled = enabled, .outcome = outcome_out};
     *outcome_out = PROVIDER_ABSENT;
     if (!id_parse(subject, &enabling.id))
         return NULL;
@@ -155,8 +152,7 @@ static const struct statement describe_account = {
     " permissions = IF(?, ?, permissions), updated_at = UTC_TIMESTAMP(3) WHERE id = ?"};
 
 static struct error *set_attributes(struct provider *provider, struct arena *arena, const char *subject,
-                                    const struct provider_attributes *attributes,
-                                    enum provider_outcome *outcome_out)
+                                    const struct provider_attributes *attributes, enum provider_outcome *outcome_out)
 {
     struct id id;
     *outcome_out = PROVIDER_ABSENT;
@@ -165,9 +161,8 @@ static struct error *set_attributes(struct provider *provider, struct arena *are
     struct database_value verified = database_boolean(attributes->set_verified);
     return update(embedded_of(provider), arena, &describe_account,
                   VALUES(verified, database_boolean(attributes->email_verified), verified,
-                         database_boolean(attributes->phone_verified),
-                         database_boolean(attributes->set_phone), database_text(attributes->phone),
-                         database_boolean(attributes->set_permissions),
+                         database_boolean(attributes->phone_verified), database_boolean(attributes->set_phone),
+                         database_text(attributes->phone), database_boolean(attributes->set_permissions),
                          database_text(attributes->permissions), database_id(id)),
                   outcome_out);
 }
@@ -198,7 +193,7 @@ static struct error *resolve(struct provider *provider, struct arena *arena, str
 
 static void release(struct provider *provider)
 {
-    embedded_keys_free(embedded_of(provider));
+    embedded_signing_keys_free(embedded_of(provider));
     free(provider);
 }
 
@@ -207,33 +202,32 @@ static const struct provider_functions functions = {
     .joins = true,
     .create = create,
     .login = embedded_login,
-    .answer_new_password = embedded_answer_new_password,
-    .refresh = embedded_refresh,
-    .logout = embedded_logout,
-    .logout_all = embedded_logout_all,
-    .change_password = embedded_change_password,
-    .set_password = embedded_set_password,
-    .invite_again = embedded_invite_again,
+    .answer_new_password = embedded_login_answer,
+    .refresh = embedded_session_refresh,
+    .logout = embedded_session_logout,
+    .logout_all = embedded_session_logout_all,
+    .change_password = embedded_password_change,
+    .set_password = embedded_password_set,
+    .invite_again = embedded_password_invite,
     .confirm = confirm,
     .set_enabled = set_enabled,
     .set_attributes = set_attributes,
     .remove = remove_one,
     .rules = rules,
     .resolve = resolve,
-    .keys = embedded_keys_get,
-    .opens = embedded_opens,
-    .forget = embedded_forget,
-    .rotate_keys = embedded_rotate_keys,
-    .tidy = embedded_tidy,
+    .keys = embedded_signing_keys_get,
+    .opens = embedded_signing_keys_check,
+    .forget = embedded_signing_keys_forget,
+    .rotate_keys = embedded_signing_keys_rotate,
+    .tidy = embedded_session_tidy,
     .free = release,
 };
 
-struct error *embedded_new(struct arena *arena, const struct embedded_options *options,
-                           struct provider **provider_out)
+struct error *embedded_new(struct arena *arena, const struct embedded_options *options, struct provider **provider_out)
 {
     if (options->master.length < SEAL_MASTER_BYTES)
-        return error_new(arena, ERROR_INTERNAL, "the service secret has %zu bytes, not %d",
-                         options->master.length, SEAL_MASTER_BYTES);
+        return error_new(arena, ERROR_INTERNAL, "the service secret has %zu bytes, not %d", options->master.length,
+                         SEAL_MASTER_BYTES);
     if (options->access_token_seconds < 1 || options->refresh_token_seconds < 1 ||
         options->temporary_password_seconds < 1)
         return error_new(arena, ERROR_INTERNAL, "a lifetime of the embedded provider is not positive");

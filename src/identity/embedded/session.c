@@ -10,19 +10,18 @@
 #include "identity/embedded/embedded_int.h"
 #include "identity/refresh_token_int.h"
 
-_Static_assert(sizeof((struct embedded_opening *)0)->refresh_hash == DIGEST_BYTES, "one digest");
+_Static_assert(sizeof((struct embedded_new_session *)0)->refresh_token_hash == DIGEST_BYTES, "one digest");
 
 /* ---- opening ------------------------------------------------------------------------------------- */
 
 /* Signs both tokens. `session_ends` bounds them (seconds since 1970). */
-static struct error *issue(struct embedded *embedded, struct arena *arena,
-                           const struct embedded_account *account, struct id session, int64_t session_ends,
-                           struct provider_tokens *tokens_out)
+static struct error *issue(struct embedded *embedded, struct arena *arena, const struct embedded_account *account,
+                           struct id session, int64_t session_ends, struct provider_tokens *tokens_out)
 {
     const struct signing_key *key;
     char *access;
     char *identity;
-    TRY(embedded_signer(embedded, arena, &key));
+    TRY(embedded_signing_keys_signer(embedded, arena, &key));
     int64_t now = clock_now() / 1000;
     int64_t ends = now + embedded->options.access_token_seconds;
     struct token_content content = {
@@ -50,25 +49,24 @@ static struct error *issue(struct embedded *embedded, struct arena *arena,
     return NULL;
 }
 
-struct error *embedded_open_prepare(struct embedded *embedded, struct arena *arena,
-                                    const struct embedded_account *account,
-                                    struct embedded_opening *opening_out, struct provider_tokens *tokens_out)
+struct error *embedded_session_prepare(struct embedded *embedded, struct arena *arena,
+                                       const struct embedded_account *account, struct embedded_new_session *opening_out,
+                                       struct provider_tokens *tokens_out)
 {
     opening_out->user = account->id;
     opening_out->session = id_new();
     int64_t ends = clock_now() / 1000 + embedded->options.refresh_token_seconds;
     TRY(issue(embedded, arena, account, opening_out->session, ends, tokens_out));
-    tokens_out->refresh_token = refresh_new(arena, opening_out->refresh_hash);
+    tokens_out->refresh_token = refresh_token_new(arena, opening_out->refresh_token_hash);
     return NULL;
 }
 
-struct error *embedded_open_insert(struct embedded *embedded, struct arena *arena,
-                                   const struct embedded_opening *opening)
+struct error *embedded_session_insert(struct embedded *embedded, struct arena *arena,
+                                      const struct embedded_new_session *opening)
 {
     struct database *database = embedded->options.database;
-    TRY(session_insert(database, arena, opening->session, opening->user,
-                       embedded->options.refresh_token_seconds));
-    return refresh_insert(database, arena, opening->refresh_hash, opening->session);
+    TRY(session_insert(database, arena, opening->session, opening->user, embedded->options.refresh_token_seconds));
+    return refresh_token_insert(database, arena, opening->refresh_token_hash, opening->session);
 }
 
 /* ---- refreshing ---------------------------------------------------------------------------------- */
@@ -87,7 +85,7 @@ static struct error *rotate(struct refreshing *refreshing, struct arena *arena, 
 {
     const struct embedded_options *options = &refreshing->embedded->options;
     const char *successor;
-    TRY(refresh_rotate(options->database, arena, options->master, token, refreshing->presented, &successor));
+    TRY(refresh_token_rotate(options->database, arena, options->master, token, refreshing->presented, &successor));
     if (successor == NULL)
         return NULL;
     TRY(issue(refreshing->embedded, arena, account, token->session, token->session_ends, refreshing->tokens));
@@ -102,7 +100,7 @@ static struct error *refresh_rows(struct database *database, struct arena *arena
     struct refresh_token token;
     bool found = false;
     refreshing->outcome = PROVIDER_TOKEN_INVALID;
-    TRY(refresh_hold(database, arena, refreshing->hash, &token, &found));
+    TRY(refresh_token_hold(database, arena, refreshing->hash, &token, &found));
     if (!found)
         return NULL;
     if (token.spent && !token.in_grace) {
@@ -111,23 +109,23 @@ static struct error *refresh_rows(struct database *database, struct arena *arena
         return session_end(database, arena, token.session, token.user, NULL);
     }
     struct embedded_account *account;
-    TRY(embedded_find(refreshing->embedded, arena, token.user, &account));
+    TRY(embedded_account_find(refreshing->embedded, arena, token.user, &account));
     if (account == NULL || !account->enabled)
         return NULL;
     return rotate(refreshing, arena, &token, account);
 }
 
-struct error *embedded_refresh(struct provider *provider, struct arena *arena, const char *refresh_token,
-                               struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
+struct error *embedded_session_refresh(struct provider *provider, struct arena *arena, const char *refresh_token,
+                                       struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
 {
     struct refreshing refreshing = {
         .embedded = embedded_of(provider), .presented = refresh_token, .tokens = tokens_out};
     *outcome_out = PROVIDER_TOKEN_INVALID;
-    if (!refresh_hash(refresh_token, refreshing.hash))
+    if (!refresh_token_hash(refresh_token, refreshing.hash))
         return NULL;
     /* Keys may have to be read or made, which does not belong inside the transaction. */
     const struct signing_key *key;
-    TRY(embedded_signer(refreshing.embedded, arena, &key));
+    TRY(embedded_signing_keys_signer(refreshing.embedded, arena, &key));
     TRY(database_transaction(refreshing.embedded->options.database, arena, refresh_rows, &refreshing, NULL));
     *outcome_out = refreshing.outcome;
     return NULL;
@@ -142,11 +140,10 @@ static const struct statement drop_all_refresh = {
     "DELETE r FROM identity_refresh r JOIN session s ON s.id = r.session_id"
     " WHERE s.user_id = ? AND s.id <> ? AND s.ended_at IS NULL"};
 
-struct error *embedded_end_all(struct embedded *embedded, struct arena *arena, struct id user, struct id keep)
+struct error *embedded_session_end_all(struct embedded *embedded, struct arena *arena, struct id user, struct id keep)
 {
     struct database *database = embedded->options.database;
-    TRY(database_change(database, arena, &drop_all_refresh, VALUES(database_id(user), database_id(keep)),
-                        NULL));
+    TRY(database_change(database, arena, &drop_all_refresh, VALUES(database_id(user), database_id(keep)), NULL));
     return session_end_all(database, arena, user, keep, NULL);
 }
 
@@ -159,8 +156,8 @@ struct ending {
 static struct error *end_one_rows(struct database *database, struct arena *arena, void *context)
 {
     const struct ending *ending = context;
-    TRY(database_change(database, arena, &drop_refresh,
-                        VALUES(database_id(ending->session), database_id(ending->user)), NULL));
+    TRY(database_change(database, arena, &drop_refresh, VALUES(database_id(ending->session), database_id(ending->user)),
+                        NULL));
     return session_end(database, arena, ending->session, ending->user, NULL);
 }
 
@@ -168,11 +165,11 @@ static struct error *end_all_rows(struct database *database, struct arena *arena
 {
     const struct ending *ending = context;
     (void)database;
-    return embedded_end_all(ending->embedded, arena, ending->user, ending->session);
+    return embedded_session_end_all(ending->embedded, arena, ending->user, ending->session);
 }
 
-struct error *embedded_logout(struct provider *provider, struct arena *arena, const char *subject,
-                              struct id session)
+struct error *embedded_session_logout(struct provider *provider, struct arena *arena, const char *subject,
+                                      struct id session)
 {
     struct ending ending = {.embedded = embedded_of(provider), .session = session};
     if (!id_parse(subject, &ending.user))
@@ -180,7 +177,7 @@ struct error *embedded_logout(struct provider *provider, struct arena *arena, co
     return database_transaction(ending.embedded->options.database, arena, end_one_rows, &ending, NULL);
 }
 
-struct error *embedded_logout_all(struct provider *provider, struct arena *arena, const char *subject)
+struct error *embedded_session_logout_all(struct provider *provider, struct arena *arena, const char *subject)
 {
     struct ending ending = {.embedded = embedded_of(provider)};
     if (!id_parse(subject, &ending.user))
@@ -194,10 +191,10 @@ static const struct statement tidy_keys = {
     "DELETE FROM identity_signing_key WHERE retired_at < UTC_TIMESTAMP(3) - INTERVAL 1 DAY"
     " AND retired_at < UTC_TIMESTAMP(3) - INTERVAL ? SECOND"};
 
-struct error *embedded_tidy(struct provider *provider, struct arena *arena)
+struct error *embedded_session_tidy(struct provider *provider, struct arena *arena)
 {
     struct embedded *embedded = embedded_of(provider);
-    TRY(refresh_tidy(embedded->options.database, arena));
+    TRY(refresh_token_tidy(embedded->options.database, arena));
     TRY(database_change(embedded->options.database, arena, &tidy_keys,
                         VALUES(database_integer(2 * embedded->options.access_token_seconds)), NULL));
     return NULL;

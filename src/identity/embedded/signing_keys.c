@@ -84,7 +84,7 @@ static struct error *query_keys(struct embedded *embedded, struct arena *arena, 
 }
 
 /* Whether the process has in memory what was read, so that nothing need be parsed. */
-static bool unchanged(const struct embedded_keys *keys, const struct key_rows *rows)
+static bool unchanged(const struct embedded_signing_keys *keys, const struct key_rows *rows)
 {
     if (keys->arena == NULL || rows->count != key_set_count(keys->set))
         return false;
@@ -98,7 +98,7 @@ static bool unchanged(const struct embedded_keys *keys, const struct key_rows *r
 
 /* Parses all keys into `keys`, which has an arena of its own. */
 static struct error *parse_keys(struct embedded *embedded, struct arena *arena, const struct key_rows *rows,
-                                struct embedded_keys *keys)
+                                struct embedded_signing_keys *keys)
 {
     struct secret pem;
     struct signing_key *key;
@@ -111,7 +111,8 @@ static struct error *parse_keys(struct embedded *embedded, struct arena *arena, 
         if (i > 0 || row->sealed == NULL) {
             TRY(signing_key_load_public(keys->arena, kid, row->public_pem, &key));
         } else {
-            TRY(unseal(arena, embedded->options.master, seal_purpose(arena, kid), row->sealed, row->sealed_length, &pem));
+            TRY(unseal(arena, embedded->options.master, seal_purpose(arena, kid), row->sealed, row->sealed_length,
+                       &pem));
             TRY(signing_key_load_private(keys->arena, kid, pem, &key));
             keys->signer = key;
         }
@@ -133,25 +134,26 @@ static void digest_rows(struct arena *arena, const struct key_rows *rows, uint8_
 /* What was forgotten and is read again byte for byte comes back as it was parsed; the private half is always read anew. */
 static void recall_keys(struct embedded *embedded, const uint8_t digest[DIGEST_BYTES])
 {
-    struct embedded_keys *forgotten = &embedded->forgotten;
-    if (embedded->keys.arena == NULL && forgotten->arena != NULL && memcmp(forgotten->digest, digest, DIGEST_BYTES) == 0) {
+    struct embedded_signing_keys *forgotten = &embedded->forgotten;
+    if (embedded->keys.arena == NULL && forgotten->arena != NULL &&
+        memcmp(forgotten->digest, digest, DIGEST_BYTES) == 0) {
         embedded->keys = *forgotten;
         embedded->keys.signer = NULL;
         embedded->keys.asked = false;
     } else {
         arena_free(&forgotten->arena);
     }
-    *forgotten = (struct embedded_keys){.arena = NULL};
+    *forgotten = (struct embedded_signing_keys){.arena = NULL};
 }
 
 static struct error *adopt_keys(struct embedded *embedded, struct arena *arena, const struct key_rows *rows)
 {
-    struct embedded_keys *keys = &embedded->keys;
+    struct embedded_signing_keys *keys = &embedded->keys;
     uint8_t digest[DIGEST_BYTES];
     digest_rows(arena, rows, digest);
     recall_keys(embedded, digest);
     if (!unchanged(keys, rows)) {
-        struct embedded_keys fresh = *keys;
+        struct embedded_signing_keys fresh = *keys;
         fresh.arena = arena_new();
         memcpy(fresh.digest, digest, sizeof fresh.digest);
         struct error *error = parse_keys(embedded, arena, rows, &fresh);
@@ -170,10 +172,8 @@ static struct error *adopt_keys(struct embedded *embedded, struct arena *arena, 
 
 /* ---- making -------------------------------------------------------------------------------------- */
 
-static const struct statement take_lock = {
-    "SELECT GET_LOCK(SHA2(CONCAT(DATABASE(), '/signing-key'), 256), ?)"};
-static const struct statement give_lock = {
-    "SELECT RELEASE_LOCK(SHA2(CONCAT(DATABASE(), '/signing-key'), 256))"};
+static const struct statement take_lock = {"SELECT GET_LOCK(SHA2(CONCAT(DATABASE(), '/signing-key'), 256), ?)"};
+static const struct statement give_lock = {"SELECT RELEASE_LOCK(SHA2(CONCAT(DATABASE(), '/signing-key'), 256))"};
 
 static const struct statement insert_key = {
     "INSERT INTO identity_signing_key (kid, private_key_sealed, public_key) VALUES (?, ?, ?)"};
@@ -200,10 +200,10 @@ static struct error *make_key(struct embedded *embedded, struct arena *arena, st
 
 static struct error *add_key(struct database *database, struct arena *arena, const struct made_key *key)
 {
-    TRY(database_change(database, arena, &insert_key,
-                        VALUES(database_text(key->kid), database_bytes(key->sealed, key->length),
-                               database_text(key->public_pem)),
-                        NULL));
+    TRY(database_change(
+        database, arena, &insert_key,
+        VALUES(database_text(key->kid), database_bytes(key->sealed, key->length), database_text(key->public_pem)),
+        NULL));
     LOG(INFO, IDENTITY, "made a signing key", LOG_TEXT("kid", key->kid));
     return NULL;
 }
@@ -213,8 +213,8 @@ static struct error *with_lock(struct embedded *embedded, struct arena *arena,
                                struct error *(*body)(struct embedded *, struct arena *))
 {
     struct rows *rows;
-    TRY(database_query(embedded->options.database, arena, &take_lock,
-                       VALUES(database_integer(LOCK_WAIT_SECONDS)), &rows));
+    TRY(database_query(embedded->options.database, arena, &take_lock, VALUES(database_integer(LOCK_WAIT_SECONDS)),
+                       &rows));
     if (!rows_boolean(rows, 0, 0))
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "another process is making a signing key");
     struct error *error = body(embedded, arena);
@@ -242,16 +242,17 @@ static struct error *make_first(struct embedded *embedded, struct arena *arena)
  * A set holds KEY_SET_KEYS keys. One more would push out the oldest, whose tokens may still hold: nobody who came with one of
  * them would know why they were sent away.
  */
-static struct error *check_room(struct embedded *embedded, struct arena *arena)
+static struct error *check_capacity(struct embedded *embedded, struct arena *arena)
 {
     struct key_rows rows;
     TRY(query_keys(embedded, arena, &rows));
     if (rows.count < KEY_SET_KEYS)
         return NULL;
-    return error_message(error_new(arena, ERROR_INTERNAL, NULL),
-                         "There are %d keys whose tokens may still hold, and another would end those of the oldest. It goes %d s "
-                         "after it was replaced; rotate again then.",
-                         KEY_SET_KEYS, (int)(embedded->options.access_token_seconds + REREAD_SECONDS + CACHE_SECONDS));
+    return error_message(
+        error_new(arena, ERROR_INTERNAL, NULL),
+        "There are %d keys whose tokens may still hold, and another would end those of the oldest. It goes %d s "
+        "after it was replaced; rotate again then.",
+        KEY_SET_KEYS, (int)(embedded->options.access_token_seconds + REREAD_SECONDS + CACHE_SECONDS));
 }
 
 /* The change log last: its row is locked until the commit. */
@@ -267,7 +268,7 @@ static struct error *rotate_body(struct database *database, struct arena *arena,
 static struct error *make_next(struct embedded *embedded, struct arena *arena)
 {
     struct made_key key;
-    TRY(check_room(embedded, arena));
+    TRY(check_capacity(embedded, arena));
     TRY(make_key(embedded, arena, &key));
     return database_transaction(embedded->options.database, arena, rotate_body, &key, NULL);
 }
@@ -351,7 +352,7 @@ static struct error *read_cached(struct embedded *embedded, struct arena *arena)
 /* Reads where it is time to; a failure counts only when there is nothing to go on with. */
 static struct error *ensure_keys(struct embedded *embedded, struct arena *arena, bool stale)
 {
-    struct embedded_keys *keys = &embedded->keys;
+    struct embedded_signing_keys *keys = &embedded->keys;
     bool strange = false;
     bool due = keys->arena == NULL || seconds_since(keys->read_at) >= REREAD_SECONDS;
     if (stale && (!keys->asked || seconds_since(keys->asked_at) >= STRANGE_SECONDS)) {
@@ -371,8 +372,8 @@ static struct error *ensure_keys(struct embedded *embedded, struct arena *arena,
     return NULL;
 }
 
-struct error *embedded_keys_get(struct provider *provider, struct arena *arena, bool stale,
-                                const struct key_set **keys_out)
+struct error *embedded_signing_keys_get(struct provider *provider, struct arena *arena, bool stale,
+                                        const struct key_set **keys_out)
 {
     struct embedded *embedded = embedded_of(provider);
     TRY(ensure_keys(embedded, arena, stale));
@@ -380,8 +381,8 @@ struct error *embedded_keys_get(struct provider *provider, struct arena *arena, 
     return NULL;
 }
 
-struct error *embedded_signer(struct embedded *embedded, struct arena *arena,
-                              const struct signing_key **key_out)
+struct error *embedded_signing_keys_signer(struct embedded *embedded, struct arena *arena,
+                                           const struct signing_key **key_out)
 {
     /* Inside a transaction nothing is read: whoever opened it has asked before. */
     if (embedded->keys.signer == NULL || !database_in_transaction(embedded->options.database))
@@ -392,7 +393,7 @@ struct error *embedded_signer(struct embedded *embedded, struct arena *arena,
     return NULL;
 }
 
-struct error *embedded_opens(struct provider *provider, struct arena *arena)
+struct error *embedded_signing_keys_check(struct provider *provider, struct arena *arena)
 {
     struct embedded *embedded = embedded_of(provider);
     struct key_rows rows;
@@ -406,7 +407,7 @@ struct error *embedded_opens(struct provider *provider, struct arena *arena)
     return NULL;
 }
 
-void embedded_forget(struct provider *provider)
+void embedded_signing_keys_forget(struct provider *provider)
 {
     struct embedded *embedded = embedded_of(provider);
     embedded->opened = false;
@@ -414,16 +415,16 @@ void embedded_forget(struct provider *provider)
         return;
     arena_free(&embedded->forgotten.arena);
     embedded->forgotten = embedded->keys;
-    embedded->keys = (struct embedded_keys){.arena = NULL};
+    embedded->keys = (struct embedded_signing_keys){.arena = NULL};
 }
 
-void embedded_keys_free(struct embedded *embedded)
+void embedded_signing_keys_free(struct embedded *embedded)
 {
     arena_free(&embedded->keys.arena);
     arena_free(&embedded->forgotten.arena);
 }
 
-struct error *embedded_rotate_keys(struct provider *provider, struct arena *arena)
+struct error *embedded_signing_keys_rotate(struct provider *provider, struct arena *arena)
 {
     struct embedded *embedded = embedded_of(provider);
     TRY(with_lock(embedded, arena, make_next));

@@ -70,17 +70,17 @@ static void begin(struct arena *arena, const char *name, const char *method, con
 static struct error *call_once(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call,
                                const struct web_header *headers, size_t header_count)
 {
-    struct outside_answer answer;
+    struct remote_answer answer;
     const char *reason = NULL;
-    const struct web_call wire = {.method = call->method,
-                                  .url = call->url,
-                                  .headers = headers,
-                                  .header_count = header_count,
-                                  .body = call->body.length != 0 ? call->body.bytes : NULL,
-                                  .body_length = call->body.length,
-                                  .once = call->once};
-    keycloak->outside.sets_password = call->sets_password;
-    if (outside_call(&keycloak->outside, arena, &wire, &answer, &reason) != WEB_ANSWERED)
+    const struct web_call request = {.method = call->method,
+                                     .url = call->url,
+                                     .headers = headers,
+                                     .header_count = header_count,
+                                     .body = call->body.length != 0 ? call->body.bytes : NULL,
+                                     .body_length = call->body.length,
+                                     .once = call->once};
+    keycloak->remote.sets_password = call->sets_password;
+    if (remote_call(&keycloak->remote, arena, &request, &answer, &reason) != WEB_ANSWERED)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak %s: %s", call->name, reason);
     const struct document *document = answer.document;
     call->status = answer.web.status;
@@ -93,7 +93,7 @@ static struct error *call_once(struct keycloak *keycloak, struct arena *arena, s
     return NULL;
 }
 
-void keycloak_add(struct keycloak_call *call, const char *name, const char *value)
+void keycloak_form_add(struct keycloak_call *call, const char *name, const char *value)
 {
     if (call->body.length != 0)
         buffer_add_char(&call->body, '&');
@@ -106,17 +106,18 @@ static void begin_form(struct keycloak *keycloak, struct arena *arena, const cha
                        struct secret secret, struct keycloak_call *call_out)
 {
     begin(arena, endpoint, "POST", arena_format(arena, "%s/%s", keycloak->oidc, endpoint), call_out);
-    keycloak_add(call_out, "client_id", id);
-    keycloak_add(call_out, "client_secret", secret_reveal(secret));
+    keycloak_form_add(call_out, "client_id", id);
+    keycloak_form_add(call_out, "client_secret", secret_reveal(secret));
     call_out->once = true;
 }
 
-void keycloak_client(struct keycloak *keycloak, struct arena *arena, const char *endpoint, struct keycloak_call *call_out)
+void keycloak_form_begin(struct keycloak *keycloak, struct arena *arena, const char *endpoint,
+                         struct keycloak_call *call_out)
 {
     begin_form(keycloak, arena, endpoint, keycloak->options.client_id, keycloak->client_secret, call_out);
 }
 
-struct error *keycloak_client_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call)
+struct error *keycloak_form_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call)
 {
     static const struct web_header headers[] = {{"Content-Type", "application/x-www-form-urlencoded"}};
     return call_once(keycloak, arena, call, headers, 1);
@@ -124,21 +125,21 @@ struct error *keycloak_client_call(struct keycloak *keycloak, struct arena *aren
 
 /* ---- the service account -------------------------------------------------------------------------- */
 
-void keycloak_token_forget(struct keycloak *keycloak)
+void keycloak_service_token_forget(struct keycloak *keycloak)
 {
     arena_free(&keycloak->token_arena);
     keycloak->token = NULL;
 }
 
-struct error *keycloak_token_ask(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call)
+struct error *keycloak_service_token_request(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call)
 {
     int64_t now = clock_monotonic();
     int64_t seconds = 0;
-    keycloak_token_forget(keycloak);
+    keycloak_service_token_forget(keycloak);
     begin_form(keycloak, arena, "token", keycloak->options.admin_client_id, keycloak->admin_secret, call);
     call->name = "token of the service account";
-    keycloak_add(call, "grant_type", "client_credentials");
-    TRY(keycloak_client_call(keycloak, arena, call));
+    keycloak_form_add(call, "grant_type", "client_credentials");
+    TRY(keycloak_form_call(keycloak, arena, call));
     const char *token = document_text(document_member(call->answer, "access_token"));
     if (call->status != 200 || token == NULL)
         return NULL;
@@ -163,7 +164,7 @@ static const char *shared_name(const struct keycloak *keycloak, struct arena *ar
 
 static void share_token(struct keycloak *keycloak, struct arena *arena, int64_t version)
 {
-    const struct outside_options *options = &keycloak->outside.options;
+    const struct remote_options *options = &keycloak->remote.options;
     int64_t lasting = (keycloak->token_until - clock_monotonic()) / 1000;
     unsigned char *sealed;
     size_t length;
@@ -177,7 +178,7 @@ static void share_token(struct keycloak *keycloak, struct arena *arena, int64_t 
 
 static bool find_shared_token(struct keycloak *keycloak, struct arena *arena)
 {
-    const struct outside_options *options = &keycloak->outside.options;
+    const struct remote_options *options = &keycloak->remote.options;
     struct secret opened;
     void *bytes;
     size_t length;
@@ -190,10 +191,11 @@ static bool find_shared_token(struct keycloak *keycloak, struct arena *arena)
         return false;
     const char *text = secret_reveal(opened);
     const char *blank = strchr(text, ' ');
-    if (blank == NULL || !text_to_integer(arena_format(arena, "%.*s", (int)(blank - text), text), 0, INT64_MAX, &until) ||
+    if (blank == NULL ||
+        !text_to_integer(arena_format(arena, "%.*s", (int)(blank - text), text), 0, INT64_MAX, &until) ||
         until <= clock_now() || blank[1] == '\0')
         return false;
-    keycloak_token_forget(keycloak);
+    keycloak_service_token_forget(keycloak);
     keycloak->token_arena = arena_new();
     keycloak->token = arena_text(keycloak->token_arena, blank + 1);
     keycloak->token_until = clock_monotonic() + (until - clock_now()) * 1000;
@@ -203,28 +205,28 @@ static bool find_shared_token(struct keycloak *keycloak, struct arena *arena)
 static struct error *fetch_token(struct keycloak *keycloak, struct arena *arena)
 {
     struct keycloak_call call;
-    int64_t version = cache_followed(keycloak->outside.options.cache);
-    TRY(keycloak_token_ask(keycloak, arena, &call));
+    int64_t version = cache_followed(keycloak->remote.options.cache);
+    TRY(keycloak_service_token_request(keycloak, arena, &call));
     if (keycloak->token == NULL)
         return keycloak_unexpected(arena, &call);
     share_token(keycloak, arena, version);
     return NULL;
 }
 
-void keycloak_admin(struct keycloak *keycloak, struct arena *arena, const char *method, const char *path,
-                    struct keycloak_call *call_out)
+void keycloak_admin_begin(struct keycloak *keycloak, struct arena *arena, const char *method, const char *path,
+                          struct keycloak_call *call_out)
 {
     begin(arena, arena_format(arena, "%s users", method), method, arena_format(arena, "%s%s", keycloak->users, path),
           call_out);
 }
 
-void keycloak_operator(struct arena *arena, const char *method, const char *url, struct keycloak_call *call_out)
+void keycloak_url_begin(struct arena *arena, const char *method, const char *url, struct keycloak_call *call_out)
 {
     begin(arena, arena_format(arena, "%s %s", method, url), method, url, call_out);
 }
 
-struct error *keycloak_token_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call,
-                                  const char *token)
+struct error *keycloak_bearer_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call,
+                                   const char *token)
 {
     const struct web_header headers[] = {
         {"Authorization", arena_format(arena, "Bearer %s", token)},
@@ -235,22 +237,23 @@ struct error *keycloak_token_call(struct keycloak *keycloak, struct arena *arena
 
 struct error *keycloak_admin_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call)
 {
-    bool fresh = (keycloak->token == NULL || clock_monotonic() >= keycloak->token_until) && !find_shared_token(keycloak, arena);
+    bool fresh =
+        (keycloak->token == NULL || clock_monotonic() >= keycloak->token_until) && !find_shared_token(keycloak, arena);
     if (fresh)
         TRY(fetch_token(keycloak, arena));
     for (int round = 0; round < 2; round++) {
-        TRY(keycloak_token_call(keycloak, arena, call, keycloak->token));
+        TRY(keycloak_bearer_call(keycloak, arena, call, keycloak->token));
         if (call->status != 401 || fresh || round != 0)
             break;
         /* It ended before its time: the server was restarted, its keys changed. What was not taken was not done. */
         TRY(fetch_token(keycloak, arena));
     }
     if (call->status == 401)
-        keycloak_token_forget(keycloak);
+        keycloak_service_token_forget(keycloak);
     return call->status == 401 || call->status == 403 ? keycloak_unexpected(arena, call) : NULL;
 }
 
-const char *keycloak_path(struct arena *arena, const char *subject, const char *rest)
+const char *keycloak_user_path(struct arena *arena, const char *subject, const char *rest)
 {
     return arena_format(arena, "/%s%s", percent_encode(arena, subject, strlen(subject)), rest);
 }

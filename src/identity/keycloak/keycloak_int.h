@@ -12,11 +12,11 @@
 #define KEYCLOAK_VERIFY_EMAIL "VERIFY_EMAIL"       /* likewise: awaits its code */
 
 struct keycloak {
-    struct outside outside;
+    struct remote remote;
     struct keycloak_options options;
-    const char *oidc;      /* {url}/realms/{realm}/protocol/openid-connect */
-    const char *users;     /* {url}/admin/realms/{realm}/users */
-    const char *sessions;  /* {url}/admin/realms/{realm}/sessions */
+    const char *oidc;     /* {url}/realms/{realm}/protocol/openid-connect */
+    const char *users;    /* {url}/admin/realms/{realm}/users */
+    const char *sessions; /* {url}/admin/realms/{realm}/sessions */
     struct secret client_secret;
     struct secret admin_secret;
     struct arena *token_arena; /* of the next; NULL: there is none */
@@ -24,9 +24,9 @@ struct keycloak {
     int64_t token_until;       /* clock_monotonic(); 30 s before its end */
 };
 
-static inline struct keycloak *keycloak_of(struct outside *outside)
+static inline struct keycloak *keycloak_of(struct remote *remote)
 {
-    return (struct keycloak *)outside;
+    return (struct keycloak *)remote;
 }
 
 /* One call. */
@@ -35,7 +35,7 @@ struct keycloak_call {
     const char *method;
     const char *url;
     struct buffer body;
-    bool once;                     /* must not be carried out twice */
+    bool once; /* must not be carried out twice */
     bool sets_password;
     long status;
     const struct document *answer; /* NULL: not JSON, or nothing */
@@ -43,17 +43,18 @@ struct keycloak_call {
 };
 
 /* Begins a call to an end point of OpenID Connect ("token", "logout") with the login client's id and secret. */
-void keycloak_client(struct keycloak *keycloak, struct arena *arena, const char *endpoint, struct keycloak_call *call_out);
+void keycloak_form_begin(struct keycloak *keycloak, struct arena *arena, const char *endpoint,
+                         struct keycloak_call *call_out);
 
 /* Adds a field to the form. */
-void keycloak_add(struct keycloak_call *call, const char *name, const char *value);
+void keycloak_form_add(struct keycloak_call *call, const char *name, const char *value);
 
 /* Makes the call. Errors are IDENTITY_UNAVAILABLE: no answer, or a fault of the server's. */
-struct error *keycloak_client_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call);
+struct error *keycloak_form_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call);
 
 /* Begins a call about users; `path` (may be "") follows .../users. The body, where there is one, is JSON. */
-void keycloak_admin(struct keycloak *keycloak, struct arena *arena, const char *method, const char *path,
-                    struct keycloak_call *call_out);
+void keycloak_admin_begin(struct keycloak *keycloak, struct arena *arena, const char *method, const char *path,
+                          struct keycloak_call *call_out);
 
 /*
  * Makes it as the service account, whose token is fetched when neither this process nor the host's cache has one, and once more
@@ -62,12 +63,12 @@ void keycloak_admin(struct keycloak *keycloak, struct arena *arena, const char *
 struct error *keycloak_admin_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call);
 
 /* Begins a call to any address; and makes one with that access token, whatever is answered below 500. */
-void keycloak_operator(struct arena *arena, const char *method, const char *url, struct keycloak_call *call_out);
-struct error *keycloak_token_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call,
-                                  const char *token);
+void keycloak_url_begin(struct arena *arena, const char *method, const char *url, struct keycloak_call *call_out);
+struct error *keycloak_bearer_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call,
+                                   const char *token);
 
 /* "/{subject}{rest}" */
-const char *keycloak_path(struct arena *arena, const char *subject, const char *rest);
+const char *keycloak_user_path(struct arena *arena, const char *subject, const char *rest);
 
 /* Whether the answer says that there is no such user, which a wrong address does not. */
 bool keycloak_is_absent(const struct keycloak_call *call);
@@ -83,13 +84,14 @@ const char *keycloak_error_text(const struct keycloak_call *call);
 struct error *keycloak_unexpected(struct arena *arena, const struct keycloak_call *call);
 
 /* Asks for the service account's token; kept where the answer is one. */
-struct error *keycloak_token_ask(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call);
+struct error *keycloak_service_token_request(struct keycloak *keycloak, struct arena *arena,
+                                             struct keycloak_call *call);
 
 /* A function of the wire (keycloak_check.c). */
-struct error *keycloak_check(struct outside *outside, struct arena *arena);
+struct error *keycloak_check(struct remote *remote, struct arena *arena);
 
 /* Drops the service account's token. */
-void keycloak_token_forget(struct keycloak *keycloak);
+void keycloak_service_token_forget(struct keycloak *keycloak);
 
 /* ---- keycloak_user.c ------------------------------------------------------------------------------ */
 
@@ -112,7 +114,7 @@ struct error *keycloak_user_get(struct keycloak *keycloak, struct arena *arena, 
 /* The first value of an attribute; NULL: none. */
 const char *keycloak_user_attribute(const struct keycloak_user *user, const char *name);
 
-bool keycloak_user_must(const struct keycloak_user *user, const char *action);
+bool keycloak_user_requires(const struct keycloak_user *user, const char *action);
 
 /* Whether exactly the password is to be replaced and nothing else to be done. */
 bool keycloak_user_is_temporary(const struct keycloak_user *user);
@@ -121,9 +123,10 @@ bool keycloak_user_is_temporary(const struct keycloak_user *user);
  * Runs `body` while no other process does so for the same user, by a lock of the database connection's: Keycloak has no
  * condition that an update could be made under.
  */
-struct error *keycloak_locked(struct keycloak *keycloak, struct arena *arena, const char *subject,
-                              struct error *(*body)(struct keycloak *, struct arena *, const char *subject, void *context),
-                              void *context);
+struct error *keycloak_user_locked(struct keycloak *keycloak, struct arena *arena, const char *subject,
+                                   struct error *(*body)(struct keycloak *, struct arena *, const char *subject,
+                                                         void *context),
+                                   void *context);
 
 /* The user as PUT takes it, with other attributes. ABSENT or OK. */
 struct keycloak_change {
@@ -131,20 +134,22 @@ struct keycloak_change {
     const char *value; /* NULL or "": none */
 };
 struct error *keycloak_user_put(struct keycloak *keycloak, struct arena *arena, const struct keycloak_user *user,
-                                const struct keycloak_change *changes, size_t count, enum provider_outcome *outcome_out);
+                                const struct keycloak_change *changes, size_t count,
+                                enum provider_outcome *outcome_out);
 
 /* Functions of the wire. */
-struct error *keycloak_create(struct outside *outside, struct arena *arena, const struct provider_account *account,
-                              const char **subject_out, enum provider_outcome *outcome_out);
-struct error *keycloak_find(struct outside *outside, struct arena *arena, struct id user, const char *email,
-                            struct outside_found *found_out);
-struct error *keycloak_confirm(struct outside *outside, struct arena *arena, const char *subject,
-                               enum provider_outcome *outcome_out);
-struct error *keycloak_set_enabled(struct outside *outside, struct arena *arena, const char *subject, bool enabled,
-                                   enum provider_outcome *outcome_out);
-struct error *keycloak_set_attributes(struct outside *outside, struct arena *arena, const char *subject,
-                                      const struct provider_attributes *attributes, enum provider_outcome *outcome_out);
-struct error *keycloak_remove(struct outside *outside, struct arena *arena, const char *subject);
+struct error *keycloak_user_create(struct remote *remote, struct arena *arena, const struct provider_account *account,
+                                   const char **subject_out, enum provider_outcome *outcome_out);
+struct error *keycloak_user_find(struct remote *remote, struct arena *arena, struct id user, const char *email,
+                                 struct remote_account *found_out);
+struct error *keycloak_user_confirm(struct remote *remote, struct arena *arena, const char *subject,
+                                    enum provider_outcome *outcome_out);
+struct error *keycloak_user_set_enabled(struct remote *remote, struct arena *arena, const char *subject, bool enabled,
+                                        enum provider_outcome *outcome_out);
+struct error *keycloak_user_set_attributes(struct remote *remote, struct arena *arena, const char *subject,
+                                           const struct provider_attributes *attributes,
+                                           enum provider_outcome *outcome_out);
+struct error *keycloak_user_remove(struct remote *remote, struct arena *arena, const char *subject);
 
 /* ---- grant.c --------------------------------------------------------------------------------------- */
 
@@ -154,43 +159,44 @@ enum keycloak_password {
     KEYCLOAK_PASSWORD_PENDING /* right, and the account requires actions first */
 };
 
-void keycloak_read_grant(const struct keycloak_call *call, struct outside_grant *grant_out);
+void keycloak_grant_read(const struct keycloak_call *call, struct remote_grant *grant_out);
 
 /* Whether the token end point speaks of what was sent and not of a client or grant that the operator set up wrongly. */
-bool keycloak_is_invalid_grant(const struct keycloak_call *call);
+bool keycloak_grant_is_invalid(const struct keycloak_call *call);
 
 /* What the password is worth for that name; *grant_out is filled where it is KEYCLOAK_PASSWORD_RIGHT. */
-struct error *keycloak_try_password(struct keycloak *keycloak, struct arena *arena, const char *username,
-                                    struct secret password, struct outside_grant *grant_out,
-                                    enum keycloak_password *result_out);
+struct error *keycloak_grant_try_password(struct keycloak *keycloak, struct arena *arena, const char *username,
+                                          struct secret password, struct remote_grant *grant_out,
+                                          enum keycloak_password *result_out);
 
 /* ---- login.c, password.c, session.c ----------------------------------------------------------------- */
 
 /* Ends the session of a refresh token. One that has ended is no error. */
-struct error *keycloak_end_session(struct keycloak *keycloak, struct arena *arena, struct secret refresh_token);
+struct error *keycloak_session_end(struct keycloak *keycloak, struct arena *arena, struct secret refresh_token);
 
 /* OK, ABSENT, PASSWORD_REFUSED. */
-struct error *keycloak_reset(struct keycloak *keycloak, struct arena *arena, const char *subject, struct secret password,
-                             bool temporary, enum provider_outcome *outcome_out);
-struct error *keycloak_end_sessions(struct keycloak *keycloak, struct arena *arena, const char *subject);
+struct error *keycloak_password_reset(struct keycloak *keycloak, struct arena *arena, const char *subject,
+                                      struct secret password, bool temporary, enum provider_outcome *outcome_out);
+struct error *keycloak_session_end_all(struct keycloak *keycloak, struct arena *arena, const char *subject);
 
 /* Functions of the wire. */
-struct error *keycloak_login(struct outside *outside, struct arena *arena, const struct provider_login *attempt,
-                             struct outside_grant *grant_out, const char **proof_out,
+struct error *keycloak_login(struct remote *remote, struct arena *arena, const struct provider_login *attempt,
+                             struct remote_grant *grant_out, const char **proof_out,
                              enum provider_outcome *outcome_out);
-struct error *keycloak_answer(struct outside *outside, struct arena *arena, const struct provider_challenge *challenge,
-                              struct secret new_password, struct outside_grant *grant_out,
-                              enum provider_outcome *outcome_out);
-struct error *keycloak_refresh(struct outside *outside, struct arena *arena, const char *subject,
-                               struct secret refresh_token, struct outside_grant *grant_out,
-                               enum provider_outcome *outcome_out);
-struct error *keycloak_revoke(struct outside *outside, struct arena *arena, struct secret refresh_token);
-struct error *keycloak_end_others(struct outside *outside, struct arena *arena, const char *subject, struct id keep);
-struct error *keycloak_sign_out(struct outside *outside, struct arena *arena, const char *subject);
-struct error *keycloak_change_password(struct outside *outside, struct arena *arena, const char *subject,
+struct error *keycloak_login_answer(struct remote *remote, struct arena *arena,
+                                    const struct provider_challenge *challenge, struct secret new_password,
+                                    struct remote_grant *grant_out, enum provider_outcome *outcome_out);
+struct error *keycloak_session_refresh(struct remote *remote, struct arena *arena, const char *subject,
+                                       struct secret refresh_token, struct remote_grant *grant_out,
+                                       enum provider_outcome *outcome_out);
+struct error *keycloak_session_revoke(struct remote *remote, struct arena *arena, struct secret refresh_token);
+struct error *keycloak_session_end_others(struct remote *remote, struct arena *arena, const char *subject,
+                                          struct id keep);
+struct error *keycloak_session_sign_out(struct remote *remote, struct arena *arena, const char *subject);
+struct error *keycloak_password_change(struct remote *remote, struct arena *arena, const char *subject,
                                        struct secret password, struct secret new_password,
                                        enum provider_outcome *outcome_out);
-struct error *keycloak_set_password(struct outside *outside, struct arena *arena, const char *subject,
+struct error *keycloak_password_set(struct remote *remote, struct arena *arena, const char *subject,
                                     struct secret password, bool temporary, enum provider_outcome *outcome_out);
 
 #endif

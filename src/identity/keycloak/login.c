@@ -14,19 +14,21 @@
  * What the required actions of an account make of a right password. Where there are none it is the realm that lacks
  * something (a complete profile?), and of everybody.
  */
-static struct error *judge_pending(struct arena *arena, const struct keycloak_user *user,
-                                   enum provider_outcome *outcome_out)
+static struct error *outcome_of_pending(struct arena *arena, const struct keycloak_user *user,
+                                        enum provider_outcome *outcome_out)
 {
-    bool both = keycloak_user_must(user, KEYCLOAK_VERIFY_EMAIL) && keycloak_user_must(user, KEYCLOAK_UPDATE_PASSWORD);
+    bool both =
+        keycloak_user_requires(user, KEYCLOAK_VERIFY_EMAIL) && keycloak_user_requires(user, KEYCLOAK_UPDATE_PASSWORD);
     if (user->actions.count == 0)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak: the realm does not let the account in as it is");
     if (keycloak_user_is_temporary(user))
         *outcome_out = PROVIDER_NEW_PASSWORD_REQUIRED;
-    else if (keycloak_user_must(user, KEYCLOAK_VERIFY_EMAIL) && user->actions.count == (both ? 2 : 1))
+    else if (keycloak_user_requires(user, KEYCLOAK_VERIFY_EMAIL) && user->actions.count == (both ? 2 : 1))
         *outcome_out = PROVIDER_UNCONFIRMED;
     else {
         *outcome_out = PROVIDER_DISABLED;
-        LOG(WARN, IDENTITY, "keycloak requires of an account what cannot be done here; until it is done there nobody signs in to it",
+        LOG(WARN, IDENTITY,
+            "keycloak requires of an account what cannot be done here; until it is done there nobody signs in to it",
             LOG_TEXT("subject", user->id), LOG_TEXT("actions", text_list_join(arena, &user->actions, ", ")));
     }
     return NULL;
@@ -48,18 +50,18 @@ static void find_other_name(struct keycloak *keycloak, struct arena *arena, cons
 {
     struct keycloak_user user = {0};
     *name_out = NULL;
-    struct error *error = keycloak_user_get(keycloak, arena, subject != NULL ? subject : id_text(arena, id_new()), &user);
+    struct error *error =
+        keycloak_user_get(keycloak, arena, subject != NULL ? subject : id_text(arena, id_new()), &user);
     if (error != NULL)
         LOG(WARN, IDENTITY, "an account's name at keycloak could not be looked up", LOG_TEXT("detail", error->detail));
     else if (user.id != NULL && subject != NULL && !is_named(arena, &user, name))
         *name_out = user.username;
 }
 
-struct error *keycloak_login(struct outside *outside, struct arena *arena, const struct provider_login *attempt,
-                             struct outside_grant *grant_out, const char **proof_out,
-                             enum provider_outcome *outcome_out)
+struct error *keycloak_login(struct remote *remote, struct arena *arena, const struct provider_login *attempt,
+                             struct remote_grant *grant_out, const char **proof_out, enum provider_outcome *outcome_out)
 {
-    struct keycloak *keycloak = keycloak_of(outside);
+    struct keycloak *keycloak = keycloak_of(remote);
     struct keycloak_user user = {0};
     enum keycloak_password result;
     const char *name = attempt->email;
@@ -70,12 +72,12 @@ struct error *keycloak_login(struct outside *outside, struct arena *arena, const
     }
     if (name == NULL)
         name = id_text(arena, id_new());
-    TRY(keycloak_try_password(keycloak, arena, name, attempt->password, grant_out, &result));
+    TRY(keycloak_grant_try_password(keycloak, arena, name, attempt->password, grant_out, &result));
     if (result == KEYCLOAK_PASSWORD_WRONG && user.id == NULL) {
         const char *other;
         find_other_name(keycloak, arena, attempt->subject, name, &other);
         if (other != NULL)
-            TRY(keycloak_try_password(keycloak, arena, name = other, attempt->password, grant_out, &result));
+            TRY(keycloak_grant_try_password(keycloak, arena, name = other, attempt->password, grant_out, &result));
     }
     if (result == KEYCLOAK_PASSWORD_WRONG || attempt->subject == NULL)
         return NULL;
@@ -87,30 +89,30 @@ struct error *keycloak_login(struct outside *outside, struct arena *arena, const
     if (user.id == NULL || !is_named(arena, &user, name))
         return NULL;
     *proof_out = user.username;
-    return judge_pending(arena, &user, outcome_out);
+    return outcome_of_pending(arena, &user, outcome_out);
 }
 
 /* ---- the first login's second step ---------------------------------------------------------------- */
 
 /* Of several answers the second finds the password replaced. */
-struct error *keycloak_answer(struct outside *outside, struct arena *arena, const struct provider_challenge *challenge,
-                              struct secret new_password, struct outside_grant *grant_out,
-                              enum provider_outcome *outcome_out)
+struct error *keycloak_login_answer(struct remote *remote, struct arena *arena,
+                                    const struct provider_challenge *challenge, struct secret new_password,
+                                    struct remote_grant *grant_out, enum provider_outcome *outcome_out)
 {
-    struct keycloak *keycloak = keycloak_of(outside);
+    struct keycloak *keycloak = keycloak_of(remote);
     struct keycloak_user user;
     enum keycloak_password result;
     *outcome_out = PROVIDER_CHALLENGE_SPENT;
-    TRY(keycloak_try_password(keycloak, arena, challenge->proof, challenge->password, grant_out, &result));
+    TRY(keycloak_grant_try_password(keycloak, arena, challenge->proof, challenge->password, grant_out, &result));
     if (result != KEYCLOAK_PASSWORD_PENDING)
         return NULL;
     TRY(keycloak_user_get(keycloak, arena, challenge->subject, &user));
     if (user.id == NULL || !keycloak_user_is_temporary(&user))
         return NULL;
-    TRY(keycloak_reset(keycloak, arena, challenge->subject, new_password, false, outcome_out));
+    TRY(keycloak_password_reset(keycloak, arena, challenge->subject, new_password, false, outcome_out));
     if (*outcome_out != PROVIDER_OK)
         return NULL;
-    TRY(keycloak_try_password(keycloak, arena, challenge->proof, new_password, grant_out, &result));
+    TRY(keycloak_grant_try_password(keycloak, arena, challenge->proof, new_password, grant_out, &result));
     if (result == KEYCLOAK_PASSWORD_RIGHT)
         return NULL;
     return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak does not take the password that was just set");

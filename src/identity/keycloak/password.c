@@ -2,11 +2,11 @@
 /* Passwords at Keycloak: set anew, and changed by whoever knows the one until now. */
 #include "identity/keycloak/keycloak_int.h"
 
-struct error *keycloak_reset(struct keycloak *keycloak, struct arena *arena, const char *subject, struct secret password,
-                             bool temporary, enum provider_outcome *outcome_out)
+struct error *keycloak_password_reset(struct keycloak *keycloak, struct arena *arena, const char *subject,
+                                      struct secret password, bool temporary, enum provider_outcome *outcome_out)
 {
     struct keycloak_call call;
-    keycloak_admin(keycloak, arena, "PUT", keycloak_path(arena, subject, "/reset-password"), &call);
+    keycloak_admin_begin(keycloak, arena, "PUT", keycloak_user_path(arena, subject, "/reset-password"), &call);
     call.sets_password = true;
     buffer_add_text(&call.body, "{\"type\":\"password\",\"value\":");
     buffer_add_json_text(&call.body, secret_reveal(password));
@@ -36,41 +36,42 @@ struct changing {
 static struct error *change(struct keycloak *keycloak, struct arena *arena, const char *subject, void *context)
 {
     struct changing *changing = context;
-    struct outside_grant grant = {0};
+    struct remote_grant grant = {0};
     struct keycloak_user user;
     enum keycloak_password result;
     TRY(keycloak_user_get(keycloak, arena, subject, &user));
     *changing->outcome = PROVIDER_ABSENT;
     if (user.id == NULL)
         return NULL;
-    TRY(keycloak_try_password(keycloak, arena, user.username, changing->password, &grant, &result));
+    TRY(keycloak_grant_try_password(keycloak, arena, user.username, changing->password, &grant, &result));
     *changing->outcome = PROVIDER_BAD_CREDENTIALS;
     /* Actions that are pending keep nobody from another password. */
     if (result == KEYCLOAK_PASSWORD_WRONG)
         return NULL;
     if (grant.refresh_token.bytes != NULL)
-        TRY(keycloak_end_session(keycloak, arena, grant.refresh_token));
-    return keycloak_reset(keycloak, arena, subject, changing->new_password, false, changing->outcome);
+        TRY(keycloak_session_end(keycloak, arena, grant.refresh_token));
+    return keycloak_password_reset(keycloak, arena, subject, changing->new_password, false, changing->outcome);
 }
 
-struct error *keycloak_change_password(struct outside *outside, struct arena *arena, const char *subject,
+struct error *keycloak_password_change(struct remote *remote, struct arena *arena, const char *subject,
                                        struct secret password, struct secret new_password,
                                        enum provider_outcome *outcome_out)
 {
     struct changing changing = {.password = password, .new_password = new_password, .outcome = outcome_out};
-    return keycloak_locked(keycloak_of(outside), arena, subject, change, &changing);
+    return keycloak_user_locked(keycloak_of(remote), arena, subject, change, &changing);
 }
 
 static struct error *set(struct keycloak *keycloak, struct arena *arena, const char *subject, void *context)
 {
     struct changing *changing = context;
-    return keycloak_reset(keycloak, arena, subject, changing->new_password, changing->temporary, changing->outcome);
+    return keycloak_password_reset(keycloak, arena, subject, changing->new_password, changing->temporary,
+                                   changing->outcome);
 }
 
-struct error *keycloak_set_password(struct outside *outside, struct arena *arena, const char *subject,
+struct error *keycloak_password_set(struct remote *remote, struct arena *arena, const char *subject,
                                     struct secret password, bool temporary, enum provider_outcome *outcome_out)
 {
-    struct keycloak *keycloak = keycloak_of(outside);
+    struct keycloak *keycloak = keycloak_of(remote);
     struct changing changing = {.new_password = password, .temporary = temporary, .outcome = outcome_out};
-    return keycloak_locked(keycloak, arena, subject, set, &changing);
+    return keycloak_user_locked(keycloak, arena, subject, set, &changing);
 }

@@ -13,10 +13,10 @@
  * Access tokens are told from others by typ, and the client they were given to is azp: aud names the services behind it
  * ("account").
  */
-static void rules(struct outside *outside, struct token_rules *rules_out)
+static void rules(struct remote *remote, struct token_rules *rules_out)
 {
     static const char *const names[] = {"sid", NULL};
-    const struct keycloak *keycloak = keycloak_of(outside);
+    const struct keycloak *keycloak = keycloak_of(remote);
     rules_out->issuer = keycloak->options.issuer;
     rules_out->audience = keycloak->options.client_id;
     rules_out->audience_claim = "azp";
@@ -25,51 +25,51 @@ static void rules(struct outside *outside, struct token_rules *rules_out)
     rules_out->session_names = names;
 }
 
-static const char *keys_url(struct outside *outside)
+static const char *keys_url(struct remote *remote)
 {
-    return keycloak_of(outside)->options.keys_url;
+    return keycloak_of(remote)->options.keys_url;
 }
 
 /* ---- secrets -------------------------------------------------------------------------------------- */
 
-static struct error *read_secrets(struct outside *outside, struct arena *arena)
+static struct error *read_secrets(struct remote *remote, struct arena *arena)
 {
-    struct keycloak *keycloak = keycloak_of(outside);
-    const struct outside_secret secrets[] = {
+    struct keycloak *keycloak = keycloak_of(remote);
+    const struct remote_secret secrets[] = {
         {keycloak->options.client_secret_file, &keycloak->client_secret},
         {keycloak->options.admin_client_secret_file, &keycloak->admin_secret},
     };
-    keycloak_token_forget(keycloak);
-    return outside_read_secrets(outside, arena, secrets, sizeof secrets / sizeof *secrets);
+    keycloak_service_token_forget(keycloak);
+    return remote_read_secrets(remote, arena, secrets, sizeof secrets / sizeof *secrets);
 }
 
-static void release(struct outside *outside)
+static void release(struct remote *remote)
 {
-    struct keycloak *keycloak = keycloak_of(outside);
-    keycloak_token_forget(keycloak);
+    struct keycloak *keycloak = keycloak_of(remote);
+    keycloak_service_token_forget(keycloak);
     free(keycloak);
 }
 
 /* ---- the wire ------------------------------------------------------------------------------------- */
 
-static const struct outside_wire wire = {
+static const struct remote_driver driver = {
     .name = "keycloak",
     .rules = rules,
     .keys_url = keys_url,
-    .create = keycloak_create,
-    .find = keycloak_find,
+    .create = keycloak_user_create,
+    .find = keycloak_user_find,
     .login = keycloak_login,
-    .answer = keycloak_answer,
-    .refresh = keycloak_refresh,
-    .revoke = keycloak_revoke,
-    .sign_out = keycloak_sign_out,
-    .end_others = keycloak_end_others,
-    .change_password = keycloak_change_password,
-    .set_password = keycloak_set_password,
-    .confirm = keycloak_confirm,
-    .set_enabled = keycloak_set_enabled,
-    .set_attributes = keycloak_set_attributes,
-    .remove = keycloak_remove,
+    .answer = keycloak_login_answer,
+    .refresh = keycloak_session_refresh,
+    .revoke = keycloak_session_revoke,
+    .sign_out = keycloak_session_sign_out,
+    .end_others = keycloak_session_end_others,
+    .change_password = keycloak_password_change,
+    .set_password = keycloak_password_set,
+    .confirm = keycloak_user_confirm,
+    .set_enabled = keycloak_user_set_enabled,
+    .set_attributes = keycloak_user_set_attributes,
+    .remove = keycloak_user_remove,
     .check = keycloak_check,
     .read_secrets = read_secrets,
     .free = release,
@@ -84,16 +84,16 @@ static void set_addresses(struct keycloak *keycloak, struct arena *own)
     keycloak->users = arena_format(own, "%s/admin/realms/%s/users", keycloak->options.url, realm);
 }
 
-struct error *keycloak_new(struct arena *arena, const struct outside_options *outside,
+struct error *keycloak_new(struct arena *arena, const struct remote_options *remote,
                            const struct keycloak_options *options, struct provider **provider_out)
 {
-    TRY(outside_check_address(arena, &wire, "url", options->url));
-    TRY(outside_check_address(arena, &wire, "jwks_url", options->keys_url));
+    TRY(remote_check_address(arena, &driver, "url", options->url));
+    TRY(remote_check_address(arena, &driver, "jwks_url", options->keys_url));
     struct keycloak *keycloak = calloc(1, sizeof *keycloak);
     if (keycloak == NULL)
         abort();
-    struct error *error = outside_open(&keycloak->outside, &wire, outside);
-    struct arena *own = keycloak->outside.arena;
+    struct error *error = remote_init(&keycloak->remote, &driver, remote);
+    struct arena *own = keycloak->remote.arena;
     keycloak->options = (struct keycloak_options){
         .url = arena_text(own, options->url),
         .realm = arena_text(own, options->realm),
@@ -105,5 +105,5 @@ struct error *keycloak_new(struct arena *arena, const struct outside_options *ou
         .admin_client_secret_file = arena_text(own, options->admin_client_secret_file),
     };
     set_addresses(keycloak, own);
-    return outside_ready(&keycloak->outside, arena, error, provider_out);
+    return remote_ready(&keycloak->remote, arena, error, provider_out);
 }

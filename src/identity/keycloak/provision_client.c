@@ -7,13 +7,13 @@
 #include "identity/keycloak/provision_int.h"
 
 /* Keycloak's own id of a client; NULL: there is none of that name. */
-static struct error *find(struct keycloak_setup *task, struct arena *arena, const char *name,
+static struct error *find(struct keycloak_provision *task, struct arena *arena, const char *name,
                           const struct document **client_out)
 {
     const struct document *list = NULL;
     *client_out = NULL;
     const char *path = arena_format(arena, "/clients?clientId=%s", percent_encode(arena, name, strlen(name)));
-    TRY(keycloak_setup_call(task, arena, "GET", path, NULL, &list));
+    TRY(keycloak_provision_call(task, arena, "GET", path, NULL, &list));
     for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
         const char *found = document_text(document_member(one, "clientId"));
         if (found != NULL && strcmp(found, name) == 0)
@@ -23,53 +23,57 @@ static struct error *find(struct keycloak_setup *task, struct arena *arena, cons
 }
 
 /* A secret that the file holds already becomes the client's. */
-static struct error *make(struct keycloak_setup *task, struct arena *arena, const struct keycloak_client *client)
+static struct error *make(struct keycloak_provision *task, struct arena *arena, const struct keycloak_client *client)
 {
-    struct wanted wanted = {.count = 0};
+    struct merge_patch merge_patch = {.count = 0};
     struct secret secret = {0};
     bool found = false;
-    TRY(setup_read_secret(arena, client->secret_file, &secret, &found));
-    wanted_add(&wanted, "clientId", keycloak_json_text(arena, client->id));
-    wanted_add(&wanted, "protocol", "\"openid-connect\"");
-    keycloak_wanted_client(client, NULL, &wanted);
+    TRY(provision_read_secret(arena, client->secret_file, &secret, &found));
+    merge_patch_add(&merge_patch, "clientId", json_text(arena, client->id));
+    merge_patch_add(&merge_patch, "protocol", "\"openid-connect\"");
+    keycloak_wanted_client(client, NULL, &merge_patch);
     if (found)
-        wanted_add(&wanted, "secret", keycloak_json_text(arena, secret_reveal(secret)));
-    TRY(keycloak_setup_call(task, arena, "POST", "/clients", wanted_merge(arena, &wanted, NULL, NULL), NULL));
-    setup_tell(task->setup, arena, PROVIDER_DEED_MADE, "the client %s", client->id);
+        merge_patch_add(&merge_patch, "secret", json_text(arena, secret_reveal(secret)));
+    TRY(keycloak_provision_call(task, arena, "POST", "/clients", merge_patch_apply(arena, &merge_patch, NULL, NULL),
+                                NULL));
+    provision_tell(task->provision, arena, PROVISION_MADE, "the client %s", client->id);
     return NULL;
 }
 
-static struct error *mend(struct keycloak_setup *task, struct arena *arena, const struct keycloak_client *client,
-                          const struct document *old, const char *path)
+static struct error *update_if_wrong(struct keycloak_provision *task, struct arena *arena,
+                                     const struct keycloak_client *client, const struct document *old, const char *path)
 {
-    struct wanted wanted = {.count = 0};
-    keycloak_wanted_client(client, old, &wanted);
-    if (wanted.count == 0) {
-        setup_tell(task->setup, arena, PROVIDER_DEED_LEFT, "the client %s", client->id);
+    struct merge_patch merge_patch = {.count = 0};
+    keycloak_wanted_client(client, old, &merge_patch);
+    if (merge_patch.count == 0) {
+        provision_tell(task->provision, arena, PROVISION_UNCHANGED, "the client %s", client->id);
         return NULL;
     }
-    TRY(keycloak_setup_call(task, arena, "PUT", path, wanted_merge(arena, &wanted, old, NULL), NULL));
-    setup_tell(task->setup, arena, PROVIDER_DEED_CHANGED, "the client %s: %s", client->id, wanted_names(arena, &wanted));
+    TRY(keycloak_provision_call(task, arena, "PUT", path, merge_patch_apply(arena, &merge_patch, old, NULL), NULL));
+    provision_tell(task->provision, arena, PROVISION_CHANGED, "the client %s: %s", client->id,
+                   merge_patch_names(arena, &merge_patch));
     return NULL;
 }
 
-static struct error *keep_secret(struct keycloak_setup *task, struct arena *arena, const struct keycloak_client *client,
-                                 const char *path)
+static struct error *store_secret(struct keycloak_provision *task, struct arena *arena,
+                                  const struct keycloak_client *client, const char *path)
 {
     const struct document *answer = NULL;
     const char *at = arena_format(arena, "%s/client-secret", path);
-    TRY(keycloak_setup_call(task, arena, "GET", at, NULL, &answer));
+    TRY(keycloak_provision_call(task, arena, "GET", at, NULL, &answer));
     const char *secret = document_text(document_member(answer, "value"));
     if (secret == NULL) {
-        TRY(keycloak_setup_call(task, arena, "POST", at, NULL, &answer));
+        TRY(keycloak_provision_call(task, arena, "POST", at, NULL, &answer));
         secret = document_text(document_member(answer, "value"));
     }
     if (secret == NULL)
-        return error_message(error_plain(arena, ERROR_IDENTITY_UNAVAILABLE), "Keycloak does not tell the secret of the client %s.",
-                             client->id);
-    if (task->setup->show_secrets)
-        setup_tell(task->setup, arena, PROVIDER_DEED_LEFT, "the secret of the client %s is %s", client->id, secret);
-    return setup_keep_secret(task->setup, arena, arena_format(arena, "the client %s", client->id), client->secret_file, secret);
+        return error_message(error_plain(arena, ERROR_IDENTITY_UNAVAILABLE),
+                             "Keycloak does not tell the secret of the client %s.", client->id);
+    if (task->provision->show_secrets)
+        provision_tell(task->provision, arena, PROVISION_UNCHANGED, "the secret of the client %s is %s", client->id,
+                       secret);
+    return provision_store_secret(task->provision, arena, arena_format(arena, "the client %s", client->id),
+                                  client->secret_file, secret);
 }
 
 /* ---- rights --------------------------------------------------------------------------------------- */
@@ -95,51 +99,56 @@ static bool is_harmless(const char *name)
 }
 
 /* More than is needed is the operator's to take away: others may rely on it. */
-static void tell_surplus(struct keycloak_setup *task, struct arena *arena, const struct keycloak_client *client,
+static void tell_surplus(struct keycloak_provision *task, struct arena *arena, const struct keycloak_client *client,
                          const struct document *held)
 {
     for (const struct document *one = document_first(held); one != NULL; one = document_next(one)) {
         const char *name = document_text(document_member(one, "name"));
         if (name != NULL && !is_harmless(name))
-            setup_tell(task->setup, arena, PROVIDER_DEED_WRONG,
-                       "the service account of %s has the role %s, which Gatehouse does not need: take it away", client->id, name);
+            provision_tell(task->provision, arena, PROVISION_WRONG,
+                           "the service account of %s has the role %s, which Gatehouse does not need: take it away",
+                           client->id, name);
     }
 }
 
-static struct error *give_roles(struct keycloak_setup *task, struct arena *arena, const struct keycloak_client *client,
-                                const char *mappings, const char *management)
+static struct error *give_roles(struct keycloak_provision *task, struct arena *arena,
+                                const struct keycloak_client *client, const char *mappings, const char *management)
 {
     const struct document *held = NULL, *known = NULL;
     struct buffer json;
     struct buffer names;
     buffer_init(&json, arena);
     buffer_init(&names, arena);
-    TRY(keycloak_setup_call(task, arena, "GET", mappings, NULL, &held));
-    TRY(keycloak_setup_call(task, arena, "GET", arena_format(arena, "/clients/%s/roles", management), NULL, &known));
+    TRY(keycloak_provision_call(task, arena, "GET", mappings, NULL, &held));
+    TRY(keycloak_provision_call(task, arena, "GET", arena_format(arena, "/clients/%s/roles", management), NULL,
+                                &known));
     tell_surplus(task, arena, client, held);
-    for (size_t i = 0; keycloak_setup_roles[i] != NULL; i++) {
-        const struct document *role = role_of(known, keycloak_setup_roles[i]);
-        if (role == NULL || role_of(held, keycloak_setup_roles[i]) != NULL)
+    for (size_t i = 0; keycloak_wanted_roles[i] != NULL; i++) {
+        const struct document *role = role_of(known, keycloak_wanted_roles[i]);
+        if (role == NULL || role_of(held, keycloak_wanted_roles[i]) != NULL)
             continue;
         buffer_add_char(&json, json.length == 0 ? '[' : ',');
         document_write(role, -1, &json);
-        buffer_add_format(&names, "%s%s", names.length == 0 ? "" : ", ", keycloak_setup_roles[i]);
+        buffer_add_format(&names, "%s%s", names.length == 0 ? "" : ", ", keycloak_wanted_roles[i]);
     }
     if (json.length == 0) {
-        setup_tell(task->setup, arena, PROVIDER_DEED_LEFT, "the roles of the service account of %s", client->id);
+        provision_tell(task->provision, arena, PROVISION_UNCHANGED, "the roles of the service account of %s",
+                       client->id);
         return NULL;
     }
     buffer_add_char(&json, ']');
-    TRY(keycloak_setup_call(task, arena, "POST", mappings, json.bytes, NULL));
-    setup_tell(task->setup, arena, PROVIDER_DEED_CHANGED, "the roles of the service account of %s: %s", client->id, names.bytes);
+    TRY(keycloak_provision_call(task, arena, "POST", mappings, json.bytes, NULL));
+    provision_tell(task->provision, arena, PROVISION_CHANGED, "the roles of the service account of %s: %s", client->id,
+                   names.bytes);
     return NULL;
 }
 
-static struct error *mend_rights(struct keycloak_setup *task, struct arena *arena, const struct keycloak_client *client,
-                                 const char *path)
+static struct error *ensure_roles(struct keycloak_provision *task, struct arena *arena,
+                                  const struct keycloak_client *client, const char *path)
 {
     const struct document *account = NULL, *management = NULL;
-    TRY(keycloak_setup_call(task, arena, "GET", arena_format(arena, "%s/service-account-user", path), NULL, &account));
+    TRY(keycloak_provision_call(task, arena, "GET", arena_format(arena, "%s/service-account-user", path), NULL,
+                                &account));
     TRY(find(task, arena, KEYCLOAK_MANAGEMENT, &management));
     const char *user = document_text(document_member(account, "id"));
     const char *id = document_text(document_member(management, "id"));
@@ -149,7 +158,8 @@ static struct error *mend_rights(struct keycloak_setup *task, struct arena *aren
     return give_roles(task, arena, client, arena_format(arena, "/users/%s/role-mappings/clients/%s", user, id), id);
 }
 
-struct error *keycloak_setup_client(struct keycloak_setup *task, struct arena *arena, const struct keycloak_client *client)
+struct error *keycloak_provision_client(struct keycloak_provision *task, struct arena *arena,
+                                        const struct keycloak_client *client)
 {
     const struct document *found;
     TRY(find(task, arena, client->id, &found));
@@ -160,10 +170,11 @@ struct error *keycloak_setup_client(struct keycloak_setup *task, struct arena *a
     }
     const char *id = document_text(document_member(found, "id"));
     if (id == NULL)
-        return error_message(error_plain(arena, ERROR_IDENTITY_UNAVAILABLE), "Keycloak does not tell the client %s.", client->id);
+        return error_message(error_plain(arena, ERROR_IDENTITY_UNAVAILABLE), "Keycloak does not tell the client %s.",
+                             client->id);
     const char *path = arena_format(arena, "/clients/%s", id);
     if (!made)
-        TRY(mend(task, arena, client, found, path));
-    TRY(keep_secret(task, arena, client, path));
-    return client->manages ? mend_rights(task, arena, client, path) : NULL;
+        TRY(update_if_wrong(task, arena, client, found, path));
+    TRY(store_secret(task, arena, client, path));
+    return client->manages ? ensure_roles(task, arena, client, path) : NULL;
 }

@@ -6,9 +6,9 @@
 #include "base/configuration.h"
 #include "identity/keycloak/provision_int.h"
 
-const char *const keycloak_setup_roles[] = {"manage-users", NULL};
+const char *const keycloak_wanted_roles[] = {"manage-users", NULL};
 
-const char *keycloak_json_text(struct arena *arena, const char *text)
+const char *json_text(struct arena *arena, const char *text)
 {
     struct buffer buffer;
     buffer_init(&buffer, arena);
@@ -20,36 +20,36 @@ const char *keycloak_json_text(struct arena *arena, const char *text)
 
 /* for all of it: the administrator's token lives a minute */
 
-const char *keycloak_setup_realm_name(const struct configuration *configuration)
+const char *keycloak_wanted_realm_name(const struct configuration *configuration)
 {
-    return configuration->keycloak.realm != NULL ? configuration->keycloak.realm : KEYCLOAK_SETUP_REALM;
+    return configuration->keycloak.realm != NULL ? configuration->keycloak.realm : KEYCLOAK_DEFAULT_REALM;
 }
 
-void keycloak_setup_clients(const struct configuration *configuration, struct keycloak_client clients_out[2])
+void keycloak_wanted_clients(const struct configuration *configuration, struct keycloak_client clients_out[2])
 {
     const char *id = configuration->keycloak.client_id;
     const char *admin_id = configuration->keycloak.admin_client_id;
-    clients_out[0] = (struct keycloak_client){
-        .id = id != NULL ? id : KEYCLOAK_SETUP_CLIENT, .secret_file = configuration->keycloak.client_secret_file};
-    clients_out[1] = (struct keycloak_client){.id = admin_id != NULL ? admin_id : KEYCLOAK_SETUP_ADMIN,
+    clients_out[0] = (struct keycloak_client){.id = id != NULL ? id : KEYCLOAK_DEFAULT_CLIENT,
+                                              .secret_file = configuration->keycloak.client_secret_file};
+    clients_out[1] = (struct keycloak_client){.id = admin_id != NULL ? admin_id : KEYCLOAK_DEFAULT_ADMIN,
                                               .secret_file = configuration->keycloak.admin_client_secret_file,
                                               .manages = true};
 }
 
 /* ---- the realm ------------------------------------------------------------------------------------ */
 
-static void want_flag(struct wanted *wanted, const struct document *old, const char *name, bool flag)
+static void want_flag(struct merge_patch *merge_patch, const struct document *old, const char *name, bool flag)
 {
-    if (!setup_is(old, name, flag))
-        wanted_add(wanted, name, setup_boolean(flag));
+    if (!json_is(old, name, flag))
+        merge_patch_add(merge_patch, name, json_boolean(flag));
 }
 
-static void want_number(struct wanted *wanted, struct arena *arena, const struct document *old, const char *name,
-                        int64_t number)
+static void want_number(struct merge_patch *merge_patch, struct arena *arena, const struct document *old,
+                        const char *name, int64_t number)
 {
     int64_t found = number + 1;
     if (!document_integer(document_member(old, name), &found) || found != number)
-        wanted_add(wanted, name, arena_format(arena, "%lld", (long long)number));
+        merge_patch_add(merge_patch, name, arena_format(arena, "%lld", (long long)number));
 }
 
 /*
@@ -74,30 +74,30 @@ static const char *policy_over(struct arena *arena, const char *old, int64_t lea
 }
 
 void keycloak_wanted_realm(struct arena *arena, const struct configuration *configuration, const struct document *old,
-                           struct wanted *wanted)
+                           struct merge_patch *merge_patch)
 {
     const char *found = document_text(document_member(old, "passwordPolicy"));
     const char *policy = policy_over(arena, found, configuration->password.minimum_length);
     const char *algorithm = document_text(document_member(old, "defaultSignatureAlgorithm"));
-    want_flag(wanted, old, "enabled", true);
-    want_flag(wanted, old, "verifyEmail", false);
-    want_flag(wanted, old, "loginWithEmailAllowed", true);
-    want_flag(wanted, old, "duplicateEmailsAllowed", false);
-    want_number(wanted, arena, old, "quickLoginCheckMilliSeconds", 0);
-    want_number(wanted, arena, old, "accessTokenLifespan", configuration->identity.access_token_seconds);
-    want_number(wanted, arena, old, "ssoSessionIdleTimeout", configuration->identity.refresh_token_seconds);
-    want_number(wanted, arena, old, "ssoSessionMaxLifespan", configuration->identity.refresh_token_seconds);
+    want_flag(merge_patch, old, "enabled", true);
+    want_flag(merge_patch, old, "verifyEmail", false);
+    want_flag(merge_patch, old, "loginWithEmailAllowed", true);
+    want_flag(merge_patch, old, "duplicateEmailsAllowed", false);
+    want_number(merge_patch, arena, old, "quickLoginCheckMilliSeconds", 0);
+    want_number(merge_patch, arena, old, "accessTokenLifespan", configuration->identity.access_token_seconds);
+    want_number(merge_patch, arena, old, "ssoSessionIdleTimeout", configuration->identity.refresh_token_seconds);
+    want_number(merge_patch, arena, old, "ssoSessionMaxLifespan", configuration->identity.refresh_token_seconds);
     if (found == NULL || strcmp(found, policy) != 0)
-        wanted_add(wanted, "passwordPolicy", keycloak_json_text(arena, policy));
+        merge_patch_add(merge_patch, "passwordPolicy", json_text(arena, policy));
     if (algorithm == NULL || strcmp(algorithm, "RS256") != 0)
-        wanted_add(wanted, "defaultSignatureAlgorithm", "\"RS256\"");
+        merge_patch_add(merge_patch, "defaultSignatureAlgorithm", "\"RS256\"");
     if (old != NULL)
         return;
-    wanted_add(wanted, "realm", keycloak_json_text(arena, keycloak_setup_realm_name(configuration)));
-    wanted_add(wanted, "registrationAllowed", "false");
+    merge_patch_add(merge_patch, "realm", json_text(arena, keycloak_wanted_realm_name(configuration)));
+    merge_patch_add(merge_patch, "registrationAllowed", "false");
     /* With it, logins of one account at the same time are refused, right ones too. */
-    wanted_add(wanted, "bruteForceProtected", "false");
-    wanted_add(wanted, "sslRequired", "\"external\"");
+    merge_patch_add(merge_patch, "bruteForceProtected", "false");
+    merge_patch_add(merge_patch, "sslRequired", "\"external\"");
 }
 
 /* ---- the user profile ----------------------------------------------------------------------------- */
@@ -110,22 +110,38 @@ static const struct {
     const char *json;
     bool ours;
 } attributes[] = {
-    {"username", "{\"name\":\"username\",\"permissions\":" EVERYBODY
-                 ",\"validations\":{\"length\":{\"min\":3,\"max\":255}},\"multivalued\":false}", false},
-    {"email", "{\"name\":\"email\",\"permissions\":" EVERYBODY
-              ",\"validations\":{\"email\":{},\"length\":{\"max\":255}},\"multivalued\":false}", false},
-    {"firstName", "{\"name\":\"firstName\",\"permissions\":" EVERYBODY
-                  ",\"validations\":{\"length\":{\"max\":255}},\"multivalued\":false}", false},
-    {"lastName", "{\"name\":\"lastName\",\"permissions\":" EVERYBODY
-                 ",\"validations\":{\"length\":{\"max\":255}},\"multivalued\":false}", false},
-    {"permissions", "{\"name\":\"permissions\",\"permissions\":" OURS
-                    ",\"validations\":{\"length\":{\"max\":2048}},\"multivalued\":false}", true},
-    {"svcUserId", "{\"name\":\"svcUserId\",\"permissions\":" OURS
-                  ",\"validations\":{\"length\":{\"max\":64}},\"multivalued\":false}", true},
-    {"phoneNumber", "{\"name\":\"phoneNumber\",\"permissions\":" OURS
-                    ",\"validations\":{\"length\":{\"max\":32}},\"multivalued\":false}", true},
-    {"phoneNumberVerified", "{\"name\":\"phoneNumberVerified\",\"permissions\":" OURS
-                            ",\"validations\":{\"length\":{\"max\":8}},\"multivalued\":false}", true},
+    {"username",
+     "{\"name\":\"username\",\"permissions\":" EVERYBODY
+     ",\"validations\":{\"length\":{\"min\":3,\"max\":255}},\"multivalued\":false}",
+     false},
+    {"email",
+     "{\"name\":\"email\",\"permissions\":" EVERYBODY
+     ",\"validations\":{\"email\":{},\"length\":{\"max\":255}},\"multivalued\":false}",
+     false},
+    {"firstName",
+     "{\"name\":\"firstName\",\"permissions\":" EVERYBODY
+     ",\"validations\":{\"length\":{\"max\":255}},\"multivalued\":false}",
+     false},
+    {"lastName",
+     "{\"name\":\"lastName\",\"permissions\":" EVERYBODY
+     ",\"validations\":{\"length\":{\"max\":255}},\"multivalued\":false}",
+     false},
+    {"permissions",
+     "{\"name\":\"permissions\",\"permissions\":" OURS
+     ",\"validations\":{\"length\":{\"max\":2048}},\"multivalued\":false}",
+     true},
+    {"svcUserId",
+     "{\"name\":\"svcUserId\",\"permissions\":" OURS
+     ",\"validations\":{\"length\":{\"max\":64}},\"multivalued\":false}",
+     true},
+    {"phoneNumber",
+     "{\"name\":\"phoneNumber\",\"permissions\":" OURS
+     ",\"validations\":{\"length\":{\"max\":32}},\"multivalued\":false}",
+     true},
+    {"phoneNumberVerified",
+     "{\"name\":\"phoneNumberVerified\",\"permissions\":" OURS
+     ",\"validations\":{\"length\":{\"max\":8}},\"multivalued\":false}",
+     true},
 };
 
 #define ATTRIBUTES (sizeof attributes / sizeof *attributes)
@@ -152,7 +168,7 @@ static bool is_ours(const char *name)
 static bool is_right(const struct document *one)
 {
     const struct document *edit = document_member(document_member(one, "permissions"), "edit");
-    return one != NULL && setup_holds(edit, "admin") && !setup_holds(edit, "user");
+    return one != NULL && json_array_has(edit, "admin") && !json_array_has(edit, "user");
 }
 
 /* Nobody could sign in before these were filled in. */
@@ -180,13 +196,13 @@ static const char *attributes_over(struct arena *arena, const struct document *l
     buffer_init(&json, arena);
     for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
         const char *name = document_text(document_member(one, "name"));
-        struct wanted wanted = {.count = 0};
+        struct merge_patch merge_patch = {.count = 0};
         if (name == NULL || (is_ours(name) && !is_right(one)))
             continue;
         if (strcmp(name, "username") != 0 && strcmp(name, "email") != 0)
-            wanted_add(&wanted, "required", NULL);
+            merge_patch_add(&merge_patch, "required", NULL);
         buffer_add_char(&json, json.length == 0 ? '[' : ',');
-        buffer_add_text(&json, wanted_merge(arena, &wanted, one, NULL));
+        buffer_add_text(&json, merge_patch_apply(arena, &merge_patch, one, NULL));
     }
     for (size_t i = 0; i < ATTRIBUTES; i++) {
         const struct document *one = declared(list, attributes[i].name);
@@ -202,22 +218,23 @@ static const char *attributes_over(struct arena *arena, const struct document *l
 const char *keycloak_wanted_profile(struct arena *arena, const struct document *old)
 {
     const struct document *list = document_member(old, "attributes");
-    struct wanted wanted = {.count = 0};
+    struct merge_patch merge_patch = {.count = 0};
     if (old != NULL && profile_is_right(list))
         return NULL;
-    wanted_add(&wanted, "attributes", attributes_over(arena, list));
-    return wanted_merge(arena, &wanted, old, NULL);
+    merge_patch_add(&merge_patch, "attributes", attributes_over(arena, list));
+    return merge_patch_apply(arena, &merge_patch, old, NULL);
 }
 
 /* ---- clients -------------------------------------------------------------------------------------- */
 
-void keycloak_wanted_client(const struct keycloak_client *client, const struct document *old, struct wanted *wanted)
+void keycloak_wanted_client(const struct keycloak_client *client, const struct document *old,
+                            struct merge_patch *merge_patch)
 {
-    want_flag(wanted, old, "enabled", true);
-    want_flag(wanted, old, "publicClient", false);
-    want_flag(wanted, old, "bearerOnly", false);
-    want_flag(wanted, old, "standardFlowEnabled", false);
-    want_flag(wanted, old, "implicitFlowEnabled", false);
-    want_flag(wanted, old, "directAccessGrantsEnabled", !client->manages);
-    want_flag(wanted, old, "serviceAccountsEnabled", client->manages);
+    want_flag(merge_patch, old, "enabled", true);
+    want_flag(merge_patch, old, "publicClient", false);
+    want_flag(merge_patch, old, "bearerOnly", false);
+    want_flag(merge_patch, old, "standardFlowEnabled", false);
+    want_flag(merge_patch, old, "implicitFlowEnabled", false);
+    want_flag(merge_patch, old, "directAccessGrantsEnabled", !client->manages);
+    want_flag(merge_patch, old, "serviceAccountsEnabled", client->manages);
 }

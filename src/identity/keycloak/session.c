@@ -6,49 +6,49 @@
 #include "codec/encoding.h"
 #include "identity/keycloak/keycloak_int.h"
 
-struct error *keycloak_refresh(struct outside *outside, struct arena *arena, const char *subject,
-                               struct secret refresh_token, struct outside_grant *grant_out,
-                               enum provider_outcome *outcome_out)
+struct error *keycloak_session_refresh(struct remote *remote, struct arena *arena, const char *subject,
+                                       struct secret refresh_token, struct remote_grant *grant_out,
+                                       enum provider_outcome *outcome_out)
 {
-    struct keycloak *keycloak = keycloak_of(outside);
+    struct keycloak *keycloak = keycloak_of(remote);
     struct keycloak_call call;
     (void)subject; /* the token says it, and is judged against it */
-    keycloak_client(keycloak, arena, "token", &call);
-    keycloak_add(&call, "grant_type", "refresh_token");
-    keycloak_add(&call, "refresh_token", secret_reveal(refresh_token));
-    TRY(keycloak_client_call(keycloak, arena, &call));
+    keycloak_form_begin(keycloak, arena, "token", &call);
+    keycloak_form_add(&call, "grant_type", "refresh_token");
+    keycloak_form_add(&call, "refresh_token", secret_reveal(refresh_token));
+    TRY(keycloak_form_call(keycloak, arena, &call));
     *outcome_out = PROVIDER_TOKEN_INVALID;
-    if (keycloak_is_invalid_grant(&call))
+    if (keycloak_grant_is_invalid(&call))
         return NULL;
     if (call.status != 200)
         return keycloak_unexpected(arena, &call);
-    keycloak_read_grant(&call, grant_out);
+    keycloak_grant_read(&call, grant_out);
     *outcome_out = PROVIDER_OK;
     return NULL;
 }
 
 /* ---- ending ----------------------------------------------------------------------------------- */
 
-struct error *keycloak_end_session(struct keycloak *keycloak, struct arena *arena, struct secret refresh_token)
+struct error *keycloak_session_end(struct keycloak *keycloak, struct arena *arena, struct secret refresh_token)
 {
     struct keycloak_call call;
-    keycloak_client(keycloak, arena, "logout", &call);
+    keycloak_form_begin(keycloak, arena, "logout", &call);
     call.once = false;
-    keycloak_add(&call, "refresh_token", secret_reveal(refresh_token));
-    TRY(keycloak_client_call(keycloak, arena, &call));
+    keycloak_form_add(&call, "refresh_token", secret_reveal(refresh_token));
+    TRY(keycloak_form_call(keycloak, arena, &call));
     /* Ended before is ended. */
-    return call.status == 204 || keycloak_is_invalid_grant(&call) ? NULL : keycloak_unexpected(arena, &call);
+    return call.status == 204 || keycloak_grant_is_invalid(&call) ? NULL : keycloak_unexpected(arena, &call);
 }
 
-struct error *keycloak_revoke(struct outside *outside, struct arena *arena, struct secret refresh_token)
+struct error *keycloak_session_revoke(struct remote *remote, struct arena *arena, struct secret refresh_token)
 {
-    return keycloak_end_session(keycloak_of(outside), arena, refresh_token);
+    return keycloak_session_end(keycloak_of(remote), arena, refresh_token);
 }
 
-struct error *keycloak_end_sessions(struct keycloak *keycloak, struct arena *arena, const char *subject)
+struct error *keycloak_session_end_all(struct keycloak *keycloak, struct arena *arena, const char *subject)
 {
     struct keycloak_call call;
-    keycloak_admin(keycloak, arena, "POST", keycloak_path(arena, subject, "/logout"), &call);
+    keycloak_admin_begin(keycloak, arena, "POST", keycloak_user_path(arena, subject, "/logout"), &call);
     TRY(keycloak_admin_call(keycloak, arena, &call));
     return call.status == 204 || keycloak_is_absent(&call) ? NULL : keycloak_unexpected(arena, &call);
 }
@@ -57,20 +57,21 @@ static struct error *end_one(struct keycloak *keycloak, struct arena *arena, con
 {
     struct keycloak_call call;
     const char *url = arena_format(arena, "%s/%s", keycloak->sessions, percent_encode(arena, name, strlen(name)));
-    keycloak_operator(arena, "DELETE", url, &call);
+    keycloak_url_begin(arena, "DELETE", url, &call);
     call.name = "DELETE sessions";
     TRY(keycloak_admin_call(keycloak, arena, &call));
     /* Ended meanwhile is ended. */
     return call.status == 204 || call.status == 404 ? NULL : keycloak_unexpected(arena, &call);
 }
 
-struct error *keycloak_end_others(struct outside *outside, struct arena *arena, const char *subject, struct id keep)
+struct error *keycloak_session_end_others(struct remote *remote, struct arena *arena, const char *subject,
+                                          struct id keep)
 {
-    struct keycloak *keycloak = keycloak_of(outside);
+    struct keycloak *keycloak = keycloak_of(remote);
     struct keycloak_call call;
     if (id_is_none(keep))
-        return keycloak_end_sessions(keycloak, arena, subject);
-    keycloak_admin(keycloak, arena, "GET", keycloak_path(arena, subject, "/sessions"), &call);
+        return keycloak_session_end_all(keycloak, arena, subject);
+    keycloak_admin_begin(keycloak, arena, "GET", keycloak_user_path(arena, subject, "/sessions"), &call);
     TRY(keycloak_admin_call(keycloak, arena, &call));
     if (keycloak_is_absent(&call))
         return NULL;
@@ -84,7 +85,7 @@ struct error *keycloak_end_others(struct outside *outside, struct arena *arena, 
     return NULL;
 }
 
-struct error *keycloak_sign_out(struct outside *outside, struct arena *arena, const char *subject)
+struct error *keycloak_session_sign_out(struct remote *remote, struct arena *arena, const char *subject)
 {
-    return keycloak_end_sessions(keycloak_of(outside), arena, subject);
+    return keycloak_session_end_all(keycloak_of(remote), arena, subject);
 }

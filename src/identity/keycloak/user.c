@@ -8,8 +8,8 @@
 #include "identity/keycloak/keycloak_int.h"
 
 /* The attribute that marks an account as made for a user of ours, and those that mirror the user. */
-#define MARK "svcUserId"
-#define MIRROR "permissions"
+#define OWNER_ATTRIBUTE "svcUserId"
+#define PERMISSIONS_ATTRIBUTE "permissions"
 #define PHONE "phoneNumber"
 #define PHONE_VERIFIED "phoneNumberVerified"
 
@@ -41,7 +41,7 @@ struct error *keycloak_user_get(struct keycloak *keycloak, struct arena *arena, 
 {
     struct keycloak_call call;
     *user_out = (struct keycloak_user){0};
-    keycloak_admin(keycloak, arena, "GET", keycloak_path(arena, subject, ""), &call);
+    keycloak_admin_begin(keycloak, arena, "GET", keycloak_user_path(arena, subject, ""), &call);
     TRY(keycloak_admin_call(keycloak, arena, &call));
     if (keycloak_is_absent(&call))
         return NULL;
@@ -56,25 +56,26 @@ const char *keycloak_user_attribute(const struct keycloak_user *user, const char
     return document_text(document_first(document_member(user->attributes, name)));
 }
 
-bool keycloak_user_must(const struct keycloak_user *user, const char *action)
+bool keycloak_user_requires(const struct keycloak_user *user, const char *action)
 {
     return text_list_has(&user->actions, action);
 }
 
 bool keycloak_user_is_temporary(const struct keycloak_user *user)
 {
-    return user->actions.count == 1 && keycloak_user_must(user, KEYCLOAK_UPDATE_PASSWORD);
+    return user->actions.count == 1 && keycloak_user_requires(user, KEYCLOAK_UPDATE_PASSWORD);
 }
 
 /* ---- one at a time -------------------------------------------------------------------------------- */
 
-struct error *keycloak_locked(struct keycloak *keycloak, struct arena *arena, const char *subject,
-                              struct error *(*body)(struct keycloak *, struct arena *, const char *subject, void *context),
-                              void *context)
+struct error *keycloak_user_locked(struct keycloak *keycloak, struct arena *arena, const char *subject,
+                                   struct error *(*body)(struct keycloak *, struct arena *, const char *subject,
+                                                         void *context),
+                                   void *context)
 {
-    TRY(outside_lock(&keycloak->outside, arena, subject));
+    TRY(remote_account_lock(&keycloak->remote, arena, subject));
     struct error *error = body(keycloak, arena, subject, context);
-    outside_unlock(&keycloak->outside, arena, subject);
+    remote_account_unlock(&keycloak->remote, arena, subject);
     return error;
 }
 
@@ -145,7 +146,7 @@ struct error *keycloak_user_put(struct keycloak *keycloak, struct arena *arena, 
                                 const struct keycloak_change *changes, size_t count, enum provider_outcome *outcome_out)
 {
     struct keycloak_call call;
-    keycloak_admin(keycloak, arena, "PUT", keycloak_path(arena, user->id, ""), &call);
+    keycloak_admin_begin(keycloak, arena, "PUT", keycloak_user_path(arena, user->id, ""), &call);
     buffer_add_char(&call.body, '{');
     add_member(&call.body, "username", user->username);
     if (user->email != NULL)
@@ -171,8 +172,9 @@ struct error *keycloak_user_put(struct keycloak *keycloak, struct arena *arena, 
 
 static void add_account(struct arena *arena, struct buffer *body, const struct provider_account *account)
 {
-    const struct keycloak_change attributes[] = {
-        {MARK, id_text(arena, account->user_id)}, {MIRROR, account->permissions}, {PHONE, account->phone}};
+    const struct keycloak_change attributes[] = {{OWNER_ATTRIBUTE, id_text(arena, account->user_id)},
+                                                 {PERMISSIONS_ATTRIBUTE, account->permissions},
+                                                 {PHONE, account->phone}};
     bool invited = account->kind == PROVIDER_INVITED;
     const char *action = invited ? KEYCLOAK_UPDATE_PASSWORD : KEYCLOAK_VERIFY_EMAIL;
     struct text_list actions = {&action, account->kind == PROVIDER_CONFIRMED_ALREADY ? 0 : 1};
@@ -200,24 +202,24 @@ static struct error *check_attributes(struct keycloak *keycloak, struct arena *a
 {
     struct keycloak_user user;
     TRY(keycloak_user_get(keycloak, arena, subject, &user));
-    if (same(keycloak_user_attribute(&user, MARK), id_text(arena, account->user_id)) &&
-        same(keycloak_user_attribute(&user, MIRROR), account->permissions) &&
+    if (same(keycloak_user_attribute(&user, OWNER_ATTRIBUTE), id_text(arena, account->user_id)) &&
+        same(keycloak_user_attribute(&user, PERMISSIONS_ATTRIBUTE), account->permissions) &&
         same(keycloak_user_attribute(&user, PHONE), account->phone))
         return NULL;
     struct keycloak_call call;
-    keycloak_admin(keycloak, arena, "DELETE", keycloak_path(arena, subject, ""), &call);
+    keycloak_admin_begin(keycloak, arena, "DELETE", keycloak_user_path(arena, subject, ""), &call);
     TRY(keycloak_admin_call(keycloak, arena, &call));
     return error_new(arena, ERROR_IDENTITY_UNAVAILABLE,
-                     "keycloak: the realm's user profile does not declare the attributes " MARK ", " MIRROR
-                     ", " PHONE " and " PHONE_VERIFIED ": it dropped them");
+                     "keycloak: the realm's user profile does not declare the attributes " OWNER_ATTRIBUTE
+                     ", " PERMISSIONS_ATTRIBUTE ", " PHONE " and " PHONE_VERIFIED ": it dropped them");
 }
 
-struct error *keycloak_create(struct outside *outside, struct arena *arena, const struct provider_account *account,
-                              const char **subject_out, enum provider_outcome *outcome_out)
+struct error *keycloak_user_create(struct remote *remote, struct arena *arena, const struct provider_account *account,
+                                   const char **subject_out, enum provider_outcome *outcome_out)
 {
-    struct keycloak *keycloak = keycloak_of(outside);
+    struct keycloak *keycloak = keycloak_of(remote);
     struct keycloak_call call;
-    keycloak_admin(keycloak, arena, "POST", "", &call);
+    keycloak_admin_begin(keycloak, arena, "POST", "", &call);
     call.once = true;
     add_account(arena, &call.body, account);
     TRY(keycloak_admin_call(keycloak, arena, &call));
@@ -233,25 +235,26 @@ struct error *keycloak_create(struct outside *outside, struct arena *arena, cons
     return NULL;
 }
 
-struct error *keycloak_find(struct outside *outside, struct arena *arena, struct id user, const char *email,
-                            struct outside_found *found_out)
+struct error *keycloak_user_find(struct remote *remote, struct arena *arena, struct id user, const char *email,
+                                 struct remote_account *found_out)
 {
-    struct keycloak *keycloak = keycloak_of(outside);
+    struct keycloak *keycloak = keycloak_of(remote);
     struct keycloak_call call;
     struct keycloak_user found;
-    *found_out = (struct outside_found){0};
+    *found_out = (struct remote_account){0};
     const char *query = arena_format(arena, "?email=%s&exact=true", percent_encode(arena, email, strlen(email)));
-    keycloak_admin(keycloak, arena, "GET", query, &call);
+    keycloak_admin_begin(keycloak, arena, "GET", query, &call);
     TRY(keycloak_admin_call(keycloak, arena, &call));
     if (call.status != 200 || document_kind(call.answer) != DOCUMENT_ARRAY)
         return keycloak_unexpected(arena, &call);
     if (document_count(call.answer) == 0)
         return NULL;
     read_user(arena, document_first(call.answer), &found);
-    *found_out = (struct outside_found){
+    *found_out = (struct remote_account){
         .subject = found.id,
-        .ours = same(keycloak_user_attribute(&found, MARK), id_text(arena, user)),
-        .used = !keycloak_user_must(&found, KEYCLOAK_UPDATE_PASSWORD) && !keycloak_user_must(&found, KEYCLOAK_VERIFY_EMAIL),
+        .ours = same(keycloak_user_attribute(&found, OWNER_ATTRIBUTE), id_text(arena, user)),
+        .used = !keycloak_user_requires(&found, KEYCLOAK_UPDATE_PASSWORD) &&
+                !keycloak_user_requires(&found, KEYCLOAK_VERIFY_EMAIL),
     };
     return NULL;
 }
@@ -271,7 +274,7 @@ static struct error *confirm(struct keycloak *keycloak, struct arena *arena, con
     size_t kept = 0;
     TRY(keycloak_user_get(keycloak, arena, subject, &user));
     *edit->outcome = user.id == NULL ? PROVIDER_ABSENT : PROVIDER_STATE;
-    if (user.id == NULL || !keycloak_user_must(&user, KEYCLOAK_VERIFY_EMAIL))
+    if (user.id == NULL || !keycloak_user_requires(&user, KEYCLOAK_VERIFY_EMAIL))
         return NULL;
     for (size_t i = 0; i < user.actions.count; i++)
         if (strcmp(user.actions.items[i], KEYCLOAK_VERIFY_EMAIL) != 0)
@@ -281,11 +284,11 @@ static struct error *confirm(struct keycloak *keycloak, struct arena *arena, con
     return keycloak_user_put(keycloak, arena, &user, NULL, 0, edit->outcome);
 }
 
-struct error *keycloak_confirm(struct outside *outside, struct arena *arena, const char *subject,
-                               enum provider_outcome *outcome_out)
+struct error *keycloak_user_confirm(struct remote *remote, struct arena *arena, const char *subject,
+                                    enum provider_outcome *outcome_out)
 {
     struct edit edit = {.outcome = outcome_out};
-    return keycloak_locked(keycloak_of(outside), arena, subject, confirm, &edit);
+    return keycloak_user_locked(keycloak_of(remote), arena, subject, confirm, &edit);
 }
 
 static struct error *enable(struct keycloak *keycloak, struct arena *arena, const char *subject, void *context)
@@ -301,19 +304,20 @@ static struct error *enable(struct keycloak *keycloak, struct arena *arena, cons
 }
 
 /* Sessions of a disabled user would go on once the user is enabled again. */
-struct error *keycloak_set_enabled(struct outside *outside, struct arena *arena, const char *subject, bool enabled,
-                                   enum provider_outcome *outcome_out)
+struct error *keycloak_user_set_enabled(struct remote *remote, struct arena *arena, const char *subject, bool enabled,
+                                        enum provider_outcome *outcome_out)
 {
-    struct keycloak *keycloak = keycloak_of(outside);
+    struct keycloak *keycloak = keycloak_of(remote);
     struct edit edit = {.outcome = outcome_out, .enabled = enabled};
-    TRY(keycloak_locked(keycloak, arena, subject, enable, &edit));
-    return *outcome_out == PROVIDER_OK && !enabled ? keycloak_end_sessions(keycloak, arena, subject) : NULL;
+    TRY(keycloak_user_locked(keycloak, arena, subject, enable, &edit));
+    return *outcome_out == PROVIDER_OK && !enabled ? keycloak_session_end_all(keycloak, arena, subject) : NULL;
 }
 
-static struct error *change_attributes(struct keycloak *keycloak, struct arena *arena, const char *subject, void *context)
+static struct error *change_attributes(struct keycloak *keycloak, struct arena *arena, const char *subject,
+                                       void *context)
 {
     struct edit *edit = context;
-    const struct provider_attributes *wanted = edit->attributes;
+    const struct provider_attributes *merge_patch = edit->attributes;
     struct keycloak_change changes[CHANGES_MAX];
     struct keycloak_user user;
     size_t count = 0;
@@ -321,13 +325,13 @@ static struct error *change_attributes(struct keycloak *keycloak, struct arena *
     *edit->outcome = PROVIDER_ABSENT;
     if (user.id == NULL)
         return NULL;
-    if (wanted->set_permissions)
-        changes[count++] = (struct keycloak_change){MIRROR, wanted->permissions};
-    if (wanted->set_phone)
-        changes[count++] = (struct keycloak_change){PHONE, wanted->phone};
-    if (wanted->set_verified) {
-        user.email_verified = wanted->email_verified;
-        changes[count++] = (struct keycloak_change){PHONE_VERIFIED, wanted->phone_verified ? "true" : NULL};
+    if (merge_patch->set_permissions)
+        changes[count++] = (struct keycloak_change){PERMISSIONS_ATTRIBUTE, merge_patch->permissions};
+    if (merge_patch->set_phone)
+        changes[count++] = (struct keycloak_change){PHONE, merge_patch->phone};
+    if (merge_patch->set_verified) {
+        user.email_verified = merge_patch->email_verified;
+        changes[count++] = (struct keycloak_change){PHONE_VERIFIED, merge_patch->phone_verified ? "true" : NULL};
     }
     TRY(keycloak_user_put(keycloak, arena, &user, changes, count, edit->outcome));
     if (*edit->outcome != PROVIDER_OK)
@@ -341,18 +345,19 @@ static struct error *change_attributes(struct keycloak *keycloak, struct arena *
     return NULL;
 }
 
-struct error *keycloak_set_attributes(struct outside *outside, struct arena *arena, const char *subject,
-                                      const struct provider_attributes *attributes, enum provider_outcome *outcome_out)
+struct error *keycloak_user_set_attributes(struct remote *remote, struct arena *arena, const char *subject,
+                                           const struct provider_attributes *attributes,
+                                           enum provider_outcome *outcome_out)
 {
     struct edit edit = {.outcome = outcome_out, .attributes = attributes};
-    return keycloak_locked(keycloak_of(outside), arena, subject, change_attributes, &edit);
+    return keycloak_user_locked(keycloak_of(remote), arena, subject, change_attributes, &edit);
 }
 
-struct error *keycloak_remove(struct outside *outside, struct arena *arena, const char *subject)
+struct error *keycloak_user_remove(struct remote *remote, struct arena *arena, const char *subject)
 {
-    struct keycloak *keycloak = keycloak_of(outside);
+    struct keycloak *keycloak = keycloak_of(remote);
     struct keycloak_call call;
-    keycloak_admin(keycloak, arena, "DELETE", keycloak_path(arena, subject, ""), &call);
+    keycloak_admin_begin(keycloak, arena, "DELETE", keycloak_user_path(arena, subject, ""), &call);
     TRY(keycloak_admin_call(keycloak, arena, &call));
     return call.status == 204 || keycloak_is_absent(&call) ? NULL : keycloak_unexpected(arena, &call);
 }

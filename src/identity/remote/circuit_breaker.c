@@ -10,7 +10,7 @@
  * all are taken waits a moment if the provider seems to be well, and is told at once if it does not.
  *
  * All processes of a host share one file. A place is a lock on one of its first bytes, which goes with its process; the
- * gate's state lies at OUTSIDE_GATE_AT and is read and written under a lock of its own.
+ * gate's state lies at CIRCUIT_BREAKER_AT and is read and written under a lock of its own.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,20 +32,20 @@
 #define SIGN_IN_POOL "login"
 /* So long after somebody took a place another may be expected to be given back. */
 #define CALL_MICROSECONDS (2 * SECOND)
-#define PLACE_PAUSE_NANOSECONDS 10000000
+#define SLOT_PAUSE_NANOSECONDS 10000000
 #define LOCK_TRIES 50
 #define LOCK_PAUSE_NANOSECONDS 1000000
 /* After so long a probe that was never heard of again is not waited for. */
-#define PROBE_MICROSECONDS ((OUTSIDE_ADMIN_MILLISECONDS + 1000) * INT64_C(1000))
+#define PROBE_MICROSECONDS ((REMOTE_ADMIN_MILLISECONDS + 1000) * INT64_C(1000))
 
 /* ---- the state -------------------------------------------------------------------------------------- */
 
-static void open_file(struct outside *outside)
+static void open_file(struct remote *remote)
 {
-    if (outside->places >= 0 || outside->options.places_file == NULL)
+    if (remote->slots_fd >= 0 || remote->options.slots_file == NULL)
         return;
-    outside->places = open(outside->options.places_file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (outside->places < 0)
+    remote->slots_fd = open(remote->options.slots_file, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (remote->slots_fd < 0)
         LOG(WARN, IDENTITY, "calls to the provider are not counted", LOG_TEXT("detail", strerror(errno)));
 }
 
@@ -55,70 +55,70 @@ static bool lock_byte(int file, int64_t at, short kind, int command)
     return fcntl(file, command, &lock) == 0;
 }
 
-enum event { EVENT_LOOK, EVENT_PLACE, EVENT_CALL, EVENT_ANSWER, EVENT_FAILURE };
+enum event { EVENT_LOOK, EVENT_SLOT, EVENT_CALL, EVENT_ANSWER, EVENT_FAILURE };
 
 /* What became of an event. */
 enum verdict { VERDICT_PASS, VERDICT_CLOSED, VERDICT_HAS_CLOSED, VERDICT_HAS_OPENED };
 
-static enum verdict note_answer(struct outside_gate *gate)
+static enum verdict note_answer(struct circuit_breaker *breaker)
 {
-    bool opens = gate->closed_until != 0;
-    gate->failures = 0;
-    gate->window_calls++;
+    bool opens = breaker->closed_until != 0;
+    breaker->failures = 0;
+    breaker->window_calls++;
     if (opens)
-        *gate = (struct outside_gate){0};
+        *breaker = (struct circuit_breaker){0};
     return opens ? VERDICT_HAS_OPENED : VERDICT_PASS;
 }
 
-static enum verdict note_failure(struct outside_gate *gate, int64_t now, int64_t rest)
+static enum verdict note_failure(struct circuit_breaker *breaker, int64_t now, int64_t rest)
 {
-    gate->failures++;
-    gate->window_calls++;
-    gate->window_failures++;
-    bool mostly = gate->window_failures >= FAILURES_MAX && gate->window_failures * 2 > gate->window_calls;
-    if (gate->closed_until == 0 && gate->failures < FAILURES_MAX && !mostly)
+    breaker->failures++;
+    breaker->window_calls++;
+    breaker->window_failures++;
+    bool mostly = breaker->window_failures >= FAILURES_MAX && breaker->window_failures * 2 > breaker->window_calls;
+    if (breaker->closed_until == 0 && breaker->failures < FAILURES_MAX && !mostly)
         return VERDICT_PASS;
     /* Calls that were under way when it closed lengthen nothing. */
-    if (now < gate->closed_until)
+    if (now < breaker->closed_until)
         return VERDICT_CLOSED;
-    gate->closed_until = now + rest;
-    gate->probe_until = 0;
+    breaker->closed_until = now + rest;
+    breaker->probe_until = 0;
     return VERDICT_HAS_CLOSED;
 }
 
-static enum verdict change(struct outside_gate *gate, enum event event, int64_t now, int64_t rest)
+static enum verdict change(struct circuit_breaker *breaker, enum event event, int64_t now, int64_t rest)
 {
     /* The clock began anew since, with the machine. */
-    if (gate->closed_until > now + rest || gate->window_at > now || gate->taken_at > now)
-        *gate = (struct outside_gate){0};
-    if (now - gate->window_at > WINDOW_SECONDS * SECOND) {
-        gate->window_at = now;
-        gate->window_calls = gate->window_failures = 0;
+    if (breaker->closed_until > now + rest || breaker->window_at > now || breaker->taken_at > now)
+        *breaker = (struct circuit_breaker){0};
+    if (now - breaker->window_at > WINDOW_SECONDS * SECOND) {
+        breaker->window_at = now;
+        breaker->window_calls = breaker->window_failures = 0;
     }
     if (event == EVENT_LOOK)
         return VERDICT_PASS;
-    if (event == EVENT_PLACE) {
-        gate->taken_at = now;
+    if (event == EVENT_SLOT) {
+        breaker->taken_at = now;
         return VERDICT_PASS;
     }
     if (event == EVENT_ANSWER)
-        return note_answer(gate);
+        return note_answer(breaker);
     if (event == EVENT_FAILURE)
-        return note_failure(gate, now, rest);
-    if (gate->closed_until == 0)
+        return note_failure(breaker, now, rest);
+    if (breaker->closed_until == 0)
         return VERDICT_PASS;
-    if (now < gate->closed_until || now < gate->probe_until)
+    if (now < breaker->closed_until || now < breaker->probe_until)
         return VERDICT_CLOSED;
-    gate->probe_until = now + PROBE_MICROSECONDS;
+    breaker->probe_until = now + PROBE_MICROSECONDS;
     return VERDICT_PASS;
 }
 
 /* Two calls of the kernel are made under the lock; who was stopped between them is not waited for. */
-static bool lock_state(const struct outside *outside)
+static bool lock_state(const struct remote *remote)
 {
     static const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NANOSECONDS};
-    for (int i = 0; outside->places >= 0 && i < LOCK_TRIES; i++) {
-        if (lock_byte(outside->places, OUTSIDE_GATE_AT, F_WRLCK, F_OFD_SETLK))
+    for (int i = 0; remote->slots_fd >= 0 && i < LOCK_TRIES; i++) {
+        if (lock_byte(remote->slots_fd, CIRCUIT_BREAKER_AT, F_WRLCK, F_OFD_SETLK))
             return true;
         (void)nanosleep(&pause, NULL);
     }
@@ -126,34 +126,34 @@ static bool lock_state(const struct outside *outside)
 }
 
 /* Where the file or its lock cannot be had each process judges by what it has seen itself. */
-static enum verdict happens(struct outside *outside, enum event event)
+static enum verdict happens(struct remote *remote, enum event event)
 {
-    struct outside_gate *gate = &outside->gate;
-    int64_t rest = outside->options.rest_seconds * SECOND;
-    bool shared = lock_state(outside);
-    if (shared && pread(outside->places, gate, sizeof *gate, OUTSIDE_GATE_AT) != sizeof *gate)
-        *gate = (struct outside_gate){0};
-    struct outside_gate before = *gate;
-    enum verdict verdict = change(gate, event, clock_monotonic(), rest);
-    if (shared && memcmp(&before, gate, sizeof *gate) != 0 &&
-        pwrite(outside->places, gate, sizeof *gate, OUTSIDE_GATE_AT) != sizeof *gate)
+    struct circuit_breaker *breaker = &remote->breaker;
+    int64_t rest = remote->options.rest_seconds * SECOND;
+    bool shared = lock_state(remote);
+    if (shared && pread(remote->slots_fd, breaker, sizeof *breaker, CIRCUIT_BREAKER_AT) != sizeof *breaker)
+        *breaker = (struct circuit_breaker){0};
+    struct circuit_breaker before = *breaker;
+    enum verdict verdict = change(breaker, event, clock_monotonic(), rest);
+    if (shared && memcmp(&before, breaker, sizeof *breaker) != 0 &&
+        pwrite(remote->slots_fd, breaker, sizeof *breaker, CIRCUIT_BREAKER_AT) != sizeof *breaker)
         LOG(WARN, IDENTITY, "failures of the provider are not counted", LOG_TEXT("detail", strerror(errno)));
     if (shared)
-        (void)lock_byte(outside->places, OUTSIDE_GATE_AT, F_UNLCK, F_OFD_SETLK);
+        (void)lock_byte(remote->slots_fd, CIRCUIT_BREAKER_AT, F_UNLCK, F_OFD_SETLK);
     if (verdict == VERDICT_HAS_CLOSED)
         LOG(WARN, IDENTITY, "the identity provider is not called for a while",
-            LOG_TEXT("provider", outside->wire->name), LOG_INTEGER("seconds", outside->options.rest_seconds));
+            LOG_TEXT("provider", remote->driver->name), LOG_INTEGER("seconds", remote->options.rest_seconds));
     if (verdict == VERDICT_HAS_OPENED)
-        LOG(INFO, IDENTITY, "the identity provider is called again", LOG_TEXT("provider", outside->wire->name));
+        LOG(INFO, IDENTITY, "the identity provider is called again", LOG_TEXT("provider", remote->driver->name));
     return verdict;
 }
 
 /* ---- places ---------------------------------------------------------------------------------------- */
 
 /* How many of the places this process may take, and whether it begins with the first of them. */
-static int64_t places_of(const struct outside *outside, bool *first_out)
+static int64_t slots_of(const struct remote *remote, bool *first_out)
 {
-    int64_t most = outside->options.calls_max;
+    int64_t most = remote->options.calls_max;
     int64_t workers = host_process_in_pool(SIGN_IN_POOL) ? 0 : (int64_t)host_process_pool_workers();
     *first_out = workers != 0;
     if (workers == 0 || most < workers)
@@ -162,17 +162,17 @@ static int64_t places_of(const struct outside *outside, bool *first_out)
 }
 
 /* Where the file cannot be had there is no bound. */
-static bool take_place(struct outside *outside)
+static bool take_slot(struct remote *remote)
 {
     bool first;
-    if (outside->places < 0)
+    if (remote->slots_fd < 0)
         return true;
-    int64_t most = places_of(outside, &first);
+    int64_t most = slots_of(remote, &first);
     for (int64_t i = 0; i < most; i++) {
-        int64_t place = first ? i : most - 1 - i;
-        if (lock_byte(outside->places, place, F_WRLCK, F_OFD_SETLK)) {
-            outside->place = place;
-            (void)happens(outside, EVENT_PLACE);
+        int64_t slot = first ? i : most - 1 - i;
+        if (lock_byte(remote->slots_fd, slot, F_WRLCK, F_OFD_SETLK)) {
+            remote->slot = slot;
+            (void)happens(remote, EVENT_SLOT);
             return true;
         }
     }
@@ -180,22 +180,22 @@ static bool take_place(struct outside *outside)
 }
 
 /* Whether those who are at the places may be expected to leave them soon. */
-static bool is_lively(struct outside *outside)
+static bool slots_free_up(struct remote *remote)
 {
-    (void)happens(outside, EVENT_LOOK);
-    return outside->gate.failures == 0 && clock_monotonic() - outside->gate.taken_at < CALL_MICROSECONDS;
+    (void)happens(remote, EVENT_LOOK);
+    return remote->breaker.failures == 0 && clock_monotonic() - remote->breaker.taken_at < CALL_MICROSECONDS;
 }
 
-bool outside_enter(struct outside *outside)
+bool remote_slot_take(struct remote *remote)
 {
-    static const struct timespec pause = {.tv_nsec = PLACE_PAUSE_NANOSECONDS};
+    static const struct timespec pause = {.tv_nsec = SLOT_PAUSE_NANOSECONDS};
     int64_t patience = clock_monotonic() + CALL_MICROSECONDS;
-    if (outside->inside++ != 0)
+    if (remote->slot_depth++ != 0)
         return true;
-    open_file(outside);
-    while (!take_place(outside)) {
-        if (clock_monotonic() >= patience || outside_left(outside) <= 0 || !is_lively(outside)) {
-            outside->inside = 0;
+    open_file(remote);
+    while (!take_slot(remote)) {
+        if (clock_monotonic() >= patience || remote_milliseconds_left(remote) <= 0 || !slots_free_up(remote)) {
+            remote->slot_depth = 0;
             return false;
         }
         (void)nanosleep(&pause, NULL);
@@ -203,68 +203,68 @@ bool outside_enter(struct outside *outside)
     return true;
 }
 
-void outside_leave(struct outside *outside)
+void remote_slot_leave(struct remote *remote)
 {
-    if (--outside->inside == 0 && outside->places >= 0)
-        (void)lock_byte(outside->places, outside->place, F_UNLCK, F_OFD_SETLK);
+    if (--remote->slot_depth == 0 && remote->slots_fd >= 0)
+        (void)lock_byte(remote->slots_fd, remote->slot, F_UNLCK, F_OFD_SETLK);
 }
 
-void outside_gate_free(struct outside *outside)
+void circuit_breaker_close(struct remote *remote)
 {
-    if (outside->places >= 0)
-        (void)close(outside->places);
-    outside->places = -1;
+    if (remote->slots_fd >= 0)
+        (void)close(remote->slots_fd);
+    remote->slots_fd = -1;
 }
 
 /* ---- calling ---------------------------------------------------------------------------------------- */
 
-void outside_start(struct outside *outside, int64_t milliseconds)
+void remote_start(struct remote *remote, int64_t milliseconds)
 {
-    outside->deadline = clock_monotonic() + milliseconds * 1000;
-    outside->is_unknown = false;
+    remote->deadline = clock_monotonic() + milliseconds * 1000;
+    remote->is_unknown = false;
 }
 
-int64_t outside_left(const struct outside *outside)
+int64_t remote_milliseconds_left(const struct remote *remote)
 {
-    return (outside->deadline - clock_monotonic()) / 1000;
+    return (remote->deadline - clock_monotonic()) / 1000;
 }
 
 /* Whether the provider itself said it: no redirect, no page of something in between, no half of an answer. */
-static bool is_its_own(const struct outside_answer *answer)
+static bool is_its_own(const struct remote_answer *answer)
 {
     long status = answer->web.status;
     return ((status >= 200 && status < 300) || (status >= 400 && status < 500)) &&
            (answer->web.length == 0 || answer->document != NULL);
 }
 
-enum web_outcome outside_call(struct outside *outside, struct arena *arena, const struct web_call *call,
-                              struct outside_answer *answer_out, const char **reason_out)
+enum web_outcome remote_call(struct remote *remote, struct arena *arena, const struct web_call *call,
+                             struct remote_answer *answer_out, const char **reason_out)
 {
     struct web_call timed = *call;
-    bool sets_password = outside->sets_password;
-    outside->sets_password = false;
-    *answer_out = (struct outside_answer){0};
-    timed.milliseconds = outside_left(outside);
+    bool sets_password = remote->sets_password;
+    remote->sets_password = false;
+    *answer_out = (struct remote_answer){0};
+    timed.milliseconds = remote_milliseconds_left(remote);
     if (timed.milliseconds <= 0) {
         *reason_out = "no time is left for it";
         return WEB_UNREACHABLE;
     }
-    if (!outside_enter(outside)) {
-        *reason_out = OUTSIDE_NO_PLACE;
+    if (!remote_slot_take(remote)) {
+        *reason_out = REMOTE_NO_SLOT;
         return WEB_UNREACHABLE;
     }
-    if (happens(outside, EVENT_CALL) == VERDICT_CLOSED) {
-        outside_leave(outside);
+    if (happens(remote, EVENT_CALL) == VERDICT_CLOSED) {
+        remote_slot_leave(remote);
         *reason_out = "it failed several times and is given time to recover";
         return WEB_UNREACHABLE;
     }
-    enum web_outcome outcome = web_call(outside->web, arena, &timed, &answer_out->web, reason_out);
-    outside_leave(outside);
+    enum web_outcome outcome = web_call(remote->web, arena, &timed, &answer_out->web, reason_out);
+    remote_slot_leave(remote);
     if (outcome == WEB_ANSWERED && answer_out->web.length != 0 &&
         document_parse(arena, answer_out->web.body, answer_out->web.length, &answer_out->document) != NULL)
         answer_out->document = NULL;
     bool answered = outcome == WEB_ANSWERED && is_its_own(answer_out);
-    outside->is_unknown = outside->is_unknown || (sets_password && !answered && outcome != WEB_UNREACHABLE);
-    (void)happens(outside, answered ? EVENT_ANSWER : EVENT_FAILURE);
+    remote->is_unknown = remote->is_unknown || (sets_password && !answered && outcome != WEB_UNREACHABLE);
+    (void)happens(remote, answered ? EVENT_ANSWER : EVENT_FAILURE);
     return outcome;
 }

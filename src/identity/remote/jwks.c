@@ -3,7 +3,7 @@
  * The provider's key set. It lies in the service cache for all processes of the host, with the time when it was fetched; each
  * looks there every few seconds and parses it when its text has changed. One process at a time asks the provider for it
  * anew, every FRESH_SECONDS; the others go on with what there is and wait for nothing, so while the provider is down the last
- * good set serves for KEEP_SECONDS, at the cost of one attempt in RETRY_SECONDS. A token of a key that is not known makes the
+ * good set serves for LAST_GOOD_SECONDS, at the cost of one attempt in RETRY_SECONDS. A token of a key that is not known makes the
  * set be fetched at once, but only once in STRANGE_SECONDS for all processes together, whatever came of it: made-up tokens
  * cost nothing.
  */
@@ -22,8 +22,8 @@
 #define FRESH_SECONDS 900
 #define RETRY_SECONDS 30
 #define STRANGE_SECONDS 30
-#define KEEP_SECONDS 86400
-#define VAIN_SECONDS 5
+#define LAST_GOOD_SECONDS 86400
+#define FAILED_SECONDS 5
 #define FETCH_MILLISECONDS 3000
 #define LEASE_SECONDS 4
 #define BYTES_MAX 65536
@@ -32,18 +32,18 @@
 #define SET "jwks:set:"     /* the time of fetching, then the text */
 #define ASKED "jwks:asked:" /* while there: somebody has asked */
 #define AGAIN "jwks:again:" /* likewise, because of a token of an unknown key */
-#define VAIN "jwks:vain:"   /* likewise, there being no set at all, and this is why it got none */
+#define FAILED "jwks:vain:" /* likewise, there being no set at all, and this is why it got none */
 
 static int64_t seconds_since(int64_t monotonic)
 {
     return (clock_monotonic() - monotonic) / 1000000;
 }
 
-static const char *name_of(struct outside *outside, struct arena *arena, const char *entry)
+static const char *name_of(struct remote *remote, struct arena *arena, const char *entry)
 {
     struct token_rules rules = {0};
     uint8_t digest[DIGEST_BYTES];
-    outside->wire->rules(outside, &rules);
+    remote->driver->rules(remote, &rules);
     /* An issuer may be longer than a key. */
     digest_sha256(rules.issuer, strlen(rules.issuer), digest);
     return arena_format(arena, "%s%s", entry, hex_encode(arena, digest, 8));
@@ -62,9 +62,9 @@ static void pack(struct arena *arena, const void *text, size_t length, void **by
 }
 
 /* Takes the set over, unless it is the one in use. */
-static struct error *adopt(struct outside *outside, struct arena *arena, const void *bytes, size_t length)
+static struct error *adopt(struct remote *remote, struct arena *arena, const void *bytes, size_t length)
 {
-    struct outside_keys *keys = &outside->keys;
+    struct remote_jwks *keys = &remote->keys;
     uint8_t digest[DIGEST_BYTES];
     int64_t fetched_at;
     if (length < sizeof fetched_at)
@@ -97,15 +97,15 @@ static struct error *adopt(struct outside *outside, struct arena *arena, const v
 
 static struct error *fetch(struct arena *arena, void *context, void **bytes_out, size_t *length_out)
 {
-    struct outside *outside = context;
+    struct remote *remote = context;
     struct web_answer answer;
     struct key_set *set;
     const char *reason = NULL;
     struct web_call call = {.method = "GET",
-                            .url = outside->wire->keys_url(outside),
+                            .url = remote->driver->keys_url(remote),
                             .milliseconds = FETCH_MILLISECONDS,
                             .answer_bytes = BYTES_MAX};
-    if (web_call(outside->web, arena, &call, &answer, &reason) != WEB_ANSWERED)
+    if (web_call(remote->web, arena, &call, &answer, &reason) != WEB_ANSWERED)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "key set: %s", reason);
     if (answer.status != 200)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "key set: status %ld", answer.status);
@@ -114,20 +114,20 @@ static struct error *fetch(struct arena *arena, void *context, void **bytes_out,
     if (error != NULL)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "key set: %s", error->detail);
     pack(arena, answer.body, answer.length, bytes_out, length_out);
-    cache_store(outside->options.cache, name_of(outside, arena, ASKED), "1", 1, FRESH_SECONDS);
-    outside->keys.asked_until = clock_monotonic() + FRESH_SECONDS * INT64_C(1000000);
+    cache_store(remote->options.cache, name_of(remote, arena, ASKED), "1", 1, FRESH_SECONDS);
+    remote->keys.asked_until = clock_monotonic() + FRESH_SECONDS * INT64_C(1000000);
     return NULL;
 }
 
 /* Fetches it for everybody; what there is stays where that fails. */
-static void refresh(struct outside *outside, struct arena *arena)
+static void refresh(struct remote *remote, struct arena *arena)
 {
     void *bytes;
     size_t length;
-    struct error *error = fetch(arena, outside, &bytes, &length);
+    struct error *error = fetch(arena, remote, &bytes, &length);
     if (error == NULL) {
-        cache_store(outside->options.cache, name_of(outside, arena, SET), bytes, length, KEEP_SECONDS);
-        error = adopt(outside, arena, bytes, length);
+        cache_store(remote->options.cache, name_of(remote, arena, SET), bytes, length, LAST_GOOD_SECONDS);
+        error = adopt(remote, arena, bytes, length);
     }
     if (error != NULL)
         LOG(WARN, IDENTITY, "the provider's key set could not be fetched; the last one goes on",
@@ -135,7 +135,7 @@ static void refresh(struct outside *outside, struct arena *arena)
 }
 
 struct asking {
-    struct outside *outside;
+    struct remote *remote;
     bool is_ours; /* it fell to this process */
 };
 
@@ -151,110 +151,110 @@ static struct error *take_turn(struct arena *arena, void *context, void **bytes_
 static struct error *take_turn_and_ask(struct arena *arena, void *context, void **bytes_out, size_t *length_out)
 {
     struct asking *asking = context;
-    refresh(asking->outside, arena);
+    refresh(asking->remote, arena);
     return take_turn(arena, context, bytes_out, length_out);
 }
 
 /* Whether the entry was not there: of all processes one is told so, and the entry is there from then on. */
-static bool is_first(struct outside *outside, struct arena *arena, const char *entry, unsigned seconds,
+static bool is_first(struct remote *remote, struct arena *arena, const char *entry, unsigned seconds,
                      struct error *(*load)(struct arena *, void *, void **, size_t *))
 {
-    struct asking asking = {.outside = outside};
+    struct asking asking = {.remote = remote};
     struct cache_loader loader = {
         .load = load, .context = &asking, .ttl_seconds = seconds, .lease_seconds = LEASE_SECONDS};
     void *bytes;
     size_t length;
-    (void)cache_fetch(outside->options.cache, arena, name_of(outside, arena, entry), &loader, &bytes, &length);
+    (void)cache_fetch(remote->options.cache, arena, name_of(remote, arena, entry), &loader, &bytes, &length);
     return asking.is_ours;
 }
 
 /* ---- the three occasions ------------------------------------------------------------------------------ */
 
 /* There is no set yet: all wait for the one that fetches it, but after a failure nobody tries for a while. */
-static struct error *begin(struct outside *outside, struct arena *arena)
+static struct error *begin(struct remote *remote, struct arena *arena)
 {
-    struct cache *cache = outside->options.cache;
-    struct outside_keys *keys = &outside->keys;
+    struct cache *cache = remote->options.cache;
+    struct remote_jwks *keys = &remote->keys;
     struct cache_loader loader = {
-        .load = fetch, .context = outside, .ttl_seconds = KEEP_SECONDS, .lease_seconds = LEASE_SECONDS};
-    const char *name = name_of(outside, arena, SET);
-    const char *vain = name_of(outside, arena, VAIN);
+        .load = fetch, .context = remote, .ttl_seconds = LAST_GOOD_SECONDS, .lease_seconds = LEASE_SECONDS};
+    const char *name = name_of(remote, arena, SET);
+    const char *failed = name_of(remote, arena, FAILED);
     void *bytes;
     size_t length;
     bool found = cache_find(cache, arena, name, &bytes, &length);
-    if (!found && keys->vain && seconds_since(keys->vain_at) < VAIN_SECONDS)
+    if (!found && keys->failed && seconds_since(keys->failed_at) < FAILED_SECONDS)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "key set: asked for in vain a moment ago");
-    if (!found && cache_find(cache, arena, vain, &bytes, &length))
+    if (!found && cache_find(cache, arena, failed, &bytes, &length))
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "%s", (const char *)arena_copy(arena, bytes, length));
     struct error *error = cache_fetch(cache, arena, name, &loader, &bytes, &length);
     keys->looked_at = clock_monotonic();
     if (error == NULL)
-        return adopt(outside, arena, bytes, length);
-    keys->vain = true;
-    keys->vain_at = clock_monotonic();
-    cache_store(cache, vain, error->detail, strlen(error->detail), VAIN_SECONDS);
+        return adopt(remote, arena, bytes, length);
+    keys->failed = true;
+    keys->failed_at = clock_monotonic();
+    cache_store(cache, failed, error->detail, strlen(error->detail), FAILED_SECONDS);
     return error;
 }
 
 /* What another process has fetched. */
-static void look(struct outside *outside, struct arena *arena)
+static void look(struct remote *remote, struct arena *arena)
 {
     void *bytes;
     size_t length;
-    outside->keys.looked_at = clock_monotonic();
-    if (cache_find(outside->options.cache, arena, name_of(outside, arena, SET), &bytes, &length))
-        (void)adopt(outside, arena, bytes, length);
+    remote->keys.looked_at = clock_monotonic();
+    if (cache_find(remote->options.cache, arena, name_of(remote, arena, SET), &bytes, &length))
+        (void)adopt(remote, arena, bytes, length);
 }
 
 /* Fetches it anew where it is time to and nobody else does. */
-static void keep_fresh(struct outside *outside, struct arena *arena)
+static void refresh_when_due(struct remote *remote, struct arena *arena)
 {
-    struct outside_keys *keys = &outside->keys;
+    struct remote_jwks *keys = &remote->keys;
     if (seconds_since(keys->looked_at) < LOOK_SECONDS)
         return;
-    look(outside, arena);
-    if (clock_monotonic() < keys->asked_until || !is_first(outside, arena, ASKED, RETRY_SECONDS, take_turn))
+    look(remote, arena);
+    if (clock_monotonic() < keys->asked_until || !is_first(remote, arena, ASKED, RETRY_SECONDS, take_turn))
         return;
     keys->asked_until = clock_monotonic() + RETRY_SECONDS * INT64_C(1000000);
-    refresh(outside, arena);
+    refresh(remote, arena);
 }
 
 /* A token came whose key is not in the set. */
-static void ask_again(struct outside *outside, struct arena *arena)
+static void ask_again(struct remote *remote, struct arena *arena)
 {
-    struct outside_keys *keys = &outside->keys;
+    struct remote_jwks *keys = &remote->keys;
     const struct key_set *before = keys->set;
-    look(outside, arena);
+    look(remote, arena);
     if (keys->set != before || (keys->tried && seconds_since(keys->tried_at) < STRANGE_SECONDS))
         return;
     keys->tried = true;
     keys->tried_at = clock_monotonic();
-    if (!is_first(outside, arena, AGAIN, STRANGE_SECONDS, take_turn_and_ask))
-        look(outside, arena);
+    if (!is_first(remote, arena, AGAIN, STRANGE_SECONDS, take_turn_and_ask))
+        look(remote, arena);
 }
 
-struct error *outside_keys_get(struct provider *provider, struct arena *arena, bool stale,
-                               const struct key_set **keys_out)
+struct error *remote_jwks_get(struct provider *provider, struct arena *arena, bool stale,
+                              const struct key_set **keys_out)
 {
-    struct outside *outside = outside_of(provider);
-    struct outside_keys *keys = &outside->keys;
-    if (keys->arena != NULL && clock_now() - keys->fetched_at > KEEP_SECONDS * INT64_C(1000)) {
-        keep_fresh(outside, arena);
-        if (clock_now() - keys->fetched_at > KEEP_SECONDS * INT64_C(1000))
-            outside_keys_forget(outside);
+    struct remote *remote = remote_of(provider);
+    struct remote_jwks *keys = &remote->keys;
+    if (keys->arena != NULL && clock_now() - keys->fetched_at > LAST_GOOD_SECONDS * INT64_C(1000)) {
+        refresh_when_due(remote, arena);
+        if (clock_now() - keys->fetched_at > LAST_GOOD_SECONDS * INT64_C(1000))
+            remote_jwks_forget(remote);
     }
     if (keys->arena == NULL)
-        TRY(begin(outside, arena));
+        TRY(begin(remote, arena));
     else if (stale)
-        ask_again(outside, arena);
+        ask_again(remote, arena);
     else
-        keep_fresh(outside, arena);
+        refresh_when_due(remote, arena);
     *keys_out = keys->set;
     return NULL;
 }
 
-void outside_keys_forget(struct outside *outside)
+void remote_jwks_forget(struct remote *remote)
 {
-    arena_free(&outside->keys.arena);
-    outside->keys = (struct outside_keys){0};
+    arena_free(&remote->keys.arena);
+    remote->keys = (struct remote_jwks){0};
 }

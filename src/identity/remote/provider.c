@@ -14,10 +14,10 @@
  * The address has an account already. One that carries our id and that nobody has used is what an attempt before left: it
  * gets the password and the attributes of this one.
  */
-static struct error *take_over(struct outside *outside, struct arena *arena, const struct provider_account *account,
+static struct error *take_over(struct remote *remote, struct arena *arena, const struct provider_account *account,
                                const char **subject_out, enum provider_outcome *outcome_out)
 {
-    struct outside_found found = {0};
+    struct remote_account found = {0};
     struct provider_attributes attributes = {
         .email = account->email,
         .set_phone = true,
@@ -26,19 +26,19 @@ static struct error *take_over(struct outside *outside, struct arena *arena, con
         .permissions = account->permissions,
     };
     *outcome_out = PROVIDER_EXISTS;
-    TRY(outside->wire->find(outside, arena, account->user_id, account->email, &found));
+    TRY(remote->driver->find(remote, arena, account->user_id, account->email, &found));
     if (found.subject == NULL || !found.ours || found.used)
         return NULL;
     /* An account that awaits a code keeps the password it has until it is confirmed: setting one would confirm it. */
     *outcome_out = PROVIDER_OK;
     if (account->kind == PROVIDER_AWAITING_CODE) {
-        TRY(outside->wire->remove(outside, arena, found.subject));
-        return outside->wire->create(outside, arena, account, subject_out, outcome_out);
+        TRY(remote->driver->remove(remote, arena, found.subject));
+        return remote->driver->create(remote, arena, account, subject_out, outcome_out);
     }
-    TRY(outside->wire->set_password(outside, arena, found.subject, account->password,
-                                    account->kind == PROVIDER_INVITED, outcome_out));
+    TRY(remote->driver->set_password(remote, arena, found.subject, account->password, account->kind == PROVIDER_INVITED,
+                                     outcome_out));
     if (*outcome_out == PROVIDER_OK)
-        TRY(outside->wire->set_attributes(outside, arena, found.subject, &attributes, outcome_out));
+        TRY(remote->driver->set_attributes(remote, arena, found.subject, &attributes, outcome_out));
     *subject_out = found.subject;
     return NULL;
 }
@@ -46,27 +46,28 @@ static struct error *take_over(struct outside *outside, struct arena *arena, con
 static const struct statement find_other = {"SELECT 1 FROM user WHERE provider_subject = ? AND id <> ?"};
 
 /* Two users of one account would each be the other: neither can be let in, so the second is not made. */
-static struct error *check_owner(struct outside *outside, struct arena *arena, struct id user, const char *subject)
+static struct error *check_owner(struct remote *remote, struct arena *arena, struct id user, const char *subject)
 {
     struct rows *rows;
-    TRY(database_query(outside->options.database, arena, &find_other, VALUES(database_text(subject), database_id(user)),
+    TRY(database_query(remote->options.database, arena, &find_other, VALUES(database_text(subject), database_id(user)),
                        &rows));
-    return rows->count == 0 ? NULL
-                            : error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "the provider gave the account of somebody else");
+    return rows->count == 0
+               ? NULL
+               : error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "the provider gave the account of somebody else");
 }
 
 static struct error *create(struct provider *provider, struct arena *arena, const struct provider_account *account,
                             const char **subject_out, enum provider_outcome *outcome_out)
 {
-    struct outside *outside = outside_of(provider);
-    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
-    TRY(outside->wire->create(outside, arena, account, subject_out, outcome_out));
+    struct remote *remote = remote_of(provider);
+    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    TRY(remote->driver->create(remote, arena, account, subject_out, outcome_out));
     if (*outcome_out == PROVIDER_EXISTS)
-        TRY(take_over(outside, arena, account, subject_out, outcome_out));
+        TRY(take_over(remote, arena, account, subject_out, outcome_out));
     if (*outcome_out != PROVIDER_OK)
         return NULL;
-    TRY(check_owner(outside, arena, account->user_id, *subject_out));
-    return outside_note_password(outside, arena, account->user_id, account->kind == PROVIDER_INVITED);
+    TRY(check_owner(remote, arena, account->user_id, *subject_out));
+    return remote_account_note_password(remote, arena, account->user_id, account->kind == PROVIDER_INVITED);
 }
 
 static const struct statement remove_tokens = {
@@ -89,13 +90,13 @@ static struct error *remove_rows(struct database *database, struct arena *arena,
 
 static struct error *remove_one(struct provider *provider, struct arena *arena, struct id user, const char *email)
 {
-    struct outside *outside = outside_of(provider);
-    struct outside_found found = {0};
-    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
-    TRY(outside->wire->find(outside, arena, user, email, &found));
+    struct remote *remote = remote_of(provider);
+    struct remote_account found = {0};
+    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    TRY(remote->driver->find(remote, arena, user, email, &found));
     if (found.subject != NULL && found.ours)
-        TRY(outside->wire->remove(outside, arena, found.subject));
-    return database_transaction(outside->options.database, arena, remove_rows, &user, NULL);
+        TRY(remote->driver->remove(remote, arena, found.subject));
+    return database_transaction(remote->options.database, arena, remove_rows, &user, NULL);
 }
 
 /* ---- the account's state -------------------------------------------------------------------------- */
@@ -103,53 +104,53 @@ static struct error *remove_one(struct provider *provider, struct arena *arena, 
 static struct error *confirm(struct provider *provider, struct arena *arena, const char *subject,
                              enum provider_outcome *outcome_out)
 {
-    struct outside *outside = outside_of(provider);
-    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
-    return outside->wire->confirm(outside, arena, subject, outcome_out);
+    struct remote *remote = remote_of(provider);
+    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    return remote->driver->confirm(remote, arena, subject, outcome_out);
 }
 
 static struct error *set_enabled(struct provider *provider, struct arena *arena, const char *subject, bool enabled,
                                  enum provider_outcome *outcome_out)
 {
-    struct outside *outside = outside_of(provider);
+    struct remote *remote = remote_of(provider);
     struct id user;
     bool found = false;
-    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
-    TRY(outside_user(outside, arena, subject, &user, &found));
+    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    TRY(remote_account_user(remote, arena, subject, &user, &found));
     if (found && !enabled)
-        TRY(outside_end_all(outside, arena, user, (struct id){{0}}));
-    return outside->wire->set_enabled(outside, arena, subject, enabled, outcome_out);
+        TRY(remote_session_end_all(remote, arena, user, (struct id){{0}}));
+    return remote->driver->set_enabled(remote, arena, subject, enabled, outcome_out);
 }
 
 static struct error *set_attributes(struct provider *provider, struct arena *arena, const char *subject,
                                     const struct provider_attributes *attributes, enum provider_outcome *outcome_out)
 {
-    struct outside *outside = outside_of(provider);
-    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
-    return outside->wire->set_attributes(outside, arena, subject, attributes, outcome_out);
+    struct remote *remote = remote_of(provider);
+    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    return remote->driver->set_attributes(remote, arena, subject, attributes, outcome_out);
 }
 
 /* ---- codes of the provider's own ------------------------------------------------------------------ */
 
 static bool has_codes(const struct provider *provider)
 {
-    return ((const struct outside *)provider)->options.codes;
+    return ((const struct remote *)provider)->options.codes;
 }
 
-static struct error *send_code(struct provider *provider, struct arena *arena, const char *subject, enum provider_code code,
-                               enum provider_outcome *outcome_out)
+static struct error *send_code(struct provider *provider, struct arena *arena, const char *subject,
+                               enum provider_code code, enum provider_outcome *outcome_out)
 {
-    struct outside *outside = outside_of(provider);
-    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
-    return outside->wire->send_code(outside, arena, subject, code, outcome_out);
+    struct remote *remote = remote_of(provider);
+    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    return remote->driver->send_code(remote, arena, subject, code, outcome_out);
 }
 
-static struct error *confirm_by_code(struct provider *provider, struct arena *arena, const char *subject, const char *code,
-                                     enum provider_outcome *outcome_out)
+static struct error *confirm_by_code(struct provider *provider, struct arena *arena, const char *subject,
+                                     const char *code, enum provider_outcome *outcome_out)
 {
-    struct outside *outside = outside_of(provider);
-    outside_start(outside, OUTSIDE_ADMIN_MILLISECONDS);
-    TRY(outside->wire->confirm_by_code(outside, arena, subject, code, outcome_out));
+    struct remote *remote = remote_of(provider);
+    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    TRY(remote->driver->confirm_by_code(remote, arena, subject, code, outcome_out));
     /* Nobody's code cannot be right, whatever a provider says. */
     if (subject == NULL)
         *outcome_out = PROVIDER_CODE_WRONG;
@@ -160,67 +161,67 @@ static struct error *confirm_by_code(struct provider *provider, struct arena *ar
 
 static void rules(struct provider *provider, struct token_rules *rules_out)
 {
-    struct outside *outside = outside_of(provider);
-    outside->wire->rules(outside, rules_out);
+    struct remote *remote = remote_of(provider);
+    remote->driver->rules(remote, rules_out);
 }
 
 static void forget(struct provider *provider)
 {
-    struct outside *outside = outside_of(provider);
+    struct remote *remote = remote_of(provider);
     struct arena *scratch = arena_new();
-    struct error *error = outside->wire->read_secrets(outside, scratch);
+    struct error *error = remote->driver->read_secrets(remote, scratch);
     if (error != NULL)
         LOG(ERROR, IDENTITY, "the provider's secrets could not be read again; the last ones go on",
-            LOG_TEXT("provider", outside->wire->name), LOG_TEXT("detail", error->detail));
+            LOG_TEXT("provider", remote->driver->name), LOG_TEXT("detail", error->detail));
     arena_free(&scratch);
-    outside_keys_forget(outside);
+    remote_jwks_forget(remote);
 }
 
 static void release(struct provider *provider)
 {
-    struct outside *outside = outside_of(provider);
-    outside_keys_forget(outside);
-    outside_gate_free(outside);
-    arena_free(&outside->secrets);
-    struct arena *arena = outside->arena;
-    outside->wire->free(outside);
+    struct remote *remote = remote_of(provider);
+    remote_jwks_forget(remote);
+    circuit_breaker_close(remote);
+    arena_free(&remote->secrets);
+    struct arena *arena = remote->arena;
+    remote->driver->free(remote);
     arena_free(&arena);
 }
 
-const struct provider_functions outside_functions = {
+const struct provider_functions remote_functions = {
     .name = "outside",
     .create = create,
-    .login = outside_login,
-    .answer_new_password = outside_answer_new_password,
-    .refresh = outside_refresh,
-    .logout = outside_logout,
-    .logout_all = outside_logout_all,
-    .change_password = outside_change_password,
-    .set_password = outside_set_password,
-    .invite_again = outside_invite_again,
+    .login = remote_login,
+    .answer_new_password = remote_login_answer,
+    .refresh = remote_session_refresh,
+    .logout = remote_session_logout,
+    .logout_all = remote_logout_all,
+    .change_password = remote_password_change,
+    .set_password = remote_password_set,
+    .invite_again = remote_password_invite,
     .confirm = confirm,
     .set_enabled = set_enabled,
     .set_attributes = set_attributes,
     .has_codes = has_codes,
     .send_code = send_code,
     .confirm_by_code = confirm_by_code,
-    .reset_by_code = outside_reset_by_code,
+    .reset_by_code = remote_password_reset_by_code,
     .remove = remove_one,
     .rules = rules,
-    .resolve = outside_resolve,
-    .keys = outside_keys_get,
-    .unsettled = outside_unsettled,
-    .settle = outside_settle,
-    .check = outside_check,
+    .resolve = remote_session_resolve,
+    .keys = remote_jwks_get,
+    .unsettled = remote_intent_list,
+    .settle = remote_intent_reconcile,
+    .check = remote_check,
     .forget = forget,
-    .tidy = outside_tidy,
+    .tidy = remote_session_tidy,
     .free = release,
 };
 
 /* ---- making one ------------------------------------------------------------------------------------- */
 
-struct error *outside_read_secrets(struct outside *outside, struct arena *arena, const struct outside_secret *secrets,
-                                   size_t count)
+struct error *remote_read_secrets(struct remote *remote, struct arena *arena, const struct remote_secret *secrets,
+                                  size_t count)
 {
     struct arena *own = arena_new();
     struct secret *read = arena_array(own, count, sizeof *read);
@@ -235,41 +236,41 @@ struct error *outside_read_secrets(struct outside *outside, struct arena *arena,
     }
     for (size_t i = 0; i < count; i++)
         *secrets[i].into = read[i];
-    arena_free(&outside->secrets);
-    outside->secrets = own;
+    arena_free(&remote->secrets);
+    remote->secrets = own;
     return NULL;
 }
 
-struct error *outside_check_address(struct arena *arena, const struct outside_wire *wire, const char *name,
-                                    const char *url)
+struct error *remote_check_address(struct arena *arena, const struct remote_driver *driver, const char *name,
+                                   const char *url)
 {
     if (web_url_usable(url))
         return NULL;
     return error_message(error_new(arena, ERROR_INTERNAL, "%s is not usable", name),
                          "%s in [%s] must start with https:// (http:// for this machine only), without a query.", name,
-                         wire->name);
+                         driver->name);
 }
 
-struct error *outside_open(struct outside *outside, const struct outside_wire *wire,
-                           const struct outside_options *options)
+struct error *remote_init(struct remote *remote, const struct remote_driver *driver,
+                          const struct remote_options *options)
 {
-    outside->provider.functions = &outside_functions;
-    outside->wire = wire;
-    outside->options = *options;
-    outside->arena = arena_new();
-    outside->places = -1;
-    outside->known = arena_array(outside->arena, OUTSIDE_KNOWN_SLOTS, sizeof *outside->known);
-    return web_client_new(outside->arena, options->ca_file, &outside->web);
+    remote->provider.functions = &remote_functions;
+    remote->driver = driver;
+    remote->options = *options;
+    remote->arena = arena_new();
+    remote->slots_fd = -1;
+    remote->known = arena_array(remote->arena, REMOTE_KNOWN_SESSIONS, sizeof *remote->known);
+    return web_client_new(remote->arena, options->ca_file, &remote->web);
 }
 
-struct error *outside_ready(struct outside *outside, struct arena *arena, struct error *error,
-                            struct provider **provider_out)
+struct error *remote_ready(struct remote *remote, struct arena *arena, struct error *error,
+                           struct provider **provider_out)
 {
     if (error == NULL)
-        error = outside->wire->read_secrets(outside, arena);
+        error = remote->driver->read_secrets(remote, arena);
     if (error != NULL)
-        release(&outside->provider);
+        release(&remote->provider);
     else
-        *provider_out = &outside->provider;
+        *provider_out = &remote->provider;
     return error;
 }

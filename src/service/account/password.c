@@ -92,7 +92,7 @@ static struct error *run_apart(struct password_step *step, struct arena *arena)
 static struct error *run(struct password_step *step, struct arena *arena)
 {
     step->outcome = PROVIDER_STATE;
-    if (!provider_joins(step->service->provider))
+    if (!provider_joins_transaction(step->service->provider))
         return run_apart(step, arena);
     return database_transaction(step->service->database, arena, run_together, step, NULL);
 }
@@ -131,7 +131,7 @@ static struct error *follow_change(struct password_step *step, struct arena *are
     if (step->outcome != PROVIDER_OK && step->outcome != PROVIDER_SAME_PASSWORD)
         return NULL;
     struct error *refusal = guard_passed(step->service, arena, step->guard);
-    if (refusal != NULL && (step->outcome != PROVIDER_OK || provider_joins(step->service->provider)))
+    if (refusal != NULL && (step->outcome != PROVIDER_OK || provider_joins_transaction(step->service->provider)))
         return refusal;
     return step->outcome == PROVIDER_OK ? conclude(step, arena, "user.changePassword") : NULL;
 }
@@ -330,9 +330,9 @@ struct error *password_set(struct service *service, struct arena *arena, const s
 
 /* ---- changes whose answer was lost ---------------------------------------------------------------- */
 
-#define SETTLE_USERS 20
+#define RECONCILE_USERS 20
 
-static struct error *settle_rows(struct database *database, struct arena *arena, void *context)
+static struct error *reconcile_rows(struct database *database, struct arena *arena, void *context)
 {
     (void)database;
     struct password_step *step = context;
@@ -340,34 +340,34 @@ static struct error *settle_rows(struct database *database, struct arena *arena,
 }
 
 /* The provider first: told twice is better than never. */
-static struct error *settle_one(struct service *service, struct arena *arena, struct id id)
+static struct error *reconcile_one(struct service *service, struct arena *arena, struct id id)
 {
-    static const char *const actions[] = {[PROVIDER_CHANGED] = "user.setPassword",
-                                          [PROVIDER_CHANGED_BY_OWNER] = "user.changePassword",
-                                          [PROVIDER_CHANGED_TO_TEMPORARY] = "user.setTemporaryPassword"};
+    static const char *const actions[] = {[PROVIDER_PASSWORD_CHANGED] = "user.setPassword",
+                                          [PROVIDER_PASSWORD_CHANGED_BY_OWNER] = "user.changePassword",
+                                          [PROVIDER_PASSWORD_CHANGED_TO_TEMPORARY] = "user.setTemporaryPassword"};
     static const struct caller nobody;
-    enum provider_settlement settlement;
+    enum provider_reconciliation reconciliation;
     struct user *user = NULL;
-    TRY(provider_settle(service->provider, arena, id, &settlement));
+    TRY(provider_reconcile(service->provider, arena, id, &reconciliation));
     LOG(INFO, ACCOUNTS, "a change of a password whose answer was lost is settled",
         LOG_TEXT("settledUserId", id_text(arena, id)),
-        LOG_TEXT("outcome", settlement == PROVIDER_NOT_CHANGED ? "notChanged" : "changed"));
+        LOG_TEXT("outcome", reconciliation == PROVIDER_PASSWORD_UNCHANGED ? "notChanged" : "changed"));
     TRY(user_find_any(service->database, arena, id, &user));
-    if (settlement == PROVIDER_NOT_CHANGED || user == NULL)
+    if (reconciliation == PROVIDER_PASSWORD_UNCHANGED || user == NULL)
         return NULL;
-    struct password_step step = {.service = service, .caller = &nobody, .user = user, .action = actions[settlement]};
-    return database_transaction(service->database, arena, settle_rows, &step, NULL);
+    struct password_step step = {.service = service, .caller = &nobody, .user = user, .action = actions[reconciliation]};
+    return database_transaction(service->database, arena, reconcile_rows, &step, NULL);
 }
 
-struct error *password_settle(struct service *service, struct arena *arena, size_t *count_out)
+struct error *password_reconcile(struct service *service, struct arena *arena, size_t *count_out)
 {
     struct id *users;
     size_t count;
     struct error *first = NULL;
     *count_out = 0;
-    TRY(provider_unsettled(service->provider, arena, SETTLE_USERS, &users, &count));
+    TRY(provider_unreconciled(service->provider, arena, RECONCILE_USERS, &users, &count));
     for (size_t i = 0; i < count; i++) {
-        struct error *error = settle_one(service, arena, users[i]);
+        struct error *error = reconcile_one(service, arena, users[i]);
         *count_out += error == NULL;
         first = first != NULL ? first : error;
     }

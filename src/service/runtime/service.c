@@ -26,7 +26,7 @@
 
 static struct error *open_provider(struct service *service)
 {
-    const struct provider_parts parts = {.configuration = service->configuration,
+    const struct provider_dependencies parts = {.configuration = service->configuration,
                                          .database = service->database,
                                          .master = service->master,
                                          .cache = service->cache};

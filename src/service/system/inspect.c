@@ -279,7 +279,7 @@ struct error *inspect_mail_way(struct arena *arena, const struct configuration *
 
 struct error *inspect_sealed(struct service *service, struct arena *arena)
 {
-    struct error *error = provider_opens(service->provider, arena);
+    struct error *error = provider_check_sealed(service->provider, arena);
     if (error == NULL)
         error = link_keys_open(service, arena);
     if (error == NULL || error->code == ERROR_DATABASE_UNAVAILABLE)

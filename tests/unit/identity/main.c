@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
 
-#define MODULES(X) \
-    X(account)     \
-    X(login)       \
-    X(session)     \
-    X(keys)        \
-    X(refusal)     \
-    X(outside)     \
-    X(gate)        \
-    X(codes)       \
-    X(check)       \
-    X(intent)      \
-    X(cognito)     \
-    X(keycloak)    \
+#define MODULES(X)                                                                                                     \
+    X(account)                                                                                                         \
+    X(login)                                                                                                           \
+    X(session)                                                                                                         \
+    X(keys)                                                                                                            \
+    X(refusal)                                                                                                         \
+    X(remote)                                                                                                          \
+    X(gate)                                                                                                            \
+    X(codes)                                                                                                           \
+    X(check)                                                                                                           \
+    X(intent)                                                                                                          \
+    X(cognito)                                                                                                         \
+    X(keycloak)                                                                                                        \
     X(keycloak_faults)
 HARNESS_MAIN("identity", MODULES)

@@ -50,9 +50,8 @@ const char *given_account(struct provider *provider, struct arena *arena, enum p
     return subject;
 }
 
-enum provider_outcome log_in(struct provider *provider, struct arena *arena, const char *subject,
-                             const char *password, struct provider_tokens *tokens_out,
-                             struct provider_challenge *challenge_out)
+enum provider_outcome log_in(struct provider *provider, struct arena *arena, const char *subject, const char *password,
+                             struct provider_tokens *tokens_out, struct provider_challenge *challenge_out)
 {
     struct provider_login login = {.subject = subject, .password = secret_of(password)};
     struct provider_tokens tokens;
@@ -67,8 +66,7 @@ struct provider_tokens signed_in(struct provider *provider, struct arena *arena,
                                  const char *password)
 {
     struct provider_tokens tokens;
-    assert_string_equal(provider_outcome_text(log_in(provider, arena, subject, password, &tokens, NULL)),
-                        "ok");
+    assert_string_equal(provider_outcome_text(log_in(provider, arena, subject, password, &tokens, NULL)), "ok");
     return tokens;
 }
 
@@ -81,8 +79,8 @@ enum provider_outcome refresh(struct provider *provider, struct arena *arena, co
     return outcome;
 }
 
-enum token_result judge_token(struct provider *provider, struct arena *arena, const char *text,
-                              const char *token_use, struct token_claims *claims_out)
+enum token_result verify_token(struct provider *provider, struct arena *arena, const char *text, const char *token_use,
+                               struct token_claims *claims_out)
 {
     const struct key_set *keys;
     expect_ok(provider_keys(provider, arena, false, &keys));
@@ -114,7 +112,6 @@ const char *sql_subject(struct arena *arena, const char *subject)
 
 int64_t open_sessions(struct database *database, struct arena *arena, const char *subject)
 {
-    return sql_integer(database, arena,
-                       "SELECT COUNT(*) FROM session WHERE user_id = %s AND ended_at IS NULL",
+    return sql_integer(database, arena, "SELECT COUNT(*) FROM session WHERE user_id = %s AND ended_at IS NULL",
                        sql_subject(arena, subject));
 }

@@ -25,9 +25,8 @@ struct provider *given_provider(struct arena *arena, struct database *database);
 const char *given_account(struct provider *provider, struct arena *arena, enum provider_account_kind kind);
 
 /* Logs in; `subject` NULL is nobody. tokens_out and challenge_out may be NULL. */
-enum provider_outcome log_in(struct provider *provider, struct arena *arena, const char *subject,
-                             const char *password, struct provider_tokens *tokens_out,
-                             struct provider_challenge *challenge_out);
+enum provider_outcome log_in(struct provider *provider, struct arena *arena, const char *subject, const char *password,
+                             struct provider_tokens *tokens_out, struct provider_challenge *challenge_out);
 
 /* The same, expected to succeed. */
 struct provider_tokens signed_in(struct provider *provider, struct arena *arena, const char *subject,
@@ -37,8 +36,8 @@ enum provider_outcome refresh(struct provider *provider, struct arena *arena, co
                               struct provider_tokens *tokens_out);
 
 /* What a token says by the provider's own keys. */
-enum token_result judge_token(struct provider *provider, struct arena *arena, const char *text,
-                              const char *token_use, struct token_claims *claims_out);
+enum token_result verify_token(struct provider *provider, struct arena *arena, const char *text, const char *token_use,
+                               struct token_claims *claims_out);
 
 /* Whether the access token's session is good now. */
 bool session_stands(struct database *database, struct arena *arena, const struct provider_tokens *tokens);

@@ -16,15 +16,16 @@
 #include "base/limits.h"
 #include "codec/signing_key.h"
 #include "codec/token.h"
-#include "support_database.h"
 #include "domain/account/session.h"
 #include "domain/support.h"
 #include "store/script_server.h"
+#include "support_database.h"
 
-static const struct stage_calls cognito_calls = {"InitiateAuth", "InitiateAuth", "RevokeToken", "AdminUserGlobalSignOut",
-                                                 "AdminSetUserPassword", "Keys", "GET " POOL_KEYS_PATH};
-static const struct stage_calls keycloak_calls = {"grant password", "grant refresh_token", "logout", "POST user/logout",
-                                                  "PUT user/reset-password", "certs", "certs"};
+static const struct stage_calls cognito_calls = {"InitiateAuth",           "InitiateAuth",         "RevokeToken",
+                                                 "AdminUserGlobalSignOut", "AdminSetUserPassword", "Keys",
+                                                 "GET " POOL_KEYS_PATH};
+static const struct stage_calls keycloak_calls = {
+    "grant password", "grant refresh_token", "logout", "POST user/logout", "PUT user/reset-password", "certs", "certs"};
 
 static const char *number(struct arena *arena, const EVP_PKEY *key, const char *name)
 {
@@ -68,18 +69,19 @@ static struct stage *stage_new(void **state, const char *script, const char *url
     (void)stage_put(stage, "key.json", signing_key(arena));
     (void)stage_put(stage, "log", "");
     if (url == NULL)
-        stage->url = arena_format(arena, "http://127.0.0.1:%s", script_server_start(arena, script, stage->directory, none));
+        stage->url =
+            arena_format(arena, "http://127.0.0.1:%s", script_server_start(arena, script, stage->directory, none));
     return stage;
 }
 
-static struct outside_options outside_options_of(struct stage *stage, struct database *database, int64_t calls_max)
+static struct remote_options remote_options_of(struct stage *stage, struct database *database, int64_t calls_max)
 {
-    return (struct outside_options){
+    return (struct remote_options){
         .database = database,
         .master = secret_of("0123456789abcdef0123456789abcdef"),
         .refresh_token_seconds = 2592000,
         .temporary_password_seconds = 604800,
-        .places_file = arena_format(stage->arena, "%s/calls", stage->directory),
+        .slots_file = arena_format(stage->arena, "%s/calls", stage->directory),
         .calls_max = calls_max,
         .rest_seconds = 2,
     };
@@ -103,14 +105,14 @@ struct cognito_options cognito_stage_options(const struct stage *stage)
 static struct stage *cognito_stage(void **state, bool codes)
 {
     struct stage *stage = stage_new(state, "tests/unit/identity/cognito_server.py", NULL, &cognito_calls);
-    struct outside_options outside = outside_options_of(stage, stage->database, 1);
-    outside.codes = codes;
+    struct remote_options remote = remote_options_of(stage, stage->database, 1);
+    remote.codes = codes;
     if (codes)
         (void)stage_put(stage, "codes", "");
     struct cognito_options options = cognito_stage_options(stage);
     (void)stage_put(stage, "client-secret", "client secret\n");
     (void)stage_put(stage, "access-key", POOL_ACCESS_KEY);
-    expect_ok(cognito_new(stage->arena, &outside, &options, &stage->provider));
+    expect_ok(cognito_new(stage->arena, &remote, &options, &stage->provider));
     return stage;
 }
 
@@ -142,9 +144,9 @@ struct keycloak_options keycloak_stage_options(const struct stage *stage)
 struct provider *keycloak_stage_provider(struct stage *stage, struct database *database)
 {
     struct provider *provider;
-    struct outside_options outside = outside_options_of(stage, database, 8);
+    struct remote_options remote = remote_options_of(stage, database, 8);
     struct keycloak_options options = keycloak_stage_options(stage);
-    expect_ok(keycloak_new(stage->arena, &outside, &options, &provider));
+    expect_ok(keycloak_new(stage->arena, &remote, &options, &provider));
     return provider;
 }
 
@@ -158,8 +160,8 @@ static void put_client_secret(struct stage *stage, const char *name, const char 
 
 struct stage *keycloak_stage_new(void **state)
 {
-    struct stage *stage = stage_new(state, "tests/unit/identity/keycloak_server.py", getenv("GATEHOUSE_TEST_KEYCLOAK"),
-                                    &keycloak_calls);
+    struct stage *stage =
+        stage_new(state, "tests/unit/identity/keycloak_server.py", getenv("GATEHOUSE_TEST_KEYCLOAK"), &keycloak_calls);
     put_client_secret(stage, "client-secret", "login-client-secret\n", "keycloak-client-secret");
     put_client_secret(stage, "admin-secret", "admin-client-secret\n", "keycloak-admin-client-secret");
     stage->provider = keycloak_stage_provider(stage, stage->database);
@@ -181,7 +183,7 @@ void stage_end(struct stage *stage)
 }
 
 enum provider_outcome stage_create(struct stage *stage, enum provider_account_kind kind, struct id id,
-                                    const char *email, const char *password, const char **subject_out)
+                                   const char *email, const char *password, const char **subject_out)
 {
     struct provider_account account = {.kind = kind,
                                        .user_id = id,
@@ -207,8 +209,8 @@ struct person stage_given(struct stage *stage, enum provider_account_kind kind)
 }
 
 enum provider_outcome stage_login(struct stage *stage, const struct person *person, const char *password,
-                                   bool new_password_sent, struct provider_tokens *tokens_out,
-                                   struct provider_challenge *challenge_out)
+                                  bool new_password_sent, struct provider_tokens *tokens_out,
+                                  struct provider_challenge *challenge_out)
 {
     struct provider_login attempt = {.password = secret_of(password), .new_password_sent = new_password_sent};
     struct provider_tokens tokens;

@@ -12,8 +12,8 @@
 #include "base/id.h"
 #include "identity/cognito/provider.h"
 #include "identity/keycloak/provider.h"
-#include "identity/remote_int.h"
 #include "identity/provider.h"
+#include "identity/remote_int.h"
 
 #define TEMPORARY "temporary-password-1"
 #define PERMANENT "permanent-password-1"
@@ -68,8 +68,8 @@ struct keycloak_options keycloak_stage_options(const struct stage *stage);
 const char *stage_put(struct stage *stage, const char *name, const char *text);
 
 /* Makes an account with a telephone number and the permission rwx:*. */
-enum provider_outcome stage_create(struct stage *stage, enum provider_account_kind kind, struct id id, const char *email,
-                                   const char *password, const char **subject_out);
+enum provider_outcome stage_create(struct stage *stage, enum provider_account_kind kind, struct id id,
+                                   const char *email, const char *password, const char **subject_out);
 
 /* A user of ours with an account: invited with TEMPORARY, or of another kind with PERMANENT. */
 struct person stage_given(struct stage *stage, enum provider_account_kind kind);

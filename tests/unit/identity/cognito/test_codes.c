@@ -84,7 +84,8 @@ static void a_confirmation_whose_answer_is_lost_shows_with_the_next(void **state
     struct person member = stage_given(stage, PROVIDER_AWAITING_CODE);
     enum provider_outcome outcome;
     stage_fault(stage, "ConfirmSignUp", "lost");
-    struct error *error = provider_confirm_by_code(stage->provider, stage->arena, member.subject, last_code(stage), &outcome);
+    struct error *error =
+        provider_confirm_by_code(stage->provider, stage->arena, member.subject, last_code(stage), &outcome);
     assert_non_null(error);
     assert_int_equal(error->code, ERROR_IDENTITY_UNAVAILABLE);
     assert_int_equal(confirm(stage, member.subject, last_code(stage)), PROVIDER_STATE);
@@ -126,7 +127,7 @@ static void only_a_provider_that_mails_codes_may_be_told_to(void **state)
     struct arena *arena = harness_arena(state);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         struct configuration configuration = {.identity = {.provider = names[i], .codes = "provider"}};
-        struct provider_parts parts = {.configuration = &configuration};
+        struct provider_dependencies parts = {.configuration = &configuration};
         struct provider *provider = NULL;
         struct error *error = provider_open(arena, &parts, &provider);
         assert_non_null(error);

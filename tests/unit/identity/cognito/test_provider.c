@@ -79,7 +79,8 @@ static void attributes_are_sent_as_the_row_is(void **state)
     attributes.permissions = "";
     expect_ok(provider_set_attributes(stage->provider, stage->arena, member.subject, &attributes, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
-    expect_ok(provider_set_attributes(stage->provider, stage->arena, id_text(stage->arena, id_new()), &attributes, &outcome));
+    expect_ok(
+        provider_set_attributes(stage->provider, stage->arena, id_text(stage->arena, id_new()), &attributes, &outcome));
     assert_int_equal(outcome, PROVIDER_ABSENT);
     stage_end(stage);
 }
@@ -110,7 +111,7 @@ static void the_last_good_key_set_goes_on(void **state)
 static void the_last_good_key_set_ends_after_a_day(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    struct outside_keys *keys = &outside_of(stage->provider)->keys;
+    struct remote_jwks *keys = &remote_of(stage->provider)->keys;
     const struct key_set *found = NULL;
     expect_ok(provider_keys(stage->provider, stage->arena, false, &found));
     keys->fetched_at -= INT64_C(86401000);
@@ -122,7 +123,7 @@ static void the_last_good_key_set_ends_after_a_day(void **state)
     expect_error(provider_keys(stage->provider, stage->arena, false, &found), ERROR_IDENTITY_UNAVAILABLE);
     expect_error(provider_keys(stage->provider, stage->arena, true, &found), ERROR_IDENTITY_UNAVAILABLE);
     assert_int_equal(stage_count(stage, stage->calls->keys), asked);
-    keys->vain = false;
+    keys->failed = false;
     expect_ok(provider_keys(stage->provider, stage->arena, false, &found));
     assert_int_equal(key_set_count(found), 1);
     stage_end(stage);
@@ -132,7 +133,7 @@ static void the_last_good_key_set_ends_after_a_day(void **state)
 static void a_set_that_is_due_is_tried_for_now_and_then(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    struct outside_keys *keys = &outside_of(stage->provider)->keys;
+    struct remote_jwks *keys = &remote_of(stage->provider)->keys;
     const struct key_set *first = NULL, *again = NULL;
     expect_ok(provider_keys(stage->provider, stage->arena, false, &first));
     keys->looked_at = keys->asked_until = 0;
@@ -170,21 +171,24 @@ static void secrets_are_read_again(void **state)
 static void addresses_that_are_not_usable_are_refused(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct outside_options outside = {.master = secret_of("0123456789abcdef0123456789abcdef")};
+    struct remote_options remote = {.master = secret_of("0123456789abcdef0123456789abcdef")};
     struct cognito_options options = {.endpoint = "http://cognito.example.org", .keys_url = "https://x.example/jwks"};
     struct provider *provider;
-    expect_error(cognito_new(arena, &outside, &options, &provider), ERROR_INTERNAL);
+    expect_error(cognito_new(arena, &remote, &options, &provider), ERROR_INTERNAL);
     options.endpoint = "https://cognito.example.org";
     options.keys_url = "ftp://x.example/jwks";
-    expect_error(cognito_new(arena, &outside, &options, &provider), ERROR_INTERNAL);
+    expect_error(cognito_new(arena, &remote, &options, &provider), ERROR_INTERNAL);
 }
 
 static void an_account_that_cannot_be_marked_is_taken_back(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     struct arena *arena = stage->arena;
-    struct provider_account account = {.kind = PROVIDER_AWAITING_CODE, .user_id = id_new(), .email = "nobodys@example.com",
-                                       .permissions = "", .password = secret_of(PERMANENT)};
+    struct provider_account account = {.kind = PROVIDER_AWAITING_CODE,
+                                       .user_id = id_new(),
+                                       .email = "nobodys@example.com",
+                                       .permissions = "",
+                                       .password = secret_of(PERMANENT)};
     const char *subject = NULL;
     enum provider_outcome outcome;
     const char *denied = stage_put(stage, "denied", "AdminUpdateUserAttributes");
@@ -210,8 +214,9 @@ static void who_tries_too_often_is_not_told_that_the_password_is_wrong(void **st
                  ERROR_IDENTITY_UNAVAILABLE);
     assert_int_equal(stage_login(stage, &owner, TEMPORARY, true, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
     stage_fault(stage, "RespondToAuthChallenge", "limit");
-    expect_error(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(OTHER), &tokens, &outcome),
-                 ERROR_IDENTITY_UNAVAILABLE);
+    expect_error(
+        provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(OTHER), &tokens, &outcome),
+        ERROR_IDENTITY_UNAVAILABLE);
     stage_end(stage);
 }
 
@@ -227,14 +232,16 @@ static void a_password_with_blanks_at_its_ends_is_refused_as_a_password(void **s
     const char *subject;
     enum provider_outcome outcome;
     for (int kind = PROVIDER_INVITED; kind <= PROVIDER_CONFIRMED_ALREADY; kind++)
-        assert_int_equal(stage_create(stage, (enum provider_account_kind)kind, id_new(), "blank@example.com", blank, &subject),
-                         PROVIDER_PASSWORD_REFUSED);
+        assert_int_equal(
+            stage_create(stage, (enum provider_account_kind)kind, id_new(), "blank@example.com", blank, &subject),
+            PROVIDER_PASSWORD_REFUSED);
     assert_int_equal(stage_login(stage, &owner, TEMPORARY, true, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
-    expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(blank), &tokens, &outcome));
+    expect_ok(
+        provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(blank), &tokens, &outcome));
     assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
     assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
-    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id, secret_of(PERMANENT),
-                                       secret_of(blank), &outcome));
+    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+                                       secret_of(PERMANENT), secret_of(blank), &outcome));
     assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
     expect_ok(provider_set_password(stage->provider, stage->arena, member.subject, secret_of(blank), false, &outcome));
     assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);

@@ -5,13 +5,13 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/support.h"
 #include "identity/embedded/provider.h"
 #include "identity/support.h"
+#include "support_database.h"
 
-static enum provider_outcome create(struct provider *provider, struct arena *arena, struct id user,
-                                    const char *email, const char *password)
+static enum provider_outcome create(struct provider *provider, struct arena *arena, struct id user, const char *email,
+                                    const char *password)
 {
     struct provider_account account = {
         .kind = PROVIDER_INVITED,
@@ -40,15 +40,13 @@ static void making_an_account_again_is_harmless_until_it_was_used(void **state)
     enum provider_outcome outcome;
     assert_int_equal(create(provider, arena, user, "again@example.com", "first-temporary"), PROVIDER_OK);
     assert_int_equal(create(provider, arena, user, "again@example.com", "second-temporary"), PROVIDER_OK);
-    assert_int_equal(log_in(provider, arena, subject, "first-temporary", NULL, NULL),
-                     PROVIDER_BAD_CREDENTIALS);
+    assert_int_equal(log_in(provider, arena, subject, "first-temporary", NULL, NULL), PROVIDER_BAD_CREDENTIALS);
     assert_int_equal(log_in(provider, arena, subject, "second-temporary", NULL, &challenge),
                      PROVIDER_NEW_PASSWORD_REQUIRED);
     assert_int_equal(create(provider, arena, id_new(), "again@example.com", "intruder"), PROVIDER_EXISTS);
     assert_int_equal(log_in(provider, arena, subject, "second-temporary", NULL, &challenge),
                      PROVIDER_NEW_PASSWORD_REQUIRED);
-    expect_ok(
-        provider_answer_new_password(provider, arena, &challenge, secret_of(PERMANENT), &tokens, &outcome));
+    expect_ok(provider_answer_new_password(provider, arena, &challenge, secret_of(PERMANENT), &tokens, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
     assert_int_equal(create(provider, arena, user, "again@example.com", "third-temporary"), PROVIDER_EXISTS);
     (void)signed_in(provider, arena, subject, PERMANENT);
@@ -97,11 +95,10 @@ static void passwords_are_stored_as_argon2id_only(void **state)
     struct provider *provider = given_provider(arena, database);
     const char *one = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     const char *other = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
-    const char *hash = sql_text(database, arena, "SELECT password_hash FROM identity_account WHERE id = %s",
-                                sql_subject(arena, one));
+    const char *hash =
+        sql_text(database, arena, "SELECT password_hash FROM identity_account WHERE id = %s", sql_subject(arena, one));
     assert_int_equal(strncmp(hash, "$argon2id$v=19$m=8,t=1,p=1$", 27), 0);
-    assert_string_not_equal(hash, sql_text(database, arena,
-                                           "SELECT password_hash FROM identity_account WHERE id = %s",
+    assert_string_not_equal(hash, sql_text(database, arena, "SELECT password_hash FROM identity_account WHERE id = %s",
                                            sql_subject(arena, other)));
     provider_free(&provider);
     database_free(&database);
@@ -164,8 +161,7 @@ static void an_account_closed_at_the_prompt_gets_no_tokens(void **state)
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
-    sql(database, arena, "UPDATE identity_account SET enabled = FALSE WHERE id = %s",
-        sql_subject(arena, subject));
+    sql(database, arena, "UPDATE identity_account SET enabled = FALSE WHERE id = %s", sql_subject(arena, subject));
     assert_int_equal(refresh(provider, arena, tokens.refresh_token, NULL), PROVIDER_TOKEN_INVALID);
     assert_int_equal(log_in(provider, arena, subject, PERMANENT, NULL, NULL), PROVIDER_DISABLED);
     provider_free(&provider);
@@ -174,11 +170,10 @@ static void an_account_closed_at_the_prompt_gets_no_tokens(void **state)
 
 static const char *describe(struct database *database, struct arena *arena, const char *subject)
 {
-    return sql_text(
-        database, arena,
-        "SELECT CONCAT_WS(' ', email_verified, phone_verified, COALESCE(phone, '-'), permissions) FROM"
-        " identity_account WHERE id = %s",
-        sql_subject(arena, subject));
+    return sql_text(database, arena,
+                    "SELECT CONCAT_WS(' ', email_verified, phone_verified, COALESCE(phone, '-'), permissions) FROM"
+                    " identity_account WHERE id = %s",
+                    sql_subject(arena, subject));
 }
 
 static void only_the_attributes_named_change(void **state)
@@ -193,14 +188,12 @@ static void only_the_attributes_named_change(void **state)
     expect_ok(provider_set_attributes(provider, arena, subject, &attributes, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
     assert_string_equal(describe(database, arena, subject), "0 0 +4912345678 rwx:*");
-    attributes = (struct provider_attributes){
-        .set_verified = true, .email_verified = true, .phone_verified = true};
+    attributes = (struct provider_attributes){.set_verified = true, .email_verified = true, .phone_verified = true};
     expect_ok(provider_set_attributes(provider, arena, subject, &attributes, &outcome));
     assert_string_equal(describe(database, arena, subject), "1 1 +4912345678 rwx:*");
     attributes = (struct provider_attributes){.set_permissions = true, .permissions = "cus:*:r"};
     expect_ok(provider_set_attributes(provider, arena, subject, &attributes, &outcome));
-    attributes = (struct provider_attributes){
-        .set_phone = true, .set_verified = true, .email_verified = true};
+    attributes = (struct provider_attributes){.set_phone = true, .set_verified = true, .email_verified = true};
     expect_ok(provider_set_attributes(provider, arena, subject, &attributes, &outcome));
     assert_string_equal(describe(database, arena, subject), "1 0 - cus:*:r");
     expect_ok(provider_set_attributes(provider, arena, subject, &attributes, &outcome));
@@ -222,11 +215,10 @@ static void removing_leaves_nothing_behind(void **state)
     expect_ok(provider_remove(provider, arena, tokens.user_id, NULL));
     expect_ok(provider_remove(provider, arena, tokens.user_id, NULL));
     expect_ok(provider_remove(provider, arena, id_new(), NULL));
-    assert_int_equal(
-        sql_integer(database, arena,
-                    "SELECT (SELECT COUNT(*) FROM identity_account) + (SELECT COUNT(*) FROM session) +"
-                    " (SELECT COUNT(*) FROM identity_refresh)"),
-        0);
+    assert_int_equal(sql_integer(database, arena,
+                                 "SELECT (SELECT COUNT(*) FROM identity_account) + (SELECT COUNT(*) FROM session) +"
+                                 " (SELECT COUNT(*) FROM identity_refresh)"),
+                     0);
     assert_int_equal(refresh(provider, arena, tokens.refresh_token, NULL), PROVIDER_TOKEN_INVALID);
     assert_int_equal(log_in(provider, arena, subject, PERMANENT, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
     provider_free(&provider);

@@ -7,10 +7,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/support.h"
 #include "identity/embedded/provider.h"
 #include "identity/support.h"
+#include "support_database.h"
 
 static enum provider_outcome answer(struct provider *provider, struct arena *arena,
                                     const struct provider_challenge *challenge, const char *new_password,
@@ -31,10 +31,8 @@ static void a_first_login_takes_two_steps(void **state)
     const char *subject = given_account(provider, arena, PROVIDER_INVITED);
     struct provider_challenge challenge;
     struct provider_tokens tokens;
-    assert_int_equal(log_in(provider, arena, subject, "temporary-password-2", NULL, NULL),
-                     PROVIDER_BAD_CREDENTIALS);
-    assert_int_equal(log_in(provider, arena, subject, TEMPORARY, NULL, &challenge),
-                     PROVIDER_NEW_PASSWORD_REQUIRED);
+    assert_int_equal(log_in(provider, arena, subject, "temporary-password-2", NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    assert_int_equal(log_in(provider, arena, subject, TEMPORARY, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
     assert_int_equal(open_sessions(database, arena, subject), 0);
 
     /* The temporary password does not become the permanent one, and asking for it costs nothing. */
@@ -48,10 +46,8 @@ static void a_first_login_takes_two_steps(void **state)
                         "confirmed 0 1");
 
     assert_int_equal(log_in(provider, arena, subject, TEMPORARY, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
-    assert_int_equal(answer(provider, arena, &challenge, "another-password-1", NULL),
-                     PROVIDER_CHALLENGE_SPENT);
-    assert_int_equal(log_in(provider, arena, subject, "another-password-1", NULL, NULL),
-                     PROVIDER_BAD_CREDENTIALS);
+    assert_int_equal(answer(provider, arena, &challenge, "another-password-1", NULL), PROVIDER_CHALLENGE_SPENT);
+    assert_int_equal(log_in(provider, arena, subject, "another-password-1", NULL, NULL), PROVIDER_BAD_CREDENTIALS);
     (void)signed_in(provider, arena, subject, PERMANENT);
     assert_int_equal(open_sessions(database, arena, subject), 2);
     provider_free(&provider);
@@ -67,18 +63,17 @@ static void the_tokens_are_the_users(void **state)
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
     struct token_claims claims;
-    assert_int_equal(judge_token(provider, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims),
-                     TOKEN_GOOD);
+    assert_int_equal(verify_token(provider, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
     assert_string_equal(id_text(arena, claims.subject), subject);
     assert_true(id_equal(claims.session, tokens.session_id));
     assert_true(id_equal(claims.subject, tokens.user_id));
     assert_int_equal(claims.expires_at - claims.issued_at, 900);
     assert_int_equal(tokens.expires_in, 900);
-    assert_int_equal(judge_token(provider, arena, tokens.id_token, TOKEN_USE_ID, &claims), TOKEN_GOOD);
+    assert_int_equal(verify_token(provider, arena, tokens.id_token, TOKEN_USE_ID, &claims), TOKEN_GOOD);
     assert_true(id_equal(claims.session, tokens.session_id));
     /* Neither passes for the other. */
-    assert_int_equal(judge_token(provider, arena, tokens.id_token, TOKEN_USE_ACCESS, &claims), TOKEN_INVALID);
-    assert_int_equal(judge_token(provider, arena, tokens.access_token, TOKEN_USE_ID, &claims), TOKEN_INVALID);
+    assert_int_equal(verify_token(provider, arena, tokens.id_token, TOKEN_USE_ACCESS, &claims), TOKEN_INVALID);
+    assert_int_equal(verify_token(provider, arena, tokens.access_token, TOKEN_USE_ID, &claims), TOKEN_INVALID);
     provider_free(&provider);
     database_free(&database);
 }
@@ -95,8 +90,7 @@ static void nobody_is_told_from_somebody(void **state)
     assert_int_equal(log_in(provider, arena, "", PERMANENT, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
     assert_int_equal(log_in(provider, arena, subject, "", NULL, NULL), PROVIDER_BAD_CREDENTIALS);
     assert_int_equal(log_in(provider, arena, subject, PERMANENT " ", NULL, NULL), PROVIDER_BAD_CREDENTIALS);
-    assert_int_equal(log_in(provider, arena, subject, "PERMANENT-password-1", NULL, NULL),
-                     PROVIDER_BAD_CREDENTIALS);
+    assert_int_equal(log_in(provider, arena, subject, "PERMANENT-password-1", NULL, NULL), PROVIDER_BAD_CREDENTIALS);
     assert_int_equal(open_sessions(database, arena, subject), 0);
     provider_free(&provider);
     database_free(&database);
@@ -108,8 +102,7 @@ static double cost_of_login(struct provider *provider, struct arena *arena, cons
     struct timespec before;
     struct timespec after;
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
-    assert_int_equal(log_in(provider, arena, subject, "not-the-password", NULL, NULL),
-                     PROVIDER_BAD_CREDENTIALS);
+    assert_int_equal(log_in(provider, arena, subject, "not-the-password", NULL, NULL), PROVIDER_BAD_CREDENTIALS);
     (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
     return (double)(after.tv_sec - before.tv_sec) * 1e3 + (double)(after.tv_nsec - before.tv_nsec) / 1e6;
 }
@@ -125,8 +118,7 @@ static void nobody_takes_as_long_as_somebody(void **state)
     expect_ok(embedded_new(arena, &options, &provider));
     const char *subjects[] = {given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY),
                               given_account(provider, arena, PROVIDER_INVITED),
-                              given_account(provider, arena, PROVIDER_AWAITING_CODE), NULL,
-                              id_text(arena, id_new())};
+                              given_account(provider, arena, PROVIDER_AWAITING_CODE), NULL, id_text(arena, id_new())};
     enum { SUBJECTS = sizeof subjects / sizeof *subjects, ROUNDS = 15 };
     double least[SUBJECTS];
     for (size_t round = 0; round < ROUNDS; round++)
@@ -200,8 +192,7 @@ static void a_temporary_password_runs_out(void **state)
                                 " identity_account WHERE id = %s",
                                 sql_subject(arena, subject)),
                     604790, 604800);
-    assert_int_equal(log_in(provider, arena, subject, TEMPORARY, NULL, &challenge),
-                     PROVIDER_NEW_PASSWORD_REQUIRED);
+    assert_int_equal(log_in(provider, arena, subject, TEMPORARY, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
     sql(database, arena, "UPDATE identity_account SET password_expires_at = UTC_TIMESTAMP(3) WHERE id = %s",
         sql_subject(arena, subject));
     assert_int_equal(log_in(provider, arena, subject, TEMPORARY, NULL, NULL), PROVIDER_TEMPORARY_EXPIRED);
@@ -211,8 +202,7 @@ static void a_temporary_password_runs_out(void **state)
 
     /* Another one replaces it. */
     enum provider_outcome outcome;
-    expect_ok(
-        provider_set_password(provider, arena, subject, secret_of("temporary-password-3"), true, &outcome));
+    expect_ok(provider_set_password(provider, arena, subject, secret_of("temporary-password-3"), true, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
     assert_int_equal(log_in(provider, arena, subject, TEMPORARY, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
     assert_int_equal(log_in(provider, arena, subject, "temporary-password-3", NULL, &challenge),
@@ -230,12 +220,10 @@ static void a_challenge_dies_with_its_password(void **state)
     const char *subject = given_account(provider, arena, PROVIDER_INVITED);
     struct provider_challenge challenge;
     enum provider_outcome outcome;
-    assert_int_equal(log_in(provider, arena, subject, TEMPORARY, NULL, &challenge),
-                     PROVIDER_NEW_PASSWORD_REQUIRED);
+    assert_int_equal(log_in(provider, arena, subject, TEMPORARY, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
     expect_ok(provider_set_password(provider, arena, subject, secret_of(TEMPORARY), true, &outcome));
     assert_int_equal(answer(provider, arena, &challenge, PERMANENT, NULL), PROVIDER_CHALLENGE_SPENT);
-    assert_int_equal(log_in(provider, arena, subject, TEMPORARY, NULL, &challenge),
-                     PROVIDER_NEW_PASSWORD_REQUIRED);
+    assert_int_equal(log_in(provider, arena, subject, TEMPORARY, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
     expect_ok(provider_set_enabled(provider, arena, subject, false, &outcome));
     assert_int_equal(answer(provider, arena, &challenge, PERMANENT, NULL), PROVIDER_CHALLENGE_SPENT);
     expect_ok(provider_set_enabled(provider, arena, subject, true, &outcome));
@@ -256,8 +244,7 @@ static void a_challenge_dies_with_its_password(void **state)
 static int first_login_racer(struct database *database, struct arena *arena, unsigned index, void *context)
 {
     struct provider *provider = given_provider(arena, database);
-    struct provider_login login = {
-        .subject = context, .password = secret_of(TEMPORARY), .new_password_sent = true};
+    struct provider_login login = {.subject = context, .password = secret_of(TEMPORARY), .new_password_sent = true};
     const char *password = arena_format(arena, "chosen-by-racer-%u", index);
     struct provider_tokens tokens;
     struct provider_challenge challenge;
@@ -265,8 +252,7 @@ static int first_login_racer(struct database *database, struct arena *arena, uns
     if (provider_login(provider, arena, &login, &tokens, &challenge, &outcome) != NULL)
         return 90;
     if (outcome == PROVIDER_NEW_PASSWORD_REQUIRED &&
-        provider_answer_new_password(provider, arena, &challenge, secret_of(password), &tokens, &outcome) !=
-            NULL)
+        provider_answer_new_password(provider, arena, &challenge, secret_of(password), &tokens, &outcome) != NULL)
         return 91;
     provider_free(&provider);
     return (int)outcome;
@@ -282,14 +268,12 @@ static void of_two_first_logins_at_once_one_wins(void **state)
         int results[RACERS_MAX];
         race(4, first_login_racer, (void *)(uintptr_t)subject, results);
         assert_int_equal(race_count(results, 4, PROVIDER_OK), 1);
-        assert_int_equal(race_count(results, 4, PROVIDER_CHALLENGE_SPENT) +
-                             race_count(results, 4, PROVIDER_BAD_CREDENTIALS),
-                         3);
+        assert_int_equal(
+            race_count(results, 4, PROVIDER_CHALLENGE_SPENT) + race_count(results, 4, PROVIDER_BAD_CREDENTIALS), 3);
         assert_int_equal(open_sessions(database, arena, subject), 1);
         for (unsigned i = 0; i < 4; i++)
-            assert_int_equal(
-                log_in(provider, arena, subject, arena_format(arena, "chosen-by-racer-%u", i), NULL, NULL),
-                results[i] == PROVIDER_OK ? PROVIDER_OK : PROVIDER_BAD_CREDENTIALS);
+            assert_int_equal(log_in(provider, arena, subject, arena_format(arena, "chosen-by-racer-%u", i), NULL, NULL),
+                             results[i] == PROVIDER_OK ? PROVIDER_OK : PROVIDER_BAD_CREDENTIALS);
     }
     provider_free(&provider);
     database_free(&database);
@@ -319,10 +303,10 @@ static void right_logins_at_once_all_succeed(void **state)
     race(10, login_racer, (void *)(uintptr_t)subject, results);
     assert_int_equal(race_count(results, 10, PROVIDER_OK), 10);
     assert_int_equal(open_sessions(database, arena, subject), 10);
-    assert_non_null(strstr(
-        sql_text(database, arena, "SELECT password_hash FROM identity_account WHERE id = %s", id), ",t=3,"));
-    assert_int_equal(
-        sql_integer(database, arena, "SELECT password_version FROM identity_account WHERE id = %s", id), 1);
+    assert_non_null(
+        strstr(sql_text(database, arena, "SELECT password_hash FROM identity_account WHERE id = %s", id), ",t=3,"));
+    assert_int_equal(sql_integer(database, arena, "SELECT password_version FROM identity_account WHERE id = %s", id),
+                     1);
     (void)signed_in(provider, arena, subject, PERMANENT);
     provider_free(&provider);
     database_free(&database);
@@ -404,13 +388,11 @@ static void changing_the_password_ends_the_other_sessions(void **state)
     struct secret old = secret_of(PERMANENT);
     struct secret new = secret_of("changed-password-1");
     enum provider_outcome outcome;
-    expect_ok(provider_change_password(provider, arena, subject, own.session_id, secret_of("wrong"), new,
-                                       &outcome));
+    expect_ok(provider_change_password(provider, arena, subject, own.session_id, secret_of("wrong"), new, &outcome));
     assert_int_equal(outcome, PROVIDER_BAD_CREDENTIALS);
     expect_ok(provider_change_password(provider, arena, subject, own.session_id, old, old, &outcome));
     assert_int_equal(outcome, PROVIDER_SAME_PASSWORD);
-    expect_ok(provider_change_password(provider, arena, id_text(arena, id_new()), own.session_id, old, new,
-                                       &outcome));
+    expect_ok(provider_change_password(provider, arena, id_text(arena, id_new()), own.session_id, old, new, &outcome));
     assert_int_equal(outcome, PROVIDER_ABSENT);
     assert_int_equal(open_sessions(database, arena, subject), 2);
 
@@ -431,8 +413,8 @@ static int change_racer(struct database *database, struct arena *arena, unsigned
     struct provider *provider = given_provider(arena, database);
     const char *password = arena_format(arena, "changed-by-racer-%u", index);
     enum provider_outcome outcome;
-    if (provider_change_password(provider, arena, context, id_new(), secret_of(PERMANENT),
-                                 secret_of(password), &outcome) != NULL)
+    if (provider_change_password(provider, arena, context, id_new(), secret_of(PERMANENT), secret_of(password),
+                                 &outcome) != NULL)
         return 90;
     provider_free(&provider);
     return (int)outcome;
@@ -471,14 +453,12 @@ static void a_password_set_by_another_ends_all_sessions(void **state)
     assert_int_equal(outcome, PROVIDER_OK);
     assert_false(session_stands(database, arena, &tokens));
     assert_int_equal(refresh(provider, arena, tokens.refresh_token, NULL), PROVIDER_TOKEN_INVALID);
-    assert_int_equal(log_in(provider, arena, subject, "by-admin-1", NULL, &challenge),
-                     PROVIDER_NEW_PASSWORD_REQUIRED);
+    assert_int_equal(log_in(provider, arena, subject, "by-admin-1", NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
     assert_int_equal(answer(provider, arena, &challenge, "by-user-1", &tokens), PROVIDER_OK);
     expect_ok(provider_set_password(provider, arena, subject, secret_of("by-reset-1"), false, &outcome));
     assert_false(session_stands(database, arena, &tokens));
     (void)signed_in(provider, arena, subject, "by-reset-1");
-    expect_ok(
-        provider_set_password(provider, arena, id_text(arena, id_new()), secret_of("x"), false, &outcome));
+    expect_ok(provider_set_password(provider, arena, id_text(arena, id_new()), secret_of("x"), false, &outcome));
     assert_int_equal(outcome, PROVIDER_ABSENT);
     provider_free(&provider);
     database_free(&database);
@@ -500,9 +480,9 @@ static void who_awaits_confirmation_goes_on_waiting(void **state)
     const char *invited = given_account(provider, arena, PROVIDER_INVITED);
     expect_ok(provider_set_password(provider, arena, invited, secret_of("set-3"), true, &outcome));
     assert_int_equal(log_in(provider, arena, invited, "set-3", NULL, NULL), PROVIDER_NEW_PASSWORD_REQUIRED);
-    assert_string_equal(sql_text(database, arena, "SELECT status FROM identity_account WHERE id = %s",
-                                 sql_subject(arena, invited)),
-                        "force-change");
+    assert_string_equal(
+        sql_text(database, arena, "SELECT status FROM identity_account WHERE id = %s", sql_subject(arena, invited)),
+        "force-change");
     expect_ok(provider_set_password(provider, arena, invited, secret_of("set-4"), false, &outcome));
     (void)signed_in(provider, arena, invited, "set-4");
     provider_free(&provider);

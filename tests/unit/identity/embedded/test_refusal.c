@@ -11,10 +11,10 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "support_database.h"
 #include "domain/support.h"
 #include "identity/embedded/provider.h"
 #include "identity/support.h"
+#include "support_database.h"
 
 static const char *const tables[] = {"identity_account", "identity_refresh", "session"};
 static const char *const rights[] = {"SELECT", "INSERT", "UPDATE", "DELETE"};
@@ -38,15 +38,14 @@ static struct database *given_narrow(struct database *database, struct arena *ar
 static const char *picture(struct database *database, struct arena *arena, const char *subject)
 {
     const char *id = sql_subject(arena, subject);
-    return sql_text(
-        database, arena,
-        "SELECT CONCAT_WS(' ', (SELECT CONCAT_WS(',', a.password_hash, a.password_version,"
-        " a.password_temporary, a.status, a.enabled, a.email_verified) FROM identity_account a WHERE"
-        " a.id = %s), (SELECT GROUP_CONCAT(HEX(s.id), s.ended_at IS NULL ORDER BY s.id) FROM session s"
-        " WHERE s.user_id = %s), (SELECT GROUP_CONCAT(HEX(r.token_hash), r.spent_at IS NULL ORDER BY"
-        " r.token_hash) FROM identity_refresh r JOIN session s ON s.id = r.session_id WHERE"
-        " s.user_id = %s))",
-        id, id, id);
+    return sql_text(database, arena,
+                    "SELECT CONCAT_WS(' ', (SELECT CONCAT_WS(',', a.password_hash, a.password_version,"
+                    " a.password_temporary, a.status, a.enabled, a.email_verified) FROM identity_account a WHERE"
+                    " a.id = %s), (SELECT GROUP_CONCAT(HEX(s.id), s.ended_at IS NULL ORDER BY s.id) FROM session s"
+                    " WHERE s.user_id = %s), (SELECT GROUP_CONCAT(HEX(r.token_hash), r.spent_at IS NULL ORDER BY"
+                    " r.token_hash) FROM identity_refresh r JOIN session s ON s.id = r.session_id WHERE"
+                    " s.user_id = %s))",
+                    id, id, id);
 }
 
 /* An account with two sessions, and an invited one. */
@@ -70,8 +69,8 @@ static struct scene given_scene(struct provider *provider, struct arena *arena)
     return scene;
 }
 
-static struct error *perform(enum verb verb, struct provider *provider, struct arena *arena,
-                             const struct scene *scene, enum provider_outcome *outcome_out)
+static struct error *perform(enum verb verb, struct provider *provider, struct arena *arena, const struct scene *scene,
+                             enum provider_outcome *outcome_out)
 {
     struct provider_login login = {.subject = scene->subject, .password = secret_of(PERMANENT)};
     struct provider_tokens tokens;
@@ -82,8 +81,7 @@ static struct error *perform(enum verb verb, struct provider *provider, struct a
     case LOGIN:
         return provider_login(provider, arena, &login, &tokens, &challenge, outcome_out);
     case ANSWER:
-        return provider_answer_new_password(provider, arena, &scene->challenge, new_password, &tokens,
-                                            outcome_out);
+        return provider_answer_new_password(provider, arena, &scene->challenge, new_password, &tokens, outcome_out);
     case REFRESH:
         return provider_refresh(provider, arena, scene->tokens.refresh_token, &tokens, outcome_out);
     case LOGOUT:
@@ -91,8 +89,8 @@ static struct error *perform(enum verb verb, struct provider *provider, struct a
     case LOGOUT_ALL:
         return provider_logout_all(provider, arena, scene->subject);
     case CHANGE:
-        return provider_change_password(provider, arena, scene->subject, scene->tokens.session_id,
-                                        secret_of(PERMANENT), new_password, outcome_out);
+        return provider_change_password(provider, arena, scene->subject, scene->tokens.session_id, secret_of(PERMANENT),
+                                        new_password, outcome_out);
     case SET:
         return provider_set_password(provider, arena, scene->subject, new_password, true, outcome_out);
     case DISABLE:
@@ -133,8 +131,7 @@ static void what_is_refused_half_way_is_undone(void **state)
                 assert_string_equal(error_code_text(error->code), "internal");
                 const char *after = picture(database, arena, subject);
                 if (strcmp(after, before) != 0)
-                    fail_msg("verb %d without %s on %s left\n%s\nof\n%s", verb, rights[r], tables[t], after,
-                             before);
+                    fail_msg("verb %d without %s on %s left\n%s\nof\n%s", verb, rights[r], tables[t], after, before);
                 refused[verb]++;
             }
             provider_free(&provider);

@@ -10,10 +10,10 @@
 #include "base/limits.h"
 #include "codec/digest.h"
 #include "codec/encoding.h"
-#include "support_database.h"
 #include "domain/support.h"
 #include "identity/embedded/provider.h"
 #include "identity/support.h"
+#include "support_database.h"
 
 /* Lets `seconds` pass for what was spent. */
 static void pass(struct database *database, struct arena *arena, const char *seconds)
@@ -39,10 +39,9 @@ static void each_use_gives_a_new_token_of_the_same_session(void **state)
         assert_true(id_equal(after.session_id, first.session_id));
         assert_true(id_equal(after.user_id, first.user_id));
         assert_int_equal(after.expires_in, 900);
-        assert_int_equal(judge_token(provider, arena, after.access_token, TOKEN_USE_ACCESS, &claims),
-                         TOKEN_GOOD);
+        assert_int_equal(verify_token(provider, arena, after.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
         assert_true(id_equal(claims.session, first.session_id));
-        assert_int_equal(judge_token(provider, arena, after.id_token, TOKEN_USE_ID, &claims), TOKEN_GOOD);
+        assert_int_equal(verify_token(provider, arena, after.id_token, TOKEN_USE_ID, &claims), TOKEN_GOOD);
         before = after;
     }
     assert_true(session_stands(database, arena, &first));
@@ -58,11 +57,10 @@ static void only_the_digest_of_a_token_is_stored(void **state)
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
-    assert_int_equal(
-        sql_integer(database, arena,
-                    "SELECT COUNT(*) FROM identity_refresh WHERE token_hash = UNHEX(SHA2('%s', 256))",
-                    tokens.refresh_token),
-        1);
+    assert_int_equal(sql_integer(database, arena,
+                                 "SELECT COUNT(*) FROM identity_refresh WHERE token_hash = UNHEX(SHA2('%s', 256))",
+                                 tokens.refresh_token),
+                     1);
     provider_free(&provider);
     database_free(&database);
 }
@@ -75,14 +73,16 @@ static int64_t tokens_of(struct database *database, struct arena *arena, const s
 
 static const char *when_spent(struct database *database, struct arena *arena, const char *token)
 {
-    return sql_text(database, arena, "SELECT spent_at FROM identity_refresh WHERE token_hash = UNHEX(SHA2('%s', 256))", token);
+    return sql_text(database, arena, "SELECT spent_at FROM identity_refresh WHERE token_hash = UNHEX(SHA2('%s', 256))",
+                    token);
 }
 
 /* As if the token had been spent so many seconds ago, however slow the machine is; returns the time. */
 static const char *spent_before(struct database *database, struct arena *arena, const char *token, const char *seconds)
 {
     sql(database, arena,
-        "UPDATE identity_refresh SET spent_at = UTC_TIMESTAMP(3) - INTERVAL %s SECOND WHERE token_hash = UNHEX(SHA2('%s', 256))",
+        "UPDATE identity_refresh SET spent_at = UTC_TIMESTAMP(3) - INTERVAL %s SECOND WHERE token_hash = "
+        "UNHEX(SHA2('%s', 256))",
         seconds, token);
     return when_spent(database, arena, token);
 }
@@ -107,7 +107,7 @@ static void a_token_in_its_grace_is_answered_with_its_one_successor(void **state
         assert_true(id_equal(other.session_id, first.session_id));
         /* Asking again does not prolong the grace. */
         assert_string_equal(when_spent(database, arena, first.refresh_token), spent_at);
-        assert_int_equal(judge_token(provider, arena, other.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
+        assert_int_equal(verify_token(provider, arena, other.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
     }
     assert_int_equal(tokens_of(database, arena, &first), 2);
     (void)spent_before(database, arena, first.refresh_token, "11");
@@ -156,7 +156,8 @@ static void a_grace_gives_the_same_successor_when_that_has_been_used(void **stat
     assert_int_equal(tokens_of(database, arena, &first), 3);
     /* The graces are two: that of the first is over now, that of the second goes on. */
     sql(database, arena,
-        "UPDATE identity_refresh SET spent_at = spent_at - INTERVAL 11 SECOND WHERE token_hash = UNHEX(SHA2('%s', 256))",
+        "UPDATE identity_refresh SET spent_at = spent_at - INTERVAL 11 SECOND WHERE token_hash = UNHEX(SHA2('%s', "
+        "256))",
         first.refresh_token);
     assert_int_equal(refresh(provider, arena, second.refresh_token, NULL), PROVIDER_OK);
     assert_int_equal(refresh(provider, arena, first.refresh_token, NULL), PROVIDER_TOKEN_REUSED);
@@ -207,7 +208,8 @@ static void a_session_has_a_bounded_number_of_tokens_and_forgets_none(void **sta
     struct provider_tokens latest = first;
     for (unsigned i = 0; i < 3; i++)
         assert_int_equal(refresh(provider, arena, latest.refresh_token, &latest), PROVIDER_OK);
-    sql(database, arena, "UPDATE identity_refresh SET generation = generation + %d WHERE session_id = %s AND generation > 0",
+    sql(database, arena,
+        "UPDATE identity_refresh SET generation = generation + %d WHERE session_id = %s AND generation > 0",
         LIMIT_REFRESH_TOKENS - 5, sql_id(arena, first.session_id));
     pass(database, arena, "900");
     assert_int_equal(refresh(provider, arena, latest.refresh_token, &latest), PROVIDER_OK);
@@ -291,16 +293,14 @@ static void a_sessions_end_is_fixed_at_sign_in(void **state)
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
     const char *id = sql_id(arena, tokens.session_id);
     const char *end = sql_text(database, arena, "SELECT expires_at FROM session WHERE id = %s", id);
-    assert_in_range(
-        sql_integer(database, arena,
-                    "SELECT TIMESTAMPDIFF(SECOND, created_at, expires_at) FROM session WHERE id = %s", id),
-        2592000, 2592000);
+    assert_in_range(sql_integer(database, arena,
+                                "SELECT TIMESTAMPDIFF(SECOND, created_at, expires_at) FROM session WHERE id = %s", id),
+                    2592000, 2592000);
     assert_int_equal(refresh(provider, arena, tokens.refresh_token, &tokens), PROVIDER_OK);
     assert_string_equal(sql_text(database, arena, "SELECT expires_at FROM session WHERE id = %s", id), end);
 
     /* The last access token ends with the session. */
-    sql(database, arena,
-        "UPDATE session SET expires_at = UTC_TIMESTAMP(3) + INTERVAL 100 SECOND WHERE id = %s", id);
+    sql(database, arena, "UPDATE session SET expires_at = UTC_TIMESTAMP(3) + INTERVAL 100 SECOND WHERE id = %s", id);
     assert_int_equal(refresh(provider, arena, tokens.refresh_token, &tokens), PROVIDER_OK);
     assert_in_range(tokens.expires_in, 97, 100);
     sql(database, arena, "UPDATE session SET expires_at = UTC_TIMESTAMP(3) WHERE id = %s", id);
@@ -355,8 +355,7 @@ static int refresh_racer(struct database *database, struct arena *arena, unsigne
         return 90;
     /* What came is worth something: it is itself refreshed. */
     if (outcome == PROVIDER_OK &&
-        (provider_refresh(provider, arena, tokens.refresh_token, &tokens, &outcome) != NULL ||
-         outcome != PROVIDER_OK))
+        (provider_refresh(provider, arena, tokens.refresh_token, &tokens, &outcome) != NULL || outcome != PROVIDER_OK))
         return 91;
     provider_free(&provider);
     return (int)outcome;
@@ -374,12 +373,11 @@ static void honest_use_at_the_same_time_keeps_the_session(void **state)
         race(6, refresh_racer, (void *)(uintptr_t)tokens.refresh_token, results);
         assert_int_equal(race_count(results, 6, PROVIDER_OK), 6);
         assert_true(session_stands(database, arena, &tokens));
-        assert_int_equal(
-            sql_integer(database, arena,
-                        "SELECT COUNT(DISTINCT spent_at) FROM identity_refresh WHERE session_id = %s"
-                        " AND token_hash = UNHEX(SHA2('%s', 256))",
-                        sql_id(arena, tokens.session_id), tokens.refresh_token),
-            1);
+        assert_int_equal(sql_integer(database, arena,
+                                     "SELECT COUNT(DISTINCT spent_at) FROM identity_refresh WHERE session_id = %s"
+                                     " AND token_hash = UNHEX(SHA2('%s', 256))",
+                                     sql_id(arena, tokens.session_id), tokens.refresh_token),
+                         1);
     }
     provider_free(&provider);
     database_free(&database);

@@ -8,10 +8,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "codec/signing_key.h"
-#include "support_database.h"
 #include "domain/support.h"
 #include "identity/embedded/provider.h"
 #include "identity/support.h"
+#include "support_database.h"
 
 static const struct key_set *keys_of(struct provider *provider, struct arena *arena, bool stale)
 {
@@ -57,8 +57,7 @@ static void one_worker_opens_what_another_signed(void **state)
     const char *subject = given_account(signer, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(signer, arena, subject, PERMANENT);
     struct token_claims claims;
-    assert_int_equal(judge_token(verifier, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims),
-                     TOKEN_GOOD);
+    assert_int_equal(verify_token(verifier, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
     assert_string_equal(id_text(arena, claims.subject), subject);
     provider_free(&signer);
     provider_free(&verifier);
@@ -72,11 +71,10 @@ static void the_private_half_is_sealed(void **state)
     struct database *database = database_fixture_new();
     struct provider *provider = given_provider(arena, database);
     (void)keys_of(provider, arena, false);
-    assert_int_equal(
-        sql_integer(database, arena,
-                    "SELECT COUNT(*) FROM identity_signing_key WHERE"
-                    " LOCATE('PRIVATE', private_key_sealed) > 0 OR public_key NOT LIKE '%%PUBLIC KEY%%'"),
-        0);
+    assert_int_equal(sql_integer(database, arena,
+                                 "SELECT COUNT(*) FROM identity_signing_key WHERE"
+                                 " LOCATE('PRIVATE', private_key_sealed) > 0 OR public_key NOT LIKE '%%PUBLIC KEY%%'"),
+                     0);
     provider_free(&provider);
 
     struct embedded_options options = options_for(database);
@@ -107,37 +105,35 @@ static void after_a_rotation_old_tokens_hold_and_new_ones_are_understood(void **
     const char *subject = given_account(signer, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens before = signed_in(signer, arena, subject, PERMANENT);
     struct token_claims claims;
-    assert_int_equal(judge_token(verifier, arena, before.access_token, TOKEN_USE_ACCESS, &claims),
-                     TOKEN_GOOD);
+    assert_int_equal(verify_token(verifier, arena, before.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
     const struct key_set *first = keys_of(verifier, arena, false);
     uint64_t generation = key_set_generation(first);
 
-    expect_ok(embedded_rotate_keys(signer, arena));
+    expect_ok(embedded_signing_keys_rotate(signer, arena));
     struct provider_tokens after = signed_in(signer, arena, subject, PERMANENT);
-    assert_int_equal(judge_token(signer, arena, before.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
-    assert_int_equal(judge_token(signer, arena, after.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
+    assert_int_equal(verify_token(signer, arena, before.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
+    assert_int_equal(verify_token(signer, arena, after.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
 
     /* Another worker does not know the new key until it is told that it met a strange one. */
-    assert_int_equal(judge_token(verifier, arena, after.access_token, TOKEN_USE_ACCESS, &claims),
-                     TOKEN_INVALID);
+    assert_int_equal(verify_token(verifier, arena, after.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_INVALID);
     assert_ptr_equal(keys_of(verifier, arena, false), first);
     const struct key_set *second = keys_of(verifier, arena, true);
     assert_int_equal(key_set_count(second), 2);
     assert_true(key_set_generation(second) != generation);
-    assert_int_equal(judge_token(verifier, arena, after.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
-    assert_int_equal(judge_token(verifier, arena, before.access_token, TOKEN_USE_ACCESS, &claims),
-                     TOKEN_GOOD);
+    assert_int_equal(verify_token(verifier, arena, after.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
+    assert_int_equal(verify_token(verifier, arena, before.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
 
     /* The retired key goes when nothing that it signed can be good any more. */
-    sql(one, arena, "UPDATE identity_signing_key SET retired_at = UTC_TIMESTAMP(3) - INTERVAL 1230 SECOND WHERE retired_at IS NOT NULL");
+    sql(one, arena,
+        "UPDATE identity_signing_key SET retired_at = UTC_TIMESTAMP(3) - INTERVAL 1230 SECOND WHERE retired_at IS NOT "
+        "NULL");
     provider_forget(verifier);
     assert_int_equal(key_set_count(keys_of(verifier, arena, false)), 2);
     sql(one, arena, "UPDATE identity_signing_key SET retired_at = retired_at - INTERVAL 31 SECOND");
     provider_forget(verifier);
     assert_int_equal(key_set_count(keys_of(verifier, arena, false)), 1);
-    assert_int_equal(judge_token(verifier, arena, before.access_token, TOKEN_USE_ACCESS, &claims),
-                     TOKEN_INVALID);
-    assert_int_equal(judge_token(verifier, arena, after.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
+    assert_int_equal(verify_token(verifier, arena, before.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_INVALID);
+    assert_int_equal(verify_token(verifier, arena, after.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
     expect_ok(provider_tidy(signer, arena));
     assert_int_equal(sql_integer(one, arena, "SELECT COUNT(*) FROM identity_signing_key"), 2);
     sql(one, arena, "UPDATE identity_signing_key SET retired_at = retired_at - INTERVAL 1 DAY");
@@ -160,17 +156,18 @@ static void no_rotation_pushes_out_a_key_whose_tokens_hold(void **state)
     struct token_claims claims;
     sql(database, arena,
         "INSERT INTO identity_signing_key (kid, private_key_sealed, public_key, retired_at)"
-        " SELECT CONCAT('k', seq), private_key_sealed, public_key, UTC_TIMESTAMP(3) FROM identity_signing_key, seq_1_to_14");
-    expect_ok(embedded_rotate_keys(provider, arena));
+        " SELECT CONCAT('k', seq), private_key_sealed, public_key, UTC_TIMESTAMP(3) FROM identity_signing_key, "
+        "seq_1_to_14");
+    expect_ok(embedded_signing_keys_rotate(provider, arena));
     assert_int_equal(key_set_count(keys_of(provider, arena, false)), KEY_SET_KEYS);
-    struct error *error = embedded_rotate_keys(provider, arena);
+    struct error *error = embedded_signing_keys_rotate(provider, arena);
     assert_non_null(error);
     assert_non_null(strstr(error->message, "rotate again then"));
-    assert_int_equal(judge_token(provider, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
+    assert_int_equal(verify_token(provider, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
 
     sql(database, arena, "UPDATE identity_signing_key SET retired_at = retired_at - INTERVAL 1 DAY WHERE kid = 'k1'");
-    expect_ok(embedded_rotate_keys(provider, arena));
-    assert_int_equal(judge_token(provider, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
+    expect_ok(embedded_signing_keys_rotate(provider, arena));
+    assert_int_equal(verify_token(provider, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
     provider_free(&provider);
     database_free(&database);
 }
@@ -208,15 +205,13 @@ static void without_the_database_the_keys_in_memory_go_on(void **state)
     database_fixture_kill();
     log_set_level(LOG_LEVEL_FATAL);
     assert_ptr_equal(keys_of(provider, arena, true), keys);
-    assert_int_equal(judge_token(provider, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims),
-                     TOKEN_GOOD);
+    assert_int_equal(verify_token(provider, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
     /* Who has read none cannot go on. */
     expect_error(provider_keys(late, arena, false, &none), ERROR_DATABASE_UNAVAILABLE);
     struct provider_login login = {.subject = subject, .password = secret_of(PERMANENT)};
     struct provider_challenge challenge;
     enum provider_outcome outcome;
-    expect_error(provider_login(provider, arena, &login, &tokens, &challenge, &outcome),
-                 ERROR_DATABASE_UNAVAILABLE);
+    expect_error(provider_login(provider, arena, &login, &tokens, &challenge, &outcome), ERROR_DATABASE_UNAVAILABLE);
     log_set_level(LOG_LEVEL_INFO);
     database_fixture_restart(NULL);
     assert_int_equal(key_set_count(keys_of(late, arena, false)), key_set_count(keys));

@@ -7,11 +7,11 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/support.h"
 #include "identity/keycloak/keycloak_int.h"
 #include "identity/support_remote.h"
 #include "store/cache/cache.h"
+#include "support_database.h"
 
 /* One read of the account, by an operation that finds nothing to do. */
 static void read_account(struct stage *stage, const struct person *person)
@@ -26,8 +26,11 @@ static void attributes_that_the_realm_drops_are_missed(void **state)
 {
     struct stage *stage = keycloak_scripted(state);
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
-    struct provider_account account = {.kind = PROVIDER_INVITED, .user_id = id_new(), .email = "drop@example.com",
-                                       .permissions = "rwx:*", .password = secret_of(TEMPORARY)};
+    struct provider_account account = {.kind = PROVIDER_INVITED,
+                                       .user_id = id_new(),
+                                       .email = "drop@example.com",
+                                       .permissions = "rwx:*",
+                                       .password = secret_of(TEMPORARY)};
     struct provider_attributes attributes = {.set_permissions = true, .permissions = "inv:*:w"};
     const char *subject;
     enum provider_outcome outcome;
@@ -70,7 +73,7 @@ static struct provider *given_process(struct stage *stage, const char *master, s
 {
     const char *path = arena_format(stage->arena, "%s/cache", stage->directory);
     struct provider *provider = keycloak_stage_provider(stage, stage->database);
-    struct outside_options *options = &outside_of(provider)->options;
+    struct remote_options *options = &remote_of(provider)->options;
     *cache_out = cache_new(&(struct cache_options){path, (size_t)1 << 20, secret_of("the host's file is one")});
     cache_follow(*cache_out, NULL, 0, 1, false);
     options->cache = *cache_out;
@@ -81,8 +84,8 @@ static struct provider *given_process(struct stage *stage, const char *master, s
 static void read_by(struct provider *provider, struct stage *stage, const struct person *person)
 {
     struct keycloak_user user;
-    outside_start(outside_of(provider), OUTSIDE_ADMIN_MILLISECONDS);
-    expect_ok(keycloak_user_get(keycloak_of(outside_of(provider)), stage->arena, person->subject, &user));
+    remote_start(remote_of(provider), REMOTE_ADMIN_MILLISECONDS);
+    expect_ok(keycloak_user_get(keycloak_of(remote_of(provider)), stage->arena, person->subject, &user));
 }
 
 static void the_token_is_fetched_once_for_all_processes_and_lies_sealed(void **state)
@@ -99,8 +102,8 @@ static void the_token_is_fetched_once_for_all_processes_and_lies_sealed(void **s
     read_by(one, stage, &member);
     read_by(other, stage, &member);
     assert_int_equal(stage_count(stage, call), before + 1);
-    const char *token = keycloak_of(outside_of(other))->token;
-    assert_string_equal(token, keycloak_of(outside_of(one))->token);
+    const char *token = keycloak_of(remote_of(other))->token;
+    assert_string_equal(token, keycloak_of(remote_of(one))->token);
     size_t length;
     const char *file = harness_read(stage->arena, arena_format(stage->arena, "%s/cache", stage->directory), &length);
     assert_null(memmem(file, length, token, strlen(token)));
@@ -112,13 +115,13 @@ static void the_token_is_fetched_once_for_all_processes_and_lies_sealed(void **s
     stage_fault(stage, "expire", "tokens");
     read_by(one, stage, &member);
     assert_int_equal(stage_count(stage, call), before + 3);
-    keycloak_token_forget(keycloak_of(outside_of(other)));
+    keycloak_service_token_forget(keycloak_of(remote_of(other)));
     read_by(other, stage, &member);
     assert_int_equal(stage_count(stage, call), before + 3);
     /* New secrets: what was got with those before is not looked at any more. */
     const struct cache_eviction eviction = {.version = 2, .prefixes = text_list_of(stage->arena, 1, "token:")};
     cache_follow(caches[1], &eviction, 1, 2, false);
-    keycloak_token_forget(keycloak_of(outside_of(other)));
+    keycloak_service_token_forget(keycloak_of(remote_of(other)));
     read_by(other, stage, &member);
     assert_int_equal(stage_count(stage, call), before + 4);
     struct provider *all[] = {one, other, stranger};
@@ -138,8 +141,9 @@ static void only_keycloak_says_that_an_account_is_absent(void **state)
     stage_fault(stage, "GET user", "html");
     expect_error(provider_confirm(stage->provider, stage->arena, member.subject, &outcome), ERROR_IDENTITY_UNAVAILABLE);
     stage_fault(stage, "PUT user/reset-password", "html");
-    expect_error(provider_set_password(stage->provider, stage->arena, member.subject, secret_of(OTHER), false, &outcome),
-                 ERROR_IDENTITY_UNAVAILABLE);
+    expect_error(
+        provider_set_password(stage->provider, stage->arena, member.subject, secret_of(OTHER), false, &outcome),
+        ERROR_IDENTITY_UNAVAILABLE);
     assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
     /* The lock was given back each time. */
     expect_ok(provider_set_enabled(stage->provider, stage->arena, member.subject, false, &outcome));
@@ -180,13 +184,13 @@ static void secrets_are_read_again(void **state)
 static void addresses_that_are_not_usable_are_refused(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct outside_options outside = {.master = secret_of("0123456789abcdef0123456789abcdef")};
+    struct remote_options remote = {.master = secret_of("0123456789abcdef0123456789abcdef")};
     struct keycloak_options options = {.url = "http://keycloak.example.org", .keys_url = "https://x.example/certs"};
     struct provider *provider;
-    expect_error(keycloak_new(arena, &outside, &options, &provider), ERROR_INTERNAL);
+    expect_error(keycloak_new(arena, &remote, &options, &provider), ERROR_INTERNAL);
     options.url = "https://keycloak.example.org";
     options.keys_url = "ftp://x.example/certs";
-    expect_error(keycloak_new(arena, &outside, &options, &provider), ERROR_INTERNAL);
+    expect_error(keycloak_new(arena, &remote, &options, &provider), ERROR_INTERNAL);
 }
 
 static const struct CMUnitTest cases[] = {

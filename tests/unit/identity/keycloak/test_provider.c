@@ -12,10 +12,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/support.h"
 #include "identity/keycloak/keycloak_int.h"
 #include "identity/support_remote.h"
+#include "support_database.h"
 
 /* An account that awaits its code is told so, but only to who knows the password; a new password does not confirm it. */
 static void a_member_signs_in_once_confirmed(void **state)
@@ -49,8 +49,8 @@ static enum provider_outcome set_permissions(struct stage *stage, const char *su
 static struct keycloak_user account_of(struct stage *stage, const struct person *person)
 {
     struct keycloak_user user;
-    outside_start(outside_of(stage->provider), OUTSIDE_ADMIN_MILLISECONDS);
-    expect_ok(keycloak_user_get(keycloak_of(outside_of(stage->provider)), stage->arena, person->subject, &user));
+    remote_start(remote_of(stage->provider), REMOTE_ADMIN_MILLISECONDS);
+    expect_ok(keycloak_user_get(keycloak_of(remote_of(stage->provider)), stage->arena, person->subject, &user));
     return user;
 }
 
@@ -60,8 +60,12 @@ static void a_change_keeps_everything_else(void **state)
     struct stage *stage = keycloak_stage_new(state);
     struct person member = stage_given(stage, PROVIDER_INVITED);
     enum provider_outcome outcome;
-    struct provider_attributes attributes = {.email = member.email, .set_verified = true, .set_phone = true,
-                                             .email_verified = true, .phone = "+49891", .phone_verified = true};
+    struct provider_attributes attributes = {.email = member.email,
+                                             .set_verified = true,
+                                             .set_phone = true,
+                                             .email_verified = true,
+                                             .phone = "+49891",
+                                             .phone_verified = true};
     expect_ok(provider_set_attributes(stage->provider, stage->arena, member.subject, &attributes, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
     assert_int_equal(set_permissions(stage, member.subject, "inv:*:w cus:*:w"), PROVIDER_OK);
@@ -91,9 +95,13 @@ static void write_attribute(struct stage *stage, const struct person *person, in
     struct provider *provider = keycloak_stage_provider(stage, database_fixture_new());
     for (int i = 0; i < WRITES; i++) {
         const char *text = arena_format(stage->arena, "%d", i);
-        struct provider_attributes attributes = {.set_permissions = which == 0, .set_phone = which == 1,
-                                                 .set_verified = which == 2, .phone_verified = true,
-                                                 .email_verified = true, .permissions = text, .phone = text};
+        struct provider_attributes attributes = {.set_permissions = which == 0,
+                                                 .set_phone = which == 1,
+                                                 .set_verified = which == 2,
+                                                 .phone_verified = true,
+                                                 .email_verified = true,
+                                                 .permissions = text,
+                                                 .phone = text};
         enum provider_outcome outcome;
         if (provider_set_attributes(provider, stage->arena, person->subject, &attributes, &outcome) != NULL ||
             outcome != PROVIDER_OK)
@@ -131,7 +139,7 @@ static void other_required_actions_are_not_answered(void **state)
 {
     struct stage *stage = keycloak_stage_new(state);
     struct person owner = stage_given(stage, PROVIDER_INVITED);
-    struct keycloak *keycloak = keycloak_of(outside_of(stage->provider));
+    struct keycloak *keycloak = keycloak_of(remote_of(stage->provider));
     struct keycloak_user user = account_of(stage, &owner);
     const char *actions[] = {"UPDATE_PASSWORD", "UPDATE_PROFILE"};
     struct provider_challenge challenge;
@@ -154,7 +162,7 @@ static void other_required_actions_keep_nobody_from_another_password(void **stat
 {
     struct stage *stage = keycloak_stage_new(state);
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
-    struct keycloak *keycloak = keycloak_of(outside_of(stage->provider));
+    struct keycloak *keycloak = keycloak_of(remote_of(stage->provider));
     struct keycloak_user user = account_of(stage, &member);
     const char *actions[] = {"CONFIGURE_TOTP"};
     struct provider_tokens tokens;
@@ -165,15 +173,17 @@ static void other_required_actions_keep_nobody_from_another_password(void **stat
     static const struct {
         const char *password, *new_password;
         enum provider_outcome outcome;
-    } rows[] = {{TEMPORARY, OTHER, PROVIDER_BAD_CREDENTIALS}, {TEMPORARY, TEMPORARY, PROVIDER_BAD_CREDENTIALS},
-                {PERMANENT, PERMANENT, PROVIDER_SAME_PASSWORD}, {PERMANENT, OTHER, PROVIDER_OK}};
+    } rows[] = {{TEMPORARY, OTHER, PROVIDER_BAD_CREDENTIALS},
+                {TEMPORARY, TEMPORARY, PROVIDER_BAD_CREDENTIALS},
+                {PERMANENT, PERMANENT, PROVIDER_SAME_PASSWORD},
+                {PERMANENT, OTHER, PROVIDER_OK}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
                                            secret_of(rows[i].password), secret_of(rows[i].new_password), &outcome));
         assert_int_equal(outcome, rows[i].outcome);
     }
     user = account_of(stage, &member);
-    assert_true(keycloak_user_must(&user, "CONFIGURE_TOTP"));
+    assert_true(keycloak_user_requires(&user, "CONFIGURE_TOTP"));
     assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_DISABLED);
     stage_end(stage);
 }
@@ -181,9 +191,10 @@ static void other_required_actions_keep_nobody_from_another_password(void **stat
 /* What is open at Keycloak, by whichever application. */
 static size_t sessions_of(struct stage *stage, const struct person *person)
 {
-    struct keycloak *keycloak = keycloak_of(outside_of(stage->provider));
+    struct keycloak *keycloak = keycloak_of(remote_of(stage->provider));
     struct keycloak_call call;
-    keycloak_admin(keycloak, stage->arena, "GET", keycloak_path(stage->arena, person->subject, "/sessions"), &call);
+    keycloak_admin_begin(keycloak, stage->arena, "GET", keycloak_user_path(stage->arena, person->subject, "/sessions"),
+                         &call);
     expect_ok(keycloak_admin_call(keycloak, stage->arena, &call));
     assert_int_equal(call.status, 200);
     return document_count(call.answer);
@@ -198,17 +209,18 @@ static void another_password_ends_sessions_at_keycloak(void **state)
     assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
     assert_int_equal(stage_login(stage, &member, PERMANENT, false, &other, NULL), PROVIDER_OK);
     /* Of another application: nothing here knows of it. */
-    sql(stage->database, stage->arena, "DELETE FROM session WHERE user_id = %s AND id <> %s", sql_id(stage->arena, member.id),
-        sql_id(stage->arena, one.session_id));
+    sql(stage->database, stage->arena, "DELETE FROM session WHERE user_id = %s AND id <> %s",
+        sql_id(stage->arena, member.id), sql_id(stage->arena, one.session_id));
     assert_int_equal(sessions_of(stage, &member), 2);
-    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, one.session_id, secret_of(PERMANENT),
-                                       secret_of(OTHER), &outcome));
+    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, one.session_id,
+                                       secret_of(PERMANENT), secret_of(OTHER), &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
     assert_int_equal(sessions_of(stage, &member), 1);
     expect_ok(provider_refresh(stage->provider, stage->arena, one.refresh_token, &next, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
     assert_true(stage_opens(stage, &member, next.access_token));
-    expect_ok(provider_set_password(stage->provider, stage->arena, member.subject, secret_of(PERMANENT), false, &outcome));
+    expect_ok(
+        provider_set_password(stage->provider, stage->arena, member.subject, secret_of(PERMANENT), false, &outcome));
     assert_int_equal(sessions_of(stage, &member), 0);
     stage_end(stage);
 }
@@ -225,8 +237,8 @@ static void sessions_that_do_not_end_keep_no_password_from_holding(void **state)
         assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
         assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
         stage_fault(stage, faults[i], "status-500");
-        expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, one.session_id, secret_of(PERMANENT),
-                                           secret_of(OTHER), &outcome));
+        expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, one.session_id,
+                                           secret_of(PERMANENT), secret_of(OTHER), &outcome));
         assert_int_equal(outcome, PROVIDER_OK);
         assert_int_equal(sessions_of(stage, &member), 2);
         assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM outside_intent"), 0);
@@ -239,7 +251,7 @@ static void sessions_that_do_not_end_keep_no_password_from_holding(void **state)
 static void a_renamed_account_signs_in_by_the_address_here(void **state)
 {
     struct stage *stage = keycloak_scripted(state);
-    struct keycloak *keycloak = keycloak_of(outside_of(stage->provider));
+    struct keycloak *keycloak = keycloak_of(remote_of(stage->provider));
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
     struct keycloak_user user = account_of(stage, &member);
     enum provider_outcome outcome;

@@ -10,12 +10,12 @@
 #include "domain/support.h"
 #include "identity/support_remote.h"
 
-static struct outside_options outside_of_test(struct stage *stage)
+static struct remote_options remote_options_of_test(struct stage *stage)
 {
-    return (struct outside_options){.database = stage->database,
-                                    .master = secret_of("0123456789abcdef0123456789abcdef"),
-                                    .calls_max = 1,
-                                    .rest_seconds = 2};
+    return (struct remote_options){.database = stage->database,
+                                   .master = secret_of("0123456789abcdef0123456789abcdef"),
+                                   .calls_max = 1,
+                                   .rest_seconds = 2};
 }
 
 /* What check says; "" where all is well. The provider is freed. */
@@ -31,17 +31,17 @@ static const char *said(struct stage *stage, struct provider *provider)
 
 static const char *pool_said(struct stage *stage, const struct cognito_options *options)
 {
-    struct outside_options outside = outside_of_test(stage);
+    struct remote_options remote = remote_options_of_test(stage);
     struct provider *provider;
-    expect_ok(cognito_new(stage->arena, &outside, options, &provider));
+    expect_ok(cognito_new(stage->arena, &remote, options, &provider));
     return said(stage, provider);
 }
 
 static const char *realm_said(struct stage *stage, const struct keycloak_options *options)
 {
-    struct outside_options outside = outside_of_test(stage);
+    struct remote_options remote = remote_options_of_test(stage);
     struct provider *provider;
-    expect_ok(keycloak_new(stage->arena, &outside, options, &provider));
+    expect_ok(keycloak_new(stage->arena, &remote, options, &provider));
     return said(stage, provider);
 }
 
@@ -61,19 +61,21 @@ static const struct fault {
     const char *name;
     const char *text;
     const char *wanted;
-} pool_faults[] = {
-    {"denied", "AdminGetUser", "may not call AdminGetUser"},
-    {"expired", "", "the clock of this host is wrong"},
-    {"skew", "3600", "differ by 3"},
-    {"noflow", "", "does not allow ALLOW_USER_PASSWORD_AUTH"},
-    {"lacks", "custom:permissions", "lacks the attribute custom:permissions"},
-    {"codes", "", "mails codes beside ours"},
-}, realm_faults[] = {
-    {"norights", "", "lacks the role manage-users"},
-    {"noaccount", "", "gatehouse-admin has no service account"},
-    {"nogrants", "", "gatehouse has no direct access grants"},
-    {"drops", "svcUserId", "does not declare permissions, svcUserId"},
-    {"skew", "-3600", "differ by 3"},
+} pool_faults[] =
+    {
+        {"denied", "AdminGetUser", "may not call AdminGetUser"},
+        {"expired", "", "the clock of this host is wrong"},
+        {"skew", "3600", "differ by 3"},
+        {"noflow", "", "does not allow ALLOW_USER_PASSWORD_AUTH"},
+        {"lacks", "custom:permissions", "lacks the attribute custom:permissions"},
+        {"codes", "", "mails codes beside ours"},
+},
+  realm_faults[] = {
+      {"norights", "", "lacks the role manage-users"},
+      {"noaccount", "", "gatehouse-admin has no service account"},
+      {"nogrants", "", "gatehouse has no direct access grants"},
+      {"drops", "svcUserId", "does not declare permissions, svcUserId"},
+      {"skew", "-3600", "differ by 3"},
 };
 
 static void a_pool_that_is_right_is_said_to_be_so(void **state)

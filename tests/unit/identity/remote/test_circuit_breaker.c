@@ -15,11 +15,11 @@
 
 static enum web_outcome knock_by(struct stage *stage, struct provider *provider, const char **reason_out)
 {
-    struct outside *outside = outside_of(provider);
-    struct outside_answer answer;
-    struct web_call call = {.method = "GET", .url = outside->wire->keys_url(outside)};
-    outside_start(outside, OUTSIDE_LOGIN_MILLISECONDS);
-    return outside_call(outside, stage->arena, &call, &answer, reason_out);
+    struct remote *remote = remote_of(provider);
+    struct remote_answer answer;
+    struct web_call call = {.method = "GET", .url = remote->driver->keys_url(remote)};
+    remote_start(remote, REMOTE_LOGIN_MILLISECONDS);
+    return remote_call(remote, stage->arena, &call, &answer, reason_out);
 }
 
 static enum web_outcome knock(struct stage *stage, const char **reason_out)
@@ -34,34 +34,34 @@ static enum web_outcome knock_in_vain(struct stage *stage, struct provider *prov
     return knock_by(stage, provider, reason_out);
 }
 
-static int gate_file(struct stage *stage, struct outside_gate *gate_out)
+static int breaker_file(struct stage *stage, struct circuit_breaker *gate_out)
 {
     int file = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR);
-    assert_int_equal(pread(file, gate_out, sizeof *gate_out, OUTSIDE_GATE_AT), sizeof *gate_out);
+    assert_int_equal(pread(file, gate_out, sizeof *gate_out, CIRCUIT_BREAKER_AT), sizeof *gate_out);
     return file;
 }
 
-static void gate_write(int file, const struct outside_gate *gate)
+static void breaker_write(int file, const struct circuit_breaker *gate)
 {
-    assert_int_equal(pwrite(file, gate, sizeof *gate, OUTSIDE_GATE_AT), sizeof *gate);
+    assert_int_equal(pwrite(file, gate, sizeof *gate, CIRCUIT_BREAKER_AT), sizeof *gate);
     (void)close(file);
 }
 
 /* As when the time has passed that a provider is left alone for. */
 static void rest_is_over(struct stage *stage)
 {
-    struct outside_gate gate;
-    int file = gate_file(stage, &gate);
+    struct circuit_breaker gate;
+    int file = breaker_file(stage, &gate);
     assert_true(gate.closed_until > clock_monotonic());
     gate.closed_until = clock_monotonic();
-    gate_write(file, &gate);
+    breaker_write(file, &gate);
 }
 
 static void a_provider_that_fails_is_left_alone_for_a_while(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     const char *reason = NULL;
-    outside_of(stage->provider)->options.rest_seconds = 3600;
+    remote_of(stage->provider)->options.rest_seconds = 3600;
     for (int i = 0; i < 5; i++) {
         assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
     }
@@ -85,8 +85,8 @@ static void a_provider_that_fails_is_left_alone_for_a_while(void **state)
 static int occupied(struct stage *stage, int64_t count)
 {
     int other = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR | O_CREAT, 0600);
-    struct flock places = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = count};
-    assert_true(other >= 0 && fcntl(other, F_OFD_SETLK, &places) == 0);
+    struct flock slots_fd = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = count};
+    assert_true(other >= 0 && fcntl(other, F_OFD_SETLK, &slots_fd) == 0);
     return other;
 }
 
@@ -138,7 +138,7 @@ static void the_last_worker_of_a_pool_does_not_wait(void **state)
     int other = occupied(stage, 1);
     host_process_join(HOST_PROCESS_WORKER, "worker");
     assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
-    assert_string_equal(reason, OUTSIDE_NO_PLACE);
+    assert_string_equal(reason, REMOTE_NO_SLOT);
     /* Those that only sign people in wait all together, and so may any other process. */
     host_process_join(HOST_PROCESS_WORKER, "login");
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
@@ -156,15 +156,15 @@ static void the_last_worker_of_a_pool_does_not_wait(void **state)
 static void who_comes_late_waits_for_a_place_that_was_taken_just_now(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    struct outside_gate gate = {.taken_at = 0};
+    struct circuit_breaker gate = {.taken_at = 0};
     const char *reason = NULL;
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
     int other = occupied(stage, 1);
-    int file = gate_file(stage, &gate);
+    int file = breaker_file(stage, &gate);
     int64_t begun = gate.taken_at = clock_monotonic();
-    gate_write(file, &gate);
+    breaker_write(file, &gate);
     assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
-    assert_string_equal(reason, OUTSIDE_NO_PLACE);
+    assert_string_equal(reason, REMOTE_NO_SLOT);
     assert_true(clock_monotonic() - begun >= 2000000);
     (void)close(other);
     stage_end(stage);
@@ -174,20 +174,20 @@ static void who_comes_late_waits_for_a_place_that_was_taken_just_now(void **stat
 static void who_holds_or_awaits_a_lock_has_a_place(void **state)
 {
     struct stage *stage = keycloak_scripted(state);
-    struct outside *holder = outside_of(stage->provider);
+    struct remote *holder = remote_of(stage->provider);
     struct provider *other = keycloak_stage_provider(stage, stage->database);
     const char *reason = NULL;
-    holder->options.calls_max = outside_of(other)->options.calls_max = 1;
-    outside_start(holder, OUTSIDE_LOGIN_MILLISECONDS);
-    expect_ok(outside_lock(holder, stage->arena, "somebody"));
+    holder->options.calls_max = remote_of(other)->options.calls_max = 1;
+    remote_start(holder, REMOTE_LOGIN_MILLISECONDS);
+    expect_ok(remote_account_lock(holder, stage->arena, "somebody"));
     /* The holder's own calls need no other. */
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
     stage_forget_failures(stage);
     assert_int_equal(knock_by(stage, other, &reason), WEB_UNREACHABLE);
-    assert_string_equal(reason, OUTSIDE_NO_PLACE);
-    struct error *error = outside_lock(outside_of(other), stage->arena, "somebody else");
-    assert_string_equal(error->detail, OUTSIDE_NO_PLACE);
-    outside_unlock(holder, stage->arena, "somebody");
+    assert_string_equal(reason, REMOTE_NO_SLOT);
+    struct error *error = remote_account_lock(remote_of(other), stage->arena, "somebody else");
+    assert_string_equal(error->detail, REMOTE_NO_SLOT);
+    remote_account_unlock(holder, stage->arena, "somebody");
     assert_int_equal(knock_by(stage, other, &reason), WEB_ANSWERED);
     provider_free(&other);
     stage_end(stage);
@@ -197,38 +197,38 @@ static void who_holds_or_awaits_a_lock_has_a_place(void **state)
 static void a_check_goes_past_a_closed_gate(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    struct outside_gate gate, after;
+    struct circuit_breaker gate, after;
     const char *reason = NULL;
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    int file = gate_file(stage, &gate);
-    outside_of(stage->provider)->options.rest_seconds = 3600;
+    int file = breaker_file(stage, &gate);
+    remote_of(stage->provider)->options.rest_seconds = 3600;
     gate.closed_until = clock_monotonic() + INT64_C(3000000000);
-    gate_write(file, &gate);
+    breaker_write(file, &gate);
     assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
     int other = occupied(stage, 1);
     expect_ok(provider_check(stage->provider, stage->arena));
     (void)close(other);
-    (void)close(gate_file(stage, &after));
+    (void)close(breaker_file(stage, &after));
     assert_int_equal(after.closed_until, gate.closed_until);
     stage_end(stage);
 }
 
 static bool is_free(struct stage *stage, const char *subject)
 {
-    return sql_integer(stage->database, stage->arena, "SELECT IS_FREE_LOCK(SHA2(CONCAT(DATABASE(), '/account/', '%s'), 256))",
-                       subject) == 1;
+    return sql_integer(stage->database, stage->arena,
+                       "SELECT IS_FREE_LOCK(SHA2(CONCAT(DATABASE(), '/account/', '%s'), 256))", subject) == 1;
 }
 
 static void a_lock_that_was_taken_twice_is_given_back_twice(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    struct outside *outside = outside_of(stage->provider);
-    outside_start(outside, OUTSIDE_LOGIN_MILLISECONDS);
-    expect_ok(outside_lock(outside, stage->arena, "somebody"));
-    expect_ok(outside_lock(outside, stage->arena, "somebody"));
-    outside_unlock(outside, stage->arena, "somebody");
+    struct remote *remote = remote_of(stage->provider);
+    remote_start(remote, REMOTE_LOGIN_MILLISECONDS);
+    expect_ok(remote_account_lock(remote, stage->arena, "somebody"));
+    expect_ok(remote_account_lock(remote, stage->arena, "somebody"));
+    remote_account_unlock(remote, stage->arena, "somebody");
     assert_false(is_free(stage, "somebody"));
-    outside_unlock(outside, stage->arena, "somebody");
+    remote_account_unlock(remote, stage->arena, "somebody");
     assert_true(is_free(stage, "somebody"));
     stage_end(stage);
 }
@@ -239,10 +239,10 @@ static void a_kept_lock_on_the_state_holds_back_no_call(void **state)
     struct stage *stage = cognito_stage_new(state);
     const char *reason = NULL;
     int other = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR | O_CREAT, 0600);
-    struct flock kept = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = OUTSIDE_GATE_AT, .l_len = 1};
+    struct flock kept = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CIRCUIT_BREAKER_AT, .l_len = 1};
     assert_true(other >= 0 && fcntl(other, F_OFD_SETLK, &kept) == 0);
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    outside_of(stage->provider)->options.rest_seconds = 3600;
+    remote_of(stage->provider)->options.rest_seconds = 3600;
     for (int i = 0; i < 5; i++)
         assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
     assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
@@ -256,22 +256,22 @@ static void a_kept_lock_on_the_state_holds_back_no_call(void **state)
 static void only_one_call_is_the_probe(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    struct outside_gate gate;
+    struct circuit_breaker gate;
     const char *reason = NULL;
-    outside_of(stage->provider)->options.rest_seconds = 3600;
+    remote_of(stage->provider)->options.rest_seconds = 3600;
     for (int i = 0; i < 5; i++)
         assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
     (void)unlink(arena_format(stage->arena, "%s/fault", stage->directory));
-    int file = gate_file(stage, &gate);
+    int file = breaker_file(stage, &gate);
     gate.closed_until = clock_monotonic();
     gate.probe_until = gate.closed_until + INT64_C(3600000000);
-    gate_write(file, &gate);
+    breaker_write(file, &gate);
     assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
-    file = gate_file(stage, &gate);
+    file = breaker_file(stage, &gate);
     gate.probe_until = clock_monotonic();
-    gate_write(file, &gate);
+    breaker_write(file, &gate);
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    (void)close(gate_file(stage, &gate));
+    (void)close(breaker_file(stage, &gate));
     assert_int_equal(gate.closed_until, 0);
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
     stage_end(stage);
@@ -282,7 +282,7 @@ static void failures_of_all_processes_count_together(void **state)
     struct stage *stage = keycloak_scripted(state);
     struct provider *other = keycloak_stage_provider(stage, stage->database);
     const char *reason = NULL;
-    outside_of(stage->provider)->options.rest_seconds = outside_of(other)->options.rest_seconds = 3600;
+    remote_of(stage->provider)->options.rest_seconds = remote_of(other)->options.rest_seconds = 3600;
     for (int i = 0; i < 5; i++)
         assert_int_equal(knock_in_vain(stage, i % 2 == 0 ? stage->provider : other, &reason), WEB_ANSWERED);
     assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
@@ -295,10 +295,10 @@ static void failures_of_all_processes_count_together(void **state)
 static void what_was_noted_before_the_clock_began_is_void(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    const struct outside_gate gate = {.failures = 5, .closed_until = INT64_MAX / 2, .window_at = INT64_MAX / 2};
+    const struct circuit_breaker gate = {.failures = 5, .closed_until = INT64_MAX / 2, .window_at = INT64_MAX / 2};
     const char *reason = NULL;
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    gate_write(open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR), &gate);
+    breaker_write(open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR), &gate);
     assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
     stage_end(stage);
 }
@@ -308,15 +308,15 @@ static void mostly_failing_is_failing(void **state)
 {
     static const char pattern[] = "xx-xx-x";
     struct stage *stage = cognito_stage_new(state);
-    struct outside_gate gate = {0};
+    struct circuit_breaker gate = {0};
     const char *reason = NULL;
-    outside_of(stage->provider)->options.rest_seconds = 3600;
+    remote_of(stage->provider)->options.rest_seconds = 3600;
     /* On a machine so slow that the window ends in between it is tried again. */
     for (int round = 0; round < 10 && gate.closed_until == 0; round++) {
         stage_forget_failures(stage);
         for (size_t i = 0; pattern[i] != '\0'; i++)
             (void)(pattern[i] == 'x' ? knock_in_vain(stage, stage->provider, &reason) : knock(stage, &reason));
-        (void)close(gate_file(stage, &gate));
+        (void)close(breaker_file(stage, &gate));
         assert_true(gate.closed_until != 0 || gate.window_calls < (int64_t)strlen(pattern));
     }
     assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);

@@ -13,8 +13,8 @@ static const stage_maker makers[] = {cognito_stage_new, keycloak_scripted};
 /* As if so much more time had passed. */
 static void pass_by(struct stage *stage, const char *time)
 {
-    sql(stage->database, stage->arena, "UPDATE outside_intent SET asked_at = asked_at - INTERVAL %s, due_at = due_at - INTERVAL %s",
-        time, time);
+    sql(stage->database, stage->arena,
+        "UPDATE outside_intent SET asked_at = asked_at - INTERVAL %s, due_at = due_at - INTERVAL %s", time, time);
 }
 
 static void pass(struct stage *stage)
@@ -26,17 +26,17 @@ static size_t unsettled(struct stage *stage)
 {
     struct id *users;
     size_t count;
-    expect_ok(provider_unsettled(stage->provider, stage->arena, 10, &users, &count));
+    expect_ok(provider_unreconciled(stage->provider, stage->arena, 10, &users, &count));
     return count;
 }
 
-static enum provider_settlement settle(struct stage *stage, const struct person *person)
+static enum provider_reconciliation settle(struct stage *stage, const struct person *person)
 {
-    enum provider_settlement settlement;
+    enum provider_reconciliation reconciliation;
     pass(stage);
-    expect_ok(provider_settle(stage->provider, stage->arena, person->id, &settlement));
+    expect_ok(provider_reconcile(stage->provider, stage->arena, person->id, &reconciliation));
     assert_int_equal(unsettled(stage), 0);
-    return settlement;
+    return reconciliation;
 }
 
 /* Sets a password, the answer to which never comes. */
@@ -44,8 +44,8 @@ static void set_in_vain(struct stage *stage, const struct person *person, bool t
 {
     enum provider_outcome outcome;
     stage_fault(stage, stage->calls->set_password, fault);
-    struct error *error = provider_set_password(stage->provider, stage->arena, person->subject, secret_of(OTHER), temporary,
-                                                &outcome);
+    struct error *error =
+        provider_set_password(stage->provider, stage->arena, person->subject, secret_of(OTHER), temporary, &outcome);
     assert_non_null(error);
     assert_int_equal(error->code, ERROR_IDENTITY_UNAVAILABLE);
 }
@@ -62,7 +62,7 @@ static void a_lost_answer_ends_sessions_and_is_found_out(void **state)
         assert_int_equal(unsettled(stage), 0);
         pass(stage);
         assert_int_equal(unsettled(stage), 1);
-        assert_int_equal(settle(stage, &member), PROVIDER_CHANGED);
+        assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_CHANGED);
         assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
         stage_end(stage);
     }
@@ -74,10 +74,10 @@ static void a_temporary_one_is_known_as_such(void **state)
         struct stage *stage = makers[i](state);
         struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
         set_in_vain(stage, &member, true, "lost");
-        assert_int_equal(settle(stage, &member), PROVIDER_CHANGED_TO_TEMPORARY);
+        assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_CHANGED_TO_TEMPORARY);
         assert_int_equal(sql_integer(stage->database, stage->arena,
-                                    "SELECT temporary_until IS NOT NULL FROM outside_account WHERE user_id = %s",
-                                    sql_id(stage->arena, member.id)),
+                                     "SELECT temporary_until IS NOT NULL FROM outside_account WHERE user_id = %s",
+                                     sql_id(stage->arena, member.id)),
                          1);
         stage_end(stage);
     }
@@ -89,7 +89,7 @@ static void what_was_not_carried_out_is_found_out_too(void **state)
         struct stage *stage = makers[i](state);
         struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
         set_in_vain(stage, &member, false, "status-500");
-        assert_int_equal(settle(stage, &member), PROVIDER_NOT_CHANGED);
+        assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_UNCHANGED);
         assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
         stage_end(stage);
     }
@@ -104,7 +104,8 @@ static void a_refusal_leaves_sessions_and_no_intent(void **state)
         struct provider_tokens tokens;
         enum provider_outcome outcome;
         assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
-        expect_ok(provider_set_password(stage->provider, stage->arena, member.subject, secret_of("short"), false, &outcome));
+        expect_ok(
+            provider_set_password(stage->provider, stage->arena, member.subject, secret_of("short"), false, &outcome));
         assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
         assert_true(stage_opens(stage, &member, tokens.access_token));
         pass(stage);
@@ -122,10 +123,10 @@ static void a_crash_leaves_the_intent(void **state)
         struct provider_tokens here, there;
         assert_int_equal(stage_login(stage, &member, PERMANENT, false, &here, NULL), PROVIDER_OK);
         assert_int_equal(stage_login(stage, &member, PERMANENT, false, &there, NULL), PROVIDER_OK);
-        struct outside_intent intent = {.user = member.id, .password = secret_of(PERMANENT), .keep = here.session_id};
-        expect_ok(outside_intend(outside_of(stage->provider), stage->arena, &intent));
+        struct password_intent intent = {.user = member.id, .password = secret_of(PERMANENT), .keep = here.session_id};
+        expect_ok(remote_intent_write(remote_of(stage->provider), stage->arena, &intent));
         pass(stage);
-        assert_int_equal(settle(stage, &member), PROVIDER_CHANGED_BY_OWNER);
+        assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_CHANGED_BY_OWNER);
         assert_true(stage_opens(stage, &member, here.access_token));
         assert_false(stage_opens(stage, &member, there.access_token));
         stage_end(stage);
@@ -137,17 +138,17 @@ static void a_provider_that_is_down_is_asked_again(void **state)
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
         struct stage *stage = makers[i](state);
         struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
-        enum provider_settlement settlement;
+        enum provider_reconciliation reconciliation;
         set_in_vain(stage, &member, false, "lost");
         pass(stage);
         for (int attempt = 0; attempt < 3; attempt++) {
             stage_fault(stage, stage->calls->login, "status-500");
-            assert_non_null(provider_settle(stage->provider, stage->arena, member.id, &settlement));
+            assert_non_null(provider_reconcile(stage->provider, stage->arena, member.id, &reconciliation));
             assert_int_equal(unsettled(stage), 0);
             pass_by(stage, "3 MINUTE");
             assert_int_equal(unsettled(stage), 1);
         }
-        assert_int_equal(settle(stage, &member), PROVIDER_CHANGED);
+        assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_CHANGED);
         stage_end(stage);
     }
 }
@@ -160,17 +161,17 @@ static void it_is_asked_ever_less_often(void **state)
     static const int seconds[] = {20, 40, 80, 160, 320, 640, 1280, 2560, 3600, 3600};
     set_in_vain(stage, &member, false, "lost");
     for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
-        enum provider_settlement settlement;
+        enum provider_reconciliation reconciliation;
         sql(stage->database, stage->arena, "UPDATE outside_intent SET due_at = UTC_TIMESTAMP(3)");
         stage_forget_failures(stage);
         stage_fault(stage, stage->calls->login, "status-500");
-        assert_non_null(provider_settle(stage->provider, stage->arena, member.id, &settlement));
+        assert_non_null(provider_reconcile(stage->provider, stage->arena, member.id, &reconciliation));
         assert_in_range(sql_integer(stage->database, stage->arena,
                                     "SELECT TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), due_at) FROM outside_intent"),
                         seconds[i] / 2, seconds[i]);
     }
     pass_by(stage, "2 HOUR");
-    assert_int_equal(settle(stage, &member), PROVIDER_CHANGED);
+    assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_CHANGED);
     stage_end(stage);
 }
 
@@ -178,13 +179,13 @@ static void after_a_week_it_is_given_up(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
-    enum provider_settlement settlement;
+    enum provider_reconciliation reconciliation;
     set_in_vain(stage, &member, false, "lost");
     pass_by(stage, "8 DAY");
     assert_int_equal(unsettled(stage), 1);
     stage_fault(stage, stage->calls->login, "status-500");
-    assert_non_null(provider_settle(stage->provider, stage->arena, member.id, &settlement));
-    assert_int_equal(settlement, PROVIDER_NOT_CHANGED);
+    assert_non_null(provider_reconcile(stage->provider, stage->arena, member.id, &reconciliation));
+    assert_int_equal(reconciliation, PROVIDER_PASSWORD_UNCHANGED);
     pass_by(stage, "1 DAY");
     assert_int_equal(unsettled(stage), 0);
     assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM outside_intent"), 0);
@@ -198,7 +199,7 @@ static void who_was_away_for_long_still_finds_out(void **state)
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
     set_in_vain(stage, &member, false, "lost");
     pass_by(stage, "30 DAY");
-    assert_int_equal(settle(stage, &member), PROVIDER_CHANGED);
+    assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_CHANGED);
     stage_end(stage);
 }
 
@@ -209,22 +210,22 @@ static void of_several_lost_answers_each_is_found_out(void **state)
     for (size_t i = 0; i < 2 * sizeof makers / sizeof *makers; i++) {
         struct stage *stage = makers[i / 2](state);
         struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
-        enum provider_settlement first, second;
+        enum provider_reconciliation first, second;
         set_in_vain(stage, &member, true, faults[i % 2][0]);
         enum provider_outcome outcome;
         stage_fault(stage, stage->calls->set_password, faults[i % 2][1]);
-        expect_error(provider_set_password(stage->provider, stage->arena, member.subject, secret_of("a-third-password-3"), false,
-                                           &outcome),
+        expect_error(provider_set_password(stage->provider, stage->arena, member.subject,
+                                           secret_of("a-third-password-3"), false, &outcome),
                      ERROR_IDENTITY_UNAVAILABLE);
         pass(stage);
         assert_int_equal(unsettled(stage), 2);
-        expect_ok(provider_settle(stage->provider, stage->arena, member.id, &first));
-        expect_ok(provider_settle(stage->provider, stage->arena, member.id, &second));
-        assert_int_equal(first, i % 2 == 0 ? PROVIDER_CHANGED_TO_TEMPORARY : PROVIDER_NOT_CHANGED);
-        assert_int_equal(second, i % 2 == 0 ? PROVIDER_NOT_CHANGED : PROVIDER_CHANGED);
+        expect_ok(provider_reconcile(stage->provider, stage->arena, member.id, &first));
+        expect_ok(provider_reconcile(stage->provider, stage->arena, member.id, &second));
+        assert_int_equal(first, i % 2 == 0 ? PROVIDER_PASSWORD_CHANGED_TO_TEMPORARY : PROVIDER_PASSWORD_UNCHANGED);
+        assert_int_equal(second, i % 2 == 0 ? PROVIDER_PASSWORD_UNCHANGED : PROVIDER_PASSWORD_CHANGED);
         assert_int_equal(unsettled(stage), 0);
-        expect_ok(provider_settle(stage->provider, stage->arena, member.id, &first));
-        assert_int_equal(first, PROVIDER_NOT_CHANGED);
+        expect_ok(provider_reconcile(stage->provider, stage->arena, member.id, &first));
+        assert_int_equal(first, PROVIDER_PASSWORD_UNCHANGED);
         stage_end(stage);
     }
 }
@@ -234,26 +235,31 @@ static void an_answer_takes_its_own_intent_alone(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
-    struct outside *outside = outside_of(stage->provider);
-    struct outside_intent first = {.user = member.id, .password = secret_of(OTHER)};
-    struct outside_intent second = first;
-    expect_ok(outside_intend(outside, stage->arena, &first));
-    expect_ok(outside_intend(outside, stage->arena, &second));
+    struct remote *remote = remote_of(stage->provider);
+    struct password_intent first = {.user = member.id, .password = secret_of(OTHER)};
+    struct password_intent second = first;
+    expect_ok(remote_intent_write(remote, stage->arena, &first));
+    expect_ok(remote_intent_write(remote, stage->arena, &second));
     pass(stage);
     assert_int_equal(unsettled(stage), 2);
-    expect_ok(outside_carried_out(outside, stage->arena, &first));
+    expect_ok(remote_intent_apply(remote, stage->arena, &first));
     assert_int_equal(unsettled(stage), 1);
-    expect_ok(outside_answered(outside, stage->arena, &second, NULL, PROVIDER_PASSWORD_REFUSED));
+    expect_ok(remote_intent_resolve(remote, stage->arena, &second, NULL, PROVIDER_PASSWORD_REFUSED));
     assert_int_equal(unsettled(stage), 0);
     stage_end(stage);
 }
 
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(a_lost_answer_ends_sessions_and_is_found_out), HARNESS_TEST(a_temporary_one_is_known_as_such),
-    HARNESS_TEST(what_was_not_carried_out_is_found_out_too),    HARNESS_TEST(a_refusal_leaves_sessions_and_no_intent),
-    HARNESS_TEST(a_crash_leaves_the_intent),                    HARNESS_TEST(a_provider_that_is_down_is_asked_again),
-    HARNESS_TEST(it_is_asked_ever_less_often),                  HARNESS_TEST(after_a_week_it_is_given_up),
-    HARNESS_TEST(who_was_away_for_long_still_finds_out),        HARNESS_TEST(of_several_lost_answers_each_is_found_out),
+    HARNESS_TEST(a_lost_answer_ends_sessions_and_is_found_out),
+    HARNESS_TEST(a_temporary_one_is_known_as_such),
+    HARNESS_TEST(what_was_not_carried_out_is_found_out_too),
+    HARNESS_TEST(a_refusal_leaves_sessions_and_no_intent),
+    HARNESS_TEST(a_crash_leaves_the_intent),
+    HARNESS_TEST(a_provider_that_is_down_is_asked_again),
+    HARNESS_TEST(it_is_asked_ever_less_often),
+    HARNESS_TEST(after_a_week_it_is_given_up),
+    HARNESS_TEST(who_was_away_for_long_still_finds_out),
+    HARNESS_TEST(of_several_lost_answers_each_is_found_out),
     HARNESS_TEST(an_answer_takes_its_own_intent_alone),
 };
 HARNESS_MODULE(intent, cases)

@@ -21,16 +21,16 @@ static void a_first_login_takes_two_steps(struct stage *stage)
     expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(TEMPORARY), &tokens,
                                            &outcome));
     assert_int_equal(outcome, PROVIDER_SAME_PASSWORD);
-    expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of("short"), &tokens,
-                                           &outcome));
+    expect_ok(
+        provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of("short"), &tokens, &outcome));
     assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
     expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(PERMANENT), &tokens,
                                            &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
     assert_true(stage_opens(stage, &owner, tokens.access_token));
     assert_in_range(tokens.expires_in, 890, 900);
-    expect_ok(provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(OTHER), &tokens,
-                                           &outcome));
+    expect_ok(
+        provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(OTHER), &tokens, &outcome));
     assert_int_equal(outcome, PROVIDER_CHALLENGE_SPENT);
     assert_int_equal(stage_login(stage, &owner, TEMPORARY, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
     assert_int_equal(stage_login(stage, &owner, PERMANENT, false, NULL, NULL), PROVIDER_OK);
@@ -49,7 +49,8 @@ static void a_temporary_password_holds_as_long_as_we_say(struct stage *stage)
     assert_int_equal(outcome, PROVIDER_OK);
     assert_int_equal(stage_login(stage, &owner, TEMPORARY, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
     assert_int_equal(stage_login(stage, &owner, OTHER, false, NULL, NULL), PROVIDER_NEW_PASSWORD_REQUIRED);
-    sql(stage->database, stage->arena, "UPDATE user SET status = 'active' WHERE id = %s", sql_id(stage->arena, owner.id));
+    sql(stage->database, stage->arena, "UPDATE user SET status = 'active' WHERE id = %s",
+        sql_id(stage->arena, owner.id));
     expect_ok(provider_invite_again(stage->provider, stage->arena, owner.subject, secret_of(TEMPORARY), &outcome));
     assert_int_equal(outcome, PROVIDER_STATE);
     assert_int_equal(stage_login(stage, &owner, OTHER, false, NULL, NULL), PROVIDER_NEW_PASSWORD_REQUIRED);
@@ -106,7 +107,8 @@ static void refresh_tokens_are_ours_rotate_and_tell_copies(struct stage *stage)
     assert_int_equal(outcome, PROVIDER_OK);
     assert_string_equal(third.refresh_token, second.refresh_token);
     assert_true(stage_opens(stage, &member, third.access_token));
-    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM identity_refresh WHERE session_id = %s",
+    assert_int_equal(sql_integer(stage->database, stage->arena,
+                                 "SELECT COUNT(*) FROM identity_refresh WHERE session_id = %s",
                                  sql_id(stage->arena, first.session_id)),
                      2);
     /* So it is when the successor has been used. */
@@ -200,7 +202,8 @@ static void a_session_that_began_elsewhere_stays_ended(struct stage *stage)
     assert_true(stage_opens(stage, &member, one.access_token));
     expect_ok(provider_logout(stage->provider, stage->arena, member.subject, one.session_id));
     sql(stage->database, stage->arena,
-        "UPDATE session SET expires_at = expires_at - INTERVAL 3 DAY, ended_at = ended_at - INTERVAL 3 DAY WHERE user_id = %s",
+        "UPDATE session SET expires_at = expires_at - INTERVAL 3 DAY, ended_at = ended_at - INTERVAL 3 DAY WHERE "
+        "user_id = %s",
         sql_id(stage->arena, member.id));
     expect_ok(session_purge(stage->database, stage->arena, 1000, &count));
     assert_false(stage_opens(stage, &member, one.access_token));
@@ -219,10 +222,12 @@ static void a_session_that_began_elsewhere_ends_when_ours_do(struct stage *stage
     sql(stage->database, stage->arena, "DELETE FROM session WHERE user_id = %s", sql_id(stage->arena, member.id));
     assert_false(stage_opens(stage, &member, old.access_token));
     assert_true(stage_opens(stage, &member, recent.access_token));
-    assert_int_equal(sql_integer(stage->database, stage->arena,
-                                 "SELECT COUNT(*) FROM session WHERE user_id = %s AND expires_at <= UTC_TIMESTAMP(3) + INTERVAL 1 HOUR",
-                                 sql_id(stage->arena, member.id)),
-                     1);
+    assert_int_equal(
+        sql_integer(
+            stage->database, stage->arena,
+            "SELECT COUNT(*) FROM session WHERE user_id = %s AND expires_at <= UTC_TIMESTAMP(3) + INTERVAL 1 HOUR",
+            sql_id(stage->arena, member.id)),
+        1);
     stage_end(stage);
 }
 
@@ -234,8 +239,9 @@ static void passwords_are_changed_set_and_judged(struct stage *stage)
     enum provider_outcome outcome;
     assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
     assert_int_equal(stage_login(stage, &member, PERMANENT, false, &other, NULL), PROVIDER_OK);
-#define CHANGE(old, new) \
-    expect_ok(provider_change_password(provider, stage->arena, member.subject, one.session_id, secret_of(old), secret_of(new), &outcome))
+#define CHANGE(old, new)                                                                                               \
+    expect_ok(provider_change_password(provider, stage->arena, member.subject, one.session_id, secret_of(old),         \
+                                       secret_of(new), &outcome))
     CHANGE(OTHER, TEMPORARY);
     assert_int_equal(outcome, PROVIDER_BAD_CREDENTIALS);
     CHANGE(OTHER, OTHER);
@@ -277,8 +283,9 @@ static void a_repeated_creation_takes_its_own_account_over(struct stage *stage)
     assert_int_equal(stage_create(stage, PROVIDER_AWAITING_CODE, mine, again_at, PERMANENT, &subject), PROVIDER_OK);
     assert_int_equal(stage_create(stage, PROVIDER_AWAITING_CODE, mine, again_at, OTHER, &again), PROVIDER_OK);
     assert_string_not_equal(subject, again);
-    assert_int_equal(stage_create(stage, PROVIDER_INVITED, id_new(), arena_format(arena, "weak-%s", again_at), "short", &other),
-                     PROVIDER_PASSWORD_REFUSED);
+    assert_int_equal(
+        stage_create(stage, PROVIDER_INVITED, id_new(), arena_format(arena, "weak-%s", again_at), "short", &other),
+        PROVIDER_PASSWORD_REFUSED);
     stage_end(stage);
 }
 
@@ -323,14 +330,14 @@ static void failures_of_the_provider_let_nobody_in(struct stage *stage)
 
 /* ---- each with each ------------------------------------------------------------------------------- */
 
-#define EACH(name, realm)                                                                                    \
-    static void cognito_##name(void **state)                                                                 \
-    {                                                                                                        \
-        name(cognito_stage_new(state));                                                                      \
-    }                                                                                                        \
-    static void keycloak_##name(void **state)                                                                \
-    {                                                                                                        \
-        name(realm(state));                                                                                  \
+#define EACH(name, realm)                                                                                              \
+    static void cognito_##name(void **state)                                                                           \
+    {                                                                                                                  \
+        name(cognito_stage_new(state));                                                                                \
+    }                                                                                                                  \
+    static void keycloak_##name(void **state)                                                                          \
+    {                                                                                                                  \
+        name(realm(state));                                                                                            \
     }
 #define EACH_TEST(name) HARNESS_TEST(cognito_##name), HARNESS_TEST(keycloak_##name)
 
@@ -365,4 +372,4 @@ static const struct CMUnitTest cases[] = {
     EACH_TEST(a_refresh_without_an_answer_can_be_repeated),
     EACH_TEST(failures_of_the_provider_let_nobody_in),
 };
-HARNESS_MODULE(outside, cases)
+HARNESS_MODULE(remote, cases)
