@@ -9,18 +9,19 @@ import tell
 HEAD = """\
 # Benchmarks
 
-Written by `tools/bench`, which builds what it needs, starts the quick start's stack and everything it is compared with on
-the loopback address of one machine, and drives them in turn within each round. `tools/bench all --write` makes this page
-anew, `tools/bench --help` tells the rest. **No absolute number is a result**: load generator, web server, workers and
-database share the processors, and other programs may run beside them. Results are ratios within a round, told as median
-[minimum..maximum] of the rounds; a goal is reached when the median keeps it. Beside them stands the same ratio by
-processor time: what all processes together, load generator included, worked for a request. Where the processors are the
-bound, which is so in most rows, both should say the same; the second moves less when others use the machine at the same
-time, but it moves, since their work puts ours out of the caches. A load average well above the number of processors means:
-measure again.
+`tools/bench` writes this page. It builds what it needs and starts the quick start's stack, and everything that it is compared
+with, on the loopback address of one machine. In each round it drives all of them in turn. `tools/bench all --write` makes this page
+again; `tools/bench --help` lists its options.
 
-Everything that is compared is in one session with the load generator, since Linux may share the processors among sessions
-first (autogroups, sched(7)). What is compared with an authorised read is asked as it is, with the same paths and tokens.
+**No absolute number is a result.** Load generator, web server, workers and database share the processors, and other programs
+may run beside them. The results are ratios within a round: the median [minimum..maximum] of the rounds. A goal is reached
+if the median reaches it. The column beside it has the same ratio by processor time: the work of all processes together for a
+request, load generator included. Where the processors are the limit, as in most rows, both columns should agree. Other programs
+change the second column less than the first; they still change it, because they empty the caches. If the load average
+is well above the number of processors, measure again.
+
+All that is compared runs in one session with the load generator, since Linux may share the processors among sessions first
+(autogroups, sched(7)). What is compared with an authorised read gets the same requests, with the same paths and tokens.
 """
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Readers paste the commands of README.md and of the guides. Here they are run as they stand there, against a quick start, and
-must print what the guides say."""
+"""Readers paste the commands of README.md and of the guides. Here they are run as they stand there, against a quick
+start, and must print what the guides say."""
 
 
 import pytest
@@ -57,7 +57,8 @@ def test_the_commands_of_a_guide_print_what_it_says(folder, quickstart, guide):
 @pytest.mark.parametrize("said, printed, good", [
     ('{"a": 1}', '{"a": 1}', True), ('{"a": 1}', '{"a": 2}', False), ('{"a": 1}', '{"a": 1, "b": 2}', False),
     ('{"a": 1, "…": "…"}', '{"a": 1, "b": 2}', True), ('{"a": [1, "…"]}', '{"a": [1, 2, 3]}', True),
-    ('{"a": true}', '{"a": 1}', False), ('{"a": "x…z"}', '{"a": "xyz"}', True), ('{"a": "x…z"}', '{"a": "xy"}', False),
+    ('{"a": true}', '{"a": 1}', False), ('{"a": "x…z"}', '{"a": "xyz"}', True),
+    ('{"a": "x…z"}', '{"a": "xy"}', False),
     ('{"a": 1, "b": 2}', '{"b": 2, "a": 1}', False),
     ('["2026-01-31T09:30:00.000Z"]', '["2027-02-01T10:00:00.123Z"]', True),
     ('["2026-01-31T09:30:00.000Z"]', '["yesterday"]', False),

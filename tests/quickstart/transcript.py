@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The commands of a guide, and what the guide says that they print.
 
-A guide is read from its top to its end by one shell. Each block ```sh is run. A block ```json or ```text right after it is
-what the commands print. Values that differ from run to run are compared like this:
+One shell runs the commands of a guide from its top to its end. Its commands are the blocks ```sh. A block ```json or
+```text right after one is what the commands print. Values that differ from run to run are compared like this:
 
   - an id stands for any id, and the same id stands for the same one everywhere in the guide;
   - a time stands for any time;
@@ -107,7 +107,8 @@ class Comparison:
     def text(self, said, printed):
         """Whether a text is what the guide says, but for what may differ."""
         parts = [(kind, part) for kind, part in pieces(said)]
-        pattern = "".join({"id": f"({ID})", "time": TIME, "more": ".*"}.get(kind) or re.escape(part) for kind, part in parts)
+        anything = {"id": f"({ID})", "time": TIME, "more": ".*"}
+        pattern = "".join(anything.get(kind) or re.escape(part) for kind, part in parts)
         found = re.fullmatch(pattern, printed, re.DOTALL)
         if not found:
             return False

@@ -25,14 +25,19 @@ import re
 
 FONT = 'system-ui, -apple-system, "Segoe UI", "Liberation Sans", Helvetica, Arial, sans-serif'
 STYLE = """
-svg { --paper: #ffffff; --ink: #1f2933; --soft: #52606d; --rule: #cbd2d9; --plain: #f5f7fa; --ours: #e3f0fb; --ours-rule: #2f6fa8;
-  --store: #eaf6ec; --store-rule: #3b8754; --edge: #fdf3e0; --edge-rule: #b7791f; }
-@media (prefers-color-scheme: dark) { svg { --paper: #12181f; --ink: #e4e9ee; --soft: #a3b1bf; --rule: #3b4754; --plain: #1c252e;
-  --ours: #17304a; --ours-rule: #6cb0ea; --store: #17332a; --store-rule: #6fc28d; --edge: #3a2f17; --edge-rule: #e0b050; } }
+svg { --paper: #ffffff; --ink: #1f2933; --soft: #52606d; --rule: #cbd2d9; --plain: #f5f7fa;
+  --ours: #e3f0fb; --ours-rule: #2f6fa8; --store: #eaf6ec; --store-rule: #3b8754;
+  --edge: #fdf3e0; --edge-rule: #b7791f; }
+@media (prefers-color-scheme: dark) { svg {
+  --paper: #12181f; --ink: #e4e9ee; --soft: #a3b1bf; --rule: #3b4754; --plain: #1c252e;
+  --ours: #17304a; --ours-rule: #6cb0ea; --store: #17332a; --store-rule: #6fc28d;
+  --edge: #3a2f17; --edge-rule: #e0b050; } }
 text { fill: var(--ink); font-family: FONT; font-size: 14px; }
 .title { font-size: 18px; font-weight: 600; } .name { font-weight: 600; } .soft { fill: var(--soft); font-size: 13px; }
-.part { fill: var(--soft); font-size: 13px; font-weight: 600; } .number { font-size: 11px; font-weight: 600; fill: var(--paper); }
-.paper { fill: var(--paper); } .rule { stroke: var(--rule); fill: none; } .line { stroke: var(--ours-rule); fill: none; stroke-width: 1.6; }
+.part { fill: var(--soft); font-size: 13px; font-weight: 600; }
+.number { font-size: 11px; font-weight: 600; fill: var(--paper); }
+.paper { fill: var(--paper); } .rule { stroke: var(--rule); fill: none; }
+.line { stroke: var(--ours-rule); fill: none; stroke-width: 1.6; }
 .answer { stroke-dasharray: 6 4; } .head { fill: var(--ours-rule); } .dot { fill: var(--ours-rule); }
 .plain { fill: var(--plain); stroke: var(--rule); } .ours { fill: var(--ours); stroke: var(--ours-rule); }
 .store { fill: var(--store); stroke: var(--store-rule); } .edge { fill: var(--edge); stroke: var(--edge-rule); }
@@ -65,10 +70,12 @@ class Canvas:
         self.parts = []
 
     def text(self, x, y, words, kind="", anchor="start"):
-        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">{html.escape(words, False)}</text>')
+        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" class="{kind}" text-anchor="{anchor}">'
+                          f"{html.escape(words, False)}</text>")
 
     def box(self, x, y, wide, high, kind, radius=6, more=""):
-        self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" rx="{radius}" class="{kind}"{more}/>')
+        self.parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{high:.1f}" rx="{radius}" '
+                          f'class="{kind}"{more}/>')
 
     def path(self, points, kind):
         self.parts.append(f'<path d="M{" L".join(f"{x:.1f} {y:.1f}" for x, y in points)}" class="{kind}"/>')
@@ -90,7 +97,8 @@ class Canvas:
     def svg(self, title, wide, high):
         return (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide:.0f} {high:.0f}" role="img" '
                 f'aria-label="{html.escape(title)}">\n<style>{STYLE}</style>\n'
-                f'<rect width="{wide:.0f}" height="{high:.0f}" rx="10" class="paper"/>\n' + "\n".join(self.parts) + "\n</svg>\n")
+                f'<rect width="{wide:.0f}" height="{high:.0f}" rx="10" class="paper"/>\n'
+                + "\n".join(self.parts) + "\n</svg>\n")
 
 
 # ---- sequence ----------------------------------------------------------------------------------------
