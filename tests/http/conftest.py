@@ -22,6 +22,7 @@ from support.logs import Logs  # noqa: E402
 from support.mail import Mailbox  # noqa: E402
 from support.members import Members  # noqa: E402
 from support.openapi import Document  # noqa: E402
+from support.programs import crash  # noqa: E402
 from support.stack import Stack  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
@@ -187,6 +188,41 @@ def nothing_kept(stack, keeper):
     yield
     assert stack.blob_files().keys() == blobs.keys(), "bytes were left behind in the blob directory"
     assert [item["id"] for item in files.listed(keeper, status="all")] == rows, "a record was left behind"
+
+
+@pytest.fixture(scope="session")
+def killable(stack):
+    """Skips where a test that kills programs in the middle of their work would show nothing."""
+    if stack.web_server != "nginx":
+        pytest.skip("what a crash leaves does not depend on the web server; it is looked at behind nginx")
+    if crash.sanitized(stack):
+        pytest.skip("a worker with sanitizers takes no preloaded library")
+
+
+@pytest.fixture(scope="session")
+def kill_library(stack, tmp_path_factory):
+    """The library that ends a program at its N-th message to the database."""
+    if crash.sanitized(stack):
+        pytest.skip("a worker with sanitizers takes no preloaded library")
+    return crash.build(tmp_path_factory.mktemp("library"))
+
+
+@pytest.fixture()
+def doom(stack, kill_library, tmp_path):
+    """Programs of the test's own that can be ended so."""
+    return crash.Crash(stack, kill_library, tmp_path)
+
+
+@pytest.fixture()
+def small_disk(tmp_path):
+    """A file system of 4 MiB."""
+    if os.geteuid() != 0:
+        pytest.skip("mounting a small file system needs root")
+    mount = tmp_path / "disk"
+    mount.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", str(mount)], check=True)
+    yield mount
+    subprocess.run(["umount", "-l", str(mount)], check=True)
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ start, and must print what the guides say."""
 
 import pytest
 
-import transcript
+import support_transcript as transcript
 from conftest import ENVIRONMENT, TOP
 
 # A guide's commands begin in a folder in which a quick start can be found as in a clone of the sources.

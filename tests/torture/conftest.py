@@ -21,7 +21,7 @@ from support.database import Database  # noqa: E402
 from support.mail import Mailbox  # noqa: E402
 from support.openapi import Document  # noqa: E402
 from support.stack import Stack  # noqa: E402
-from ledger import Ledger  # noqa: E402
+from support_ledger import Ledger  # noqa: E402
 
 
 def pytest_sessionstart():
@@ -49,9 +49,9 @@ def accounts(stack, database):
 
 @pytest.fixture(scope="session")
 def library():
-    """faults.c as a library to preload."""
+    """support_faults.c as a library to preload."""
     path = os.environ.get("GATEHOUSE_FAULTS")
-    assert path and os.path.exists(path), "GATEHOUSE_FAULTS must name the library made from faults.c"
+    assert path and os.path.exists(path), "GATEHOUSE_FAULTS must name the library made from support_faults.c"
     return path
 
 

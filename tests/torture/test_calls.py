@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-import ledger as ledgers
-from faults import OPERATIONS, Faults
-from pool import Pool
+import support_ledger as ledgers
+from support_faults import OPERATIONS, Faults
+from support_pool import Pool
 from support import samples
 
 NUMBERS = (errno.EIO, errno.ENOSPC, errno.EDQUOT, errno.EINTR, errno.EACCES)

@@ -6,9 +6,9 @@ import time
 
 import pytest
 
-import ledger as ledgers
-from pool import Pool
-from proxy import Proxy
+import support_ledger as ledgers
+from support_pool import Pool
+from support_proxy import Proxy
 
 ROUNDS = 15
 

@@ -6,10 +6,10 @@ import os
 
 import pytest
 
-import disk as disks
-import ledger as ledgers
-from clients import Clients
-from pool import Pool
+import support_disk as disks
+import support_ledger as ledgers
+from support_clients import Clients
+from support_pool import Pool
 from support.stack import wait_until
 
 SIZE = 150_000

@@ -7,8 +7,8 @@ import random
 import signal
 import time
 
-import ledger as ledgers
-from clients import Clients
+import support_ledger as ledgers
+from support_clients import Clients
 from support.stack import wait_until
 
 KILLS = 200

@@ -13,10 +13,10 @@ import time
 
 import pytest
 
-import disk as disks
-import ledger as ledgers
-from faults import Faults
-from pool import Pool
+import support_disk as disks
+import support_ledger as ledgers
+from support_faults import Faults
+from support_pool import Pool
 from support.stack import wait_until
 
 CUTS = 50  # of each file system

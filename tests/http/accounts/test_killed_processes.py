@@ -20,31 +20,13 @@ from support.members import USERS
 from support.programs import crash
 from support.stack import wait_until
 
-pytestmark = pytest.mark.fault
+pytestmark = [pytest.mark.fault, pytest.mark.usefixtures("killable")]
 # More messages to the database than any of the flows needs.
 FLOOR, MOST = 6, 80
 # The storm lasts until it has done its work, and less than the lease of a job: none is sent a third time.
 STORM_SECONDS, STORM_SECONDS_MOST = 8, 90
 STORM_KILLS, STORM_KILLS_OF_JOBS, STORM_ACCOUNTS = 30, 2, 20
 STORM_THREADS = 4
-
-
-@pytest.fixture(scope="module", autouse=True)
-def killable(stack):
-    if stack.web_server != "nginx":
-        pytest.skip("what a crash leaves does not depend on the web server; it is looked at behind nginx")
-    if crash.sanitized(stack):
-        pytest.skip("a worker with sanitizers takes no preloaded library")
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return crash.build(tmp_path_factory.mktemp("library"))
-
-
-@pytest.fixture()
-def doom(stack, library, tmp_path):
-    return crash.Crash(stack, library, tmp_path)
 
 
 class Customer:

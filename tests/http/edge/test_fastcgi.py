@@ -18,8 +18,6 @@ from support.fastcgi_client import PARAMS, STDIN, begin, environment, pairs, rec
 from support.programs import system
 from support.stack import wait_until
 
-pytestmark = pytest.mark.web_server
-
 FLOOR = 34
 ROWS = fastcgi_attacks.build("")
 BOUNDARY = 8192
@@ -186,6 +184,7 @@ def test_an_unread_body_never_becomes_a_request_on_the_socket(stack, logs, nobod
         assert not logs.find(mark, marker), "a forged request ran"
 
 
+@pytest.mark.web_server
 @pytest.mark.parametrize("case", ["401", "403", "413", "415", "400 by its query"])
 def test_an_unread_body_never_becomes_a_request_through_the_web_server(stack, logs, nobody, owner, case):
     """The alignment behind a web server is not known, so the forged records lie close together and are
@@ -249,6 +248,7 @@ def test_a_silent_peer_is_cut_off(stack, what):
         assert time.monotonic() - started < 10
 
 
+@pytest.mark.web_server
 @pytest.mark.parametrize("what", ["nothing", "half of the parameters"])
 def test_silent_peers_do_not_block_honest_clients(stack, api, what):
     """Twice as many silent peers as the pool has workers, and clients of the web server are served all the same

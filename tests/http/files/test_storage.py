@@ -10,12 +10,11 @@ import pytest
 
 from support import files, multipart, samples
 from support.database import key
+from support.files import blob
 from support.multipart import Part
 from support.programs import operator
 from support.programs.system import worker
 from support.stack import wait_until
-
-pytestmark = pytest.mark.web_server
 
 
 def set_quota(database, account, bytes_=None, count=None):
@@ -33,12 +32,6 @@ def usage(database, account):
 
 def assert_counted(database, account, total, count):
     assert usage(database, account) == ((total, count), (total, count))
-
-
-def blob(stack, identity):
-    """Path of a file's bytes."""
-    name = identity.replace("-", "")
-    return os.path.join(stack.blobs, name[-2:], name)
 
 
 def of_organisation(stack, account):
@@ -200,7 +193,7 @@ def test_bytes_that_went_or_changed_meanwhile_are_not_linked(customer, stack, fa
     data = samples.noise(9000)
     first = files.upload(customer, data, "a.bin")
     path = blob(stack, first["id"])
-    os.rename(path, path + ".aside")
+    os.rename(path, f"{path}.aside")
     if fault == "cut":
         with open(path, "wb") as file:
             file.write(data[:-1])
@@ -208,13 +201,13 @@ def test_bytes_that_went_or_changed_meanwhile_are_not_linked(customer, stack, fa
         with open(path, "wb") as file:
             file.write(data[:-1] + bytes([data[-1] ^ 1]))
     elif fault == "other":
-        os.symlink(path + ".aside", path)
+        os.symlink(f"{path}.aside", path)
     try:
         second = files.upload(customer, data, "b.bin")
         assert files.download(customer, second["id"], status=200).content == data
         assert os.stat(blob(stack, second["id"])).st_nlink == 1
     finally:
-        os.replace(path + ".aside", path)
+        os.replace(f"{path}.aside", path)
     assert files.download(customer, first["id"], status=200).content == data
 
 
@@ -258,6 +251,7 @@ def test_a_purged_file_leaves_the_bytes_that_others_share(customer, stack, datab
     assert of_organisation(stack, customer) == {os.stat(blob(stack, second["id"])).st_ino: [2, 2]}
 
 
+@pytest.mark.web_server
 def test_uploads_of_the_same_bytes_at_once_all_keep_theirs(customer, stack):
     data = samples.noise(20_000)
     with concurrent.futures.ThreadPoolExecutor(8) as pool:

@@ -2,12 +2,11 @@
 """Whoever asks for mails, or makes accounts that are mailed to, is bounded for all workers together; and a mail with a
 code waits for no other job."""
 
-import concurrent.futures
 import uuid
 
 import pytest
 
-from support import mail, members as team
+from support import mail, members as team, parallel
 from support.accounts import fresh_email, invitation
 from support.client import anonymous
 from support.database import key
@@ -16,19 +15,6 @@ from support.stack import wait_until
 
 MAILS, MAIL_SECONDS = 30, 300
 ACCOUNTS, CUSTOMERS, HOUR = 100, 1000, 3600
-
-
-def count(replies):
-    """How many replies have each status."""
-    found = {}
-    for reply in replies:
-        found[reply.status_code] = found.get(reply.status_code, 0) + 1
-    return found
-
-
-def parallel(work, items, threads=24):
-    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, items))
 
 
 def uses(database, scope):
@@ -56,13 +42,13 @@ def test_the_refusal_is_the_same_for_every_name(api, member):
     for number in range(MAILS):
         ask(api, number, fresh_email("nobody"))
     refused = [ask(api, 0, name) for name in (member.email, member.id, fresh_email("nobody"), str(uuid.uuid4()))]
-    assert len({anonymous(reply) for reply in refused}) == 1 and count(refused) == {429: 4}
+    assert len({anonymous(reply) for reply in refused}) == 1 and parallel.count(refused) == {429: 4}
 
 
 def test_of_a_hundred_questions_at_once_exactly_thirty_are_taken(api, database):
     name = fresh_email("nobody")
     before = database.run("SELECT COUNT(*) FROM outbox")[0][0]
-    assert count(parallel(lambda number: ask(api, number, name), range(100))) == {200: MAILS, 429: 70}
+    assert parallel.count(parallel.run(lambda number: ask(api, number, name), range(100), 24)) == {200: MAILS, 429: 70}
     assert database.run("SELECT COUNT(*) FROM outbox")[0][0] == before + MAILS
     assert uses(database, "mail") == [MAILS]
 
@@ -100,8 +86,8 @@ def nearly(database):
 
 def test_of_parallel_creations_exactly_as_many_as_may_be_are_made(customer, members, database, nearly):
     nearly(ACCOUNTS - 6, lambda: members.waiting(customer))
-    replies = parallel(lambda _: customer.post(USERS, json=team.body(), status={200, 429}), range(16), 16)
-    assert count(replies) == {200: 6, 429: 10}
+    replies = parallel.run(lambda _: customer.post(USERS, json=team.body(), status={200, 429}), range(16), 16)
+    assert parallel.count(replies) == {200: 6, 429: 10}
     for reply in replies:
         if reply.status_code == 429:
             assert reply.json()["code"] == "rate.limited" and HOUR - 600 < retry_after(reply) <= HOUR

@@ -9,22 +9,8 @@ import pytest
 
 from support import files, samples
 from support.database import key
+from support.files import blob, flip
 from support.programs import operator
-
-
-def blob(stack, identity):
-    """Path of a file's bytes."""
-    name = uuid.UUID(identity).hex
-    return stack.blobs / name[-2:] / name
-
-
-def flip(path, bit):
-    """Flips one bit of a file in place."""
-    with open(path, "r+b") as file:
-        file.seek(bit // 8)
-        byte = file.read(1)[0] ^ (1 << bit % 8)
-        file.seek(bit // 8)
-        file.write(bytes([byte]))
 
 
 def fsck(stack, *options):

@@ -3,30 +3,17 @@
 
 import json
 import os
-import uuid
 
 import pytest
 
 from support import files, metrics
 from support.client import check_error
 from support.database import key
+from support.files import blob, flip
 from support.programs import operator, system
 from support.stack import wait_until
 
 DELIVERIES = ("accel", "sendfile", "stream")
-
-
-def blob(stack, identity):
-    name = uuid.UUID(identity).hex
-    return stack.blobs / name[-2:] / name
-
-
-def flip(path, bit=12345):
-    with open(path, "r+b") as file:
-        file.seek(bit // 8)
-        byte = file.read(1)[0] ^ (1 << bit % 8)
-        file.seek(bit // 8)
-        file.write(bytes([byte]))
 
 
 def scrub(stack, *options):

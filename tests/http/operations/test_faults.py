@@ -7,20 +7,16 @@ import os
 import resource
 import signal
 import socket
-import subprocess
 import threading
 import time
 
-from support import fastcgi_client
 import pytest
 
-from support import files, multipart, samples
+from support import fastcgi_client, files, multipart, samples
 from support.client import check_error
 from support.database import key
 from support.programs import crash, system
 from support.stack import wait_until
-
-pytestmark = pytest.mark.web_server
 
 
 @pytest.fixture()
@@ -86,18 +82,6 @@ def test_a_database_that_accepts_and_never_answers_costs_seconds_not_the_worker(
             assert answer.status == 500 and judged(answer,
                                                    "silent database")["code"] == "database.unavailable"
             assert time.monotonic() - started < 25
-
-
-@pytest.fixture()
-def small_disk(tmp_path):
-    """A file system of 4 MiB."""
-    if os.geteuid() != 0:
-        pytest.skip("mounting a small file system needs root")
-    mount = tmp_path / "disk"
-    mount.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", str(mount)], check=True)
-    yield mount
-    subprocess.run(["umount", "-l", str(mount)], check=True)
 
 
 def test_a_full_disk_is_storage_full_and_leaves_nothing(stack, stray, small_disk):
@@ -187,6 +171,7 @@ def test_a_stack_trace_is_shown_only_where_it_is_switched_on(stack, tmp_path):
         assert json.loads(answer.body)["stack"] != ""
 
 
+@pytest.mark.web_server
 @pytest.mark.fault
 def test_a_killed_database_is_a_clean_500_and_comes_back_without_a_restart_of_the_workers(stack, api, keeper):
     keeper.get("/customers/me", status=200)
@@ -216,6 +201,7 @@ def test_a_killed_database_is_a_clean_500_and_comes_back_without_a_restart_of_th
     api.get("/system/health/ready", status=200)
 
 
+@pytest.mark.web_server
 @pytest.mark.fault
 def test_a_killed_worker_is_replaced_and_nobody_notices_for_long(stack, api, keeper):
     workers = stack.workers()
@@ -231,6 +217,7 @@ def test_a_killed_worker_is_replaced_and_nobody_notices_for_long(stack, api, kee
         keeper.get("/customers/me", status=200)
 
 
+@pytest.mark.web_server
 @pytest.mark.fault
 def test_a_worker_told_to_end_finishes_what_it_does(stack, keeper):
     """SIGTERM to every worker in turn, while uploads run: none of them fails."""

@@ -17,8 +17,6 @@ from support.client import check_error
 from support.programs import system
 from support.stack import wait_until
 
-pytestmark = pytest.mark.web_server
-
 PARTS = ("database", "migrations", "storage", "identityProvider", "secrets", "outbox", "configuration", "log", "cache", "mail")
 DEADLINE = 1
 
@@ -59,6 +57,7 @@ def assert_alive(worker, stack):
     assert worker.process.poll() is None
 
 
+@pytest.mark.web_server
 def test_ready_names_every_part_and_live_names_none(api):
     ready = api.get("/system/health/ready", status=200).json()
     # Other tests damage files on purpose, which takes no host out.
@@ -118,33 +117,21 @@ def test_a_database_older_than_the_service_is_named_until_it_is_migrated(stack, 
         assert_down(worker, stack, "migrations", "database.unavailable")
 
 
-@pytest.fixture()
-def disk(tmp_path):
-    """A file system that is too small, and can be made otherwise."""
-    if os.geteuid() != 0:
-        pytest.skip("mounting a small file system needs root")
-    mount = tmp_path / "disk"
-    mount.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m,mode=0700", "tmpfs", str(mount)], check=True)
-    yield mount
-    subprocess.run(["umount", "-l", str(mount)], check=True)
-
-
 def remount(disk, options):
     subprocess.run(["mount", "-o", f"remount,{options}", str(disk)], check=True)
 
 
-def test_a_disk_that_is_nearly_full_or_read_only_is_named_and_comes_back(stack, disk):
-    with system.worker(stack, files_directory=str(disk)) as worker:
+def test_a_disk_that_is_nearly_full_or_read_only_is_named_and_comes_back(stack, small_disk):
+    with system.worker(stack, files_directory=str(small_disk)) as worker:
         assert_down(worker, stack, "storage", "storage.full")
-        remount(disk, "size=256m")
+        remount(small_disk, "size=256m")
         wait_until_ready(worker, stack)
-        remount(disk, "ro")
+        remount(small_disk, "ro")
         assert_down(worker, stack, "storage", "storage.unavailable")
         assert_alive(worker, stack)
-        remount(disk, "rw")
+        remount(small_disk, "rw")
         wait_until_ready(worker, stack)
-        assert list(pathlib.Path(disk).rglob("*")) == [], "looking left something behind"
+        assert list(pathlib.Path(small_disk).rglob("*")) == [], "looking left something behind"
 
 
 def test_less_space_than_is_configured_is_named(stack):

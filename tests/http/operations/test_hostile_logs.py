@@ -19,8 +19,6 @@ from support.multipart import Part
 from support.programs import crash, system
 from support.stack import wait_until
 
-pytestmark = pytest.mark.web_server
-
 CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
 ALWAYS = {"time", "level", "module", "pid", "message"}
 REQUEST = ALWAYS | {"requestId", "operation", "userId", "organisationId", "method", "status", "outcome", "durationMs"}

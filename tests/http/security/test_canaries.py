@@ -24,8 +24,6 @@ from support.multipart import Part
 from support.programs import crash, system
 from support.stack import wait_until
 
-pytestmark = pytest.mark.web_server
-
 DATABASE_USER = "gatehouse_canary"
 SMTP_USER = "canary@mail.example"
 

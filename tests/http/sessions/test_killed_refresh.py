@@ -5,24 +5,9 @@ import json
 
 import pytest
 
-from support.programs import crash
-
-pytestmark = pytest.mark.fault
+pytestmark = [pytest.mark.fault, pytest.mark.usefixtures("killable")]
 # More messages to the database than a refresh needs, and fewer than it takes.
 FLOOR, MOST = 4, 40
-
-
-@pytest.fixture(scope="module", autouse=True)
-def killable(stack):
-    if stack.web_server != "nginx":
-        pytest.skip("what a crash leaves does not depend on the web server; it is looked at behind nginx")
-    if crash.sanitized(stack):
-        pytest.skip("a worker with sanitizers takes no preloaded library")
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory):
-    return crash.build(tmp_path_factory.mktemp("library"))
 
 
 def ask(stack, worker, session):
@@ -35,8 +20,7 @@ def ask(stack, worker, session):
     return json.loads(answer.body)["tokens"]["refreshToken"]
 
 
-def test_a_refresh_killed_at_any_message_to_the_database_can_be_repeated(stack, api, accounts, library, tmp_path):
-    doom = crash.Crash(stack, library, tmp_path)
+def test_a_refresh_killed_at_any_message_to_the_database_can_be_repeated(stack, api, accounts, doom):
     person = accounts.customer()
     for number in range(1, MOST):
         session = person.session()

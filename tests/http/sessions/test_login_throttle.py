@@ -2,7 +2,6 @@
 """Guessing is slowed down for accounts and for addresses, by all workers together
 (docs/accounts.md, "Waits after failures")."""
 
-import concurrent.futures
 import socket
 import subprocess
 import time
@@ -10,11 +9,10 @@ import time
 import pytest
 import requests
 
+from support import parallel
 from support.accounts import fresh_email, fresh_password
 from support.client import Api, anonymous, failing
 from support.members import retry_after, works
-
-pytestmark = pytest.mark.web_server
 
 FREE = 5
 ADDRESS_FREE = 30
@@ -26,19 +24,6 @@ UNKNOWN = "01890000-0000-7000-8000-000000000000"
 
 def guess(api, name, password=WRONG, **arguments):
     return api.post("/customers/login", json={"username": name, "password": password}, **arguments)
-
-
-def count(replies):
-    """How many replies have each status."""
-    found = {}
-    for reply in replies:
-        found[reply.status_code] = found.get(reply.status_code, 0) + 1
-    return found
-
-
-def parallel(work, items, threads=40):
-    with concurrent.futures.ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, items))
 
 
 @pytest.fixture()
@@ -253,13 +238,14 @@ def test_a_temporary_password_without_a_new_one_is_no_failure(api, accounts):
 # ---- parallel tries -------------------------------------------------------------------------------------
 
 
+@pytest.mark.web_server
 @pytest.mark.parametrize("known", [True, False], ids=["a user", "a name that nobody has"])
 def test_of_200_wrong_guesses_at_once_exactly_five_are_answered_as_such(api, member, known):
     address = member.email if known else fresh_email("nobody")
     names = [address, address.upper(), address.title()] + ([member.id] if known else [])
     began = time.monotonic()
-    replies = parallel(lambda number: guess(api, names[number % len(names)]), range(200))
-    found = count(replies)
+    replies = parallel.run(lambda number: guess(api, names[number % len(names)]), range(200))
+    found = parallel.count(replies)
     # Where the machine is so slow that waits end while guesses are under way, each lets one more through.
     ended = sum(2**n - 1 <= time.monotonic() - began for n in range(1, 10))
     assert FREE <= found[401] <= FREE + ended and found[401] + found[429] == 200, found
@@ -273,7 +259,7 @@ def test_guesses_at_login_and_change_password_at_once_are_five_together(api, mem
         return guess(api, member.email) if number % 2 else change(member, token, WRONG)
 
     began = time.monotonic()
-    found = count(parallel(work, range(60)))
+    found = parallel.count(parallel.run(work, range(60)))
     ended = sum(2**n - 1 <= time.monotonic() - began for n in range(1, 10))
     assert FREE <= found.get(401, 0) + found.get(400, 0) <= FREE + ended, found
     assert sum(found.values()) == 60 and set(found) <= {400, 401, 429}, found
@@ -283,13 +269,13 @@ def test_the_right_password_does_not_slip_through_among_parallel_guesses(api, me
     """Within the wait even a burst of right ones is refused, each of them."""
     members.fail_logins(member.email, FREE)
     members.database.run("UPDATE throttle SET locked_until = UTC_TIMESTAMP(3) + INTERVAL 60 SECOND")
-    replies = parallel(lambda _: guess(api, member.email, member.password), range(30))
-    assert count(replies) == {429: 30}
+    replies = parallel.run(lambda _: guess(api, member.email, member.password), range(30))
+    assert parallel.count(replies) == {429: 30}
 
 
 def test_ten_right_logins_at_once_all_succeed_even_after_four_failures(api, members, member):
     members.fail_logins(member.email, FREE - 1)
-    assert count(parallel(lambda _: guess(api, member.email, member.password), range(10))) == {200: 10}
+    assert parallel.count(parallel.run(lambda _: guess(api, member.email, member.password), range(10))) == {200: 10}
 
 
 # ---- what lifts it --------------------------------------------------------------------------------------
@@ -387,6 +373,7 @@ def forged(number):
     }
 
 
+@pytest.mark.web_server
 @pytest.mark.parametrize("ways", [["login"], ["refresh"], ["confirm"], ["reset"],
                                   list(WAYS)],
                          ids=["login", "refresh", "confirm", "reset", "all together"])
@@ -411,6 +398,7 @@ def test_wrong_current_passwords_count_for_the_address(elsewhere, members, membe
     assert bad_login(elsewhere, 0).status_code == 429
 
 
+@pytest.mark.web_server
 def test_another_address_is_not_held_up(api, elsewhere, member):
     for number in range(ADDRESS_FREE):
         bad_login(elsewhere, number)
@@ -449,8 +437,9 @@ def test_old_failures_of_an_address_do_not_count(elsewhere, database):
     assert bad_login(elsewhere, 0).status_code == 429
 
 
+@pytest.mark.web_server
 def test_parallel_failures_of_an_address_are_thirty(elsewhere):
-    found = count(parallel(lambda number: bad_login(elsewhere, number), range(90)))
+    found = parallel.count(parallel.run(lambda number: bad_login(elsewhere, number), range(90)))
     assert found == {401: ADDRESS_FREE, 429: 90 - ADDRESS_FREE}
 
 
@@ -474,6 +463,7 @@ def test_names_that_nobody_has_leave_no_name_in_the_table(api, database):
     assert rows and not [value for row in rows for value in row if name in str(value)]
 
 
+@pytest.mark.web_server
 def test_the_address_of_the_elsewhere_client_is_really_another(elsewhere, database):
     """The tests above prove something only when the web server sees two addresses."""
     with socket.socket() as probe:

@@ -30,13 +30,6 @@ def since(administrator):
     settings.put(administrator, **settings.QUIET)
 
 
-@pytest.fixture(scope="module")
-def library(tmp_path_factory, stack):
-    if crash.sanitized(stack):
-        pytest.skip("a worker with sanitizers takes no preloaded library")
-    return crash.build(tmp_path_factory.mktemp("library"))
-
-
 def put(worker, token, logging, **headers):
     """A change straight to a worker; the status, or None when it died over it."""
     answer = worker.call("PUT",
@@ -61,9 +54,8 @@ def whole(administrator, database, since):
     return found
 
 
-def test_a_writer_killed_at_any_message_leaves_the_old_or_the_new_document(stack, library, tmp_path, administrator,
+def test_a_writer_killed_at_any_message_leaves_the_old_or_the_new_document(stack, doom, administrator,
                                                                            database, since):
-    doom = crash.Crash(stack, library, tmp_path)
     seen = set()
     for number in range(1, MOST):
         old = {"level": LEVELS[number % 5], "filter": f"files={LEVELS[number % 6]}"}
@@ -86,9 +78,8 @@ def test_a_writer_killed_at_any_message_leaves_the_old_or_the_new_document(stack
     assert False in seen
 
 
-def test_a_command_killed_at_any_message_leaves_the_old_or_the_new_document(stack, library, tmp_path, administrator,
+def test_a_command_killed_at_any_message_leaves_the_old_or_the_new_document(stack, doom, administrator,
                                                                             database, since):
-    doom = crash.Crash(stack, library, tmp_path)
     for number in range(1, MOST):
         old, level = settings.get(administrator), LEVELS[number % 6]
         doom.arm(number)

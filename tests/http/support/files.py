@@ -2,6 +2,7 @@
 """Uploading and looking up files the way a customer's program does."""
 
 import hashlib
+import uuid
 
 from support import multipart
 from support.multipart import Part
@@ -61,3 +62,18 @@ def listed(account, **filters):
 def sha256(data):
     """Lower-case hexadecimal SHA-256."""
     return hashlib.sha256(data).hexdigest()
+
+
+def blob(stack, identity):
+    """Path of a file's bytes."""
+    name = uuid.UUID(identity).hex
+    return stack.blobs / name[-2:] / name
+
+
+def flip(path, bit=12345):
+    """Flips one bit of a file in place."""
+    with open(path, "r+b") as file:
+        file.seek(bit // 8)
+        byte = file.read(1)[0] ^ (1 << bit % 8)
+        file.seek(bit // 8)
+        file.write(bytes([byte]))

@@ -29,4 +29,4 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/account/test_user_list.c
 tests_unit_test_domain_CPPFLAGS = $(unit_cppflags)
 tests_unit_test_domain_CFLAGS = $(unit_cflags)
-tests_unit_test_domain_LDADD = $(fixture_libs) $(unit_libs) $(domain_libs) $(CMOCKA_LIBS)
+tests_unit_test_domain_LDADD = $(support_libs) $(unit_libs) $(domain_libs) $(CMOCKA_LIBS)

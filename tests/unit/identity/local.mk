@@ -23,4 +23,4 @@ tests_unit_test_identity_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/src -DGATEH
 tests_unit_test_identity_CFLAGS = $(unit_cflags) $(OPENSSL_CFLAGS)
 EXTRA_DIST += tests/unit/identity/cognito_server.py tests/unit/identity/keycloak_server.py \
 	tests/unit/identity/signer.py
-tests_unit_test_identity_LDADD = $(fixture_libs) $(unit_libs) $(identity_libs) $(CMOCKA_LIBS)
+tests_unit_test_identity_LDADD = $(support_libs) $(unit_libs) $(identity_libs) $(CMOCKA_LIBS)

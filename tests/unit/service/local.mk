@@ -23,4 +23,4 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/maintenance/test_purge.c tests/unit/service/integrity/test_scrub.c
 tests_unit_test_service_CPPFLAGS = $(unit_cppflags)
 tests_unit_test_service_CFLAGS = $(unit_cflags)
-tests_unit_test_service_LDADD = $(fixture_libs) $(unit_libs) $(service_archives) libghhttp.a $(blob_libs) $(identity_libs) $(CMOCKA_LIBS)
+tests_unit_test_service_LDADD = $(support_libs) $(unit_libs) $(service_archives) libghhttp.a $(blob_libs) $(identity_libs) $(CMOCKA_LIBS)

@@ -3,7 +3,7 @@ check_LIBRARIES += tests/unit/libdatabase.a
 tests_unit_libdatabase_a_SOURCES = tests/unit/support_database.h tests/unit/support_database.c
 tests_unit_libdatabase_a_CPPFLAGS = $(unit_cppflags)
 tests_unit_libdatabase_a_CFLAGS = $(unit_cflags)
-fixture_libs = tests/unit/libdatabase.a
+support_libs = tests/unit/libdatabase.a
 
 EXTRA_DIST += tests/unit/store/read_mail.py tests/unit/store/smtp_server.py \
 	tests/unit/store/web_server.py
@@ -33,4 +33,4 @@ tests_unit_test_store_SOURCES = \
 	tests/unit/store/test_http_client.c
 tests_unit_test_store_CPPFLAGS = $(unit_cppflags) -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
 tests_unit_test_store_CFLAGS = $(unit_cflags) $(MARIADB_CFLAGS) $(OPENSSL_CFLAGS) $(LMDB_CFLAGS)
-tests_unit_test_store_LDADD = $(fixture_libs) $(unit_libs) $(store_libs) $(LMDB_LIBS) $(CMOCKA_LIBS)
+tests_unit_test_store_LDADD = $(support_libs) $(unit_libs) $(store_libs) $(LMDB_LIBS) $(CMOCKA_LIBS)
