@@ -28,9 +28,9 @@ void clock_format(int64_t milliseconds, char text_out[CLOCK_TEXT_BYTES]);
 bool clock_parse(const char *text, int64_t *milliseconds_out);
 
 /*
- * The horizon of this thread: no wait for the database, for a service over HTTP or for another process's entry of the cache goes
- * on beyond `until` (clock_monotonic()), give or take the second that connecting to the database over TCP is rounded up to. It
- * bounds what follows, until it is set anew. 0: there is none, and each wait has its own bound alone.
+ * The horizon of this thread: no wait for the database, for a service over HTTP or for another process's entry of the
+ * cache goes on beyond `until` (clock_monotonic()), give or take the second that connecting to the database over TCP is
+ * rounded up to. It bounds what follows, until it is set anew. 0: there is none, and each wait has its own bound alone.
  */
 void clock_set_horizon(int64_t until);
 

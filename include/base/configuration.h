@@ -171,8 +171,9 @@ const struct configuration_row *configuration_rows(size_t *count_out);
 struct error *configuration_load(struct arena *arena, const char *path, struct configuration **configuration_out);
 
 /*
- * The environment's variables that begin with GATEHOUSE_ and are neither a setting nor any other name that the programs know: a
- * misspelt one does nothing, silently. Each comes with the setting that it resembles, NULL where it resembles none.
+ * The environment's variables that begin with GATEHOUSE_ and are neither a setting nor any other name that the programs
+ * know: a misspelt one does nothing, silently. Each comes with the setting that it resembles, NULL where it resembles
+ * none.
  */
 struct configuration_stray {
     const char *variable;

@@ -79,8 +79,8 @@ struct error *error_member(struct error *error, const char *name, const char *va
     __attribute__((returns_nonnull));
 
 /*
- * Notes that the error passed through `function`; returns it. The attribute tells the compiler that a caller of TRY() never
- * goes on with results that were not written.
+ * Notes that the error passed through `function`; returns it. The attribute tells the compiler that a caller of TRY()
+ * never goes on with results that were not written.
  */
 struct error *error_trace(struct error *error, const char *function, const char *file, int line)
     __attribute__((returns_nonnull));

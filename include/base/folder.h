@@ -10,8 +10,8 @@
 bool folder_owner(const char *path, uid_t *owner_out);
 
 /*
- * Whether this process may open and map the shared file at `path`: always, but for root only where the folder is root's. A file
- * that another user may write or replace could lead root astray.
+ * Whether this process may open and map the shared file at `path`: always, but for root only where the folder is
+ * root's. A file that another user may write or replace could lead root astray.
  */
 bool folder_is_safe(const char *path);
 

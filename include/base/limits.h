@@ -45,8 +45,8 @@
 #define LIMIT_TAGS 16
 
 /*
- * How slowly the body of an upload may come before a web server gives it up (RequestReadTimeout in Apache's site), and some
- * seconds more for the way to a worker; what a body can take at most; and how many are counted on a host.
+ * How slowly the body of an upload may come before a web server gives it up (RequestReadTimeout in Apache's site), and
+ * some seconds more for the way to a worker; what a body can take at most; and how many are counted on a host.
  */
 #define LIMIT_UPLOAD_START_SECONDS 60
 #define LIMIT_UPLOAD_BYTES_PER_SECOND 4096
@@ -62,8 +62,8 @@
 #define LIMIT_BLOCK_BYTES 65536
 
 /*
- * The same for what is stored: a call of write() costs the page cache less per byte the larger it is, until the block no
- * longer stays in a core's own cache between being received, digested and written.
+ * The same for what is stored: a call of write() costs the page cache less per byte the larger it is, until the block
+ * no longer stays in a core's own cache between being received, digested and written.
  */
 #define LIMIT_BLOB_BLOCK_BYTES (256 * 1024)
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The log: one JSON object a line, at most LIMIT_LOG_LINE_BYTES, written with one write(2), to stderr, a file opened for
- * appending, or syslog. Values are escaped and bounded; there is no way to log a struct secret.
+ * The log: one JSON object a line, at most LIMIT_LOG_LINE_BYTES, written with one write(2), to stderr, a file opened
+ * for appending, or syslog. Values are escaped and bounded; there is no way to log a struct secret.
  *
  *     LOG(INFO, FILES, "file stored", LOG_TEXT("fileId", id), LOG_INTEGER("size", size));
  *
- * What is written is decided by one level a module: a general level, and over it a filter such as
- * "*=warn,files=debug" (log_levels_read()).
+ * What is written is decided by one level a module: a general level, and over it a filter such as "*=warn,files=debug"
+ * (log_levels_read()).
  */
 #ifndef GATEHOUSE_BASE_LOG_H
 #define GATEHOUSE_BASE_LOG_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The counters of one host. They lie in the memory that its processes share (base/host_memory.h): counting is an atomic
- * addition, without a lock or a system call. Counters never go down while the file lives. A file of another layout is made
- * anew, and Prometheus takes that for a restart.
+ * addition, without a lock or a system call. Counters never go down while the file lives. A file of another layout is
+ * made anew, and Prometheus takes that for a restart.
  *
- * All calls work before host_process_open() and after its failure: the numbers are this process's own then. For one thread.
+ * All calls work before host_process_open() and after its failure: the numbers are this process's own then. For one
+ * thread.
  */
 #ifndef GATEHOUSE_BASE_METRICS_H
 #define GATEHOUSE_BASE_METRICS_H
@@ -44,8 +45,8 @@ void metrics_add(enum metric metric, uint64_t count);
 void metrics_set(enum metric metric, uint64_t value);
 
 /*
- * Sets a gauge and returns its value before. When several processes set the same new value at once, only one of them gets the
- * old value.
+ * Sets a gauge and returns its value before. When several processes set the same new value at once, only one of them
+ * gets the old value.
  */
 uint64_t metrics_swap(enum metric metric, uint64_t value);
 
@@ -53,9 +54,9 @@ uint64_t metrics_swap(enum metric metric, uint64_t value);
 void metrics_observe(enum metric_histogram histogram, int64_t microseconds);
 
 /*
- * The number under which requests of an operation are counted from now on. `name` (letters and digits, at most 39) must live as
- * long as the process. The same name gives the same number. 0, "other", when there are more than LIMIT_METRICS_OPERATIONS or
- * the name is too long. It takes a lock: call it at the start of a process.
+ * The number under which requests of an operation are counted from now on. `name` (letters and digits, at most 39) must
+ * live as long as the process. The same name gives the same number. 0, "other", when there are more than
+ * LIMIT_METRICS_OPERATIONS or the name is too long. It takes a lock: call it at the start of a process.
  */
 unsigned metrics_operation(const char *name);
 

@@ -21,8 +21,9 @@ struct arena;
 bool name_is_good(const char *text);
 
 /*
- * A copy with a blank for each character that a name must not hold (in rows from before names were judged), and one after
- * each dot that two letters follow: "www.evil.example", of which mail programs make a link, becomes "www. evil. example".
+ * A copy with a blank for each character that a name must not hold (in rows from before names were judged), and one
+ * after each dot that two letters follow: "www.evil.example", of which mail programs make a link, becomes "www. evil.
+ * example".
  */
 const char *name_for_mail(struct arena *arena, const char *text);
 

@@ -17,8 +17,9 @@ bool network_is_range(const char *text);
 bool network_list_has(const struct text_list *ranges, const char *address);
 
 /*
- * Whether `host` is this machine beyond doubt: the name localhost, or an address of 127.0.0.0/8 or ::1 in full, the latter
- * with or without brackets. A name that begins like such an address, as 127.evil.example does, is another machine's.
+ * Whether `host` is this machine beyond doubt: the name localhost, or an address of 127.0.0.0/8 or ::1 in full, the
+ * latter with or without brackets. A name that begins like such an address, as 127.evil.example does, is another
+ * machine's.
  */
 bool network_is_loopback(const char *host);
 

@@ -37,8 +37,8 @@ bool secret_equal(struct secret a, struct secret b);
 struct error *secret_read(struct arena *arena, const char *path, struct secret *secret_out);
 
 /*
- * Keeps what this process holds in memory from others: no core file, and no other process of the same user may trace it or read
- * its memory. For the first line of a main().
+ * Keeps what this process holds in memory from others: no core file, and no other process of the same user may trace it
+ * or read its memory. For the first line of a main().
  */
 void secret_protect_process(void);
 

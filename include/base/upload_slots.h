@@ -2,10 +2,10 @@
 /*
  * Counts the uploads under way on this host, and refuses one where a client has too many.
  *
- * Before the web server receives the body of an upload, it asks a worker. The worker takes a slot in the host's shared memory
- * (base/host_memory.h). The upload may then reach another worker, which releases the slot, or none at all: a slot expires when
- * the longest time of its body is over. A slot is one word that changes in one atomic step, so there is no lock, and a process
- * that is killed at any instant leaves a whole slot or none.
+ * Before the web server receives the body of an upload, it asks a worker. The worker takes a slot in the host's shared
+ * memory (base/host_memory.h). The upload may then reach another worker, which releases the slot, or none at all: a
+ * slot expires when the longest time of its body is over. A slot is one word that changes in one atomic step, so there
+ * is no lock, and a process that is killed at any instant leaves a whole slot or none.
  *
  * Without the shared file nothing is counted and nothing refused.
  */
@@ -15,7 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Who uploads: digests of the access token and of the client's address, under a key that no client knows. 20 bits are kept. */
+/*
+ * Who uploads: digests of the access token and of the client's address, under a key that no client knows. 20 bits are
+ * kept.
+ */
 struct upload_slots_owner {
     uint32_t token;
     uint32_t address;
@@ -28,10 +31,10 @@ struct upload_slots_bounds {
 };
 
 /*
- * Takes a slot for an upload that may last `seconds` (LIMIT_UPLOAD_SECONDS at most) from `now` (clock_now(), milliseconds) on.
- * False, and no slot, when the owner's token or address has as many uploads under way as it may. Of processes that ask at the
- * same moment, more may be refused than necessary, but never too many admitted. When all LIMIT_UPLOAD_SLOTS are taken, the slot
- * that expires first is overwritten.
+ * Takes a slot for an upload that may last `seconds` (LIMIT_UPLOAD_SECONDS at most) from `now` (clock_now(),
+ * milliseconds) on. False, and no slot, when the owner's token or address has as many uploads under way as it may. Of
+ * processes that ask at the same moment, more may be refused than necessary, but never too many admitted. When all
+ * LIMIT_UPLOAD_SLOTS are taken, the slot that expires first is overwritten.
  */
 bool upload_slots_take(struct upload_slots_owner owner, const struct upload_slots_bounds *bounds, int64_t seconds,
                        int64_t now);

@@ -36,8 +36,9 @@ static char *write_digits(char *at, int number, int count, char after)
 #define DAY_SECONDS 86400
 
 /*
- * The date of a day, counted from 1970-01-01, in the Gregorian calendar: eras of 400 years that begin on 1 March, so that
- * a leap day is a year's last. gmtime_r() looks at the time zone first, under a lock; here it was most of a line's time.
+ * The date of a day, counted from 1970-01-01, in the Gregorian calendar: eras of 400 years that begin on 1 March, so
+ * that a leap day is a year's last. gmtime_r() looks at the time zone first, under a lock; here it was most of a line's
+ * time.
  */
 static char *write_date(char *at, int64_t day)
 {

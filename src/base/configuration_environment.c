@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Variables that look like settings and are none. Two names resemble each other when two letters make one out of the other. */
+/*
+ * Variables that look like settings and are none. Two names resemble each other when two letters make one out of the
+ * other.
+ */
 #include "base/configuration.h"
 
 #include <string.h>

@@ -2,10 +2,10 @@
 /*
  * Finds, makes and maps the file of the host's shared memory.
  *
- * A new file is made complete before it has a name (O_TMPFILE), then linked to its path, so no process can map half a file.
- * link() never replaces: of several processes that make the file, one wins, and the others map its file. A file with another
- * layout is unlinked under a lock on that same file; then everybody starts over. All blocks are allocated at once: a full disk
- * is an error here, and not a SIGBUS at a later addition.
+ * A new file is made complete before it has a name (O_TMPFILE), then linked to its path, so no process can map half a
+ * file. link() never replaces: of several processes that make the file, one wins, and the others map its file. A file
+ * with another layout is unlinked under a lock on that same file; then everybody starts over. All blocks are allocated
+ * at once: a full disk is an error here, and not a SIGBUS at a later addition.
  */
 #include "base/host_memory.h"
 

@@ -72,9 +72,9 @@ struct host_memory_file {
 struct host_memory *host_memory(void);
 
 /*
- * Maps the file at `path`. It makes the file (mode 0600, all blocks allocated) where it is missing, and replaces a file of
- * this user that has another layout. False with a static sentence in *problem_out when that is impossible, or when the path is
- * a link or another user's file. The memory in use stays until host_memory_use().
+ * Maps the file at `path`. It makes the file (mode 0600, all blocks allocated) where it is missing, and replaces a file
+ * of this user that has another layout. False with a static sentence in *problem_out when that is impossible, or when
+ * the path is a link or another user's file. The memory in use stays until host_memory_use().
  */
 bool host_memory_find(const char *path, struct host_memory_file *file_out, const char **problem_out);
 
@@ -88,15 +88,16 @@ void host_memory_close(void);
 bool host_memory_is_file(const char *path);
 
 /*
- * Takes the lock on the whole file, which callers hold for moments only. False when it stays taken for a second or cannot be
- * taken. Without a shared file it is true at once.
+ * Takes the lock on the whole file, which callers hold for moments only. False when it stays taken for a second or
+ * cannot be taken. Without a shared file it is true at once.
  */
 bool host_memory_lock(void);
 void host_memory_unlock(void);
 
 /*
- * Locks byte `index` of the file until this process ends or closes the file. The lock belongs to the open file (F_OFD_SETLK):
- * a lock of the process (F_SETLK) would be lost when any descriptor of the file is closed. False when another process holds it.
+ * Locks byte `index` of the file until this process ends or closes the file. The lock belongs to the open file
+ * (F_OFD_SETLK): a lock of the process (F_SETLK) would be lost when any descriptor of the file is closed. False when
+ * another process holds it.
  */
 bool host_memory_lock_byte(size_t index);
 

@@ -2,8 +2,9 @@
 /*
  * The slot of this process in the host's shared memory, and what it learns there of the others.
  *
- * To take slot i a process locks byte i of the file; then it writes its process id into the slot. To look whether a process
- * lives, another one asks whether the byte is locked. A slot with a process id and without a lock belongs to a dead process.
+ * To take slot i a process locks byte i of the file; then it writes its process id into the slot. To look whether a
+ * process lives, another one asks whether the byte is locked. A slot with a process id and without a lock belongs to a
+ * dead process.
  */
 #include "base/host_process.h"
 

@@ -2,8 +2,9 @@
 /*
  * The counters: single numbers, histograms of durations, and requests by operation and status.
  *
- * A process numbers its operations in the order in which it names them. The shared memory has a row an operation, and other
- * programs may have named theirs in another order; so each process keeps a table from its own numbers to the rows.
+ * A process numbers its operations in the order in which it names them. The shared memory has a row an operation, and
+ * other programs may have named theirs in another order; so each process keeps a table from its own numbers to the
+ * rows.
  */
 #include "base/metrics.h"
 
@@ -21,7 +22,10 @@ static struct {
 
 /* ---- operations ----------------------------------------------------------------------------------- */
 
-/* The row of a name. A new one is made under the file's lock; a process that dies before it raises the count leaves none. */
+/*
+ * The row of a name. A new one is made under the file's lock; a process that dies before it raises the count leaves
+ * none.
+ */
 static unsigned find_row(const char *name)
 {
     struct host_memory *memory = host_memory();

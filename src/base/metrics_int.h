@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of the metrics share: the meaning of the numbers in the host's memory, and the rows of the operations. */
+/*
+ * What the files of the metrics share: the meaning of the numbers in the host's memory, and the rows of the operations.
+ */
 #ifndef GATEHOUSE_BASE_METRICS_INT_H
 #define GATEHOUSE_BASE_METRICS_INT_H
 
@@ -12,8 +14,8 @@ extern const int64_t metrics_bounds[METRICS_BUCKETS];
 extern const int metrics_statuses[METRICS_STATUSES - 1];
 
 /*
- * A digest of everything that the meaning of a number depends on: names, labels and units of all metrics in their order, bounds
- * and statuses. Two programs whose digests differ do not share a file.
+ * A digest of everything that the meaning of a number depends on: names, labels and units of all metrics in their
+ * order, bounds and statuses. Two programs whose digests differ do not share a file.
  */
 uint64_t metrics_layout(void);
 

@@ -2,8 +2,8 @@
 /*
  * Writes all metrics in Prometheus' text exposition format 0.0.4: a HELP and a TYPE line a family, then its samples.
  *
- * In memory each bucket counts its own range; the text has them cumulated. _count is the sum of the buckets, so that the two
- * always agree, at whatever instant a process died.
+ * In memory each bucket counts its own range; the text has them cumulated. _count is the sum of the buckets, so that
+ * the two always agree, at whatever instant a process died.
  */
 #include "config.h"
 

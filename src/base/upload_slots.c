@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Slots of uploads under way, one 64-bit word each: 20 bits of the token's digest, 20 bits of the address's digest, and 24
- * bits of the second at which the slot expires. A free slot is 0.
+ * Slots of uploads under way, one 64-bit word each: 20 bits of the token's digest, 20 bits of the address's digest, and
+ * 24 bits of the second at which the slot expires. A free slot is 0.
  *
- * Seconds are compared modulo 2^24, which is half a year. Every look at the slots frees the expired ones, long before their
- * seconds could seem to lie in the future again.
+ * Seconds are compared modulo 2^24, which is half a year. Every look at the slots frees the expired ones, long before
+ * their seconds could seem to lie in the future again.
  */
 #include "base/upload_slots.h"
 

@@ -19,3 +19,11 @@ const char *column_permission(struct arena *arena, const struct rows *rows, size
             text[i] = '\x01';
     return text;
 }
+
+int word_index(const char *const *words, const char *word)
+{
+    for (int i = 0; words[i] != NULL; i++)
+        if (strcmp(words[i], word) == 0)
+            return i;
+    return -1;
+}

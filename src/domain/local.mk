@@ -21,11 +21,11 @@ libghdomain_a_SOURCES = \
 	src/domain/settings.c \
 	src/domain/settings_document.c
 libghdomain_a_CFLAGS = $(AM_CFLAGS)
+# The statements of one wing read columns of another, so the wings add their files to one library.
 include $(top_srcdir)/src/domain/account/local.mk
 include $(top_srcdir)/src/domain/file/local.mk
 include $(top_srcdir)/src/domain/permission/local.mk
-domain_archives = libghdomain.a libghdomain_account.a libghdomain_permission.a libghdomain_file.a \
-	libghdomain.a libghdomain_account.a libghdomain_permission.a libghdomain_file.a
+domain_archives = libghdomain.a
 
 # What a program that uses this floor links.
 domain_libs = $(domain_archives) $(store_libs)

@@ -6,8 +6,8 @@ libghstore_a_CFLAGS = $(AM_CFLAGS) $(MARIADB_CFLAGS) $(CURL_CFLAGS) $(LMDB_CFLAG
 include $(top_srcdir)/src/store/cache/local.mk
 include $(top_srcdir)/src/store/database/local.mk
 include $(top_srcdir)/src/store/mail/local.mk
-store_archives = libghstore.a libghstore_cache.a libghstore_database.a libghstore_mail.a \
-	libghstore.a libghstore_cache.a libghstore_database.a libghstore_mail.a
+# Each library stands before those that it needs.
+store_archives = libghstore.a libghstore_cache.a libghstore_mail.a libghstore_database.a
 
 # What a program that uses this floor links.
 store_libs = $(store_archives) $(codec_libs) $(MARIADB_LIBS) $(CURL_LIBS) $(LMDB_LIBS)

@@ -1,5 +1,4 @@
-noinst_LIBRARIES += libghdomain_account.a
-libghdomain_account_a_SOURCES = \
+libghdomain_a_SOURCES += \
 	include/domain/account/address_keys.h \
 	src/domain/account/address_keys.c \
 	include/domain/account/one_time_code.h \
@@ -22,4 +21,3 @@ libghdomain_account_a_SOURCES = \
 	src/domain/account/user_change.c \
 	src/domain/account/user_list.c \
 	src/domain/account/user_rights.c
-libghdomain_account_a_CFLAGS = $(AM_CFLAGS)

@@ -22,14 +22,6 @@ struct id organisation_internal_id(void)
     return internal;
 }
 
-int word_index(const char *const *words, const char *word)
-{
-    for (int i = 0; words[i] != NULL; i++)
-        if (strcmp(words[i], word) == 0)
-            return i;
-    return -1;
-}
-
 static struct database_value quota_value(int64_t quota)
 {
     return quota == ORGANISATION_NO_QUOTA ? database_null() : database_integer(quota);

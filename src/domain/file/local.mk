@@ -1,5 +1,4 @@
-noinst_LIBRARIES += libghdomain_file.a
-libghdomain_file_a_SOURCES = \
+libghdomain_a_SOURCES += \
 	include/domain/file/file.h \
 	src/domain/file/file.c \
 	include/domain/file/file_admin.h \
@@ -15,4 +14,3 @@ libghdomain_file_a_SOURCES = \
 	src/domain/file/file_usage.c \
 	include/domain/file/link_key.h \
 	src/domain/file/link_key.c
-libghdomain_file_a_CFLAGS = $(AM_CFLAGS)

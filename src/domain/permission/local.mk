@@ -1,5 +1,4 @@
-noinst_LIBRARIES += libghdomain_permission.a
-libghdomain_permission_a_SOURCES = \
+libghdomain_a_SOURCES += \
 	include/domain/permission/permission.h \
 	src/domain/permission/permission.c \
 	include/domain/permission/principal.h \
@@ -9,4 +8,3 @@ libghdomain_permission_a_SOURCES = \
 	src/domain/permission/principal_selftest.c \
 	include/domain/permission/role.h \
 	src/domain/permission/role.c
-libghdomain_permission_a_CFLAGS = $(AM_CFLAGS)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is repeated and what is not. A statement that the server has surely not run is sent again at once; a
- * SELECT outside a transaction once on a new connection; a conflict (deadlock, lock wait) after a random
- * pause, as a statement by itself or as the whole transaction. Everything else goes up to the caller.
+ * Runs statements, and decides which failed one is sent again.
+ *
+ * A statement that the server has certainly not run is sent again at once. A SELECT outside a transaction is sent once
+ * more on a new connection. A statement that met a conflict (deadlock, lock wait) is sent again after a random pause;
+ * in a transaction the whole transaction is (transaction.c). Every other failure goes to the caller.
  */
 #include "store/database/database.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -17,16 +17,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/network.h"
-#include "codec/random.h"
 #include "store/database/database_int.h"
-
-/*
- * How often a conflict is tried again, and how long the pauses before are at most. Measured with 50 writers
- * that take the same two rows in opposite orders without a break: of 2,000 transactions 60 to 80 failed with
- * pauses of 20, 40 and 80 ms, at most one with these.
- */
-#define RETRIES 3
-static const uint32_t pause_milliseconds[RETRIES] = {100, 300, 900};
 
 /* Passwords and rows must not cross a network in the clear unless the operator has said so. */
 static struct error *check_tls(struct arena *arena, const struct configuration *configuration)
@@ -99,25 +90,6 @@ void database_free(struct database **database)
     arena_free(&memory);
 }
 
-void database_forget(struct database *database)
-{
-    arena_free(&database->remembered_memory);
-    database->remembered = NULL;
-}
-
-void database_remember(struct database *database, struct arena **memory, void *thing)
-{
-    database_forget(database);
-    database->remembered_memory = *memory;
-    database->remembered = thing;
-    *memory = NULL;
-}
-
-void *database_remembered(const struct database *database)
-{
-    return database->remembered;
-}
-
 void database_close(struct database *database)
 {
     connection_close(database);
@@ -126,7 +98,7 @@ void database_close(struct database *database)
 void database_renew(struct database *database)
 {
     assert(!database_in_transaction(database));
-    connection_renew(database);
+    connect_renew(database);
 }
 
 bool database_in_transaction(const struct database *database)
@@ -186,48 +158,41 @@ struct database_value database_time(struct arena *arena, int64_t milliseconds)
 /* ---- running statements -------------------------------------------------------------------------- */
 
 /*
- * A lost connection or a conflict leaves nothing of an open transaction; what follows in it must not run
- * alone.
+ * The server rolls a transaction back when the connection is lost or a conflict is met. The statements that follow in
+ * it must not run by themselves, so the transaction is doomed.
  */
 static void doom(struct database *database, const struct fault *fault)
 {
     if (database->transaction == TRANSACTION_OPEN &&
-        (fault->failure == FAILURE_LOST || fault->failure == FAILURE_CONFLICT)) {
+        (fault->failure == DATABASE_FAILURE_LOST || fault->failure == DATABASE_FAILURE_CONFLICT)) {
         database->transaction = TRANSACTION_DOOMED;
         database->doom = *fault;
     }
 }
 
-/* Whether something that began at `start` may go on: nothing takes longer than one statement's time. */
-static bool in_time(const struct database *database, int64_t start)
-{
-    int64_t patience = (int64_t)database->options.query_timeout_seconds * 1000000;
-    return patience == 0 || clock_monotonic() - start < patience;
-}
-
-/* One try; a statement that the server forgot is prepared anew. NULL fills *fault. */
+/* One try. A statement that the server has forgotten is prepared again. NULL fills *fault. */
 static struct prepared *run_once(struct database *database, const struct statement *statement,
                                  const struct database_value *values, size_t count, struct fault *fault)
 {
     for (bool again = false;; again = true) {
-        if (!connection_ready(database, fault))
+        if (!connect_ready(database, fault))
             return NULL;
-        struct prepared *prepared = connection_prepare(database, statement, fault);
+        struct prepared *prepared = prepared_get(database, statement, fault);
         if (prepared == NULL)
             return NULL;
-        if (connection_execute(database, prepared, values, count, fault))
+        if (prepared_execute(database, prepared, values, count, fault))
             return prepared;
-        if (fault->failure != FAILURE_FORGOTTEN)
+        if (fault->failure != DATABASE_FAILURE_FORGOTTEN)
             return NULL;
-        connection_forget(database, prepared);
+        prepared_forget(database, prepared);
         if (again)
             return NULL;
     }
 }
 
 /*
- * Runs a statement, on a new connection when the old one breaks and the statement may be repeated: always
- * when it has surely not run, else only if it is `harmless`. What took as long as a timeout is not repeated.
+ * Runs a statement. When the connection breaks, the statement is repeated on a new one if it has certainly not run, or
+ * if it is `harmless` to run it twice. A statement that took as long as its timeout is not repeated.
  */
 static struct prepared *run(struct database *database, const struct statement *statement,
                             const struct database_value *values, size_t count, bool harmless,
@@ -239,8 +204,8 @@ static struct prepared *run(struct database *database, const struct statement *s
     }
     int64_t start = clock_monotonic();
     struct prepared *prepared = run_once(database, statement, values, count, fault);
-    if (prepared == NULL && fault->failure == FAILURE_LOST && database->transaction == TRANSACTION_NONE &&
-        (harmless || !fault->maybe_done) && in_time(database, start))
+    if (prepared == NULL && fault->failure == DATABASE_FAILURE_LOST && database->transaction == TRANSACTION_NONE &&
+        (harmless || !fault->maybe_done) && retry_in_time(database, start))
         prepared = run_once(database, statement, values, count, fault);
     if (prepared == NULL)
         doom(database, fault);
@@ -252,7 +217,7 @@ static struct error *statement_error(struct arena *arena, const struct fault *fa
 {
     LOG(DEBUG, STORE, "a statement failed", LOG_INTEGER("errorNumber", fault->number),
         LOG_TEXT("sqlState", fault->state), LOG_TEXT("sql", statement->sql));
-    return fault_error(arena, fault, "running a statement");
+    return database_failure_error(arena, fault, "running a statement");
 }
 
 struct error *database_query(struct database *database, struct arena *arena,
@@ -268,29 +233,17 @@ struct error *database_query(struct database *database, struct arena *arena,
     return NULL;
 }
 
-/* A random pause after the given try (from 0), so that those who collided do not meet again. */
-static void pause_after(unsigned attempt)
-{
-    uint32_t random;
-    random_bytes(&random, sizeof random);
-    uint32_t microseconds = random % (pause_milliseconds[attempt] * 1000);
-    struct timespec pause = {.tv_nsec = (long)microseconds * 1000};
-    (void)nanosleep(&pause, NULL);
-}
-
-/*
- * Runs a statement that commits by itself, again after a conflict; in a transaction the whole is tried again.
- */
+/* Runs a change. Outside a transaction it commits by itself, and it is repeated after a conflict. */
 static struct prepared *run_change(struct database *database, const struct statement *statement,
                                    const struct database_value *values, size_t count, struct fault *fault)
 {
     int64_t start = clock_monotonic();
     for (unsigned attempt = 0;; attempt++) {
         struct prepared *prepared = run(database, statement, values, count, false, fault);
-        if (prepared != NULL || fault->failure != FAILURE_CONFLICT || database_in_transaction(database) ||
-            attempt == RETRIES || !in_time(database, start))
+        if (prepared != NULL || fault->failure != DATABASE_FAILURE_CONFLICT || database_in_transaction(database) ||
+            !retry_allowed(database, attempt, start))
             return prepared;
-        pause_after(attempt);
+        retry_pause(attempt);
     }
 }
 
@@ -306,10 +259,10 @@ struct error *database_change(struct database *database, struct arena *arena,
         change.affected = mysql_stmt_affected_rows(prepared->handle);
         change.generated = mysql_stmt_insert_id(prepared->handle);
     } else {
-        change.duplicate = fault.failure == FAILURE_DUPLICATE;
+        change.duplicate = fault.failure == DATABASE_FAILURE_DUPLICATE;
         change.duplicate_key = change.duplicate ? arena_text(arena, fault.key) : NULL;
-        change.missing_reference = fault.failure == FAILURE_REFERENCE;
-        change.unknown = fault.failure == FAILURE_LOST && fault.maybe_done &&
+        change.missing_reference = fault.failure == DATABASE_FAILURE_REFERENCE;
+        change.unknown = fault.failure == DATABASE_FAILURE_LOST && fault.maybe_done &&
                          database->transaction == TRANSACTION_NONE;
         outcome = change_out != NULL && (change.duplicate || change.missing_reference);
     }
@@ -322,116 +275,18 @@ struct error *database_execute(struct database *database, struct arena *arena, c
 {
     struct fault fault;
     if (database->transaction == TRANSACTION_DOOMED)
-        return fault_error(arena, &database->doom, "in a transaction");
-    if (connection_ready(database, &fault) && connection_command(database, sql, length, &fault))
+        return database_failure_error(arena, &database->doom, "in a transaction");
+    if (connect_ready(database, &fault) && connection_command(database, sql, length, &fault))
         return NULL;
     doom(database, &fault);
-    return fault_error(arena, &fault, "running a text");
+    return database_failure_error(arena, &fault, "running a text");
 }
 
 struct error *database_ping(struct database *database, struct arena *arena)
 {
     struct fault fault;
-    if (connection_ready(database, &fault) && connection_ping(database, &fault))
+    if (connect_ready(database, &fault) && connection_ping(database, &fault))
         return NULL;
     doom(database, &fault);
-    return fault_error(arena, &fault, "answering a ping");
-}
-
-/* ---- transactions -------------------------------------------------------------------------------- */
-
-static bool command(struct database *database, const char *sql, struct fault *fault)
-{
-    return connection_ready(database, fault) && connection_command(database, sql, strlen(sql), fault);
-}
-
-/* Nothing has been done yet, so a broken connection is replaced. */
-static struct error *begin(struct database *database, struct arena *arena)
-{
-    struct fault fault;
-    int64_t start = clock_monotonic();
-    if (!command(database, "START TRANSACTION", &fault) &&
-        (fault.failure != FAILURE_LOST || !in_time(database, start) ||
-         !command(database, "START TRANSACTION", &fault)))
-        return fault_error(arena, &fault, "beginning a transaction");
-    database->transaction = TRANSACTION_OPEN;
-    return NULL;
-}
-
-/* Where the server cannot be told, closing the connection rolls back as well. */
-static void roll_back(struct database *database)
-{
-    struct fault fault;
-    if (!command(database, "ROLLBACK", &fault))
-        connection_close(database);
-}
-
-static struct error *commit(struct database *database, struct arena *arena, bool *unknown_out,
-                            bool *conflict_out)
-{
-    struct fault fault;
-    if (command(database, "COMMIT", &fault))
-        return NULL;
-    *conflict_out = fault.failure == FAILURE_CONFLICT;
-    /* Interrupted or out of time while it committed (1317, 1969): nobody knows either. */
-    bool lost = fault.failure == FAILURE_LOST && fault.maybe_done;
-    bool unknown = lost || fault.number == 1317 || fault.number == 1969;
-    if (unknown_out != NULL)
-        *unknown_out = unknown;
-    roll_back(database);
-    LOG(WARN, STORE, unknown ? "the answer to a COMMIT was lost" : "a COMMIT failed",
-        LOG_INTEGER("errorNumber", fault.number));
-    return fault_error(arena, &fault, "committing");
-}
-
-struct body {
-    struct error *(*run)(struct database *database, struct arena *arena, void *context);
-    void *context;
-};
-
-/*
- * One try of the whole; *conflict_out tells whether another one may help. The transaction counts as open
- * until it is over on the server: while it is, no broken connection is replaced, so that COMMIT cannot go to
- * a new one.
- */
-static struct error *transaction_once(struct database *database, struct arena *arena, const struct body *body,
-                                      bool *unknown_out, bool *conflict_out)
-{
-    *conflict_out = false;
-    TRY(begin(database, arena));
-    struct error *error = body->run(database, arena, body->context);
-    if (database->transaction == TRANSACTION_DOOMED) {
-        *conflict_out = database->doom.failure == FAILURE_CONFLICT;
-        if (error == NULL)
-            error = fault_error(arena, &database->doom, "in a transaction");
-    }
-    if (error != NULL)
-        roll_back(database);
-    else
-        error = commit(database, arena, unknown_out, conflict_out);
-    database->transaction = TRANSACTION_NONE;
-    return error;
-}
-
-struct error *database_transaction(struct database *database, struct arena *arena,
-                                   struct error *(*body)(struct database *database, struct arena *arena,
-                                                         void *context),
-                                   void *context, bool *unknown_out)
-{
-    const struct body what = {.run = body, .context = context};
-    if (unknown_out != NULL)
-        *unknown_out = false;
-    if (database->transaction != TRANSACTION_NONE) {
-        TRY(body(database, arena, context));
-        return NULL;
-    }
-    int64_t start = clock_monotonic();
-    for (unsigned attempt = 0;; attempt++) {
-        bool conflict;
-        struct error *error = transaction_once(database, arena, &what, unknown_out, &conflict);
-        if (!conflict || attempt == RETRIES || !in_time(database, start))
-            return error == NULL ? NULL : error_trace(error, __func__, __FILE__, __LINE__);
-        LOG(DEBUG, STORE, "a transaction met a conflict, trying again", LOG_INTEGER("attempt", attempt + 1));
-        pause_after(attempt);
-    }
+    return database_failure_error(arena, &fault, "answering a ping");
 }

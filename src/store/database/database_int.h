@@ -1,7 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files behind store/database/database.h share: connection.c speaks to libmariadb (connect, prepare, execute,
- * the deadline, what each failure means), rows.c copies results out, database.c decides what to repeat.
+ * What the files behind store/database/database.h share. From the lowest to the highest:
+ *
+ *     database_failure.c   what the error numbers mean
+ *     statement_memory.c   what lasts as long as a connection
+ *     connection.c         exchanges over an open connection
+ *     connect.c            opens a connection
+ *     prepared.c           prepares and executes statements
+ *     rows.c               copies results
+ *     retry.c              when a conflict is tried again
+ *     database.c, transaction.c   what is repeated, and what is not
  */
 #ifndef GATEHOUSE_STORE_DATABASE_DATABASE_INT_H
 #define GATEHOUSE_STORE_DATABASE_DATABASE_INT_H
@@ -15,25 +23,25 @@
 #include "store/database/database.h"
 
 /* What a failed call means for its caller. */
-enum failure {
-    FAILURE_NONE,
-    FAILURE_LOST,        /* the connection is gone, and closed on our side */
-    FAILURE_UNAVAILABLE, /* refused, not in time, or read-only; nothing was done */
-    FAILURE_CONFLICT,    /* deadlock, lock wait, certification: rolled back, worth another try */
-    FAILURE_DUPLICATE,   /* a unique key */
-    FAILURE_REFERENCE,   /* a foreign key */
-    FAILURE_FORGOTTEN,   /* the server no longer takes the prepared statement; it was not run */
-    FAILURE_FULL,        /* no space left under the database */
-    FAILURE_MISTAKE      /* our SQL, our schema or our rights are wrong */
+enum database_failure {
+    DATABASE_FAILURE_NONE,
+    DATABASE_FAILURE_LOST,        /* the connection is gone, and closed on our side */
+    DATABASE_FAILURE_UNAVAILABLE, /* refused, not in time, or read-only; nothing was done */
+    DATABASE_FAILURE_CONFLICT,    /* deadlock, lock wait, certification: rolled back, worth another try */
+    DATABASE_FAILURE_DUPLICATE,   /* a unique key */
+    DATABASE_FAILURE_REFERENCE,   /* a foreign key */
+    DATABASE_FAILURE_FORGOTTEN,   /* the server no longer takes the prepared statement; it was not run */
+    DATABASE_FAILURE_FULL,        /* no space left under the database */
+    DATABASE_FAILURE_MISTAKE      /* our SQL, our schema or our rights are wrong */
 };
 
 struct fault {
-    enum failure failure;
+    enum database_failure failure;
     unsigned number;     /* the server's or the client library's error number */
     char state[6];       /* SQLSTATE */
-    char key[65];        /* with FAILURE_DUPLICATE: the key's name */
+    char key[65];        /* with DATABASE_FAILURE_DUPLICATE: the key's name */
     char text[512];      /* the server's words; only where they hold no value (connecting, migrations) */
-    bool maybe_done;     /* with FAILURE_LOST: the server may have run the statement */
+    bool maybe_done;     /* with DATABASE_FAILURE_LOST: the server may have run the statement */
 };
 
 /* A prepared statement of this connection. `slots` hold one fetched row. */
@@ -77,36 +85,50 @@ struct database {
     void *remembered;
 };
 
-/*
- * Makes sure that there is a connection that is not known to be broken. In a transaction it does not connect
- * anew: a broken connection is FAILURE_LOST then. False fills *fault, as with all below.
- */
-bool connection_ready(struct database *database, struct fault *fault);
+/* ---- statement_memory.c ---------------------------------------------------------------------------- */
 
-/*
- * Reads the password file again and, where it holds another password, connects with it before the old connection is let go;
- * one that opens nothing is not taken.
- */
-void connection_renew(struct database *database);
+/* The prepared form of an SQL text on this connection; NULL when there is none. */
+struct prepared *statement_memory_find(const struct database *database, const char *sql);
 
-/* What database_remember() keeps is gone. */
+/* Remembers a statement, of which there must be fewer than LIMIT_STATEMENTS. */
+void statement_memory_add(struct database *database, struct prepared *prepared);
+
+/* Closes and frees one statement, or all. */
+void statement_memory_remove(struct database *database, struct prepared *prepared);
+void statement_memory_clear(struct database *database);
+
+/* Frees what database_remember() keeps. */
 void database_forget(struct database *database);
 
-/* Closes without a word to the server; the prepared statements are forgotten. */
+/* ---- connection.c: exchanges over an open connection ------------------------------------------------- */
+
+/* An exchange begins: sets its deadline, by query_timeout_seconds or by connect_timeout_seconds. */
+void connection_begin(const struct database *database);
+void connection_begin_connecting(const struct database *database);
+
+/* An exchange is over, whether it failed or not: counts its round trip. */
+void connection_end(void);
+
+/* The wait hook of libmariadb: 1 when the socket is ready, 0 (ETIMEDOUT) at the deadline, -1 on failure. */
+int connection_wait(my_socket socket, my_bool to_read, int library_timeout);
+
+/* Ends the process: the client library has no memory. */
+_Noreturn void connection_out_of_memory(void);
+
+/* Fills *fault with an error of the server or the library. */
+void connection_fault(struct fault *fault, unsigned number, const char *state, const char *message);
+
+/* The same for an exchange over the open connection, and counts it; a lost connection is closed. */
+void connection_failed(struct database *database, struct fault *fault, unsigned number, const char *state,
+                       const char *message);
+
+/* Closes without waiting for the server. The prepared statements and what database_remember() keeps are freed. */
 void connection_close(struct database *database);
 
-/* The prepared form of a statement, prepared now if this connection does not know it; NULL on failure. */
-struct prepared *connection_prepare(struct database *database, const struct statement *statement,
-                                    struct fault *fault);
+/* Asks the server for a sign of life. False fills *fault, as with all below. */
+bool connection_ping(struct database *database, struct fault *fault);
 
-/* Forgets one statement, so that the next connection_prepare() prepares it again. */
-void connection_forget(struct database *database, struct prepared *prepared);
-
-/* Binds, executes, and reads the whole result into the client library's buffer. */
-bool connection_execute(struct database *database, struct prepared *prepared,
-                        const struct database_value *values, size_t count, struct fault *fault);
-
-/* Runs a text that is not prepared and drops its results. */
+/* Runs an SQL text that is not prepared and drops its results. */
 bool connection_command(struct database *database, const char *sql, size_t length, struct fault *fault);
 
 /* A row as the server sends it: texts with their lengths, NULL for SQL's NULL. */
@@ -125,16 +147,58 @@ bool connection_stream(struct database *database, const char *sql, size_t length
                        bool (*row)(void *context, const struct stream_row *row), void *context,
                        struct fault *fault);
 
-bool connection_ping(struct database *database, struct fault *fault);
+/* ---- connect.c --------------------------------------------------------------------------------------- */
+
+/*
+ * Makes sure that there is a connection that is not known to be broken. In a transaction it does not connect again: a
+ * broken connection is DATABASE_FAILURE_LOST then. False fills *fault.
+ */
+bool connect_ready(struct database *database, struct fault *fault);
+
+/*
+ * Reads the password file again. Where it holds another password, connects with it, and then closes the old connection.
+ * A password that opens no connection is not taken.
+ */
+void connect_renew(struct database *database);
+
+/* ---- prepared.c -------------------------------------------------------------------------------------- */
+
+/* The prepared form of a statement; prepares it if this connection does not know it. NULL fills *fault. */
+struct prepared *prepared_get(struct database *database, const struct statement *statement, struct fault *fault);
+
+/* Forgets one statement, so that prepared_get() prepares it again. */
+void prepared_forget(struct database *database, struct prepared *prepared);
+
+/* Binds the values, executes, and reads the whole result into the client library's buffer. False fills *fault. */
+bool prepared_execute(struct database *database, struct prepared *prepared, const struct database_value *values,
+                      size_t count, struct fault *fault);
+
+/* ---- retry.c ----------------------------------------------------------------------------------------- */
+
+/*
+ * Whether something that began at `start` (clock_monotonic()) may go on: it must not take longer than one statement's
+ * timeout.
+ */
+bool retry_in_time(const struct database *database, int64_t start);
+
+/* Whether there may be another try after try `attempt` (from 0) met a conflict. */
+bool retry_allowed(const struct database *database, unsigned attempt, int64_t start);
+
+/* Sleeps for a random time after try `attempt`, so that the processes that collided do not collide again. */
+void retry_pause(unsigned attempt);
+
+/* ---- database_failure.c ------------------------------------------------------------------------------ */
 
 /* What an error number of the server or of libmariadb means. */
-enum failure failure_of(unsigned number, const char *message);
+enum database_failure database_failure_of(unsigned number, const char *message);
 
 /* The key's name in the server's words about a duplicate; "" when they are not understood. */
-void failure_key(const char *message, char key_out[65]);
+void database_failure_key(const char *message, char key_out[65]);
 
 /* Turns a fault into the error that the caller's caller sees. */
-struct error *fault_error(struct arena *arena, const struct fault *fault, const char *what);
+struct error *database_failure_error(struct arena *arena, const struct fault *fault, const char *what);
+
+/* ---- rows.c ------------------------------------------------------------------------------------------ */
 
 /* Copies the buffered result of an executed statement into the arena. */
 bool rows_fetch(struct prepared *prepared, struct arena *arena, struct rows **rows_out);

@@ -190,9 +190,9 @@ static struct error *write_definition(struct database *database, struct arena *a
     struct fault fault;
     struct error_text kept = {.arena = arena};
     const char *sql = arena_format(arena, "SHOW CREATE TABLE %s", quoted_name(arena, name));
-    if (!connection_ready(database, &fault) ||
+    if (!connect_ready(database, &fault) ||
         !connection_stream(database, sql, strlen(sql), keep_second, &kept, &fault))
-        return fault_error(arena, &fault, "reading a table's definition");
+        return database_failure_error(arena, &fault, "reading a table's definition");
     for (char *at = kept.text; *at != '\0'; at++)
         *at = *at == '\n' ? ' ' : *at;
     const char *line = arena_format(arena, "%s;\n", kept.text);
@@ -211,9 +211,9 @@ static struct error *write_rows(struct database *database, struct arena *arena, 
     buffer_init(&table.text, table.scratch);
     const char *sql = arena_format(arena, "SELECT %s FROM %s", columns, quoted_name(arena, name));
     struct error *error = NULL;
-    if (!connection_ready(database, &fault) ||
+    if (!connect_ready(database, &fault) ||
         !connection_stream(database, sql, strlen(sql), add_row, &table, &fault))
-        error = table.error != NULL ? table.error : fault_error(arena, &fault, "reading a table");
+        error = table.error != NULL ? table.error : database_failure_error(arena, &fault, "reading a table");
     if (error == NULL)
         error = flush(&table);
     *rows += table.rows;

@@ -55,9 +55,9 @@ static struct error *run_line(struct load *load, char *line, size_t length)
     }
     if ((!begins(line, "CREATE TABLE `") && !begins(line, "INSERT INTO `")) || line[length - 1] != ';')
         return refuse(load, "is none that Gatehouse writes");
-    if (!connection_ready(database, &fault) || !connection_command(database, line, length - 1, &fault)) {
+    if (!connect_ready(database, &fault) || !connection_command(database, line, length - 1, &fault)) {
         fault.text[0] = '\0'; /* it may repeat values */
-        return fault_error(load->arena, &fault, arena_format(load->arena, "loading line %" PRIu64, load->line));
+        return database_failure_error(load->arena, &fault, arena_format(load->arena, "loading line %" PRIu64, load->line));
     }
     if (line[0] == 'I')
         load->rows += mysql_affected_rows(database->mysql);

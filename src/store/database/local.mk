@@ -1,5 +1,6 @@
 noinst_LIBRARIES += libghstore_database.a
 libghstore_database_a_SOURCES = \
+	src/store/database/connect.c \
 	src/store/database/connection.c \
 	include/store/database/database.h \
 	src/store/database/database_int.h \
@@ -12,9 +13,13 @@ libghstore_database_a_SOURCES = \
 	include/store/database/migrate.h \
 	src/store/database/migrate.c \
 	src/store/database/migrate_setup.c \
+	src/store/database/prepared.c \
+	src/store/database/retry.c \
 	src/store/database/rows.c \
 	src/store/source_int.h \
 	src/store/database/source.c \
 	src/store/database/sql_split_int.h \
-	src/store/database/sql_split.c
+	src/store/database/sql_split.c \
+	src/store/database/statement_memory.c \
+	src/store/database/transaction.c
 libghstore_database_a_CFLAGS = $(AM_CFLAGS) $(MARIADB_CFLAGS) $(CURL_CFLAGS) $(LMDB_CFLAGS)

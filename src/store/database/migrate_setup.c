@@ -17,8 +17,8 @@
 #define HOST_BYTES 255
 
 /*
- * In the views of rights: the account that is connected (its name may have an @, its host has none), and rights that change
- * rows, or change or empty the tables with them. Rights to read are not counted.
+ * In the views of rights: the account that is connected (its name may have an @, its host has none), and rights that
+ * change rows, or change or empty the tables with them. Rights to read are not counted.
  */
 #define ACCOUNT_NAME "LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - CHAR_LENGTH(" ACCOUNT_HOST ") - 1)"
 #define ACCOUNT_HOST "SUBSTRING_INDEX(CURRENT_USER(), '@', -1)"
@@ -31,11 +31,11 @@ static struct error *administer(struct database *database, struct arena *arena, 
                                 const char *what)
 {
     struct fault fault;
-    if (connection_ready(database, &fault) && connection_command(database, sql->bytes, sql->length, &fault))
+    if (connect_ready(database, &fault) && connection_command(database, sql->bytes, sql->length, &fault))
         return NULL;
-    if (fault.failure == FAILURE_MISTAKE)
+    if (fault.failure == DATABASE_FAILURE_MISTAKE)
         fault.text[0] = '\0';
-    return fault_error(arena, &fault, what);
+    return database_failure_error(arena, &fault, what);
 }
 
 /* In GRANT a database's name is a pattern, where _ and % stand for others unless escaped. */
@@ -158,13 +158,13 @@ static struct error *take_away(struct database *database, struct arena *arena, c
     struct fault fault;
     start(&sql, arena, "");
     add_rights(&sql, place, false, rights, table);
-    if (connection_ready(database, &fault) && connection_command(database, sql.bytes, sql.length, &fault))
+    if (connect_ready(database, &fault) && connection_command(database, sql.bytes, sql.length, &fault))
         return NULL;
-    if (fault.failure == FAILURE_MISTAKE && (fault.number == 1141 || fault.number == 1147))
+    if (fault.failure == DATABASE_FAILURE_MISTAKE && (fault.number == 1141 || fault.number == 1147))
         return NULL;
-    if (fault.failure == FAILURE_MISTAKE)
+    if (fault.failure == DATABASE_FAILURE_MISTAKE)
         fault.text[0] = '\0';
-    return fault_error(arena, &fault, "taking rights from its user");
+    return database_failure_error(arena, &fault, "taking rights from its user");
 }
 
 /* Whether `rights` gives this one for the whole table: a list of columns behind it is less. */
@@ -184,8 +184,9 @@ static const struct statement find_right = {
     " WHERE grantee = ? AND table_schema = ? AND table_name = ? AND privilege_type = ?"};
 
 /*
- * Whether this right is to be taken away from the whole table. REVOKE takes the right on single columns along, so where these
- * are all that there is, nothing is done: else workers that are running would be refused until the GRANT that follows.
+ * Whether this right is to be taken away from the whole table. REVOKE takes the right on single columns along, so where
+ * these are all that there is, nothing is done: else workers that are running would be refused until the GRANT that
+ * follows.
  */
 static struct error *is_excess(struct database *database, struct arena *arena, const struct place *place, const char *right,
                                const struct grant *grant, bool *excess_out)
@@ -228,8 +229,8 @@ static struct error *check_names(struct arena *arena, const struct place *place)
 }
 
 /*
- * Nothing on the whole database. What the administrator may not take (1044) is left: migrate_excess() tells of it. Who may drop
- * a table can empty it; who may grant gives back what was taken.
+ * Nothing on the whole database. What the administrator may not take (1044) is left: migrate_excess() tells of it. Who
+ * may drop a table can empty it; who may grant gives back what was taken.
  */
 static struct error *take_database(struct database *database, struct arena *arena, const struct place *place)
 {
@@ -240,10 +241,10 @@ static struct error *take_database(struct database *database, struct arena *aren
         struct fault fault;
         start(&sql, arena, "");
         add_rights(&sql, place, false, rests[i], NULL);
-        if (connection_ready(database, &fault) && connection_command(database, sql.bytes, sql.length, &fault))
+        if (connect_ready(database, &fault) && connection_command(database, sql.bytes, sql.length, &fault))
             continue;
-        if (fault.failure != FAILURE_MISTAKE)
-            return fault_error(arena, &fault, "taking rights from its user");
+        if (fault.failure != DATABASE_FAILURE_MISTAKE)
+            return database_failure_error(arena, &fault, "taking rights from its user");
     }
     return NULL;
 }

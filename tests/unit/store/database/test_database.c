@@ -440,7 +440,7 @@ static void as_many_statements_as_allowed_are_remembered(void **state)
     for (int i = 0; i < LIMIT_STATEMENTS; i += 3)
         for (size_t place = 0; place < PREPARED_SLOTS; place++)
             if (database->prepared[place] != NULL && database->prepared[place]->sql == texts[i]) {
-                connection_forget(database, database->prepared[place]);
+                prepared_forget(database, database->prepared[place]);
                 break;
             }
     for (int i = 0; i < LIMIT_STATEMENTS; i++) {

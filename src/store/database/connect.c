@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Opens a connection to MariaDB: session, TLS, password, and whether an idle connection still lives.
+ *
+ * An idle connection has nothing to read. If there is something, be it the end of the stream or a farewell, the server
+ * has closed the connection. That is noticed before a statement is sent, when it is still safe to connect again.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/metrics.h"
+#include "store/database/database_int.h"
+
+/* `seconds`, or what is left until the horizon of the request if that is less; whole seconds, at least 1. */
+static unsigned seconds_left(unsigned seconds)
+{
+    int64_t horizon = clock_within_horizon(0);
+    int64_t left = horizon == 0 ? (int64_t)seconds : (horizon - clock_monotonic() + 999999) / 1000000;
+    if (left < 1)
+        return 1;
+    return left < (int64_t)seconds ? (unsigned)left : seconds;
+}
+
+/*
+ * READ COMMITTED: the transactions are short, and unique keys and row locks keep the data consistent. Without gap locks
+ * far fewer of them deadlock, and each statement sees what others have committed. lc_messages: database_failure_key()
+ * reads English. wsrep_sync_wait: on a Galera node a read waits for what other nodes have committed, so that a
+ * permission that was taken away is gone everywhere at the next request.
+ */
+static void write_session(char *sql, size_t size, unsigned query_timeout)
+{
+    (void)snprintf(sql, size,
+                   "SET SESSION sql_mode = 'STRICT_ALL_TABLES,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,"
+                   "NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO', "
+                   "time_zone = '+00:00', tx_isolation = 'READ-COMMITTED', autocommit = 1, "
+                   "collation_connection = 'utf8mb4_nopad_bin', group_concat_max_len = 65536, "
+                   "lc_messages = 'en_US', wsrep_sync_wait = 1, innodb_lock_wait_timeout = %u, "
+                   "max_statement_time = %u",
+                   query_timeout == 0 ? 50 : 1, query_timeout);
+}
+
+static void set_options(MYSQL *mysql, const struct database_options *options, const char *session)
+{
+    static const my_bool yes = 1, no = 0;
+    static const unsigned off = 0;
+    unsigned protocol = options->socket != NULL ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
+    unsigned connecting = seconds_left(options->connect_timeout_seconds);
+    unsigned patience = options->query_timeout_seconds == 0 ? 0 : options->query_timeout_seconds + 1;
+    (void)mysql_optionsv(mysql, MYSQL_OPT_PROTOCOL, &protocol);
+    (void)mysql_optionsv(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connecting);
+    (void)mysql_optionsv(mysql, MYSQL_OPT_READ_TIMEOUT, &patience);
+    (void)mysql_optionsv(mysql, MYSQL_OPT_WRITE_TIMEOUT, &patience);
+    (void)mysql_optionsv(mysql, MARIADB_OPT_IO_WAIT, connection_wait);
+    (void)mysql_optionsv(mysql, MYSQL_OPT_RECONNECT, &no);
+    (void)mysql_optionsv(mysql, MYSQL_OPT_LOCAL_INFILE, &off);
+    (void)mysql_optionsv(mysql, MYSQL_REPORT_DATA_TRUNCATION, &no);
+    (void)mysql_optionsv(mysql, MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    (void)mysql_optionsv(mysql, MYSQL_INIT_COMMAND, session);
+    if (options->socket != NULL)
+        return;
+    if (options->tls_ca_file == NULL) {
+        /* By default Connector/C 3.4 uses TLS and checks certificates; 3.3 does neither. */
+        (void)mysql_optionsv(mysql, MYSQL_OPT_SSL_ENFORCE, &no);
+        (void)mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &no);
+        /* A false server must not learn the password: only plugins that answer a challenge are allowed. */
+        (void)mysql_optionsv(mysql, MARIADB_OPT_RESTRICTED_AUTH, "mysql_native_password,client_ed25519");
+    } else {
+        (void)mysql_optionsv(mysql, MYSQL_OPT_SSL_ENFORCE, &yes);
+        (void)mysql_optionsv(mysql, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, &yes);
+        (void)mysql_optionsv(mysql, MYSQL_OPT_SSL_CA, options->tls_ca_file);
+        (void)mysql_optionsv(mysql, MARIADB_OPT_TLS_VERSION, "TLSv1.2,TLSv1.3");
+    }
+}
+
+/* A new connection with these options; NULL fills *fault. */
+static MYSQL *open_connection(const struct database *database, struct fault *fault)
+{
+    const struct database_options *options = &database->options;
+    char session[640];
+    write_session(session, sizeof session, options->query_timeout_seconds);
+    MYSQL *mysql = mysql_init(NULL);
+    if (mysql == NULL)
+        connection_out_of_memory();
+    set_options(mysql, options, session);
+    connection_begin_connecting(database);
+    /* The library prefers a host over the socket when it is given both. */
+    const char *host = options->socket == NULL ? options->host : NULL;
+    if (mysql_real_connect(mysql, host, options->user, secret_reveal(options->password),
+                           options->name, options->port, options->socket, CLIENT_FOUND_ROWS) != NULL) {
+        metrics_add(METRIC_DATABASE_CONNECTED, 1);
+        LOG(DEBUG, STORE, "connected to the database");
+        return mysql;
+    }
+    connection_fault(fault, mysql_errno(mysql), mysql_sqlstate(mysql), mysql_error(mysql));
+    fault->failure = DATABASE_FAILURE_UNAVAILABLE;
+    metrics_add(METRIC_DATABASE_NOT_CONNECTED, 1);
+    (void)snprintf(fault->text, sizeof fault->text, "%s", mysql_error(mysql));
+    mysql_close(mysql);
+    return NULL;
+}
+
+/* The password is wrong (1045), or the server wants none (1698). */
+static bool is_refused(const struct fault *fault)
+{
+    return fault->number == 1045 || fault->number == 1698;
+}
+
+/* Takes the password that the file holds now. False when the file cannot be read or holds the known password. */
+static bool reread_password(struct database *database)
+{
+    const char *path = database->options.password_file;
+    struct secret found;
+    if (path == NULL)
+        return false;
+    struct arena *arena = arena_new();
+    struct error *error = secret_read(arena, path, &found);
+    if (error != NULL)
+        LOG(ERROR, STORE, "the database password cannot be read again", LOG_TEXT("detail", error->detail));
+    bool changed = error == NULL && !secret_equal(found, database->options.password);
+    if (changed)
+        database->options.password = secret_copy(database->memory, found.bytes, found.length);
+    arena_free(&arena);
+    return changed;
+}
+
+/* A password that is refused may have been changed, so the file is read again, once. */
+static bool connect_now(struct database *database, struct fault *fault)
+{
+    database->mysql = open_connection(database, fault);
+    if (database->mysql == NULL && is_refused(fault) && reread_password(database))
+        database->mysql = open_connection(database, fault);
+    if (database->mysql == NULL)
+        LOG(ERROR, STORE, "cannot connect to the database", LOG_INTEGER("errorNumber", fault->number),
+            LOG_TEXT("reason", fault->text));
+    return database->mysql != NULL;
+}
+
+void connect_renew(struct database *database)
+{
+    struct secret before = database->options.password;
+    struct fault fault;
+    if (!reread_password(database))
+        return;
+    MYSQL *mysql = open_connection(database, &fault);
+    if (mysql == NULL) {
+        LOG(ERROR, STORE, "the new database password opens no connection; the service goes on with the old one",
+            LOG_INTEGER("errorNumber", fault.number), LOG_TEXT("reason", fault.text));
+        database->options.password = before;
+        return;
+    }
+    connection_close(database);
+    database->mysql = mysql;
+    LOG(INFO, STORE, "connected to the database with the new password");
+}
+
+/* Whether an idle connection has something to read: then the server has ended it. */
+static bool broken(MYSQL *mysql)
+{
+    char byte;
+    ssize_t got = recv(mysql_get_socket(mysql), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
+}
+
+bool connect_ready(struct database *database, struct fault *fault)
+{
+    int64_t horizon = clock_within_horizon(0);
+    /* The time is over. A wait would end at once, but an answer that is there already would still be taken. */
+    if (horizon != 0 && clock_monotonic() >= horizon) {
+        *fault = (struct fault){.failure = DATABASE_FAILURE_UNAVAILABLE, .number = 2013, .state = "08S01"};
+        return false;
+    }
+    if (database->mysql != NULL && broken(database->mysql)) {
+        LOG(INFO, STORE, "the database has ended the connection");
+        connection_close(database);
+    }
+    if (database->mysql != NULL)
+        return true;
+    if (database->transaction == TRANSACTION_NONE)
+        return connect_now(database, fault);
+    *fault = (struct fault){.failure = DATABASE_FAILURE_LOST, .number = 2006, .state = "08S01"};
+    return false;
+}
