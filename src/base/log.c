@@ -58,7 +58,10 @@ static const char *const module_texts[LOG_MODULE_COUNT] = {
 #undef X
 };
 
-/* Opens the file and notes which one it is; -1 with errno. */
+/*
+ * Opens the file and notes which one it is; -1 with errno. The workers may write in the folder, and root may run a command that
+ * logs there. So nothing but a file is opened: neither what a symbolic link leads to nor a pipe that would make it wait.
+ */
 static int open_file(const char *path)
 {
     size_t length = strlen(path);
@@ -66,12 +69,13 @@ static int open_file(const char *path)
         errno = ENAMETOOLONG;
         return -1;
     }
-    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0640);
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0640);
     struct stat file;
     if (fd < 0)
         return -1;
-    if (fstat(fd, &file) != 0) {
+    if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode)) {
         (void)close(fd);
+        errno = EINVAL;
         return -1;
     }
     state.file = file;
@@ -107,7 +111,7 @@ static void follow_file(int64_t second)
     if (second == state.looked)
         return;
     state.looked = second;
-    if (stat(state.path, &now) == 0 && now.st_ino == state.file.st_ino && now.st_dev == state.file.st_dev)
+    if (lstat(state.path, &now) == 0 && now.st_ino == state.file.st_ino && now.st_dev == state.file.st_dev)
         return;
     int fd = open_file(state.path);
     if (fd < 0)

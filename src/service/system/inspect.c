@@ -179,8 +179,9 @@ static const char *unwritable(struct arena *arena, const char *setting, const ch
     struct stat status;
     if (stat(folder, &status) != 0 || !S_ISDIR(status.st_mode))
         return arena_format(arena, "The folder %s of %s is missing.", folder, setting);
-    if (stat(path, &status) == 0)
-        return faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 && S_ISREG(status.st_mode)
+    /* A symbolic link is not followed when the file is opened. */
+    if (lstat(path, &status) == 0)
+        return S_ISREG(status.st_mode) && faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0
                    ? NULL
                    : arena_format(arena, "%s of %s cannot be written: %s.", path, setting,
                                   S_ISREG(status.st_mode) ? strerror(errno) : "it is not a file");

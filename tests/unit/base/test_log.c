@@ -318,8 +318,32 @@ static void a_log_that_cannot_be_opened_changes_nothing(void **state)
     struct arena *arena = harness_arena(state);
     const char *path = open_log(arena);
     assert_false(log_open(LOG_TO_FILE, "/proc/no/such/log", "test"));
+    /* What is no file: a link to one, a pipe that nobody reads, a device. */
+    const char *link = arena_format(arena, "%s/link", harness_directory(arena));
+    const char *pipe = arena_format(arena, "%s/pipe", harness_directory(arena));
+    assert_int_equal(symlink(path, link), 0);
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    assert_false(log_open(LOG_TO_FILE, link, "test"));
+    assert_false(log_open(LOG_TO_FILE, pipe, "test"));
+    assert_false(log_open(LOG_TO_FILE, "/dev/null", "test"));
     LOG(INFO, HTTP, "still here");
     assert_string_equal(member(only_line(arena, path), "message"), "still here");
+}
+
+/* Whoever may write in the folder puts a link where the log was: nothing is written where it leads. */
+static void a_link_in_the_place_of_the_log_is_not_followed(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *path = open_log(arena);
+    const char *elsewhere = arena_format(arena, "%s/elsewhere", harness_directory(arena));
+    const char *renamed = arena_format(arena, "%s/renamed", harness_directory(arena));
+    LOG(INFO, HTTP, "one");
+    assert_int_equal(rename(path, renamed), 0);
+    assert_int_equal(symlink(elsewhere, path), 0);
+    (void)sleep(1);
+    LOG(INFO, HTTP, "two");
+    assert_int_equal(access(elsewhere, F_OK), -1);
+    assert_non_null(strstr(harness_read(arena, renamed, NULL), "\"two\""));
 }
 
 /* Who reads the log must not have to tell an unknown user from a member that is not there. */
@@ -461,5 +485,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_path_that_cannot_be_opened_again_leaves_the_old_file_in_use),
     HARNESS_TEST(the_file_is_appended_to_and_not_for_others),
     HARNESS_TEST(a_log_that_cannot_be_opened_changes_nothing),
+    HARNESS_TEST(a_link_in_the_place_of_the_log_is_not_followed),
 };
 HARNESS_MODULE(log, cases)
