@@ -422,7 +422,34 @@ static void purge_takes_what_is_over_and_no_more(void **state)
     database_free(&database);
 }
 
+static int64_t rows_looked_at(struct database *database, struct arena *arena)
+{
+    return sql_integer(database, arena, "SELECT SUM(VARIABLE_VALUE) FROM information_schema.SESSION_STATUS"
+                       " WHERE VARIABLE_NAME IN ('HANDLER_READ_NEXT', 'HANDLER_READ_RND_NEXT')");
+}
+
+static void purge_does_not_read_the_counts_of_today(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct id over = given_person(database, arena);
+    sql(database, arena, "DELETE FROM mail_allowance");
+    sql(database, arena, "INSERT INTO mail_allowance (user_id, purpose, day) SELECT u.id, CONCAT('p', s.seq), UTC_DATE()"
+        " FROM user u JOIN seq_1_to_500 s WHERE u.id = %s", sql_id(arena, over));
+    sql(database, arena, "UPDATE mail_allowance SET day = day - INTERVAL 5 DAY WHERE purpose = 'p7'");
+    (void)rows_looked_at(database, arena);
+    int64_t before = rows_looked_at(database, arena);
+    int64_t itself = rows_looked_at(database, arena) - before;
+    before = rows_looked_at(database, arena);
+    expect_ok(code_purge(database, arena, 100));
+    int64_t looked = rows_looked_at(database, arena) - before - itself;
+    assert_in_range(looked, 0, 100);
+    assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM mail_allowance"), 499);
+    database_free(&database);
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(purge_does_not_read_the_counts_of_today),
     HARNESS_TEST(a_try_that_no_code_takes_counts_in_a_decoy),
     HARNESS_TEST(tries_at_one_name_wait_for_one_another_whoevers_it_is),
     HARNESS_TEST(right_code_is_good_once),
