@@ -89,7 +89,7 @@ struct error *scrub_step(struct scrub *scrub, int64_t now, enum scrub_state *sta
 /* Where it stands, for showing. */
 const struct scrub_position *scrub_position(const struct scrub *scrub);
 
-/* Whether files are damaged, or the last whole pass is older than [scrub] overdue_days: one statement. */
+/* Whether no file is damaged or lost, and the last whole pass is not older than [scrub] overdue_days. */
 struct error *scrub_health(struct service *service, struct arena *arena, bool *good_out);
 
 /* Sets the metrics of findings and age. */

@@ -55,13 +55,19 @@ static bool is_overdue(const struct service *service, const struct scrub_positio
     return since != 0 && clock_now() - since > service->configuration->scrub.overdue_days * DAY_MILLISECONDS;
 }
 
+/* Files that could not be read: those of the pass that is under way, or of the last one where those were more. */
+static int64_t lost(const struct scrub_position *position)
+{
+    return position->lost > position->last_lost ? position->lost : position->last_lost;
+}
+
 struct error *scrub_health(struct service *service, struct arena *arena, bool *good_out)
 {
     struct scrub_position position;
     int64_t damaged = 0;
     TRY(file_damage_count(service->database, arena, &damaged));
     TRY(scrub_position_load(service, arena, &position));
-    *good_out = damaged == 0 && !is_overdue(service, &position);
+    *good_out = damaged == 0 && lost(&position) == 0 && !is_overdue(service, &position);
     return NULL;
 }
 
@@ -72,7 +78,7 @@ struct error *scrub_watch(struct service *service, struct arena *arena)
     TRY(file_damage_count(service->database, arena, &damaged));
     TRY(scrub_position_load(service, arena, &position));
     metrics_set(METRIC_SCRUB_DAMAGED, (uint64_t)damaged);
-    metrics_set(METRIC_SCRUB_LOST, (uint64_t)(position.lost > position.last_lost ? position.lost : position.last_lost));
+    metrics_set(METRIC_SCRUB_LOST, (uint64_t)lost(&position));
     metrics_set(METRIC_SCRUB_FINISHED, (uint64_t)position.finished);
     return NULL;
 }

@@ -101,15 +101,15 @@ static struct error *check_outbox(struct service *service, struct arena *arena)
                          "E-mails and other jobs wait for too long. Check that a job runner is running.");
 }
 
-/* A host with a damaged file serves all the others. */
+/* A host with a damaged or lost file serves all the others. */
 static struct error *check_scrub(struct service *service, struct arena *arena)
 {
     bool good = false;
     TRY(scrub_health(service, arena, &good));
     if (good)
         return NULL;
-    return error_message(error_new(arena, ERROR_INTERNAL, "files are damaged, or were not read again in time"),
-                         "Files are damaged, or were not read again in time. See gatehousectl scrub status.");
+    return error_message(error_new(arena, ERROR_INTERNAL, "files are damaged or lost, or were not read again in time"),
+                         "Files are damaged or lost, or were not read again in time. See gatehousectl scrub status.");
 }
 
 /* In this order. What another part must be in order for is not asked about where it is not. */

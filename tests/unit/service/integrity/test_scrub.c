@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -131,6 +132,24 @@ static void missing_bytes_are_told_of_and_not_marked(void **state)
     assert_int_equal(position.damaged, 1);
     assert_false(is_damaged(keep, record.id));
     assert_true(is_damaged(keep, cut.id));
+}
+
+static void a_lost_file_is_told_until_a_whole_pass_finds_it(void **state)
+{
+    struct keep *keep = keep_new(harness_arena(state));
+    struct file_record record = keep_file(keep, 100, 1, 0);
+    const char *path = keep_path(keep, record.id);
+    const char *aside = arena_format(keep->arena, "%s.aside", path);
+    bool good = true;
+    keep->configuration.scrub.overdue_days = 30;
+    assert_int_equal(rename(path, aside), 0);
+    (void)pass(keep, false);
+    expect_ok(scrub_health(&keep->service, keep->arena, &good));
+    assert_false(good);
+    assert_int_equal(rename(aside, path), 0);
+    (void)pass(keep, false);
+    expect_ok(scrub_health(&keep->service, keep->arena, &good));
+    assert_true(good);
 }
 
 /* The time is the test's own, so that only counting can hold the limit. */
@@ -335,6 +354,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_flipped_bit_is_found_within_one_pass_and_gone_when_the_bytes_are_back),
     HARNESS_TEST(all_files_that_share_the_bytes_are_marked_with_the_first),
     HARNESS_TEST(missing_bytes_are_told_of_and_not_marked),
+    HARNESS_TEST(a_lost_file_is_told_until_a_whole_pass_finds_it),
     HARNESS_TEST(the_rate_is_held_by_counting),
     HARNESS_TEST(no_transaction_is_open_while_bytes_are_read),
     HARNESS_TEST(a_killed_pass_is_gone_on_with_where_it_stood),
