@@ -3,7 +3,7 @@
  * The comparison keys of addresses that are stored already (codec/address.h), for `gatehousectl migrate`.
  *
  * SQL cannot work them out. Where a row's key was not given, it is the address itself: right for ASCII addresses, provisional
- * for all others. Both functions look at those others only, and may be called as often as one likes, while workers run.
+ * for all others. The functions may be called at any time, while workers run.
  */
 #ifndef GATEHOUSE_DOMAIN_ACCOUNT_ADDRESS_KEYS_H
 #define GATEHOUSE_DOMAIN_ACCOUNT_ADDRESS_KEYS_H
@@ -29,6 +29,9 @@ struct address_holder {
  */
 struct error *address_keys_collisions(struct database *database, struct arena *arena, struct address_holder **holders_out,
                                       size_t *count_out);
+
+/* How many accounts have a key that is not yet right. Changes nothing. */
+struct error *address_keys_unfilled(struct database *database, struct arena *arena, size_t *count_out);
 
 /*
  * Writes the keys that are not yet right, one statement each. *count_out is how many. INTERNAL with a sentence for the

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "ctl/check/check_int.h"
+#include "domain/account/address_keys.h"
 #include "domain/outbox.h"
 #include "domain/permission/principal.h"
 #include "identity/provider.h"
@@ -34,6 +35,17 @@ static struct error *check_principals(struct checks *checks)
         return NULL;
     return error_message(error_plain(checks->arena, ERROR_INTERNAL), "What is kept of %lld users or roles is not what they are.",
                          (long long)different);
+}
+
+/* Accounts that a worker of the version before made, or whose address was changed by hand, after the last migrate. */
+static struct error *check_address_keys(struct checks *checks)
+{
+    size_t count = 0;
+    TRY(address_keys_unfilled(checks->service.database, checks->arena, &count));
+    if (count == 0)
+        return NULL;
+    return error_message(error_plain(checks->arena, ERROR_INTERNAL),
+                         "%zu accounts are found by one spelling of their address only.", count);
 }
 
 static bool one_account(const struct checks *checks)
@@ -145,6 +157,7 @@ void check_database(struct checks *checks)
         !check_tell(checks, "permissions", CHECK_ERROR, check_principals(checks), "Run gatehousectl migrate.") ||
         !check_rights(checks) || !check_triggers(checks))
         return;
+    (void)check_tell(checks, "address keys", CHECK_WARNING, check_address_keys(checks), "Run gatehousectl migrate.");
     check_clock(checks);
     (void)check_tell(checks, "secret", CHECK_ERROR, inspect_sealed(service, checks->arena),
                "Put the secret file back that the database was set up with; nobody can sign in without it.");

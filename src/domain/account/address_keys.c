@@ -115,6 +115,28 @@ struct error *address_keys_collisions(struct database *database, struct arena *a
     return NULL;
 }
 
+static const struct statement count_plain = {
+    "SELECT COUNT(*) FROM user WHERE LENGTH(email) = CHAR_LENGTH(email) AND email_key <> LOWER(email)"};
+
+static const struct statement list_keys = {
+    "SELECT id, email, email_key FROM user WHERE id > ? AND LENGTH(email) <> CHAR_LENGTH(email) ORDER BY id LIMIT ?"};
+
+struct error *address_keys_unfilled(struct database *database, struct arena *arena, size_t *count_out)
+{
+    struct id after = {{0}};
+    struct rows *rows;
+    TRY(database_query(database, arena, &count_plain, NO_VALUES, &rows));
+    *count_out = (size_t)rows_integer(rows, 0, 0);
+    do {
+        TRY(database_query(database, arena, &list_keys, VALUES(database_id(after), database_integer(PAGE_ROWS)), &rows));
+        for (size_t row = 0; row < rows->count; row++) {
+            after = rows_id(rows, row, 0);
+            *count_out += strcmp(address_key(arena, rows_text(rows, row, 1)), rows_text(rows, row, 2)) != 0;
+        }
+    } while (rows->count == PAGE_ROWS);
+    return NULL;
+}
+
 struct error *address_keys_fill(struct database *database, struct arena *arena, size_t *count_out)
 {
     struct holders holders = {0};

@@ -16,6 +16,7 @@ import pytest
 
 from operations.test_health import PARTS, ask
 from support.client import check_error
+from support.database import key
 from support.programs import operator, system
 from support.stack import wait_until
 
@@ -123,6 +124,18 @@ def test_a_web_server_s_user_that_there_is_not_is_a_warning(copy):
     copy.set("service", web_server_user="root nobody-of-that-name").one("users", "warning", "nobody-of-that-name")
 
 
+@pytest.mark.fault
+def test_accounts_that_only_one_spelling_finds_are_counted(copy, stack, database, accounts):
+    """As a worker of the version before leaves them."""
+    for number in range(2):
+        database.run("UPDATE user SET email = %s, email_key = %s WHERE id = %s", *2 * [f"É{number}.{secrets.token_hex(4)}@example.org"],
+                     key(accounts.invited().id))
+    said = copy.one("address keys", "warning", "2 accounts are found by one spelling of their address only")
+    assert "gatehousectl migrate" in said
+    operator.run(stack, "migrate")
+    assert copy.findings(0) == {}
+
+
 # ---- secrets -------------------------------------------------------------------------------------------------
 
 
@@ -169,6 +182,9 @@ def test_a_log_that_cannot_be_written_is_named(copy, tmp_path):
     copy.set("log", destination="file", file=tmp_path / "missing" / "gatehouse.log").one(
         "log", "error", f"The folder {tmp_path / 'missing'} of [log] file is missing")
     copy.set("log", destination="file", file=tmp_path).one("log", "error", "is not a file")
+    (tmp_path / "elsewhere").write_text("")
+    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
+    copy.set("log", destination="file", file=tmp_path / "link").one("log", "error", "is not a file")
 
 
 @pytest.mark.parametrize("section", ["cache", "metrics"])

@@ -38,8 +38,12 @@ static void keys_of_old_rows_are_worked_out_once(void **state)
     expect_ok(user_find_by_username(database, arena, "ÉlÀn@EXAMPLE.org", &found));
     assert_non_null(found);
     size_t count;
+    expect_ok(address_keys_unfilled(database, arena, &count));
+    assert_int_equal(count, 1);
     expect_ok(address_keys_fill(database, arena, &count));
     assert_int_equal(count, 1);
+    expect_ok(address_keys_unfilled(database, arena, &count));
+    assert_int_equal(count, 0);
     assert_string_equal(key_of(database, arena, plain), "ann@example.org");
     assert_string_equal(key_of(database, arena, foreign), "élàn@example.org");
     assert_string_equal(key_of(database, arena, unseen), "ann\xe3\x85\xa4@example.org");
@@ -53,6 +57,8 @@ static void keys_of_old_rows_are_worked_out_once(void **state)
     assert_int_equal(count, 0);
     /* Changed by hand. */
     sql(database, arena, "UPDATE user SET email = 'other@example.org' WHERE id = %s", sql_id(arena, foreign));
+    expect_ok(address_keys_unfilled(database, arena, &count));
+    assert_int_equal(count, 1);
     expect_ok(address_keys_fill(database, arena, &count));
     assert_int_equal(count, 1);
     assert_string_equal(key_of(database, arena, foreign), "other@example.org");
