@@ -75,7 +75,7 @@ class Plan:
 
     def run_checks(self):
         found = sorted(self.chosen.top.glob("tools/check-*"))
-        own = ("tests/bench/test_measure.py", "tests/tools/test_failures.py")
+        own = ["tests/bench/test_measure.py", *sorted(self.chosen.top.glob("tests/tools/test_*.py"))]
         commands = [[path] for path in found] + [["/usr/bin/python3", "-I", "-B", path] for path in own]
         for command in commands if found else [["false"]]:
             step = self.steps.run(pathlib.Path(command[-1]).stem, command, folder=self.chosen.top)
