@@ -242,9 +242,6 @@ struct error *remote_password_reset_by_code(struct provider *provider, struct ar
                                             const char *code, struct secret new_password,
                                             enum provider_outcome *outcome_out);
 
-/* The functions of every such provider, for remote_init(). */
-extern const struct provider_functions remote_functions;
-
 /* ---- circuit_breaker.c ------------------------------------------------------------------------------ */
 
 /* Gives all calls that follow, together, so much time; and what is left of it. */

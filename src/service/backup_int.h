@@ -21,7 +21,6 @@ struct error;
 #define BACKUP_SECRET "secret"
 #define BACKUP_PARTIAL ".partial"
 #define BACKUP_BLOCK_BYTES ((size_t)256 * 1024)
-#define BACKUP_FINGERPRINT_BYTES (2 * DIGEST_BYTES + 1)
 
 /* ---- manifest (backup_manifest.c) ---------------------------------------------------------------- */
 

@@ -41,9 +41,6 @@ struct health {
  */
 void health_check(struct service *service, struct arena *arena, struct health *health_out);
 
-/* "database", "migrations", "storage", "identityProvider", "secrets", "outbox", "configuration", "log", "cache", "mail", "scrub" */
-const char *health_part_text(enum health_part part);
-
 /* "ok", "warning", "down", "unknown" */
 const char *health_state_text(enum health_state state);
 

@@ -43,13 +43,6 @@ const char *cognito_wanted_client(struct arena *arena, const struct provider_pro
 /* The IAM policy of the user whose access key the service has: every signed call that it makes, and no other. */
 const char *cognito_wanted_rights(struct arena *arena, const struct configuration *configuration);
 
-/* A time as Cognito takes it. */
-struct cognito_time {
-    int64_t number;
-    const char *unit; /* "seconds", "minutes" or "days" */
-};
-struct cognito_time cognito_time_of(int64_t seconds, int64_t least);
-
 /* The flows that sign people in here. */
 #define COGNITO_FLOW_PASSWORD "ALLOW_USER_PASSWORD_AUTH"
 #define COGNITO_FLOW_REFRESH "ALLOW_REFRESH_TOKEN_AUTH"

@@ -23,15 +23,21 @@ static const char *json_number(struct arena *arena, int64_t number)
     return arena_format(arena, "%lld", (long long)number);
 }
 
-struct cognito_time cognito_time_of(int64_t seconds, int64_t least)
+/* A time as Cognito takes it. */
+struct duration {
+    int64_t number;
+    const char *unit; /* "seconds", "minutes" or "days" */
+};
+
+static struct duration duration_of(int64_t seconds, int64_t least)
 {
     if (seconds < least)
         seconds = least;
     if (seconds % DAY == 0)
-        return (struct cognito_time){seconds / DAY, "days"};
+        return (struct duration){seconds / DAY, "days"};
     if (seconds % MINUTE == 0)
-        return (struct cognito_time){seconds / MINUTE, "minutes"};
-    return (struct cognito_time){seconds, "seconds"};
+        return (struct duration){seconds / MINUTE, "minutes"};
+    return (struct duration){seconds, "seconds"};
 }
 
 /* ---- the pool ------------------------------------------------------------------------------------- */
@@ -108,8 +114,8 @@ const char *cognito_wanted_pool(struct arena *arena, const struct provider_provi
 const char *cognito_wanted_client(struct arena *arena, const struct provider_provision *provision, const char *pool_id)
 {
     const struct configuration *configuration = provision->configuration;
-    struct cognito_time access = cognito_time_of(configuration->identity.access_token_seconds, COGNITO_ACCESS_LEAST);
-    struct cognito_time refresh = cognito_time_of(configuration->identity.refresh_token_seconds, COGNITO_REFRESH_LEAST);
+    struct duration access = duration_of(configuration->identity.access_token_seconds, COGNITO_ACCESS_LEAST);
+    struct duration refresh = duration_of(configuration->identity.refresh_token_seconds, COGNITO_REFRESH_LEAST);
     struct merge_patch merge_patch = {.count = 0};
     if (pool_id != NULL)
         merge_patch_add(&merge_patch, "UserPoolId", json_text(arena, pool_id));

@@ -188,7 +188,7 @@ static void release(struct provider *provider)
     arena_free(&arena);
 }
 
-const struct provider_functions remote_functions = {
+static const struct provider_functions functions = {
     .name = "outside",
     .create = create,
     .login = remote_login,
@@ -254,7 +254,7 @@ struct error *remote_check_address(struct arena *arena, const struct remote_driv
 struct error *remote_init(struct remote *remote, const struct remote_driver *driver,
                           const struct remote_options *options)
 {
-    remote->provider.functions = &remote_functions;
+    remote->provider.functions = &functions;
     remote->driver = driver;
     remote->options = *options;
     remote->arena = arena_new();

@@ -220,21 +220,32 @@ static struct error *open_question(struct question *question, struct arena *aren
     return *username_out != NULL ? NULL : error_new(arena, ERROR_INTERNAL, "the question names nobody");
 }
 
+/* Finds who asks, as far as there is such a user in an organisation that is active; NULL otherwise. */
+static struct error *find_asking(struct question *question, struct arena *arena, const char *username)
+{
+    struct service *service = question->service;
+    struct user *user = NULL;
+    struct organisation *organisation = NULL;
+    TRY(user_find_by_username(service->database, arena, username, &user));
+    if (user != NULL)
+        TRY(organisation_find(service->database, arena, user->organisation_id, &organisation));
+    if (organisation == NULL || organisation->status != ORGANISATION_ACTIVE)
+        return NULL;
+    question->user = user;
+    question->organisation = organisation->name;
+    return NULL;
+}
+
 static struct error *answer(struct question *question, struct arena *arena)
 {
     struct service *service = question->service;
     const char *username = NULL;
-    struct user *user = NULL;
-    struct organisation *organisation = NULL;
     TRY(open_question(question, arena, &username));
-    TRY(user_find_by_username(service->database, arena, username, &user));
-    if (user != NULL)
-        TRY(organisation_find(service->database, arena, user->organisation_id, &organisation));
-    if (user == NULL || organisation == NULL || organisation->status != ORGANISATION_ACTIVE)
+    TRY(find_asking(question, arena, username));
+    const struct user *user = question->user;
+    if (user == NULL)
         return outbox_finish(service->database, arena, question->item, NULL);
     bool forgotten = strcmp(question->item->kind, RECOVERY_FORGOTTEN) == 0;
-    question->user = user;
-    question->organisation = organisation->name;
     bool theirs = provider_has_codes(service->provider);
     if (theirs && forgotten && user->status == USER_ACTIVE)
         return have_sent(question, arena, PROVIDER_CODE_RESET);

@@ -171,7 +171,8 @@ static void judge_repetition(struct upload *upload, size_t index)
     }
 }
 
-struct error *upload_judge(struct upload *upload)
+/* Validates fields and files together; the error names every failing path. Fills the records. */
+static struct error *validate(struct upload *upload)
 {
     struct validation *validation = &upload->validation;
     if (upload->file_parts > 0)
@@ -255,7 +256,8 @@ static struct error *commit_blobs(struct upload *upload)
     return NULL;
 }
 
-struct error *upload_store(struct upload *upload)
+/* Commits the blobs, then the rows. */
+static struct error *store(struct upload *upload)
 {
     bool unknown = false;
     struct error *error = commit_blobs(upload);
@@ -297,9 +299,9 @@ struct error *upload_admit(struct service *service, struct arena *arena, const s
 static struct error *receive(struct upload *upload, struct request *request)
 {
     TRY(upload_read(upload, request));
-    TRY(upload_judge(upload));
+    TRY(validate(upload));
     TRY(upload_scan(upload));
-    return upload_store(upload);
+    return store(upload);
 }
 
 /* Before the refusal is sent: what comes after it waits for the client, and the bytes would be held as long. */

@@ -59,9 +59,6 @@ struct upload {
 /* Reads the whole body into *upload. Faults of single parts are collected, those of the framing end it. */
 struct error *upload_read(struct upload *upload, struct request *request);
 
-/* Judges fields and files together; the error names every failing path. Fills the records. */
-struct error *upload_judge(struct upload *upload);
-
 /*
  * Has the virus scanner look at files that are fine otherwise: REQUEST_INVALID with every infected one (code infected),
  * TOO_LARGE for one that it does not take, STORAGE_UNAVAILABLE when it has no clear verdict.
@@ -70,9 +67,6 @@ struct error *upload_scan(struct upload *upload);
 
 /* Makes the bytes of one file durable under its id: a second name for bytes that are there, else the bytes received. */
 struct error *upload_commit(struct upload *upload, size_t index);
-
-/* Commits the blobs, then the rows. */
-struct error *upload_store(struct upload *upload);
 
 /*
  * COMMIT was sent and its answer lost (`error`): asks for the first file's row until the database answers. NULL when it

@@ -37,11 +37,6 @@ static const char *const part_texts[HEALTH_PART_COUNT] = {
     [HEALTH_SCRUB] = "scrub",
 };
 
-const char *health_part_text(enum health_part part)
-{
-    return part_texts[part];
-}
-
 const char *health_state_text(enum health_state state)
 {
     static const char *const texts[] = {[HEALTH_UNKNOWN] = "unknown", [HEALTH_OK] = "ok", [HEALTH_WARNING] = "warning",
