@@ -10,9 +10,9 @@ struct reply;
 struct schema;
 
 /* Replaces *reply by the error's: status, body of six members, WWW-Authenticate and Retry-After where they belong. */
-void failure_reply(struct reply *reply, const struct error *error, const char *request_id, bool expose_stack);
+void error_reply(struct reply *reply, const struct error *error, const char *request_id, bool expose_stack);
 
 /* The error body's schema, for the OpenAPI document. */
-extern const struct schema failure_schema;
+extern const struct schema error_reply_schema;
 
 #endif

@@ -85,7 +85,7 @@ struct route {
     const struct schema *query;
     const struct schema *body; /* BODY_MULTIPART: the text fields */
     /* Adds what the body schema cannot see to `validation`, so that every failing path is told at once; may be NULL. */
-    struct error *(*judge)(struct call *call, struct validation *validation);
+    struct error *(*validate)(struct call *call, struct validation *validation);
     /*
      * Answers the web server's question whether the body of such a request may be received, once token and permission hold
      * (api/admission.h). Where it is NULL, the row is never found by a question.

@@ -6,6 +6,10 @@
 #ifndef GATEHOUSE_BASE_LIMITS_H
 #define GATEHOUSE_BASE_LIMITS_H
 
+/* A limit as a literal, so that a sentence states the number of its macro: "at most " LIMIT_TEXT(LIMIT_FILES) " files". */
+#define LIMIT_TEXT(limit) LIMIT_TEXT_OF(limit)
+#define LIMIT_TEXT_OF(number) #number
+
 /* A line of gatehouse.conf, without its end; inih of every release keeps one byte more. */
 #define LIMIT_CONFIGURATION_LINE_BYTES 198
 
@@ -54,6 +58,7 @@
 #define LIMIT_UPLOAD_SLOTS 8192
 #define LIMIT_TAG_CHARACTERS 64
 #define LIMIT_FILE_NAME_BYTES 255
+#define LIMIT_PICTURE_MEGAPIXELS 40
 #define LIMIT_FIELD_BYTES 4096
 #define LIMIT_PART_HEADER_BYTES 4096
 #define LIMIT_BOUNDARY_BYTES 70

@@ -7,13 +7,15 @@
 #define GATEHOUSE_BLOB_CONTENT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "base/limits.h"
 #include "domain/file/file_kind.h"
 
 struct arena;
 struct sniffed;
 
-#define CONTENT_PIXELS_MAX 40000000
+#define CONTENT_PIXELS_MAX (INT64_C(1000000) * LIMIT_PICTURE_MEGAPIXELS)
 
 /*
  * The media type to record: what was sniffed, but text/csv where the file name ends in .csv or the client

@@ -87,7 +87,7 @@ static struct error *find_route(struct call *call, struct route_match *match)
     return NULL;
 }
 
-static struct error *judge_caller(struct call *call, const struct id *file)
+static struct error *check_caller(struct call *call, const struct id *file)
 {
     const struct route *route = call->route;
     if (route->access == ACCESS_PUBLIC)
@@ -101,11 +101,11 @@ static struct error *judge_caller(struct call *call, const struct id *file)
 }
 
 /* Whoever holds a link that holds may have its file; the link is judged where a caller's permission would be. */
-static struct error *judge_link(struct call *call, const char *segment)
+static struct error *open_link(struct call *call, const char *segment)
 {
     if (!call->route->names_link)
         return NULL;
-    return link_open(call->service, call->arena, segment, &call->file);
+    return signed_link_open(call->service, call->arena, segment, &call->file);
 }
 
 /* A public request that uses anything kept from before must know that it still holds (service/runtime/change_follower.h). */
@@ -115,8 +115,8 @@ static struct error *follow_changes(struct call *call)
     if (route->access != ACCESS_PUBLIC || route->offline == OFFLINE_ONLY || route->names_link)
         return NULL;
     if (route->offline == OFFLINE_NOT)
-        return live_check(call->service, call->arena);
-    live_try(call->service, call->arena);
+        return change_follower_catch_up(call->service, call->arena);
+    change_follower_try_catch_up(call->service, call->arena);
     return NULL;
 }
 
@@ -172,8 +172,8 @@ static struct error *read_input(struct call *call, bool id_is_good)
         validation_add(&validation, "format", "must be an id: 36 lower-case characters", "id");
     TRY(read_query(call, &validation));
     TRY(read_body(call, &validation));
-    if (call->body != NULL && call->route->judge != NULL)
-        TRY(call->route->judge(call, &validation));
+    if (call->body != NULL && call->route->validate != NULL)
+        TRY(call->route->validate(call, &validation));
     return validation.error;
 }
 
@@ -213,7 +213,8 @@ static struct error *serve(struct call *call)
 {
     struct route_match match;
     struct error *unknown = find_route(call, &match);
-    live_glance(call->service, call->arena, match.route == NULL || match.route->offline != OFFLINE_ONLY);
+    change_follower_follow_host(call->service, call->arena,
+                                match.route == NULL || match.route->offline != OFFLINE_ONLY);
     if (unknown != NULL)
         return unknown;
     if (match.route == NULL) {
@@ -226,10 +227,10 @@ static struct error *serve(struct call *call)
     if (call->route->admit != NULL && !is_question(call))
         upload_bound_end(call->service, call->request);
     bool id_is_good = match.segment != NULL && id_parse(match.segment, &call->id);
-    TRY(judge_caller(call, call->route->names_file && id_is_good ? &call->id : NULL));
+    TRY(check_caller(call, call->route->names_file && id_is_good ? &call->id : NULL));
     if (is_question(call))
         return call->route->admit(call);
-    TRY(judge_link(call, match.segment));
+    TRY(open_link(call, match.segment));
     TRY(read_input(call, id_is_good));
     TRY(follow_changes(call));
     TRY(call->route->handler(call));
@@ -277,7 +278,7 @@ static void fail(struct call *call, const struct error *error)
     if (error_status(error->code) == 403 && call->caller.principal != NULL)
         audit_denial(call, error);
     log_failure(error);
-    failure_reply(call->reply, error, call->request->request_id, call->service->configuration->service.expose_stack);
+    error_reply(call->reply, error, call->request->request_id, call->service->configuration->service.expose_stack);
 }
 
 static void log_request(const struct call *call, const struct error *error, int64_t microseconds)

@@ -12,7 +12,7 @@ struct entry_view {
     const char *code;
 };
 
-struct failure_view {
+struct error_view {
     const char *status;
     const char *message;
     const char *stack;
@@ -31,22 +31,35 @@ static const struct schema_field entry_fields[] = {
 static const struct schema entry_schema = {
     .name = "ErrorEntry", .description = "One failing path.", SCHEMA_FIELDS(entry_fields), .size = sizeof(struct entry_view)};
 
-static const struct schema_field failure_fields[] = {
-    {.name = "status", .type = SCHEMA_CHOICE, .choices = "error", .offset = offsetof(struct failure_view, status)},
-    {.name = "message", .type = SCHEMA_TEXT, .offset = offsetof(struct failure_view, message),
+static const struct schema_field error_fields[] = {
+    {.name = "status", .type = SCHEMA_CHOICE, .choices = "error", .offset = offsetof(struct error_view, status)},
+    {.name = "message",
+     .type = SCHEMA_TEXT,
+     .offset = offsetof(struct error_view, message),
      .description = "One sentence for a person, naming what to do."},
-    {.name = "stack", .type = SCHEMA_TEXT, .offset = offsetof(struct failure_view, stack),
+    {.name = "stack",
+     .type = SCHEMA_TEXT,
+     .offset = offsetof(struct error_view, stack),
      .description = "The call chain of the failure where the operator switched that on, else empty."},
-    {.name = "code", .type = SCHEMA_TEXT, .offset = offsetof(struct failure_view, code),
+    {.name = "code",
+     .type = SCHEMA_TEXT,
+     .offset = offsetof(struct error_view, code),
      .description = "Stable, for a program."},
-    {.name = "body", .type = SCHEMA_RAW, .offset = offsetof(struct failure_view, body),
+    {.name = "body",
+     .type = SCHEMA_RAW,
+     .offset = offsetof(struct error_view, body),
      .description = "The request id and what else belongs to the code."},
-    {.name = "validation", .type = SCHEMA_OBJECTS, .schema = &entry_schema, .offset = offsetof(struct failure_view, validation),
+    {.name = "validation",
+     .type = SCHEMA_OBJECTS,
+     .schema = &entry_schema,
+     .offset = offsetof(struct error_view, validation),
      .description = "Every failing path at once."},
 };
 
-const struct schema failure_schema = {
-    .name = "ErrorBody", .description = "What every failure answers.", SCHEMA_FIELDS(failure_fields), .size = sizeof(struct failure_view)};
+const struct schema error_reply_schema = {.name = "ErrorBody",
+                                          .description = "What every failure answers.",
+                                          SCHEMA_FIELDS(error_fields),
+                                          .size = sizeof(struct error_view)};
 
 static const char *write_body(struct arena *arena, const struct error *error, const char *request_id)
 {
@@ -86,9 +99,9 @@ static void set_headers(struct reply *reply, const struct error *error)
     reply_set_header(reply, "Content-Type", "application/json; charset=utf-8");
 }
 
-void failure_reply(struct reply *reply, const struct error *error, const char *request_id, bool expose_stack)
+void error_reply(struct reply *reply, const struct error *error, const char *request_id, bool expose_stack)
 {
-    struct failure_view view = {
+    struct error_view view = {
         .status = "error",
         .message = error->message,
         .stack = expose_stack ? error->stack : "",
@@ -106,5 +119,5 @@ void failure_reply(struct reply *reply, const struct error *error, const char *r
         reply_set_header(reply, "Allow", allow);
     if (content_range != NULL && reply->status == 416)
         reply_set_header(reply, "Content-Range", content_range);
-    schema_write(&reply->body, &failure_schema, &view);
+    schema_write(&reply->body, &error_reply_schema, &view);
 }

@@ -29,8 +29,8 @@ struct username_body {
 extern const struct schema members_user_schema, members_create_schema, members_confirm_schema, members_username_schema;
 extern const struct schema members_list_query_schema, members_list_schema, members_patch_schema, members_roles_schema;
 extern const struct schema members_authorise_schema, members_authorise_reply_schema;
-struct error *members_judge_new(struct call *call, struct validation *validation);
-struct error *members_judge_patch(struct call *call, struct validation *validation);
+struct error *members_validate_new(struct call *call, struct validation *validation);
+struct error *members_validate_patch(struct call *call, struct validation *validation);
 struct error *members_create(struct call *call);
 struct error *members_confirm(struct call *call);
 struct error *members_resend(struct call *call);
@@ -49,13 +49,17 @@ struct error *passwords_reset(struct call *call);
 struct error *passwords_admin_set(struct call *call);
 
 /* trail.c. Every action that is written to the audit trail stands in this list. */
-#define TRAIL_ACTIONS                                                                                              \
-    "access.crossOrganisation|access.denied|audit.purge|cache.update|customer.create|file.archive|file.damaged|file.link|file.infected|file.purge|file.repaired|file.restore|file.update|file.upload|organisation.update|session.refreshFailed|session.reuse|secrets.rotate|settings.update|"    \
-    "user.adminConfirm|user.changePassword|user.confirm|user.confirmFailed|user.create|user.createAdmin|user.disable|user.forgottenPassword|"           \
-    "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.resendConfirmation|"                       \
-    "user.resendInvitation|user.resetFailed|user.resetPassword|user.setPassword|user.setTemporaryPassword|user.unlock|user.update"
-extern const struct schema trail_query_schema, trail_reply_schema;
-struct error *trail_list(struct call *call);
+#define AUDIT_ACTIONS                                                                                                  \
+    "access.crossOrganisation|access.denied|audit.purge|cache.update|customer.create|file.archive|file.damaged|file."  \
+    "link|file.infected|file.purge|file.repaired|file.restore|file.update|file.upload|organisation.update|session."    \
+    "refreshFailed|session.reuse|secrets.rotate|settings.update|"                                                      \
+    "user.adminConfirm|user.changePassword|user.confirm|user.confirmFailed|user.create|user.createAdmin|user.disable|" \
+    "user.forgottenPassword|"                                                                                          \
+    "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.resendConfirmation|"                           \
+    "user.resendInvitation|user.resetFailed|user.resetPassword|user.setPassword|user.setTemporaryPassword|user."       \
+    "unlock|user.update"
+extern const struct schema audits_query_schema, audits_reply_schema;
+struct error *audits_list(struct call *call);
 
 /* files.c */
 extern const struct schema files_info_schema, files_record_schema;
@@ -65,7 +69,7 @@ struct error *files_admit(struct call *call);
 struct error *files_info(struct call *call);
 struct error *files_archive(struct call *call);
 struct error *files_restore(struct call *call);
-struct error *files_judge_patch(struct call *call, struct validation *validation);
+struct error *files_validate_patch(struct call *call, struct validation *validation);
 struct error *files_patch(struct call *call);
 struct error *files_list(struct call *call);
 
@@ -83,7 +87,7 @@ struct error *cache_update(struct call *call);
 extern const struct schema settings_document_schema, settings_change_schema;
 extern const struct schema settings_condition_schema;
 extern const struct schema settings_history_query_schema, settings_history_schema;
-struct error *settings_judge(struct call *call, struct validation *validation);
+struct error *settings_validate(struct call *call, struct validation *validation);
 struct error *settings_get(struct call *call);
 struct error *settings_put(struct call *call);
 struct error *settings_history(struct call *call);

@@ -2,6 +2,8 @@
 /* The rows of the paths below /customers/. */
 #include "api/handlers_int.h"
 #include "api/routes_int.h"
+#include "base/limits.h"
+#include "domain/account/throttle.h"
 
 static const struct route rows[] = {
     {
@@ -10,7 +12,8 @@ static const struct route rows[] = {
         .operation = "createCustomer",
         .tag = "Accounts",
         .summary = "Create a customer with its owner",
-        .description = "The owner gets an e-mail with a temporary password and a link; the first login sets the password.",
+        .description =
+            "The owner gets an e-mail with a temporary password and a link; the first login sets the password.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:org:a",
         .body_kind = BODY_JSON,
@@ -32,8 +35,9 @@ static const struct route rows[] = {
         .body = &accounts_login_schema,
         .reply_kind = REPLY_OBJECT,
         .reply = &accounts_login_reply_schema,
-        .errors = ERRORS(ERROR_CREDENTIALS, ERROR_USER_DISABLED, ERROR_USER_UNCONFIRMED, ERROR_NEW_PASSWORD_REQUIRED,
-                         ERROR_PASSWORD_POLICY, ERROR_RATE_LIMITED, ERROR_DATABASE_UNAVAILABLE, ERROR_IDENTITY_UNAVAILABLE),
+        .errors =
+            ERRORS(ERROR_CREDENTIALS, ERROR_USER_DISABLED, ERROR_USER_UNCONFIRMED, ERROR_NEW_PASSWORD_REQUIRED,
+                   ERROR_PASSWORD_POLICY, ERROR_RATE_LIMITED, ERROR_DATABASE_UNAVAILABLE, ERROR_IDENTITY_UNAVAILABLE),
         .handler = accounts_login,
     },
     {
@@ -42,8 +46,9 @@ static const struct route rows[] = {
         .operation = "refresh",
         .tag = "Accounts",
         .summary = "Exchange a refresh token for new tokens",
-        .description = "Each refresh token has one successor. Sent again within ten seconds it is answered with the same "
-                       "successor; sent later it ends the session.",
+        .description =
+            "Each refresh token has one successor. Sent again within ten seconds it is answered with the same "
+            "successor; sent later it ends the session.",
         .access = ACCESS_PUBLIC,
         .body_kind = BODY_JSON,
         .body = &accounts_refresh_schema,
@@ -103,7 +108,8 @@ static const struct route rows[] = {
         .operation = "forgottenPassword",
         .tag = "Accounts",
         .summary = "Ask for a code to set a new password",
-        .description = "The answer is the same for every name. A client address may ask for 30 mails in five minutes.",
+        .description = "The answer is the same for every name. A client address may ask for " LIMIT_TEXT(
+            THROTTLE_MAIL_FREE) " mails in five minutes.",
         .access = ACCESS_PUBLIC,
         .body_kind = BODY_JSON,
         .body = &members_username_schema,
@@ -139,7 +145,7 @@ static const struct route rows[] = {
         .permission = "cus:user:w",
         .body_kind = BODY_JSON,
         .body = &members_create_schema,
-        .judge = members_judge_new,
+        .validate = members_validate_new,
         .reply_kind = REPLY_OBJECT,
         .reply = &members_user_schema,
         .errors = ERRORS(ERROR_PASSWORD_POLICY, ERROR_ROLE_NOT_GRANTABLE, ERROR_USER_EXISTS, ERROR_RATE_LIMITED,
@@ -182,14 +188,15 @@ static const struct route rows[] = {
         .operation = "updateUser",
         .tag = "Accounts",
         .summary = "Change a user",
-        .description = "Nobody grants more than they hold. Disabling ends all of the user's sessions. Nobody takes a role or"
-                       " permission from themselves or changes their own status (user.self). An organisation keeps one active"
-                       " owner, and internal staff keep one active holder of *:*:a (user.lastOwner).",
+        .description =
+            "Nobody grants more than they hold. Disabling ends all of the user's sessions. Nobody takes a role or"
+            " permission from themselves or changes their own status (user.self). An organisation keeps one active"
+            " owner, and internal staff keep one active holder of *:*:a (user.lastOwner).",
         .access = ACCESS_PERMISSION,
         .permission = "cus:user:w",
         .body_kind = BODY_JSON,
         .body = &members_patch_schema,
-        .judge = members_judge_patch,
+        .validate = members_validate_patch,
         .reply_kind = REPLY_OBJECT,
         .reply = &members_user_schema,
         .errors = ERRORS(ERROR_USER_UNKNOWN, ERROR_ROLE_NOT_GRANTABLE, ERROR_USER_STATE, ERROR_USER_SELF,
@@ -209,7 +216,8 @@ static const struct route rows[] = {
         .body = &members_confirm_schema,
         .reply_kind = REPLY_SUCCESS,
         .reply = &system_success_schema,
-        .errors = ERRORS(ERROR_CODE_MISMATCH, ERROR_RATE_LIMITED, ERROR_DATABASE_UNAVAILABLE, ERROR_IDENTITY_UNAVAILABLE),
+        .errors =
+            ERRORS(ERROR_CODE_MISMATCH, ERROR_RATE_LIMITED, ERROR_DATABASE_UNAVAILABLE, ERROR_IDENTITY_UNAVAILABLE),
         .handler = members_confirm,
     },
     {
@@ -218,8 +226,9 @@ static const struct route rows[] = {
         .operation = "resendConfirmation",
         .tag = "Accounts",
         .summary = "Ask for the first e-mail again",
-        .description = "A new code or temporary password replaces the old. The answer is the same for every name. It counts as"
-                        " forgotten-password does.",
+        .description =
+            "A new code or temporary password replaces the old. The answer is the same for every name. It counts as"
+            " forgotten-password does.",
         .access = ACCESS_PUBLIC,
         .body_kind = BODY_JSON,
         .body = &members_username_schema,
@@ -241,7 +250,8 @@ static const struct route rows[] = {
         .body = &passwords_admin_set_schema,
         .reply_kind = REPLY_SUCCESS,
         .reply = &system_success_schema,
-        .errors = ERRORS(ERROR_USER_UNKNOWN, ERROR_PASSWORD_POLICY, ERROR_ROLE_NOT_GRANTABLE, ERROR_IDENTITY_UNAVAILABLE),
+        .errors =
+            ERRORS(ERROR_USER_UNKNOWN, ERROR_PASSWORD_POLICY, ERROR_ROLE_NOT_GRANTABLE, ERROR_IDENTITY_UNAVAILABLE),
         .handler = passwords_admin_set,
     },
     {

@@ -11,8 +11,10 @@ static const struct route rows[] = {
         .operation = "uploadFiles",
         .tag = "Files",
         .summary = "Upload one or more files",
-        .description = "All or nothing. One file answers its record, several an array in the order sent. Every file counts towards "
-                       "the organisation's quotas with its size, archived ones, too, until the operator removes them for good.",
+        .description =
+            "All or nothing. One file answers its record, several an array in the order sent. Every file counts "
+            "towards "
+            "the organisation's quotas with its size, archived ones, too, until the operator removes them for good.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:file:w",
         .body_kind = BODY_MULTIPART,
@@ -30,7 +32,8 @@ static const struct route rows[] = {
         .operation = "listFiles",
         .tag = "Files",
         .summary = "List files, newest first",
-        .description = "A page goes on behind the last file of the page before, so files that come meanwhile neither repeat nor hide any.",
+        .description = "A page goes on behind the last file of the page before, so files that come meanwhile neither "
+                       "repeat nor hide any.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:file:r",
         .query = &files_list_query_schema,
@@ -50,7 +53,8 @@ static const struct route rows[] = {
         .names_file = true,
         .query = &downloads_query_schema,
         .reply_kind = REPLY_FILE,
-        .errors = ERRORS(ERROR_FILE_UNKNOWN, ERROR_FILE_ARCHIVED, ERROR_STORAGE_UNAVAILABLE, ERROR_PRECONDITION, ERROR_RANGE),
+        .errors =
+            ERRORS(ERROR_FILE_UNKNOWN, ERROR_FILE_ARCHIVED, ERROR_STORAGE_UNAVAILABLE, ERROR_PRECONDITION, ERROR_RANGE),
         .handler = downloads_file,
     },
     {
@@ -81,7 +85,7 @@ static const struct route rows[] = {
         .names_file = true,
         .body_kind = BODY_JSON,
         .body = &files_patch_schema,
-        .judge = files_judge_patch,
+        .validate = files_validate_patch,
         .reply_kind = REPLY_OBJECT,
         .reply = &files_record_schema,
         .errors = ERRORS(ERROR_FILE_UNKNOWN, ERROR_FILE_ARCHIVED, ERROR_FILE_DUPLICATE),
@@ -108,7 +112,8 @@ static const struct route rows[] = {
         .operation = "linkFile",
         .tag = "Files",
         .summary = "Make a link that opens the file without a token",
-        .description = "Until its time is over. It does not open while the file is archived, and ends when the operator changes the "
+        .description = "Until its time is over. It does not open while the file is archived, and ends when the "
+                       "operator changes the "
                        "service's keys.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:file:r",
@@ -126,7 +131,8 @@ static const struct route rows[] = {
         .operation = "openLink",
         .tag = "Files",
         .summary = "Download the file of a link",
-        .description = "As downloadFile, but the link stands for token and permission. Whatever is wrong with it, the answer is one.",
+        .description = "As downloadFile, but the link stands for token and permission. Whatever is wrong with it, the "
+                       "answer is one.",
         .access = ACCESS_PUBLIC,
         .names_link = true,
         .query = &downloads_query_schema,

@@ -14,10 +14,10 @@ static const struct route rows[] = {
                        "happened in that organisation.",
         .access = ACCESS_PERMISSION,
         .permission = "sys:audit:a",
-        .query = &trail_query_schema,
+        .query = &audits_query_schema,
         .reply_kind = REPLY_OBJECT,
-        .reply = &trail_reply_schema,
-        .handler = trail_list,
+        .reply = &audits_reply_schema,
+        .handler = audits_list,
     },
     {
         .method = METHOD_POST,
@@ -25,9 +25,10 @@ static const struct route rows[] = {
         .operation = "updateCache",
         .tag = "Service",
         .summary = "Evict entries of the service cache, or have secrets read again, on every host",
-        .description = "Idempotent. When the reply leaves, no request that begins on any worker of any host is answered from "
-                       "what was evicted. The message counts the entries of the host that answers. "
-                       "Where nothing is asked for, nothing happens, and the message says so.",
+        .description =
+            "Idempotent. When the reply leaves, no request that begins on any worker of any host is answered from "
+            "what was evicted. The message counts the entries of the host that answers. "
+            "Where nothing is asked for, nothing happens, and the message says so.",
         .access = ACCESS_PERMISSION,
         .permission = "sys:cache:a",
         .body_kind = BODY_JSON,
@@ -56,14 +57,15 @@ static const struct route rows[] = {
         .operation = "updateSettings",
         .tag = "Service",
         .summary = "Change the system settings document",
-        .description = "A member of logging that is not sent keeps its value. Every worker follows on its next request. The "
-                       "reply's ETag is the new version.",
+        .description =
+            "A member of logging that is not sent keeps its value. Every worker follows on its next request. The "
+            "reply's ETag is the new version.",
         .access = ACCESS_PERMISSION,
         .permission = "sys:settings:a",
         .headers = &settings_condition_schema,
         .body_kind = BODY_JSON,
         .body = &settings_change_schema,
-        .judge = settings_judge,
+        .validate = settings_validate,
         .reply_kind = REPLY_SUCCESS,
         .reply = &system_success_schema,
         .errors = ERRORS(ERROR_SETTINGS_STALE),
@@ -102,13 +104,16 @@ static const struct route rows[] = {
         .operation = "ready",
         .tag = "Service",
         .summary = "Whether everything that requests need is there",
-        .description = "Looks at database, migrations, storage, identityProvider and outbox. 500 names the first part that is "
-                       "down in body.part and the state of each (ok, down, unknown) in body; validation lists those that are down.",
+        .description =
+            "Looks at database, migrations, storage, identityProvider and outbox. 500 names the first part that is "
+            "down in body.part and the state of each (ok, down, unknown) in body; validation lists those that are "
+            "down.",
         .access = ACCESS_PUBLIC,
         .offline = OFFLINE_ONLY,
         .reply_kind = REPLY_OBJECT,
         .reply = &system_health_schema,
-        .errors = ERRORS(ERROR_DATABASE_UNAVAILABLE, ERROR_STORAGE_UNAVAILABLE, ERROR_STORAGE_FULL, ERROR_IDENTITY_UNAVAILABLE),
+        .errors = ERRORS(ERROR_DATABASE_UNAVAILABLE, ERROR_STORAGE_UNAVAILABLE, ERROR_STORAGE_FULL,
+                         ERROR_IDENTITY_UNAVAILABLE),
         .handler = system_ready,
     },
     {
@@ -117,8 +122,9 @@ static const struct route rows[] = {
         .operation = "metrics",
         .tag = "Service",
         .summary = "What the workers of this host have counted",
-        .description = "Prometheus' text exposition format 0.0.4. 404 unless the client's address is one of those configured; "
-                       "by default the host's own.",
+        .description =
+            "Prometheus' text exposition format 0.0.4. 404 unless the client's address is one of those configured; "
+            "by default the host's own.",
         .access = ACCESS_PUBLIC,
         .offline = OFFLINE_ALSO,
         .reply_kind = REPLY_TEXT,

@@ -18,7 +18,7 @@ struct error *ctl_become_workers(struct run *run)
 {
     struct configuration *configuration;
     uid_t owner = 0;
-    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    TRY(startup_load(run->arena, run->config, NULL, &configuration));
     if (geteuid() != 0 || !folder_owner(configuration->cache.file, &owner) || owner == 0)
         return NULL;
     const struct passwd *entry = getpwuid(owner);

@@ -22,7 +22,7 @@ gatehousectl_SOURCES = \
 	src/ctl/command/rotate_secret.c \
 	src/ctl/command/scrub.c \
 	src/ctl/command/settings.c \
-	src/ctl/command/transfer.c \
+	src/ctl/command/identity_transfer.c \
 	src/ctl/command/unlock.c \
 	src/ctl/command/user.c \
 	src/ctl/ctl_int.h \

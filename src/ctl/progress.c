@@ -77,14 +77,14 @@ void ctl_progress_end(struct progress *progress)
 struct error *ctl_open(struct run *run, struct service *service_out)
 {
     struct configuration *configuration;
-    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    TRY(startup_load(run->arena, run->config, NULL, &configuration));
     return service_open(run->arena, configuration, service_out);
 }
 
 struct error *ctl_open_administrator(struct run *run, struct service *service_out)
 {
     struct configuration *configuration;
-    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    TRY(startup_load(run->arena, run->config, NULL, &configuration));
     TRY(service_open_administrator(run->arena, configuration, service_out));
     struct error *error = database_ping(service_out->database, run->arena);
     if (error == NULL)

@@ -121,11 +121,11 @@ int main(int argc, char **argv)
     (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 #endif
 
-    struct error *error = setup_load(arena, config_option(argc, argv), "gatehouse", &configuration);
+    struct error *error = startup_load(arena, config_option(argc, argv), "gatehouse", &configuration);
     if (error == NULL)
         error = service_open(arena, configuration, &service);
     if (error != NULL) {
-        setup_report(error);
+        startup_report(error);
         /* The supervisor starts another at once: a fault that stays must not keep the machine busy. */
         (void)sleep(1);
         return EXIT_FAILURE;

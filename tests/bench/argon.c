@@ -84,9 +84,9 @@ int main(int argc, char **argv)
     }
     struct arena *arena = arena_new();
     struct configuration *configuration;
-    struct error *error = setup_load(arena, argv[1], NULL, &configuration);
+    struct error *error = startup_load(arena, argv[1], NULL, &configuration);
     if (error != NULL) {
-        setup_report(error);
+        startup_report(error);
         return EXIT_FAILURE;
     }
     char hash[crypto_pwhash_argon2id_STRBYTES];

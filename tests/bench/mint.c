@@ -75,7 +75,7 @@ int main(int argc, char **argv)
         read_id(user, &logins[login_count].user);
         read_id(session, &logins[login_count++].session);
     }
-    struct error *error = setup_load(arena, argv[1], NULL, &configuration);
+    struct error *error = startup_load(arena, argv[1], NULL, &configuration);
     if (error == NULL)
         error = service_open(arena, configuration, &service);
     size_t count = (size_t)strtoul(argv[2], NULL, 10);
@@ -87,6 +87,6 @@ int main(int argc, char **argv)
     if (error == NULL && login_count > 0)
         return 0;
     if (error != NULL)
-        setup_report(error);
+        startup_report(error);
     return 1;
 }

@@ -88,6 +88,10 @@ struct error *user_insert(struct database *database, struct arena *arena, const 
 struct error *user_roles_set(struct database *database, struct arena *arena, struct id organisation,
                              struct id id, const struct text_list *roles);
 
+/* Gives the row another account at an identity provider, the one called `subject` there, and another status. */
+struct error *user_move(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                        const char *subject, enum user_status status);
+
 /*
  * First login done: awaiting-first-login -> active, e-mail verified, and the phone number where there is one.
  * *changed_out (may be NULL) is false when the user was not awaiting it; asking twice is harmless.

@@ -20,10 +20,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LINK_PATH "/system/links/"
-#define LINK_SECONDS_MIN 60
-#define LINK_SECONDS_MAX 604800
-#define LINK_TOKEN_CHARACTERS 116
+#define SIGNED_LINK_PATH "/system/links/"
+#define SIGNED_LINK_SECONDS_MIN 60
+#define SIGNED_LINK_SECONDS_MAX 604800
+#define SIGNED_LINK_TOKEN_CHARACTERS 116
 
 struct arena;
 struct caller;
@@ -35,18 +35,18 @@ struct service;
  * A link to an active file, good for `seconds`: its address and the time it ends, both in the arena. Audited. The first
  * one ever makes a key. FILE_ARCHIVED.
  */
-struct error *link_make(struct service *service, struct arena *arena, const struct caller *caller,
-                        const struct file_record *record, int64_t seconds, const char **url_out,
-                        const char **ends_at_out);
+struct error *signed_link_make(struct service *service, struct arena *arena, const struct caller *caller,
+                               const struct file_record *record, int64_t seconds, const char **url_out,
+                               const char **ends_at_out);
 
 /* The file that a link's token opens now; follows changes (service/runtime/change_follower.h) on the way. LINK_INVALID, whatever the reason; the detail for the log has it. */
-struct error *link_open(struct service *service, struct arena *arena, const char *token,
-                        struct file_record **record_out);
+struct error *signed_link_open(struct service *service, struct arena *arena, const char *token,
+                               struct file_record **record_out);
 
 /* Whether the newest key opens with the service's secret, if there is one. INTERNAL where it does not. */
-struct error *link_keys_open(struct service *service, struct arena *arena);
+struct error *signed_link_keys_open(struct service *service, struct arena *arena);
 
 /* Makes a new key and deletes the others: every link made so far ends. For `gatehousectl rotate-keys`. */
-struct error *link_keys_rotate(struct service *service, struct arena *arena);
+struct error *signed_link_keys_rotate(struct service *service, struct arena *arena);
 
 #endif

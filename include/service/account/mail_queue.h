@@ -20,21 +20,21 @@ struct error;
 struct service;
 
 /* The outbox kind of mails. */
-#define POST_KIND "mail"
+#define MAIL_QUEUE_KIND "mail"
 
 /*
  * Queues the mail `template` for `user` at the address `to`; part of a transaction. `values` fill the template. One with a
  * value `code` or `temporaryPassword` is sent before all that bring neither.
  */
-struct error *post_queue(struct service *service, struct arena *arena, const char *template, struct id user,
-                         const char *to, const struct mail_template_value *values, size_t count);
+struct error *mail_queue_add(struct service *service, struct arena *arena, const char *template, struct id user,
+                             const char *to, const struct mail_template_value *values, size_t count);
 
 /*
  * Sends one claimed item and reports it to the outbox: done, to be tried again, or dead. Errors are those of the
  * database only. *sent_out: the mail server has taken it, so whoever gets an error as well makes the report again
  * (outbox_finish()), lest it be sent twice.
  */
-struct error *post_send(struct service *service, struct arena *arena, const struct mail_transport *transport,
-                        const struct outbox_item *item, bool *sent_out);
+struct error *mail_queue_send(struct service *service, struct arena *arena, const struct mail_transport *transport,
+                              const struct outbox_item *item, bool *sent_out);
 
 #endif

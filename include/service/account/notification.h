@@ -15,20 +15,21 @@ struct service;
 struct user;
 
 /* The purpose under which mails with temporary passwords are counted (domain/account/one_time_code.h). */
-#define NOTICE_FIRST_LOGIN "first-login"
+#define NOTIFICATION_FIRST_LOGIN "first-login"
 
 /* The owner's temporary password and the link {web_url}/first-login?id=. */
-struct error *notice_first_login(struct service *service, struct arena *arena, const struct user *user,
-                                 const char *organisation, struct secret temporary_password);
+struct error *notification_first_login(struct service *service, struct arena *arena, const struct user *user,
+                                       const char *organisation, struct secret temporary_password);
 
 /* The member's code and the link {web_url}/confirm?id=. */
-struct error *notice_confirm(struct service *service, struct arena *arena, const struct user *user,
-                             const char *organisation, struct secret code);
+struct error *notification_confirm(struct service *service, struct arena *arena, const struct user *user,
+                                   const char *organisation, struct secret code);
 
 /* The reset code and the link {web_url}/reset?id=. */
-struct error *notice_reset(struct service *service, struct arena *arena, const struct user *user, struct secret code);
+struct error *notification_reset(struct service *service, struct arena *arena, const struct user *user,
+                                 struct secret code);
 
 /* That the password was changed, so that its owner hears of a change somebody else made. */
-struct error *notice_password_changed(struct service *service, struct arena *arena, const struct user *user);
+struct error *notification_password_changed(struct service *service, struct arena *arena, const struct user *user);
 
 #endif

@@ -15,21 +15,21 @@ struct outbox_item;
 struct service;
 
 /* The outbox kind of these jobs. */
-#define SYNC_KIND "sync"
+#define PROVIDER_SYNC_KIND "sync"
 
 /* How long a job waits for whoever queued it and sends the row itself. */
-#define SYNC_PATIENCE_SECONDS 2
+#define PROVIDER_SYNC_PATIENCE_SECONDS 2
 
 /* Queues a job for the user, due after `delay_seconds`; part of the transaction that changed the row. */
-struct error *sync_queue(struct service *service, struct arena *arena, struct id user, unsigned delay_seconds);
+struct error *provider_sync_queue(struct service *service, struct arena *arena, struct id user, unsigned delay_seconds);
 
 /* Does a claimed job and reports it to the outbox. */
-struct error *sync_run(struct service *service, struct arena *arena, const struct outbox_item *item);
+struct error *provider_sync_run(struct service *service, struct arena *arena, const struct outbox_item *item);
 
 /*
  * Sends one user's row now, and reads it again afterwards: until what was sent is what the row says. So of several that
  * send at once, whoever finishes last has sent the current row. The provider's failures are the error.
  */
-struct error *sync_user(struct service *service, struct arena *arena, struct id user);
+struct error *provider_sync_user(struct service *service, struct arena *arena, struct id user);
 
 #endif

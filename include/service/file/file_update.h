@@ -18,23 +18,23 @@ struct service;
 struct text_list;
 
 /* NULL keeps either. */
-struct filing_patch {
+struct file_patch {
     const char *name; /* cleaned */
     const struct text_list *tags;
 };
 
-struct error *filing_archive(struct service *service, struct arena *arena, const struct caller *caller,
-                             const struct file_record *record, struct file_record **changed_out);
+struct error *file_update_archive(struct service *service, struct arena *arena, const struct caller *caller,
+                                  const struct file_record *record, struct file_record **changed_out);
 
-struct error *filing_restore(struct service *service, struct arena *arena, const struct caller *caller,
-                             const struct file_record *record, struct file_record **changed_out);
+struct error *file_update_restore(struct service *service, struct arena *arena, const struct caller *caller,
+                                  const struct file_record *record, struct file_record **changed_out);
 
 /* REQUEST_INVALID (path name, code mismatch) also when the new name's ending stands for another kind of file. */
-struct error *filing_update(struct service *service, struct arena *arena, const struct caller *caller,
-                            const struct file_record *record, const struct filing_patch *patch,
-                            struct file_record **changed_out);
+struct error *file_update_attributes(struct service *service, struct arena *arena, const struct caller *caller,
+                                     const struct file_record *record, const struct file_patch *patch,
+                                     struct file_record **changed_out);
 
 /* The answer to an id that is no file's, or another organisation's. */
-struct error *filing_unknown(struct arena *arena);
+struct error *file_update_unknown(struct arena *arena);
 
 #endif

@@ -32,7 +32,7 @@ extern const struct schema upload_form_schema;
  * The name that a file gets from what a client sent: cleaned of paths and control characters, in the arena of
  * `validation`. NULL and an entry at `path` (`format`, `length`) when it will not do.
  */
-const char *upload_judge_name(struct validation *validation, const char *path, const char *raw);
+const char *upload_validate_name(struct validation *validation, const char *path, const char *raw);
 
 /*
  * Judges an upload before its body is received. `announced` is the length of the body, -1 when the client has not said it.

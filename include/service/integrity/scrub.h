@@ -93,6 +93,6 @@ const struct scrub_position *scrub_position(const struct scrub *scrub);
 struct error *scrub_health(struct service *service, struct arena *arena, bool *good_out);
 
 /* Sets the metrics of findings and age. */
-struct error *scrub_watch(struct service *service, struct arena *arena);
+struct error *scrub_set_metrics(struct service *service, struct arena *arena);
 
 #endif

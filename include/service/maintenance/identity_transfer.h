@@ -16,9 +16,9 @@ struct error;
 struct service;
 
 /* Writes the export to `output`; *count_out is how many users it holds. */
-struct error *transfer_export(struct service *service, struct arena *arena, FILE *output, size_t *count_out);
+struct error *identity_transfer_export(struct service *service, struct arena *arena, FILE *output, size_t *count_out);
 
-struct transfer {
+struct identity_transfer {
     bool dry_run;
     unsigned per_second; /* accounts made in a second, at most */
     /* Told of each user: "moved", "left" (was moved before) or "failed". */
@@ -30,6 +30,7 @@ struct transfer {
  * Moves the users of an export. The whole of it is read first: REQUEST_INVALID names every line and member that is wrong, and
  * then nothing is moved. Done again it goes on where it ended. What fails for one user does not keep the others.
  */
-struct error *transfer_import(struct service *service, struct arena *arena, FILE *input, const struct transfer *transfer);
+struct error *identity_transfer_import(struct service *service, struct arena *arena, FILE *input,
+                                       const struct identity_transfer *transfer);
 
 #endif

@@ -4,7 +4,7 @@
  *
  * A process keeps parsed keys, verified tokens and secrets between requests. Each request learns the version of the last
  * change before it uses any of that: one with a token from the one statement that loads its caller, a public one from
- * live_check(); it then follows the log up to that version. So once the transaction of a change has been committed, no
+ * change_follower_catch_up(); it then follows the log up to that version. So once the transaction of a change has been committed, no
  * request that begins afterwards, on any worker of any host, is answered from what was kept before. The token itself is
  * judged before its caller can be loaded, hence judged again where following changed the keys (service/access/caller.c).
  */
@@ -24,7 +24,7 @@ struct service;
  * read anew. The host's cache file is brought to the version with it, by whoever of the host comes first. An error leaves the process where it was, so that the next request tries again; this one
  * must fail, since what it would use may be stale.
  */
-struct error *live_follow(struct service *service, struct arena *arena, int64_t version);
+struct error *change_follower_follow(struct service *service, struct arena *arena, int64_t version);
 
 /*
  * Follows the newest version that any process of this host has followed, without a question to the database where that is
@@ -33,15 +33,15 @@ struct error *live_follow(struct service *service, struct arena *arena, int64_t 
  * the most. Without `again` nothing is tried after a failure until some other request has had an answer: for those that tell
  * whether the worker lives, which one wait must not turn into a row of them.
  */
-void live_glance(struct service *service, struct arena *arena, bool again);
+void change_follower_follow_host(struct service *service, struct arena *arena, bool again);
 
 /*
- * As live_check(), for requests that are answered all the same when the database cannot be asked: with the bound and the pause
- * of live_glance().
+ * As change_follower_catch_up(), for requests that are answered all the same when the database cannot be asked: with the bound and the pause
+ * of change_follower_follow_host().
  */
-void live_try(struct service *service, struct arena *arena);
+void change_follower_try_catch_up(struct service *service, struct arena *arena);
 
 /* Asks for the newest version, in one round trip, and follows it. */
-struct error *live_check(struct service *service, struct arena *arena);
+struct error *change_follower_catch_up(struct service *service, struct arena *arena);
 
 #endif

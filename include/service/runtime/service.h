@@ -25,10 +25,11 @@ struct sniffer;
 struct token_memo;
 
 /* How far this process has followed the change log (service/runtime/change_follower.h). */
-struct live {
+struct followed_changes {
     bool known;       /* whether `version` says anything */
     int64_t version;  /* of the last change that was followed */
-    int64_t retry_at; /* clock_monotonic() before which live_glance() does not try again what failed; 0: nothing did */
+    int64_t
+        retry_at; /* clock_monotonic() before which change_follower_follow_host() does not try again what failed; 0: nothing did */
     unsigned keys;    /* how often the provider's keys were dropped since the start */
     unsigned secrets; /* how often the secrets were to be read again since the start */
 };
@@ -57,7 +58,7 @@ struct service {
     const struct password_policy *passwords;
     struct token_memo *memo;
     unsigned migrations; /* how many there were at the start, 0 where they could not be looked at */
-    struct live live;
+    struct followed_changes changes;
     struct link_key_cache *link_keys;
     struct settings_applied settings;
 };

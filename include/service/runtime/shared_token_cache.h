@@ -16,6 +16,6 @@ struct cache;
 struct token_level;
 
 /* Lives in `arena`. */
-const struct token_level *token_share_new(struct arena *arena, struct cache *cache);
+const struct token_level *shared_token_cache_new(struct arena *arena, struct cache *cache);
 
 #endif

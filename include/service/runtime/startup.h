@@ -13,10 +13,10 @@ struct error;
  * `program` is the name for syslog; NULL: an operator's command, which must not make log files under its own user: it
  * tells warnings and worse on stderr.
  */
-struct error *setup_load(struct arena *arena, const char *option, const char *program,
-                         struct configuration **configuration_out);
+struct error *startup_load(struct arena *arena, const char *option, const char *program,
+                           struct configuration **configuration_out);
 
 /* Logs a failure at start: its message, its entries, its detail. */
-void setup_report(const struct error *error);
+void startup_report(const struct error *error);
 
 #endif

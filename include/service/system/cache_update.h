@@ -21,7 +21,7 @@ struct caller;
 struct error;
 struct service;
 
-struct eviction {
+struct cache_update {
     struct text_list keys;
     struct text_list prefixes;
     bool flush;
@@ -32,7 +32,7 @@ struct eviction {
  * Evicts; idempotent. *count_out is how many entries of this host's file went. Audited as cache.update. `caller` may be
  * empty (an operator).
  */
-struct error *evict(struct service *service, struct arena *arena, const struct caller *caller,
-                    const struct eviction *eviction, size_t *count_out);
+struct error *cache_update_run(struct service *service, struct arena *arena, const struct caller *caller,
+                               const struct cache_update *update, size_t *count_out);
 
 #endif

@@ -21,7 +21,7 @@ struct error;
 struct service;
 
 /* What is asked for. */
-struct adjustment {
+struct settings_update {
     const char *level;    /* NULL: keeps its value; else a good one */
     const char *filter;   /* likewise */
     int64_t rollback;     /* not 0: the whole document of that version, and the two above are not looked at */
@@ -29,24 +29,24 @@ struct adjustment {
 };
 
 /* What holds: version 0, with the configuration's level and no filter, until somebody sets something. */
-struct error *adjust_current(struct service *service, struct arena *arena, struct settings_row *row_out);
+struct error *settings_update_current(struct service *service, struct arena *arena, struct settings_row *row_out);
 
 /* The version's entity tag. */
-const char *adjust_etag(struct arena *arena, int64_t version);
+const char *settings_update_etag(struct arena *arena, int64_t version);
 
 /*
  * Writes the next version and applies it to this process; *row_out is what was written (without `at`).
  * SETTINGS_STALE where the condition does not hold; REQUEST_INVALID, path `version`, when there is no such version to go
  * back to or it is damaged.
  */
-struct error *adjust_settings(struct service *service, struct arena *arena, const struct caller *caller,
-                              const struct adjustment *adjustment, struct settings_row *row_out);
+struct error *settings_update_write(struct service *service, struct arena *arena, const struct caller *caller,
+                                    const struct settings_update *update, struct settings_row *row_out);
 
 /*
  * For the job runner: looks whether the rows are still in the state that the last change to them announced, and appends
  * to the change log when somebody has changed them past it, at the database's prompt, so that every process follows.
  * (Not whether they are as this process has read them: others may have read them a moment earlier.)
  */
-struct error *adjust_notice(struct service *service, struct arena *arena);
+struct error *settings_update_announce(struct service *service, struct arena *arena);
 
 #endif

@@ -51,4 +51,11 @@ struct error *dump_tables(struct database *database, struct arena *arena, const 
 /* Drops a table of that name. */
 struct error *dump_drop(struct database *database, struct arena *arena, const char *name);
 
+/* Makes an empty table of that name, a mark for whoever looks at the database. `comment` must hold no quotes or backslashes. */
+struct error *dump_mark(struct database *database, struct arena *arena, const char *name, const char *comment);
+
+/* The comment of the table of that name; *comment_out is NULL when there is no such table. */
+struct error *dump_find_mark(struct database *database, struct arena *arena, const char *name,
+                             const char **comment_out);
+
 #endif

@@ -82,8 +82,10 @@ static void add_parameters(struct writer *writer, const struct route *route)
     add(writer, "\"parameters\":[");
     if (strchr(route->path, '{') != NULL) {
         static const struct schema_field id = {.name = "id", .type = SCHEMA_ID};
-        static const struct schema_field token = {
-            .name = "token", .type = SCHEMA_TEXT, .minimum = LINK_TOKEN_CHARACTERS, .maximum = LINK_TOKEN_CHARACTERS};
+        static const struct schema_field token = {.name = "token",
+                                                  .type = SCHEMA_TEXT,
+                                                  .minimum = SIGNED_LINK_TOKEN_CHARACTERS,
+                                                  .maximum = SIGNED_LINK_TOKEN_CHARACTERS};
         const struct schema_field *field = route->names_link ? &token : &id;
         buffer_add_format(&writer->text, "{\"name\":\"%s\",\"in\":\"path\",\"required\":true,\"schema\":", field->name);
         schema_describe_field(&writer->text, field, true);
@@ -103,7 +105,7 @@ static bool may_lack_body(const struct route *route)
     for (size_t i = 0; i < route->body->count; i++)
         if ((route->body->fields[i].flags & SCHEMA_REQUIRED) != 0)
             return false;
-    return route->body_kind == BODY_JSON && route->judge == NULL;
+    return route->body_kind == BODY_JSON && route->validate == NULL;
 }
 
 static void add_body(struct writer *writer, const struct route *route)
@@ -337,7 +339,7 @@ static void add_paths(struct writer *writer, const struct route_table *table)
 
 static void add_components(struct writer *writer, const struct route_table *table)
 {
-    collect(writer, &failure_schema, false);
+    collect(writer, &error_reply_schema, false);
     for (size_t i = 0; i < table->count; i++) {
         collect(writer, table->rows[i].body, true);
         collect(writer, table->rows[i].reply, false);

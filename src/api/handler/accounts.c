@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Endpoints of accounts: what they take, what they answer, and the hand-over to service/account/sign_in.h. */
+/* Endpoints of accounts: what they take, what they answer, and the hand-over to service/account. */
 #include <stddef.h>
 
+#include "api/handler/views_int.h"
+#include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/limits.h"
 #include "domain/permission/principal.h"
-#include "api/handlers_int.h"
 #include "http/schema.h"
 #include "service/account/sign_in.h"
+#include "service/account/sign_up.h"
 #include "service/runtime/service.h"
-#include "api/handler/views_int.h"
 
 /* ---- signup -------------------------------------------------------------------------------------- */
 
@@ -68,7 +69,7 @@ const struct schema accounts_signup_reply_schema = {
 struct error *accounts_signup(struct call *call)
 {
     const struct signup_body *body = call->body;
-    struct account_customer customer = {
+    struct sign_up_customer customer = {
         .organisation_name = body->organisation->name,
         .email = body->email,
         .first_name = body->first_name,
@@ -78,7 +79,7 @@ struct error *accounts_signup(struct call *call)
     };
     struct organisation organisation;
     struct user user;
-    TRY(account_create_customer(call->service, call->arena, &call->caller, &customer, &organisation, &user));
+    TRY(sign_up_customer(call->service, call->arena, &call->caller, &customer, &organisation, &user));
     struct signup_reply *reply = arena_alloc(call->arena, sizeof *reply);
     *reply = (struct signup_reply){organisation_view(call->arena, &organisation), user_view(call->arena, &user)};
     call->result = reply;
@@ -123,16 +124,30 @@ static struct tokens_view *tokens_view(struct arena *arena, const struct provide
 /* ---- login --------------------------------------------------------------------------------------- */
 
 static const struct schema_field login_fields[] = {
-    {.name = "username", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_EMAIL_BYTES,
-     .offset = offsetof(struct account_login, username), .description = "The e-mail address in any spelling, or the user id."},
-    {.name = "password", .type = SCHEMA_SECRET, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
-     .offset = offsetof(struct account_login, password), .description = "The current or the temporary password."},
-    {.name = "newPassword", .type = SCHEMA_SECRET, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
-     .offset = offsetof(struct account_login, new_password), .description = "With a temporary password: the one to set."},
+    {.name = "username",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_EMAIL_BYTES,
+     .offset = offsetof(struct sign_in_request, username),
+     .description = "The e-mail address in any spelling, or the user id."},
+    {.name = "password",
+     .type = SCHEMA_SECRET,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
+     .offset = offsetof(struct sign_in_request, password),
+     .description = "The current or the temporary password."},
+    {.name = "newPassword",
+     .type = SCHEMA_SECRET,
+     .minimum = 1,
+     .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
+     .offset = offsetof(struct sign_in_request, new_password),
+     .description = "With a temporary password: the one to set."},
 };
 
 const struct schema accounts_login_schema = {
-    .name = "LoginRequest", SCHEMA_FIELDS(login_fields), .size = sizeof(struct account_login)};
+    .name = "LoginRequest", SCHEMA_FIELDS(login_fields), .size = sizeof(struct sign_in_request)};
 
 struct login_reply {
     const struct tokens_view *tokens;
@@ -151,7 +166,7 @@ struct error *accounts_login(struct call *call)
 {
     struct provider_tokens tokens;
     struct user *user;
-    TRY(account_login(call->service, call->arena, &call->caller, call->body, &tokens, &user));
+    TRY(sign_in_with_password(call->service, call->arena, &call->caller, call->body, &tokens, &user));
     struct login_reply *reply = arena_alloc(call->arena, sizeof *reply);
     *reply = (struct login_reply){tokens_view(call->arena, &tokens), user_view(call->arena, user)};
     call->result = reply;
@@ -187,7 +202,7 @@ struct error *accounts_refresh(struct call *call)
 {
     const struct refresh_body *body = call->body;
     struct provider_tokens tokens;
-    TRY(account_refresh(call->service, call->arena, &call->caller, body->refresh_token, &tokens));
+    TRY(sign_in_refresh(call->service, call->arena, &call->caller, body->refresh_token, &tokens));
     struct refresh_reply *reply = arena_alloc(call->arena, sizeof *reply);
     reply->tokens = tokens_view(call->arena, &tokens);
     call->result = reply;
@@ -211,7 +226,7 @@ const struct schema accounts_logout_schema = {
 struct error *accounts_logout(struct call *call)
 {
     const struct logout_body *body = call->body;
-    TRY(account_logout(call->service, call->arena, &call->caller, body->everywhere));
+    TRY(sign_in_log_out(call->service, call->arena, &call->caller, body->everywhere));
     call->success = body->everywhere ? "You are signed out everywhere." : "You are signed out.";
     return NULL;
 }

@@ -11,7 +11,7 @@
 #include "http/schema.h"
 #include "service/runtime/service.h"
 
-struct trail_query {
+struct audit_query {
     struct id organisation_id;
     struct id user_id;
     const char *action;
@@ -22,23 +22,37 @@ struct trail_query {
 };
 
 static const struct schema_field query_fields[] = {
-    {.name = "organisationId", .type = SCHEMA_ID, .offset = offsetof(struct trail_query, organisation_id)},
-    {.name = "userId", .type = SCHEMA_ID, .offset = offsetof(struct trail_query, user_id), .description = "Who acted."},
-    {.name = "action", .type = SCHEMA_CHOICE, .choices = TRAIL_ACTIONS, .offset = offsetof(struct trail_query, action)},
-    {.name = "since", .type = SCHEMA_TEXT, .minimum = 20, .maximum = 35, .offset = offsetof(struct trail_query, since),
+    {.name = "organisationId", .type = SCHEMA_ID, .offset = offsetof(struct audit_query, organisation_id)},
+    {.name = "userId", .type = SCHEMA_ID, .offset = offsetof(struct audit_query, user_id), .description = "Who acted."},
+    {.name = "action", .type = SCHEMA_CHOICE, .choices = AUDIT_ACTIONS, .offset = offsetof(struct audit_query, action)},
+    {.name = "since",
+     .type = SCHEMA_TEXT,
+     .minimum = 20,
+     .maximum = 35,
+     .offset = offsetof(struct audit_query, since),
      .description = "RFC 3339, included."},
-    {.name = "until", .type = SCHEMA_TEXT, .minimum = 20, .maximum = 35, .offset = offsetof(struct trail_query, until),
+    {.name = "until",
+     .type = SCHEMA_TEXT,
+     .minimum = 20,
+     .maximum = 35,
+     .offset = offsetof(struct audit_query, until),
      .description = "RFC 3339, excluded."},
-    {.name = "limit", .type = SCHEMA_INTEGER, .minimum = 1, .maximum = LIMIT_PAGE_MAX, .fallback = "25",
-     .offset = offsetof(struct trail_query, limit)},
-    {.name = "cursor", .type = SCHEMA_ID, .offset = offsetof(struct trail_query, cursor),
+    {.name = "limit",
+     .type = SCHEMA_INTEGER,
+     .minimum = 1,
+     .maximum = LIMIT_PAGE_MAX,
+     .fallback = "25",
+     .offset = offsetof(struct audit_query, limit)},
+    {.name = "cursor",
+     .type = SCHEMA_ID,
+     .offset = offsetof(struct audit_query, cursor),
      .description = "nextCursor of the page before."},
 };
 
-const struct schema trail_query_schema = {
-    .name = "AuditQuery", SCHEMA_FIELDS(query_fields), .size = sizeof(struct trail_query)};
+const struct schema audits_query_schema = {
+    .name = "AuditQuery", SCHEMA_FIELDS(query_fields), .size = sizeof(struct audit_query)};
 
-struct trail_item {
+struct audit_item {
     struct id id;
     const char *at;
     const char *action;
@@ -53,33 +67,55 @@ struct trail_item {
 };
 
 static const struct schema_field item_fields[] = {
-    {.name = "id", .type = SCHEMA_ID, .offset = offsetof(struct trail_item, id)},
-    {.name = "at", .type = SCHEMA_TIME, .offset = offsetof(struct trail_item, at)},
-    {.name = "action", .type = SCHEMA_TEXT, .offset = offsetof(struct trail_item, action)},
-    {.name = "organisationId", .type = SCHEMA_ID, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct trail_item, organisation_id)},
-    {.name = "userId", .type = SCHEMA_ID, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct trail_item, user_id)},
-    {.name = "targetType", .type = SCHEMA_TEXT, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct trail_item, target_type)},
-    {.name = "targetId", .type = SCHEMA_TEXT, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct trail_item, target_id)},
-    {.name = "clientAddress", .type = SCHEMA_TEXT, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct trail_item, client_address)},
-    {.name = "requestId", .type = SCHEMA_TEXT, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct trail_item, request_id)},
-    {.name = "outcome", .type = SCHEMA_CHOICE, .choices = "success|failure", .offset = offsetof(struct trail_item, outcome)},
-    {.name = "details", .type = SCHEMA_RAW, .offset = offsetof(struct trail_item, details)},
+    {.name = "id", .type = SCHEMA_ID, .offset = offsetof(struct audit_item, id)},
+    {.name = "at", .type = SCHEMA_TIME, .offset = offsetof(struct audit_item, at)},
+    {.name = "action", .type = SCHEMA_TEXT, .offset = offsetof(struct audit_item, action)},
+    {.name = "organisationId",
+     .type = SCHEMA_ID,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct audit_item, organisation_id)},
+    {.name = "userId", .type = SCHEMA_ID, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct audit_item, user_id)},
+    {.name = "targetType",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct audit_item, target_type)},
+    {.name = "targetId",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct audit_item, target_id)},
+    {.name = "clientAddress",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct audit_item, client_address)},
+    {.name = "requestId",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct audit_item, request_id)},
+    {.name = "outcome",
+     .type = SCHEMA_CHOICE,
+     .choices = "success|failure",
+     .offset = offsetof(struct audit_item, outcome)},
+    {.name = "details", .type = SCHEMA_RAW, .offset = offsetof(struct audit_item, details)},
 };
 
-static const struct schema item_schema = {.name = "AuditItem", SCHEMA_FIELDS(item_fields), .size = sizeof(struct trail_item)};
+static const struct schema item_schema = {
+    .name = "AuditItem", SCHEMA_FIELDS(item_fields), .size = sizeof(struct audit_item)};
 
-struct trail_reply {
+struct audit_reply {
     struct schema_list items;
     struct id next_cursor;
 };
 
 static const struct schema_field reply_fields[] = {
-    {.name = "items", .type = SCHEMA_OBJECTS, .schema = &item_schema, .offset = offsetof(struct trail_reply, items)},
-    {.name = "nextCursor", .type = SCHEMA_ID, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct trail_reply, next_cursor)},
+    {.name = "items", .type = SCHEMA_OBJECTS, .schema = &item_schema, .offset = offsetof(struct audit_reply, items)},
+    {.name = "nextCursor",
+     .type = SCHEMA_ID,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct audit_reply, next_cursor)},
 };
 
-const struct schema trail_reply_schema = {
-    .name = "AuditPage", SCHEMA_FIELDS(reply_fields), .size = sizeof(struct trail_reply)};
+const struct schema audits_reply_schema = {
+    .name = "AuditPage", SCHEMA_FIELDS(reply_fields), .size = sizeof(struct audit_reply)};
 
 static void read_time(struct validation *validation, const char *path, const char *text, int64_t *milliseconds_out)
 {
@@ -87,11 +123,11 @@ static void read_time(struct validation *validation, const char *path, const cha
         validation_add(validation, "format", "must be a time such as 2026-11-21T08:52:00Z", "%s", path);
 }
 
-static struct trail_item *make_item(struct arena *arena, const struct audit_record *record)
+static struct audit_item *make_item(struct arena *arena, const struct audit_record *record)
 {
     const struct audit_entry *entry = &record->entry;
-    struct trail_item *item = arena_alloc(arena, sizeof *item);
-    *item = (struct trail_item){
+    struct audit_item *item = arena_alloc(arena, sizeof *item);
+    *item = (struct audit_item){
         .id = record->id,
         .at = record->at,
         .action = entry->action,
@@ -107,9 +143,9 @@ static struct trail_item *make_item(struct arena *arena, const struct audit_reco
     return item;
 }
 
-struct error *trail_list(struct call *call)
+struct error *audits_list(struct call *call)
 {
-    const struct trail_query *query = call->query;
+    const struct audit_query *query = call->query;
     struct audit_page page;
     struct audit_filter filter = {
         .organisation_id = query->organisation_id,
@@ -129,7 +165,7 @@ struct error *trail_list(struct call *call)
     /* Naming another organisation crosses its boundary, which is an event there; not before its rows were read. */
     TRY(caller_organisation(call->service, call->arena, &call->caller, call->route->permission, query->organisation_id,
                             &filter.organisation_id));
-    struct trail_reply *reply = arena_alloc(call->arena, sizeof *reply);
+    struct audit_reply *reply = arena_alloc(call->arena, sizeof *reply);
     const void **items = arena_array(call->arena, page.count, sizeof *items);
     for (size_t i = 0; i < page.count; i++)
         items[i] = make_item(call->arena, &page.items[i]);

@@ -181,8 +181,13 @@ struct link_body {
 };
 
 static const struct schema_field link_fields[] = {
-    {.name = "expiresIn", .type = SCHEMA_INTEGER, .minimum = LINK_SECONDS_MIN, .maximum = LINK_SECONDS_MAX, .fallback = "3600",
-     .offset = offsetof(struct link_body, expires_in), .description = "Seconds."},
+    {.name = "expiresIn",
+     .type = SCHEMA_INTEGER,
+     .minimum = SIGNED_LINK_SECONDS_MIN,
+     .maximum = SIGNED_LINK_SECONDS_MAX,
+     .fallback = "3600",
+     .offset = offsetof(struct link_body, expires_in),
+     .description = "Seconds."},
 };
 
 const struct schema downloads_link_schema = {
@@ -208,7 +213,8 @@ struct error *downloads_make_link(struct call *call)
     struct file_record *record;
     struct link_view *view = arena_alloc(call->arena, sizeof *view);
     TRY(files_find(call, &record));
-    TRY(link_make(call->service, call->arena, &call->caller, record, body->expires_in, &view->url, &view->expires_at));
+    TRY(signed_link_make(call->service, call->arena, &call->caller, record, body->expires_in, &view->url,
+                         &view->expires_at));
     call->result = view;
     return NULL;
 }

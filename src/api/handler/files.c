@@ -121,7 +121,7 @@ struct error *files_find(struct call *call, struct file_record **record_out)
     if (principal_administers(call->caller.principal, call->route->permission))
         TRY(file_find_any(call->service->database, call->arena, call->id, record_out));
     if (*record_out == NULL)
-        return filing_unknown(call->arena);
+        return file_update_unknown(call->arena);
     return caller_audit_crossing(call->service, call->arena, &call->caller, (*record_out)->organisation_id, "file", call->id);
 }
 
@@ -164,7 +164,7 @@ struct error *files_archive(struct call *call)
 {
     struct file_record *record;
     TRY(files_find(call, &record));
-    TRY(filing_archive(call->service, call->arena, &call->caller, record, &record));
+    TRY(file_update_archive(call->service, call->arena, &call->caller, record, &record));
     call->result = record_view(call, record);
     return NULL;
 }
@@ -173,7 +173,7 @@ struct error *files_restore(struct call *call)
 {
     struct file_record *record;
     TRY(files_find(call, &record));
-    TRY(filing_restore(call->service, call->arena, &call->caller, record, &record));
+    TRY(file_update_restore(call->service, call->arena, &call->caller, record, &record));
     call->result = record_view(call, record);
     return NULL;
 }
@@ -184,23 +184,32 @@ struct patch_body {
 };
 
 static const struct schema_field patch_fields[] = {
-    {.name = "name", .type = SCHEMA_TEXT, .flags = SCHEMA_UNJUDGED, .maximum = LIMIT_FIELD_BYTES,
+    {.name = "name",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_UNJUDGED,
+     .maximum = LIMIT_FIELD_BYTES,
      .offset = offsetof(struct patch_body, name),
-     .description = "At most 255 bytes, cleaned of paths and control characters; its ending must not stand for another kind of file."},
-    {.name = "tags", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNIQUE, .maximum = LIMIT_TAGS, .item_maximum = LIMIT_TAG_CHARACTERS,
-     .offset = offsetof(struct patch_body, tags), .description = "All of them: [] leaves none."},
+     .description = "At most " LIMIT_TEXT(LIMIT_FILE_NAME_BYTES) " bytes, cleaned of paths and control characters; its "
+                                                                 "ending must not stand for another kind of file."},
+    {.name = "tags",
+     .type = SCHEMA_TEXTS,
+     .flags = SCHEMA_UNIQUE,
+     .maximum = LIMIT_TAGS,
+     .item_maximum = LIMIT_TAG_CHARACTERS,
+     .offset = offsetof(struct patch_body, tags),
+     .description = "All of them: [] leaves none."},
 };
 
 const struct schema files_patch_schema = {
     .name = "FilePatch", .description = "At least one member.", SCHEMA_FIELDS(patch_fields), .size = sizeof(struct patch_body)};
 
-struct error *files_judge_patch(struct call *call, struct validation *validation)
+struct error *files_validate_patch(struct call *call, struct validation *validation)
 {
     const struct patch_body *body = call->body;
     if (call->body_present == 0 && validation->error == NULL)
         validation_add(validation, "required", "there is nothing to change", "%s", "");
     if (body->name != NULL)
-        (void)upload_judge_name(validation, "name", body->name);
+        (void)upload_validate_name(validation, "name", body->name);
     return NULL;
 }
 
@@ -208,12 +217,12 @@ struct error *files_patch(struct call *call)
 {
     const struct patch_body *body = call->body;
     struct file_record *record;
-    struct filing_patch patch = {
+    struct file_patch patch = {
         .name = body->name == NULL ? NULL : clean_file_name(call->arena, body->name),
         .tags = schema_has(&files_patch_schema, call->body_present, "tags") ? &body->tags : NULL,
     };
     TRY(files_find(call, &record));
-    TRY(filing_update(call->service, call->arena, &call->caller, record, &patch, &record));
+    TRY(file_update_attributes(call->service, call->arena, &call->caller, record, &patch, &record));
     call->result = record_view(call, record);
     return NULL;
 }

@@ -2,19 +2,19 @@
 /* Endpoints of the people of an organisation: creating, confirming, listing, changing, and what they may do. */
 #include <stddef.h>
 
+#include "api/handler/views_int.h"
 #include "api/handlers_int.h"
 #include "api/route.h"
-#include "api/handler/views_int.h"
 #include "base/arena.h"
 #include "base/limits.h"
 #include "domain/permission/permission.h"
 #include "domain/permission/principal.h"
 #include "domain/permission/role.h"
 #include "http/schema.h"
-#include "service/account/sign_in.h"
 #include "service/access/grant.h"
 #include "service/account/member.h"
 #include "service/account/recovery.h"
+#include "service/account/sign_up.h"
 #include "service/runtime/service.h"
 
 #define PERMISSIONS_MAX 100
@@ -42,26 +42,46 @@ static struct error *reply_user(struct call *call, const struct user *user)
 /* ---- create -------------------------------------------------------------------------------------- */
 
 static const struct schema_field create_fields[] = {
-    {.name = "email", .type = SCHEMA_EMAIL, .flags = SCHEMA_REQUIRED, .offset = offsetof(struct account_member, email)},
-    {.name = "password", .type = SCHEMA_SECRET, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
-     .offset = offsetof(struct account_member, password)},
-    {.name = "firstName", .type = SCHEMA_NAME, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
-     .offset = offsetof(struct account_member, first_name)},
-    {.name = "lastName", .type = SCHEMA_NAME, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
-     .offset = offsetof(struct account_member, last_name)},
-    {.name = "phone", .type = SCHEMA_PHONE, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct account_member, phone)},
-    {.name = "roles", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNJUDGED, .maximum = LIMIT_USER_ROLES, .item_maximum = LIMIT_FIELD_BYTES,
-     .offset = offsetof(struct account_member, roles)},
-    {.name = "permissions", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNJUDGED, .maximum = PERMISSIONS_MAX,
-     .item_maximum = LIMIT_FIELD_BYTES, .offset = offsetof(struct account_member, permissions)},
+    {.name = "email", .type = SCHEMA_EMAIL, .flags = SCHEMA_REQUIRED, .offset = offsetof(struct sign_up_member, email)},
+    {.name = "password",
+     .type = SCHEMA_SECRET,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
+     .offset = offsetof(struct sign_up_member, password)},
+    {.name = "firstName",
+     .type = SCHEMA_NAME,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_NAME_CHARACTERS,
+     .offset = offsetof(struct sign_up_member, first_name)},
+    {.name = "lastName",
+     .type = SCHEMA_NAME,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_NAME_CHARACTERS,
+     .offset = offsetof(struct sign_up_member, last_name)},
+    {.name = "phone", .type = SCHEMA_PHONE, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct sign_up_member, phone)},
+    {.name = "roles",
+     .type = SCHEMA_TEXTS,
+     .flags = SCHEMA_UNJUDGED,
+     .maximum = LIMIT_USER_ROLES,
+     .item_maximum = LIMIT_FIELD_BYTES,
+     .offset = offsetof(struct sign_up_member, roles)},
+    {.name = "permissions",
+     .type = SCHEMA_TEXTS,
+     .flags = SCHEMA_UNJUDGED,
+     .maximum = PERMISSIONS_MAX,
+     .item_maximum = LIMIT_FIELD_BYTES,
+     .offset = offsetof(struct sign_up_member, permissions)},
 };
 
 const struct schema members_create_schema = {
-    .name = "NewUser", SCHEMA_FIELDS(create_fields), .size = sizeof(struct account_member)};
+    .name = "NewUser", SCHEMA_FIELDS(create_fields), .size = sizeof(struct sign_up_member)};
 
-struct error *members_judge_new(struct call *call, struct validation *validation)
+struct error *members_validate_new(struct call *call, struct validation *validation)
 {
-    const struct account_member *member = call->body;
+    const struct sign_up_member *member = call->body;
     struct role_list roles;
     TRY(role_list(call->service->database, call->arena, &roles));
     grant_validate(&roles, &member->roles, &member->permissions, validation);
@@ -71,7 +91,7 @@ struct error *members_judge_new(struct call *call, struct validation *validation
 struct error *members_create(struct call *call)
 {
     struct user user;
-    TRY(account_create_member(call->service, call->arena, &call->caller, call->body, &user));
+    TRY(sign_up_member(call->service, call->arena, &call->caller, call->body, &user));
     return reply_user(call, &user);
 }
 
@@ -223,7 +243,7 @@ static const struct schema_field patch_fields[] = {
 const struct schema members_patch_schema = {
     .name = "UserPatch", .description = "At least one member.", SCHEMA_FIELDS(patch_fields), .size = sizeof(struct patch_body)};
 
-struct error *members_judge_patch(struct call *call, struct validation *validation)
+struct error *members_validate_patch(struct call *call, struct validation *validation)
 {
     const struct patch_body *body = call->body;
     struct role_list roles;

@@ -55,8 +55,8 @@ static const struct settings_view *view(struct arena *arena, const struct settin
 struct error *settings_get(struct call *call)
 {
     struct settings_row row;
-    TRY(adjust_current(call->service, call->arena, &row));
-    reply_set_header(call->reply, "ETag", adjust_etag(call->arena, row.version));
+    TRY(settings_update_current(call->service, call->arena, &row));
+    reply_set_header(call->reply, "ETag", settings_update_etag(call->arena, row.version));
     call->result = view(call->arena, row.settings);
     return NULL;
 }
@@ -87,7 +87,7 @@ static const struct schema_field condition_fields[] = {
 
 const struct schema settings_condition_schema = {.name = "SettingsCondition", SCHEMA_FIELDS(condition_fields), .size = 1};
 
-struct error *settings_judge(struct call *call, struct validation *validation)
+struct error *settings_validate(struct call *call, struct validation *validation)
 {
     const struct settings_view *body = call->body;
     struct log_levels levels;
@@ -105,14 +105,14 @@ struct error *settings_judge(struct call *call, struct validation *validation)
 struct error *settings_put(struct call *call)
 {
     const struct settings_view *body = call->body;
-    struct adjustment adjustment = {
+    struct settings_update update = {
         .level = body->logging->level,
         .filter = body->logging->filter,
         .if_match = request_header(call->request, "IF_MATCH"),
     };
     struct settings_row row;
-    TRY(adjust_settings(call->service, call->arena, &call->caller, &adjustment, &row));
-    reply_set_header(call->reply, "ETag", adjust_etag(call->arena, row.version));
+    TRY(settings_update_write(call->service, call->arena, &call->caller, &update, &row));
+    reply_set_header(call->reply, "ETag", settings_update_etag(call->arena, row.version));
     call->success = arena_format(call->arena, "The settings are saved as version %" PRId64 ".", row.version);
     return NULL;
 }

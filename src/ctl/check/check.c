@@ -81,7 +81,7 @@ static void check_service(struct checks *checks)
 static void check_all(struct run *run, struct checks *checks)
 {
     struct configuration *configuration;
-    struct error *error = setup_load(run->arena, run->config, NULL, &configuration);
+    struct error *error = startup_load(run->arena, run->config, NULL, &configuration);
     checks->configuration = configuration;
     if (!check_tell(checks, "configuration", CHECK_ERROR, error, NULL))
         return;

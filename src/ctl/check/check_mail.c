@@ -49,7 +49,7 @@ static struct error *send_mail(struct run *run, const char *to, const char **whe
     struct mail_transport *transport;
     struct mail_message message;
     const char *reason;
-    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    TRY(startup_load(run->arena, run->config, NULL, &configuration));
     struct mail mail = {.to = to,
                         .subject = "Gatehouse: a mail to try the way",
                         .text = arena_format(run->arena,

@@ -103,7 +103,7 @@ static struct error *restore(struct run *run, struct arena *scratch, const struc
                              struct restore_result *result)
 {
     struct configuration *configuration;
-    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    TRY(startup_load(run->arena, run->config, NULL, &configuration));
     TRY(restore_run(run->arena, scratch, configuration, options, result));
     TRY(ctl_make_ready(run, options->sql));
     return restore_finish(run->arena, configuration);

@@ -47,7 +47,7 @@ static struct error *list_keys(struct service *service, struct arena *arena, voi
     const struct run *run = context;
     const char *prefix = run->operand_count > 0 ? run->operands[0] : "";
     struct ctl_json json = {.arena = arena};
-    TRY(live_check(service, arena));
+    TRY(change_follower_catch_up(service, arena));
     if (!run->json) {
         (void)printf("%-60s %10s %10s\n", "key", "bytes", "seconds");
         list_entries(service, arena, prefix, NULL);
@@ -64,12 +64,13 @@ static struct error *list_keys(struct service *service, struct arena *arena, voi
 static struct error *do_evict(struct service *service, struct arena *arena, void *context)
 {
     static const struct caller operator = {0};
-    const struct eviction *eviction = context;
+    const struct cache_update *update = context;
     size_t count;
-    TRY(live_check(service, arena));
-    TRY(evict(service, arena, &operator, eviction, &count));
-    (void)printf("%zu %s evicted from this host's file; every other host's follows%s\n", count, count == 1 ? "entry" : "entries",
-                 eviction->secrets ? "; every process reads its secrets anew, and the log says what could not be taken" : "");
+    TRY(change_follower_catch_up(service, arena));
+    TRY(cache_update_run(service, arena, &operator, update, &count));
+    (void)printf(
+        "%zu %s evicted from this host's file; every other host's follows%s\n", count, count == 1 ? "entry" : "entries",
+        update->secrets ? "; every process reads its secrets anew, and the log says what could not be taken" : "");
     return NULL;
 }
 
@@ -107,18 +108,18 @@ static int run_keys(struct run *run)
 
 static int run_evict(struct run *run)
 {
-    struct eviction eviction = {.secrets = ctl_has(run, "secrets")};
-    if (!read_names(run, "key", &eviction.keys) || !read_names(run, "prefix", &eviction.prefixes))
+    struct cache_update update = {.secrets = ctl_has(run, "secrets")};
+    if (!read_names(run, "key", &update.keys) || !read_names(run, "prefix", &update.prefixes))
         return EXIT_USAGE;
     if (run->given_count == 0)
         return ctl_usage(run, "there is nothing to evict");
-    return with_cache(run, do_evict, &eviction);
+    return with_cache(run, do_evict, &update);
 }
 
 static int run_flush(struct run *run)
 {
-    struct eviction eviction = {.flush = true};
-    return with_cache(run, do_evict, &eviction);
+    struct cache_update update = {.flush = true};
+    return with_cache(run, do_evict, &update);
 }
 
 static const struct ctl_option evict_options[] = {

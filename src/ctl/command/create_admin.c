@@ -13,7 +13,7 @@
 #include "codec/address.h"
 #include "codec/random.h"
 #include "ctl/ctl_int.h"
-#include "service/account/sign_in.h"
+#include "service/account/sign_up.h"
 #include "service/runtime/service.h"
 #include "service/runtime/startup.h"
 
@@ -22,14 +22,14 @@ static const char *or_else(const char *value, const char *fallback)
     return value != NULL ? value : fallback;
 }
 
-static struct account_customer read_person(const struct run *run)
+static struct sign_up_customer read_person(const struct run *run)
 {
-    return (struct account_customer){.email = ctl_value(run, "email"),
+    return (struct sign_up_customer){.email = ctl_value(run, "email"),
                                      .first_name = or_else(ctl_value(run, "first-name"), "Internal"),
                                      .last_name = or_else(ctl_value(run, "last-name"), "Administrator")};
 }
 
-static struct error *check_person(struct arena *arena, const struct account_customer *person)
+static struct error *check_person(struct arena *arena, const struct sign_up_customer *person)
 {
     struct validation validation;
     validation_init(&validation, arena);
@@ -40,13 +40,14 @@ static struct error *check_person(struct arena *arena, const struct account_cust
     for (size_t i = 0; i < 2; i++)
         if (!utf8_valid(names[i][1], strlen(names[i][1])) || utf8_count(names[i][1]) > LIMIT_NAME_CHARACTERS ||
             names[i][1][0] == '\0')
-            validation_add(&validation, "length", "must have 1 to 100 characters", "--%s", names[i][0]);
+            validation_add(&validation, "length", "must have 1 to " LIMIT_TEXT(LIMIT_NAME_CHARACTERS) " characters",
+                           "--%s", names[i][0]);
         else if (!name_is_good(names[i][1]))
             validation_add(&validation, "format", NAME_FORMAT, "--%s", names[i][0]);
     return validation.error;
 }
 
-static struct error *create(struct run *run, const struct account_customer *person, const char *password_file,
+static struct error *create(struct run *run, const struct sign_up_customer *person, const char *password_file,
                             const char **generated_out)
 {
     struct configuration *configuration;
@@ -54,7 +55,7 @@ static struct error *create(struct run *run, const struct account_customer *pers
     struct secret password;
     struct user user;
     TRY(check_person(run->arena, person));
-    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    TRY(startup_load(run->arena, run->config, NULL, &configuration));
     TRY(service_open(run->arena, configuration, &service));
     *generated_out = random_text(run->arena, RANDOM_PASSWORD_CHARACTERS);
     password = secret_of(*generated_out);
@@ -64,14 +65,14 @@ static struct error *create(struct run *run, const struct account_customer *pers
         error = secret_read(run->arena, password_file, &password);
     }
     if (error == NULL)
-        error = account_create_admin(&service, run->arena, person, password, &user);
+        error = sign_up_admin(&service, run->arena, person, password, &user);
     service_close(&service);
     return error;
 }
 
 static int create_admin(struct run *run)
 {
-    struct account_customer person = read_person(run);
+    struct sign_up_customer person = read_person(run);
     const char *generated = NULL;
     struct error *error = create(run, &person, ctl_value(run, "password-file"), &generated);
     if (error != NULL)

@@ -15,7 +15,7 @@ static int grants(struct run *run)
 {
     struct configuration *configuration;
     const char *text;
-    struct error *error = setup_load(run->arena, run->config, NULL, &configuration);
+    struct error *error = startup_load(run->arena, run->config, NULL, &configuration);
     if (error == NULL)
         error = migrate_grant_text(run->arena, configuration->database.name, configuration->database.user,
                                    ctl_account_host(configuration), migrate_worker_grants, migrate_worker_grant_count, &text);

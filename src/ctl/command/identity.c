@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl identity: setting up the identity provider; moving people is in transfer.c. */
+/* gatehousectl identity: setting up the identity provider; moving people is in identity_transfer.c. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,7 +41,7 @@ static struct error *set_up(struct run *run, struct provider_provision *setup)
     const char *text = "";
     struct configuration *configuration;
     bool apply = ctl_has(run, "apply");
-    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    TRY(startup_load(run->arena, run->config, NULL, &configuration));
     setup->configuration = configuration;
     if (apply)
         TRY(provider_provision_apply(run->arena, setup, &text));

@@ -46,8 +46,8 @@
 #define FAILURE_MILLISECONDS 2000
 #define TIDY_SECONDS 600
 #define UNDO_SECONDS 10
-#define WATCH_SECONDS 2
-#define NOTICE_SECONDS 1
+#define METRICS_SECONDS 2
+#define ANNOUNCE_SECONDS 1
 #define SCRUB_MICROSECONDS 50000
 #define OUTBOX_KEEP_DAYS 30
 #define CHANGE_KEEP_DAYS 7
@@ -76,18 +76,18 @@ struct unreported {
 };
 
 /* What the mail server is told, read again when secrets were changed; and what is still to be reported of the last claim. */
-struct post_office {
+struct mailer {
     struct arena *arena;
     struct mail_transport *transport;
-    unsigned secrets; /* of service->live when it was read */
+    unsigned secrets; /* of service->changes when it was read */
     struct unreported unreported[CLAIM_ITEMS];
     size_t unreported_count;
 };
 
 /* What cannot be read leaves the transport as it was: it would send nothing anyway. */
-static void open_office(struct service *service, struct post_office *office)
+static void open_mailer(struct service *service, struct mailer *mailer)
 {
-    if (office->secrets == service->live.secrets)
+    if (mailer->secrets == service->changes.secrets)
         return;
     struct mail_transport *transport;
     struct arena *arena = arena_new();
@@ -97,26 +97,26 @@ static void open_office(struct service *service, struct post_office *office)
         arena_free(&arena);
         return;
     }
-    arena_free(&office->arena);
-    office->arena = arena;
-    office->transport = transport;
-    office->secrets = service->live.secrets;
+    arena_free(&mailer->arena);
+    mailer->arena = arena;
+    mailer->transport = transport;
+    mailer->secrets = service->changes.secrets;
 }
 
 /* A mail that was sent must not be sent again, and no item wait for its lease's end, because of a moment's outage. */
-static void remember(struct post_office *office, const struct outbox_item *item, bool sent)
+static void remember(struct mailer *mailer, const struct outbox_item *item, bool sent)
 {
     LOG(WARN, JOBS, "the outbox could not be told of a job and will be later", LOG_INTEGER("number", item->number),
         LOG_BOOLEAN("sent", sent));
-    office->unreported[office->unreported_count++] =
+    mailer->unreported[mailer->unreported_count++] =
         (struct unreported){{.number = item->number, .attempts = item->attempts}, sent};
 }
 
 /* Where the lease has passed to another runner meanwhile this changes nothing. */
-static struct error *report(struct service *service, struct arena *arena, struct post_office *office)
+static struct error *report(struct service *service, struct arena *arena, struct mailer *mailer)
 {
-    for (; office->unreported_count > 0; office->unreported_count--) {
-        const struct unreported *one = &office->unreported[office->unreported_count - 1];
+    for (; mailer->unreported_count > 0; mailer->unreported_count--) {
+        const struct unreported *one = &mailer->unreported[mailer->unreported_count - 1];
         bool dead;
         if (one->sent)
             TRY(outbox_finish(service->database, arena, &one->item, NULL));
@@ -131,10 +131,10 @@ static struct error *do_item(struct service *service, struct arena *arena, const
                              const struct outbox_item *item, bool *sent_out)
 {
     *sent_out = false;
-    if (strcmp(item->kind, POST_KIND) == 0)
-        return post_send(service, arena, transport, item, sent_out);
-    if (strcmp(item->kind, SYNC_KIND) == 0)
-        return sync_run(service, arena, item);
+    if (strcmp(item->kind, MAIL_QUEUE_KIND) == 0)
+        return mail_queue_send(service, arena, transport, item, sent_out);
+    if (strcmp(item->kind, PROVIDER_SYNC_KIND) == 0)
+        return provider_sync_run(service, arena, item);
     if (strcmp(item->kind, RECOVERY_FORGOTTEN) == 0 || strcmp(item->kind, RECOVERY_RESEND) == 0)
         return recovery_run(service, arena, item);
     return outbox_bury(service->database, arena, item, "there is no job of this kind");
@@ -144,21 +144,21 @@ static struct error *do_item(struct service *service, struct arena *arena, const
  * One round: *count_out is how many items were claimed, none before the outbox knows what became of the last ones. What is
  * kept from the round before is brought up to date first.
  */
-static struct error *do_round(struct service *service, struct arena *arena, struct post_office *office, size_t *count_out)
+static struct error *do_round(struct service *service, struct arena *arena, struct mailer *mailer, size_t *count_out)
 {
     struct outbox_items items = {0};
     *count_out = 0;
-    TRY(report(service, arena, office));
-    TRY(live_check(service, arena));
-    open_office(service, office);
+    TRY(report(service, arena, mailer));
+    TRY(change_follower_catch_up(service, arena));
+    open_mailer(service, mailer);
     TRY(outbox_claim(service->database, arena, CLAIM_ITEMS, LEASE_SECONDS, &items));
     *count_out = items.count;
     struct error *first = NULL;
     for (size_t i = 0; i < items.count; i++) {
         bool sent;
-        struct error *error = do_item(service, arena, office->transport, &items.items[i], &sent);
+        struct error *error = do_item(service, arena, mailer->transport, &items.items[i], &sent);
         if (error != NULL)
-            remember(office, &items.items[i], sent);
+            remember(mailer, &items.items[i], sent);
         first = first != NULL ? first : error;
     }
     return first;
@@ -244,7 +244,7 @@ static struct error *tidy(struct service *service, struct arena *arena)
 }
 
 /* What waits in the outbox, for the metrics; a database that cannot be asked shows by the age of these. */
-static struct error *watch_outbox(struct service *service, struct arena *arena)
+static struct error *set_outbox_metrics(struct service *service, struct arena *arena)
 {
     struct outbox_counts counts;
     int64_t lag;
@@ -255,7 +255,7 @@ static struct error *watch_outbox(struct service *service, struct arena *arena)
     metrics_set(METRIC_OUTBOX_DEAD, counts.dead);
     metrics_set(METRIC_OUTBOX_OLDEST, lag == 0 ? 0 : (uint64_t)(now - lag));
     metrics_set(METRIC_OUTBOX_SEEN, (uint64_t)now);
-    (void)scrub_watch(service, arena);
+    (void)scrub_set_metrics(service, arena);
     return NULL;
 }
 
@@ -310,19 +310,19 @@ static struct scrub *open_scrub(struct service *service)
     return options.every_days == 0 ? NULL : scrub_new(service, &options);
 }
 
-static int run_until_told(struct service *service, struct post_office *office)
+static int run_until_told(struct service *service, struct mailer *mailer)
 {
     struct chore chores[] = {{.seconds = UNDO_SECONDS, .run = undo_stale},
-                             {.seconds = NOTICE_SECONDS, .run = adjust_notice},
+                             {.seconds = ANNOUNCE_SECONDS, .run = settings_update_announce},
                              {.seconds = TIDY_SECONDS, .run = tidy},
-                             {.seconds = WATCH_SECONDS, .run = watch_outbox}};
+                             {.seconds = METRICS_SECONDS, .run = set_outbox_metrics}};
     struct arena *arena = arena_new();
     struct scrub *scrub = open_scrub(service);
     host_process_join(HOST_PROCESS_JOBS, NULL);
     LOG(INFO, JOBS, "job runner started");
     while (!ending && !cache_spent(service->cache)) {
         size_t count = 0;
-        struct error *error = do_round(service, arena, office, &count);
+        struct error *error = do_round(service, arena, mailer, &count);
         if (error == NULL)
             error = do_chores(service, arena, chores, sizeof chores / sizeof *chores);
         if (error == NULL)
@@ -341,11 +341,11 @@ static int run_until_told(struct service *service, struct post_office *office)
     return EXIT_SUCCESS;
 }
 
-static int run_once(struct service *service, struct post_office *office)
+static int run_once(struct service *service, struct mailer *mailer)
 {
     size_t count = 0;
     do {
-        struct error *error = do_round(service, service->arena, office, &count);
+        struct error *error = do_round(service, service->arena, mailer, &count);
         if (error != NULL)
             return ctl_fail(error);
     } while (count > 0);
@@ -409,23 +409,23 @@ static int work(struct run *run, bool once)
 {
     struct configuration *configuration;
     struct service service;
-    struct post_office office = {.arena = arena_new()};
-    struct error *error = setup_load(run->arena, run->config, once ? NULL : "gatehouse-jobs", &configuration);
+    struct mailer mailer = {.arena = arena_new()};
+    struct error *error = startup_load(run->arena, run->config, once ? NULL : "gatehouse-jobs", &configuration);
     if (error == NULL)
         error = service_open(run->arena, configuration, &service);
     if (error == NULL)
-        error = mail_transport_load(office.arena, configuration, &office.transport);
+        error = mail_transport_load(mailer.arena, configuration, &mailer.transport);
     if (error != NULL)
         return ctl_fail(error);
     struct sigaction end = {.sa_handler = on_end};
     (void)sigaction(SIGTERM, &end, NULL);
     (void)sigaction(SIGINT, &end, NULL);
-    int status = once ? run_once(&service, &office) : run_until_told(&service, &office);
-    error = report(&service, run->arena, &office);
+    int status = once ? run_once(&service, &mailer) : run_until_told(&service, &mailer);
+    error = report(&service, run->arena, &mailer);
     if (error != NULL)
         status = ctl_fail(error);
     service_close(&service);
-    arena_free(&office.arena);
+    arena_free(&mailer.arena);
     host_process_close();
     return status;
 }

@@ -174,7 +174,7 @@ const char *ctl_account_host(const struct configuration *configuration)
 struct error *ctl_make_ready(struct run *run, const char *directory)
 {
     struct configuration *configuration;
-    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    TRY(startup_load(run->arena, run->config, NULL, &configuration));
     TRY(make_secret(run->arena, configuration->service.secret_file));
     bool own_user = strcmp(configuration->database.user, configuration->database.admin_user) != 0;
     if (own_user && configuration->database.password_file != NULL)

@@ -27,7 +27,7 @@ static struct error *send_page(struct service *service, struct arena *arena, str
     struct user_page page;
     TRY(user_each(service->database, arena, *after, PAGE_USERS, &page));
     for (size_t i = 0; i < page.count; i++) {
-        struct error *error = sync_user(service, arena, page.items[i].id);
+        struct error *error = provider_sync_user(service, arena, page.items[i].id);
         *after = page.items[i].id;
         *(error == NULL ? &counts->sent : &counts->failed) += 1;
         if (error != NULL)

@@ -44,7 +44,7 @@ static struct error *rotate(struct service *service, struct arena *arena, void *
     if (rotation->tokens)
         TRY(rotate_tokens(service, arena));
     if (rotation->links) {
-        TRY(link_keys_rotate(service, arena));
+        TRY(signed_link_keys_rotate(service, arena));
         TRY(audit(service, arena, "links"));
         (void)printf("links: a new key signs; every link made so far has ended\n");
     }

@@ -118,7 +118,7 @@ static struct error *change_file(struct run *run, bool add)
 {
     struct configuration *configuration;
     struct secret text, master;
-    TRY(setup_load(run->arena, run->config, NULL, &configuration));
+    TRY(startup_load(run->arena, run->config, NULL, &configuration));
     const char *path = configuration->service.secret_file;
     TRY(seal_master_read(run->arena, path, &master));
     TRY(secret_read(run->arena, path, &text));

@@ -18,22 +18,22 @@ static struct error *show(struct service *service, struct arena *arena, void *co
 {
     struct settings_row row;
     (void)context;
-    TRY(adjust_current(service, arena, &row));
+    TRY(settings_update_current(service, arena, &row));
     (void)printf("%s\n", settings_text(arena, row.settings));
     return NULL;
 }
 
 /* ---- set and rollback ---- */
 
-static struct error *check(struct arena *arena, const struct adjustment *adjustment)
+static struct error *check(struct arena *arena, const struct settings_update *update)
 {
     struct validation validation;
     enum log_level level = LOG_LEVEL_INFO;
     struct log_levels levels;
     validation_init(&validation, arena);
-    if (adjustment->level != NULL && !log_level_parse(adjustment->level, &level))
+    if (update->level != NULL && !log_level_parse(update->level, &level))
         validation_add(&validation, "choice", "must be one of fatal, error, warn, info, debug, trace", "--level");
-    const char *filter = adjustment->filter != NULL ? adjustment->filter : "";
+    const char *filter = update->filter != NULL ? update->filter : "";
     const char *problem = log_filter_sentence(log_levels_read(level, filter, &levels));
     if (problem != NULL)
         validation_add(&validation, "format", problem, "--filter");
@@ -43,24 +43,24 @@ static struct error *check(struct arena *arena, const struct adjustment *adjustm
 static struct error *write_settings(struct service *service, struct arena *arena, void *context)
 {
     static const struct caller operator = {0};
-    const struct adjustment *adjustment = context;
+    const struct settings_update *update = context;
     struct settings_row row;
-    TRY(check(arena, adjustment));
-    TRY(adjust_settings(service, arena, &operator, adjustment, &row));
+    TRY(check(arena, update));
+    TRY(settings_update_write(service, arena, &operator, update, &row));
     (void)printf("version %" PRId64 ": %s\n", row.version, settings_text(arena, row.settings));
     return NULL;
 }
 
-static bool read_set(const struct run *run, struct adjustment *adjustment)
+static bool read_set(const struct run *run, struct settings_update *update)
 {
     int64_t version = 0;
-    adjustment->level = ctl_value(run, "level");
-    adjustment->filter = ctl_value(run, "filter");
+    update->level = ctl_value(run, "level");
+    update->filter = ctl_value(run, "filter");
     if (!ctl_number(run, "if-version", 0, VERSION_MAX, &version))
         return false;
     if (ctl_has(run, "if-version"))
-        adjustment->if_match = adjust_etag(run->arena, version);
-    if (adjustment->level != NULL || adjustment->filter != NULL)
+        update->if_match = settings_update_etag(run->arena, version);
+    if (update->level != NULL || update->filter != NULL)
         return true;
     (void)ctl_usage(run, "--level, --filter or both say what to set");
     return false;
@@ -139,16 +139,16 @@ static int run_get(struct run *run)
 
 static int run_set(struct run *run)
 {
-    struct adjustment adjustment = {0};
-    return read_set(run, &adjustment) ? ctl_with_service(run, write_settings, &adjustment) : EXIT_USAGE;
+    struct settings_update update = {0};
+    return read_set(run, &update) ? ctl_with_service(run, write_settings, &update) : EXIT_USAGE;
 }
 
 static int run_rollback(struct run *run)
 {
-    struct adjustment adjustment = {0};
-    if (!text_to_integer(run->operands[0], 1, VERSION_MAX, &adjustment.rollback))
+    struct settings_update update = {0};
+    if (!text_to_integer(run->operands[0], 1, VERSION_MAX, &update.rollback))
         return ctl_usage(run, "\"%s\" is no version", run->operands[0]);
-    return ctl_with_service(run, write_settings, &adjustment);
+    return ctl_with_service(run, write_settings, &update);
 }
 
 static int run_history(struct run *run)

@@ -186,6 +186,18 @@ struct error *user_roles_set(struct database *database, struct arena *arena, str
     return NULL;
 }
 
+static const struct statement move_user = {"UPDATE user SET provider_subject = ?, status = ?, updated_at = "
+                                           "UTC_TIMESTAMP(3) WHERE id = ? AND organisation_id = ?"};
+
+struct error *user_move(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                        const char *subject, enum user_status status)
+{
+    return database_change(database, arena, &move_user,
+                           VALUES(database_text(subject), database_text(user_status_text(status)), database_id(id),
+                                  database_id(organisation)),
+                           NULL);
+}
+
 static const struct statement activate_user = {
     "UPDATE user SET status = 'active', email_verified = TRUE, phone_verified = phone IS NOT NULL,"
     " updated_at = UTC_TIMESTAMP(3) WHERE id = ? AND organisation_id = ? AND status = "

@@ -31,8 +31,9 @@ static const char *bearer_token(const char *authorization)
 }
 
 /* Judges a text by the keys that the provider has now. `stale`: they may be read anew. */
-static struct error *judge(struct service *service, struct arena *arena, const char *token, bool stale,
-                           struct token_claims *claims, enum token_result *result_out, const char **reason_out)
+static struct error *verify_with_keys(struct service *service, struct arena *arena, const char *token, bool stale,
+                                      struct token_claims *claims, enum token_result *result_out,
+                                      const char **reason_out)
 {
     struct token_rules rules;
     const struct key_set *keys = NULL;
@@ -55,16 +56,16 @@ static struct error *verify_text(struct service *service, struct arena *arena, c
                                  struct token_claims *claims, enum token_result *result_out, const char **reason_out)
 {
     /* A process's first request: what it reads for it shall not have to be read again. */
-    if (!service->live.known)
-        TRY(live_check(service, arena));
-    TRY(judge(service, arena, token, false, claims, result_out, reason_out));
+    if (!service->changes.known)
+        TRY(change_follower_catch_up(service, arena));
+    TRY(verify_with_keys(service, arena, token, false, claims, result_out, reason_out));
     if (*result_out != TOKEN_INVALID || strcmp(*reason_out, TOKEN_UNKNOWN_KEY) != 0)
         return NULL;
-    TRY(live_check(service, arena));
-    TRY(judge(service, arena, token, false, claims, result_out, reason_out));
+    TRY(change_follower_catch_up(service, arena));
+    TRY(verify_with_keys(service, arena, token, false, claims, result_out, reason_out));
     if (*result_out != TOKEN_INVALID || strcmp(*reason_out, TOKEN_UNKNOWN_KEY) != 0)
         return NULL;
-    return judge(service, arena, token, true, claims, result_out, reason_out);
+    return verify_with_keys(service, arena, token, true, claims, result_out, reason_out);
 }
 
 static struct error *verify(struct service *service, struct arena *arena, const char *authorization,
@@ -90,9 +91,9 @@ static struct error *verify(struct service *service, struct arena *arena, const 
 static struct error *follow(struct service *service, struct arena *arena, const char *authorization, int64_t version)
 {
     struct token_claims claims;
-    unsigned before = service->live.keys;
-    TRY(live_follow(service, arena, version));
-    return service->live.keys == before ? NULL : verify(service, arena, authorization, &claims);
+    unsigned before = service->changes.keys;
+    TRY(change_follower_follow(service, arena, version));
+    return service->changes.keys == before ? NULL : verify(service, arena, authorization, &claims);
 }
 
 struct error *caller_authenticate(struct service *service, struct arena *arena, const char *authorization,

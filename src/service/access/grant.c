@@ -40,8 +40,10 @@ void grant_validate_length(struct arena *arena, const struct role_list *known, c
 {
     if (strlen(grant_mirror(arena, known, roles, permissions)) > LIMIT_PERMISSIONS_BYTES ||
         strlen(text_list_join(arena, permissions, " ")) > LIMIT_PERMISSIONS_BYTES)
-        validation_add(validation, "length", "roles and permissions together grant more than 2048 characters of text",
-                       "permissions");
+        validation_add(
+            validation, "length",
+            "roles and permissions together grant more than " LIMIT_TEXT(LIMIT_PERMISSIONS_BYTES) " characters of text",
+            "permissions");
 }
 
 #define TOO_MUCH "grants more than you hold"
@@ -54,7 +56,7 @@ static struct error *add_fault(struct arena *arena, struct error *error, const c
 }
 
 /* Why a user of the organisation cannot have the role from whoever holds `held`; NULL when they can. */
-static const char *judge_role(const struct role *role, const struct text_list *held, struct id organisation)
+static const char *check_role(const struct role *role, const struct text_list *held, struct id organisation)
 {
     if (!role_grantable(role, held))
         return TOO_MUCH;
@@ -64,7 +66,7 @@ static const char *judge_role(const struct role *role, const struct text_list *h
 
 bool grant_possible(const struct role *role, const struct text_list *held, struct id organisation)
 {
-    return judge_role(role, held, organisation) == NULL;
+    return check_role(role, held, organisation) == NULL;
 }
 
 struct error *grant_check(struct arena *arena, const struct caller *caller, const struct role_list *known,
@@ -79,7 +81,7 @@ struct error *grant_check(struct arena *arena, const struct caller *caller, cons
         const struct role *role = role_find(known, user->roles.items[i]);
         const char *path = role_path != NULL ? role_path : arena_format(arena, "roles[%zu]", i);
         /* What does not exist or is malformed grants nothing; new ones of that kind were refused before. */
-        const char *why = role != NULL ? judge_role(role, &held, user->organisation_id) : NULL;
+        const char *why = role != NULL ? check_role(role, &held, user->organisation_id) : NULL;
         if (why != NULL)
             error = add_fault(arena, error, path, role->id, why);
     }

@@ -7,24 +7,24 @@
 #include "service/access/caller.h"
 #include "service/runtime/service.h"
 
-struct guard guard_of_code(const struct caller *caller)
+struct login_throttle login_throttle_of_code(const struct caller *caller)
 {
-    struct guard guard = {.has_address = caller->client_address != NULL && *caller->client_address != '\0'};
-    if (guard.has_address)
-        guard.address = throttle_of_address(caller->client_address);
-    return guard;
+    struct login_throttle throttle = {.has_address = caller->client_address != NULL && *caller->client_address != '\0'};
+    if (throttle.has_address)
+        throttle.address = throttle_of_address(caller->client_address);
+    return throttle;
 }
 
-struct guard guard_of_password(struct arena *arena, const struct caller *caller, const struct user *user,
-                               const char *username)
+struct login_throttle login_throttle_of_password(struct arena *arena, const struct caller *caller,
+                                                 const struct user *user, const char *username)
 {
-    struct guard guard = guard_of_code(caller);
-    guard.has_account = true;
-    guard.account = user != NULL ? throttle_of_user(user->id) : throttle_of_name(arena, username);
-    return guard;
+    struct login_throttle throttle = login_throttle_of_code(caller);
+    throttle.has_account = true;
+    throttle.account = user != NULL ? throttle_of_user(user->id) : throttle_of_name(arena, username);
+    return throttle;
 }
 
-struct error *guard_refuse(struct arena *arena, unsigned wait, enum metric metric)
+struct error *login_throttle_refuse(struct arena *arena, unsigned wait, enum metric metric)
 {
     metrics_add(metric, 1);
     struct error *error = error_plain(arena, ERROR_RATE_LIMITED);
@@ -34,40 +34,40 @@ struct error *guard_refuse(struct arena *arena, unsigned wait, enum metric metri
 
 static struct error *refuse(struct arena *arena, unsigned wait, bool by_address)
 {
-    return guard_refuse(arena, wait, by_address ? METRIC_THROTTLED_ADDRESS : METRIC_THROTTLED_ACCOUNT);
+    return login_throttle_refuse(arena, wait, by_address ? METRIC_THROTTLED_ADDRESS : METRIC_THROTTLED_ACCOUNT);
 }
 
-struct error *guard_enter(struct service *service, struct arena *arena, const struct guard *guard)
+struct error *login_throttle_check(struct service *service, struct arena *arena, const struct login_throttle *throttle)
 {
-    const struct throttle_key keys[] = {guard->address, guard->account};
+    const struct throttle_key keys[] = {throttle->address, throttle->account};
     unsigned waits[] = {0, 0};
-    if (guard->has_address && guard->has_account)
+    if (throttle->has_address && throttle->has_account)
         TRY(throttle_check_both(service->database, arena, keys, waits));
-    else if (guard->has_address)
-        TRY(throttle_check(service->database, arena, &guard->address, &waits[0]));
-    else if (guard->has_account)
-        TRY(throttle_check(service->database, arena, &guard->account, &waits[1]));
+    else if (throttle->has_address)
+        TRY(throttle_check(service->database, arena, &throttle->address, &waits[0]));
+    else if (throttle->has_account)
+        TRY(throttle_check(service->database, arena, &throttle->account, &waits[1]));
     if (waits[0] == 0 && waits[1] == 0)
         return NULL;
     return refuse(arena, waits[0] != 0 ? waits[0] : waits[1], waits[0] != 0);
 }
 
-struct error *guard_failed(struct service *service, struct arena *arena, const struct guard *guard,
-                           struct error *failure)
+struct error *login_throttle_failed(struct service *service, struct arena *arena, const struct login_throttle *throttle,
+                                    struct error *failure)
 {
     unsigned wait = 0;
-    if (guard->has_account)
-        TRY(throttle_fail(service->database, arena, &guard->account, &wait));
+    if (throttle->has_account)
+        TRY(throttle_fail(service->database, arena, &throttle->account, &wait));
     bool by_address = wait == 0;
-    if (wait == 0 && guard->has_address)
-        TRY(throttle_fail(service->database, arena, &guard->address, &wait));
+    if (wait == 0 && throttle->has_address)
+        TRY(throttle_fail(service->database, arena, &throttle->address, &wait));
     return wait == 0 ? failure : refuse(arena, wait, by_address);
 }
 
-struct error *guard_passed(struct service *service, struct arena *arena, const struct guard *guard)
+struct error *login_throttle_passed(struct service *service, struct arena *arena, const struct login_throttle *throttle)
 {
     unsigned wait = 0;
-    if (guard->has_account)
-        TRY(throttle_succeed(service->database, arena, &guard->account, &wait));
+    if (throttle->has_account)
+        TRY(throttle_succeed(service->database, arena, &throttle->account, &wait));
     return wait == 0 ? NULL : refuse(arena, wait, false);
 }

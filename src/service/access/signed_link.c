@@ -29,7 +29,8 @@
 #define MAKER_NEEDS "cus:file:r" /* as the operation that makes a link */
 #define LABEL "gatehouse link 2:" /* what else the key might ever sign is told apart by its label */
 
-_Static_assert(TOKEN_BYTES * 4 / 3 == LINK_TOKEN_CHARACTERS && TOKEN_BYTES % 3 == 0, "the header states the length");
+_Static_assert(TOKEN_BYTES * 4 / 3 == SIGNED_LINK_TOKEN_CHARACTERS && TOKEN_BYTES % 3 == 0,
+               "the header states the length");
 
 /* A link between its parts and its text. */
 struct link {
@@ -89,7 +90,7 @@ static struct error *signing_key(struct service *service, struct arena *arena, c
     return adopt(service, arena, row, key_out);
 }
 
-struct error *link_keys_open(struct service *service, struct arena *arena)
+struct error *signed_link_keys_open(struct service *service, struct arena *arena)
 {
     struct link_key *row = NULL;
     const struct open_link_key *key;
@@ -104,7 +105,7 @@ static struct error *rotate(struct database *database, struct arena *arena, void
     return link_key_delete_others(database, arena, id);
 }
 
-struct error *link_keys_rotate(struct service *service, struct arena *arena)
+struct error *signed_link_keys_rotate(struct service *service, struct arena *arena)
 {
     return database_transaction(service->database, arena, rotate, service, NULL);
 }
@@ -134,8 +135,8 @@ static char *token_of(struct arena *arena, const struct open_link_key *key, cons
 /* Splits a token; *bytes_out is all of it. False for what is none. */
 static bool parse(struct arena *arena, const char *token, struct link *link, unsigned char **bytes_out)
 {
-    size_t length = strnlen(token, LINK_TOKEN_CHARACTERS + 1);
-    if (length != LINK_TOKEN_CHARACTERS || !base64url_decode(arena, token, length, bytes_out, &length))
+    size_t length = strnlen(token, SIGNED_LINK_TOKEN_CHARACTERS + 1);
+    if (length != SIGNED_LINK_TOKEN_CHARACTERS || !base64url_decode(arena, token, length, bytes_out, &length))
         return false;
     const unsigned char *bytes = *bytes_out;
     uint64_t end = 0;
@@ -168,7 +169,8 @@ static bool maker_reads(const struct link_target *target)
            (id_equal(maker->organisation.id, target->file->organisation_id) || principal_administers(maker, MAKER_NEEDS));
 }
 
-struct error *link_open(struct service *service, struct arena *arena, const char *token, struct file_record **record_out)
+struct error *signed_link_open(struct service *service, struct arena *arena, const char *token,
+                               struct file_record **record_out)
 {
     struct link link;
     unsigned char *bytes;
@@ -181,7 +183,7 @@ struct error *link_open(struct service *service, struct arena *arena, const char
     if (key != NULL)
         TRY(check(arena, key, bytes));
     TRY(link_key_find_target(service->database, arena, &link.ids, &target));
-    TRY(live_follow(service, arena, target.change_version));
+    TRY(change_follower_follow(service, arena, target.change_version));
     if (target.key == NULL)
         return refuse(arena, "the key of the link, its file or its maker is not there any more");
     if (key == NULL) {
@@ -194,9 +196,9 @@ struct error *link_open(struct service *service, struct arena *arena, const char
     return NULL;
 }
 
-struct error *link_make(struct service *service, struct arena *arena, const struct caller *caller,
-                        const struct file_record *record, int64_t seconds, const char **url_out,
-                        const char **ends_at_out)
+struct error *signed_link_make(struct service *service, struct arena *arena, const struct caller *caller,
+                               const struct file_record *record, int64_t seconds, const char **url_out,
+                               const char **ends_at_out)
 {
     const struct open_link_key *key;
     if (record->status != FILE_ACTIVE)
@@ -214,7 +216,7 @@ struct error *link_make(struct service *service, struct arena *arena, const stru
         .details = arena_format(arena, "{\"expiresAt\":\"%s\"}", ends_at),
     };
     TRY(caller_audit(service, arena, caller, &entry));
-    *url_out = arena_format(arena, "%s" LINK_PATH "%s", service->configuration->service.base_url,
+    *url_out = arena_format(arena, "%s" SIGNED_LINK_PATH "%s", service->configuration->service.base_url,
                             token_of(arena, key, &link));
     *ends_at_out = ends_at;
     return NULL;

@@ -14,4 +14,5 @@ libghservice_account_a_SOURCES = \
 	src/service/account/recovery.c \
 	include/service/account/sign_in.h \
 	src/service/account/sign_in.c \
+	include/service/account/sign_up.h \
 	src/service/account/sign_up.c

@@ -35,10 +35,10 @@ static enum outbox_rank rank_of(const struct mail_template_value *values, size_t
     return OUTBOX_ORDINARY;
 }
 
-struct error *post_queue(struct service *service, struct arena *arena, const char *template, struct id user,
-                         const char *to, const struct mail_template_value *values, size_t count)
+struct error *mail_queue_add(struct service *service, struct arena *arena, const char *template, struct id user,
+                             const char *to, const struct mail_template_value *values, size_t count)
 {
-    struct outbox_work work = {.kind = POST_KIND, .rank = rank_of(values, count), .user_id = user};
+    struct outbox_work work = {.kind = MAIL_QUEUE_KIND, .rank = rank_of(values, count), .user_id = user};
     struct buffer payload;
     buffer_init(&payload, arena);
     buffer_add_text(&payload, "{\"template\":");
@@ -100,8 +100,8 @@ static struct error *compose(struct service *service, struct arena *arena, const
     return mail_compose(arena, service->configuration->mail.from, &mail, clock_now(), message);
 }
 
-struct error *post_send(struct service *service, struct arena *arena, const struct mail_transport *transport,
-                        const struct outbox_item *item, bool *sent_out)
+struct error *mail_queue_send(struct service *service, struct arena *arena, const struct mail_transport *transport,
+                              const struct outbox_item *item, bool *sent_out)
 {
     struct mail_message message;
     const char *reason = NULL;

@@ -117,7 +117,7 @@ static struct error *confirm_rows(struct database *database, struct arena *arena
         TRY(user_confirm(database, arena, user->organisation_id, user->id, &confirmation->changed));
     if (!confirmation->changed)
         return NULL;
-    TRY(sync_queue(confirmation->service, arena, user->id, 0));
+    TRY(provider_sync_queue(confirmation->service, arena, user->id, 0));
     return caller_audit(confirmation->service, arena, confirmation->caller, &entry);
 }
 
@@ -156,10 +156,10 @@ static struct error *try_code(struct service *service, struct arena *arena, cons
 struct error *member_confirm(struct service *service, struct arena *arena, const struct caller *caller,
                              const char *username, const char *code)
 {
-    struct guard guard = guard_of_code(caller);
+    struct login_throttle throttle = login_throttle_of_code(caller);
     struct user *user = NULL;
     bool good = false;
-    TRY(guard_enter(service, arena, &guard));
+    TRY(login_throttle_check(service, arena, &throttle));
     TRY(user_find_by_username(service->database, arena, username, &user));
     bool waiting = user != NULL && user->status == USER_AWAITING_CONFIRMATION;
     TRY(try_code(service, arena, waiting ? user : NULL, username, code, &good));
@@ -175,7 +175,7 @@ struct error *member_confirm(struct service *service, struct arena *arena, const
         return NULL;
     }
     TRY(caller_audit_failure(service, arena, caller, "user.confirmFailed", user));
-    return guard_failed(service, arena, &guard, error_plain(arena, ERROR_CODE_MISMATCH));
+    return login_throttle_failed(service, arena, &throttle, error_plain(arena, ERROR_CODE_MISMATCH));
 }
 
 struct error *member_admin_confirm(struct service *service, struct arena *arena, const struct caller *caller,
@@ -350,7 +350,8 @@ static struct error *update_rows(struct database *database, struct arena *arena,
         TRY(session_end_all(database, arena, after->id, (struct id){{0}}, NULL));
     TRY(user_update(database, arena, after));
     /* Were the job and run_update() to send at once, an old status could arrive last, until the job has looked again. */
-    TRY(sync_queue(update->service, arena, after->id, update->patch->has_status ? SYNC_PATIENCE_SECONDS : 0));
+    TRY(provider_sync_queue(update->service, arena, after->id,
+                            update->patch->has_status ? PROVIDER_SYNC_PATIENCE_SECONDS : 0));
     return caller_audit(update->service, arena, by_operator(update) ? &nobody : &update->now, &entry);
 }
 
@@ -373,7 +374,7 @@ static struct error *run_update(struct update *update, struct arena *arena, stru
     struct service *service = update->service;
     TRY(database_transaction(service->database, arena, update_rows, update, NULL));
     /* At once where somebody is let in or shut out; the queued job repeats it where this fails. */
-    struct error *error = update->patch->has_status ? sync_user(service, arena, update->id) : NULL;
+    struct error *error = update->patch->has_status ? provider_sync_user(service, arena, update->id) : NULL;
     if (error != NULL)
         LOG(WARN, ACCOUNTS, "the provider will be told of a status later", LOG_TEXT("detail", error->detail));
     TRY(user_find(service->database, arena, update->organisation, update->id, user_out));

@@ -21,11 +21,12 @@ static const char *link_to(struct service *service, struct arena *arena, const c
     {"firstName", name_for_mail((arena), (user)->first_name)},     \
         {"lastName", name_for_mail((arena), (user)->last_name)}, {"email", (user)->email}
 
-#define QUEUE(service, arena, template, user, values) \
-    post_queue((service), (arena), (template), (user)->id, (user)->email, (values), sizeof(values) / sizeof *(values))
+#define QUEUE(service, arena, template, user, values)                                                                  \
+    mail_queue_add((service), (arena), (template), (user)->id, (user)->email, (values),                                \
+                   sizeof(values) / sizeof *(values))
 
-struct error *notice_first_login(struct service *service, struct arena *arena, const struct user *user,
-                                 const char *organisation, struct secret temporary_password)
+struct error *notification_first_login(struct service *service, struct arena *arena, const struct user *user,
+                                       const char *organisation, struct secret temporary_password)
 {
     int64_t days = service->configuration->identity.temporary_password_seconds / 86400;
     const struct mail_template_value values[] = {
@@ -38,8 +39,8 @@ struct error *notice_first_login(struct service *service, struct arena *arena, c
     return QUEUE(service, arena, "first-login", user, values);
 }
 
-struct error *notice_confirm(struct service *service, struct arena *arena, const struct user *user,
-                             const char *organisation, struct secret code)
+struct error *notification_confirm(struct service *service, struct arena *arena, const struct user *user,
+                                   const char *organisation, struct secret code)
 {
     const struct mail_template_value values[] = {
         PERSON(arena, user),
@@ -51,7 +52,8 @@ struct error *notice_confirm(struct service *service, struct arena *arena, const
     return QUEUE(service, arena, "confirm", user, values);
 }
 
-struct error *notice_reset(struct service *service, struct arena *arena, const struct user *user, struct secret code)
+struct error *notification_reset(struct service *service, struct arena *arena, const struct user *user,
+                                 struct secret code)
 {
     const struct mail_template_value values[] = {
         PERSON(arena, user),
@@ -62,7 +64,7 @@ struct error *notice_reset(struct service *service, struct arena *arena, const s
     return QUEUE(service, arena, "reset", user, values);
 }
 
-struct error *notice_password_changed(struct service *service, struct arena *arena, const struct user *user)
+struct error *notification_password_changed(struct service *service, struct arena *arena, const struct user *user)
 {
     char now[CLOCK_TEXT_BYTES];
     clock_format(clock_now(), now);

@@ -38,7 +38,7 @@ struct password_step {
     const struct password_steps *steps;
     struct service *service;
     const struct caller *caller;
-    const struct guard *guard;
+    const struct login_throttle *throttle;
     const struct user *user;
     struct secret password;
     struct secret new_password;
@@ -109,7 +109,7 @@ static struct error *conclude(const struct password_step *step, struct arena *ar
     /* Who resets has no token; the code proved whose the account is. */
     if (step->caller->principal == NULL)
         entry.user_id = step->user->id;
-    TRY(notice_password_changed(step->service, arena, step->user));
+    TRY(notification_password_changed(step->service, arena, step->user));
     return caller_audit(step->service, arena, step->caller, &entry);
 }
 
@@ -130,7 +130,7 @@ static struct error *follow_change(struct password_step *step, struct arena *are
 {
     if (step->outcome != PROVIDER_OK && step->outcome != PROVIDER_SAME_PASSWORD)
         return NULL;
-    struct error *refusal = guard_passed(step->service, arena, step->guard);
+    struct error *refusal = login_throttle_passed(step->service, arena, step->throttle);
     if (refusal != NULL && (step->outcome != PROVIDER_OK || provider_joins_transaction(step->service->provider)))
         return refusal;
     return step->outcome == PROVIDER_OK ? conclude(step, arena, "user.changePassword") : NULL;
@@ -145,10 +145,10 @@ struct error *password_change(struct service *service, struct arena *arena, cons
     struct organisation *organisation;
     TRY(principal_details(service->database, arena, caller->principal, &user, &organisation));
     struct password_owner owner = {user->email, user->first_name, user->last_name, organisation->name};
-    struct guard guard = guard_of_password(arena, caller, user, user->email);
-    struct password_step step = {.steps = &changing, .service = service, .caller = caller, .guard = &guard,
+    struct login_throttle throttle = login_throttle_of_password(arena, caller, user, user->email);
+    struct password_step step = {.steps = &changing, .service = service, .caller = caller, .throttle = &throttle,
                                  .user = user, .password = password, .new_password = new_password};
-    TRY(guard_enter(service, arena, &guard));
+    TRY(login_throttle_check(service, arena, &throttle));
     TRY(password_policy_check(service->passwords, arena, "newPassword", new_password, &owner));
     TRY(run(&step, arena));
     if (step.outcome == PROVIDER_OK)
@@ -159,7 +159,7 @@ struct error *password_change(struct service *service, struct arena *arena, cons
         return password_policy_refused(arena, "newPassword");
     struct error *error = error_new(arena, ERROR_REQUEST_INVALID, "%s", provider_outcome_text(step.outcome));
     TRY(caller_audit_failure(service, arena, caller, "user.changePassword", user));
-    return guard_failed(service, arena, &guard, error_entry(error, "password", "mismatch", "is not the current password"));
+    return login_throttle_failed(service, arena, &throttle, error_entry(error, "password", "mismatch", "is not the current password"));
 }
 
 /* The user whose code may be tried: only active accounts can be reset. NULL costs the same. */
@@ -178,7 +178,7 @@ static struct error *decide_reset(struct password_step *step, struct arena *aren
 }
 
 /* What the provider said, as an error unless it is done. */
-static struct error *judge_setting(const struct password_step *step, struct arena *arena, const char *path)
+static struct error *check_setting(const struct password_step *step, struct arena *arena, const char *path)
 {
     if (step->outcome == PROVIDER_PASSWORD_REFUSED)
         return password_policy_refused(arena, path);
@@ -194,7 +194,7 @@ static struct error *ask_reset(struct password_step *step, struct arena *arena)
 {
     TRY(provider_set_password(step->service->provider, arena, step->user->provider_subject, step->new_password, false,
                               &step->outcome));
-    return judge_setting(step, arena, "newPassword");
+    return check_setting(step, arena, "newPassword");
 }
 
 static struct error *follow_reset(struct password_step *step, struct arena *arena)
@@ -219,23 +219,23 @@ static struct error *ask_reset_by_code(struct password_step *step, struct arena 
     TRY(provider_reset_by_code(step->service->provider, arena, subject, step->typed, step->new_password, &step->outcome));
     if (step->outcome == PROVIDER_CODE_WRONG)
         step->refusal = error_plain(arena, ERROR_CODE_MISMATCH);
-    return step->refusal != NULL ? NULL : judge_setting(step, arena, "newPassword");
+    return step->refusal != NULL ? NULL : check_setting(step, arena, "newPassword");
 }
 
 static const struct password_steps resetting_by_code = {.ask = ask_reset_by_code, .follow = follow_reset};
 
 static struct error *code_failed(struct service *service, struct arena *arena, const struct caller *caller,
-                                 const struct guard *guard, const struct user *user)
+                                 const struct login_throttle *throttle, const struct user *user)
 {
     TRY(caller_audit_failure(service, arena, caller, "user.resetFailed", user));
-    return guard_failed(service, arena, guard, error_plain(arena, ERROR_CODE_MISMATCH));
+    return login_throttle_failed(service, arena, throttle, error_plain(arena, ERROR_CODE_MISMATCH));
 }
 
 /*
  * The provider takes code and password together, so what the password lacks is told first, of a name that nobody has as well:
  * nobody learns from it who has an account.
  */
-static struct error *reset_by_code(struct password_step *step, struct arena *arena, const struct guard *guard,
+static struct error *reset_by_code(struct password_step *step, struct arena *arena, const struct login_throttle *throttle,
                                    const char *username, const struct user *found)
 {
     struct service *service = step->service;
@@ -247,7 +247,7 @@ static struct error *reset_by_code(struct password_step *step, struct arena *are
     step->steps = &resetting_by_code;
     TRY(run(step, arena));
     if (step->refusal != NULL || step->user == NULL)
-        return code_failed(service, arena, step->caller, guard, found);
+        return code_failed(service, arena, step->caller, throttle, found);
     caller_known(arena, step->user);
     return NULL;
 }
@@ -256,20 +256,20 @@ struct error *password_reset(struct service *service, struct arena *arena, const
                              const char *username, const char *code, struct secret new_password)
 {
     static const struct id nobody;
-    struct guard guard = guard_of_code(caller);
+    struct login_throttle throttle = login_throttle_of_code(caller);
     struct user *found = NULL;
     bool good = false;
-    TRY(guard_enter(service, arena, &guard));
+    TRY(login_throttle_check(service, arena, &throttle));
     TRY(user_find_by_username(service->database, arena, username, &found));
     const struct user *user = resettable(found);
     struct id id = user == NULL ? nobody : user->id;
     struct password_step step = {.steps = &resetting, .service = service, .caller = caller, .user = user,
                                  .new_password = new_password, .typed = code};
     if (provider_has_codes(service->provider))
-        return reset_by_code(&step, arena, &guard, username, found);
+        return reset_by_code(&step, arena, &throttle, username, found);
     TRY(code_try(service->database, arena, service->master, &(struct code_attempt){id, username, CODE_RESET, code}, &good));
     if (!good || user == NULL)
-        return code_failed(service, arena, caller, &guard, found);
+        return code_failed(service, arena, caller, &throttle, found);
     struct password_owner owner;
     TRY(password_policy_owner(service->database, arena, user, &owner));
     struct error *refusal = password_policy_check(service->passwords, arena, "newPassword", new_password, &owner);
@@ -279,7 +279,7 @@ struct error *password_reset(struct service *service, struct arena *arena, const
     }
     TRY(run(&step, arena));
     if (step.refusal != NULL)
-        return code_failed(service, arena, caller, &guard, user);
+        return code_failed(service, arena, caller, &throttle, user);
     caller_known(arena, user);
     return NULL;
 }
@@ -304,7 +304,7 @@ static struct error *ask_setting(struct password_step *step, struct arena *arena
 {
     TRY(provider_set_password(step->service->provider, arena, step->user->provider_subject, step->new_password,
                               !step->permanent, &step->outcome));
-    return judge_setting(step, arena, "password");
+    return check_setting(step, arena, "password");
 }
 
 static struct error *follow_setting(struct password_step *step, struct arena *arena)

@@ -19,10 +19,10 @@
 /* How often a row that keeps changing while it is sent is read again. */
 #define ROUNDS_MAX 10
 
-struct error *sync_queue(struct service *service, struct arena *arena, struct id user, unsigned delay_seconds)
+struct error *provider_sync_queue(struct service *service, struct arena *arena, struct id user, unsigned delay_seconds)
 {
     struct outbox_work work = {
-        .kind = SYNC_KIND, .rank = OUTBOX_ORDINARY, .user_id = user, .delay_seconds = delay_seconds};
+        .kind = PROVIDER_SYNC_KIND, .rank = OUTBOX_ORDINARY, .user_id = user, .delay_seconds = delay_seconds};
     return outbox_add(service->database, arena, &work);
 }
 
@@ -55,7 +55,7 @@ static struct error *send_row(struct service *service, struct arena *arena, cons
     return provider_set_attributes(service->provider, arena, user->provider_subject, &attributes, &outcome);
 }
 
-struct error *sync_user(struct service *service, struct arena *arena, struct id id)
+struct error *provider_sync_user(struct service *service, struct arena *arena, struct id id)
 {
     const char *sent = NULL;
     for (int round = 0; round < ROUNDS_MAX; round++) {
@@ -75,10 +75,10 @@ struct error *sync_user(struct service *service, struct arena *arena, struct id 
     return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "the row changed faster than it could be sent");
 }
 
-struct error *sync_run(struct service *service, struct arena *arena, const struct outbox_item *item)
+struct error *provider_sync_run(struct service *service, struct arena *arena, const struct outbox_item *item)
 {
     bool dead = false;
-    struct error *error = sync_user(service, arena, item->user_id);
+    struct error *error = provider_sync_user(service, arena, item->user_id);
     if (error == NULL)
         return outbox_finish(service->database, arena, item, NULL);
     LOG(WARN, JOBS, "the identity provider's mirror was not brought up to date", LOG_INTEGER("number", item->number),

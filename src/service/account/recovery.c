@@ -75,7 +75,7 @@ struct error *recovery_ask(struct service *service, struct arena *arena, const s
     TRY(seal(arena, service->master, SEAL_PURPOSE, payload.bytes, payload.length, &sealed, &asking.work.payload_length));
     asking.work.payload = sealed;
     TRY(database_transaction(service->database, arena, queue_question, &asking, NULL));
-    return asking.wait == 0 ? NULL : guard_refuse(arena, asking.wait, METRIC_THROTTLED_MAIL);
+    return asking.wait == 0 ? NULL : login_throttle_refuse(arena, asking.wait, METRIC_THROTTLED_MAIL);
 }
 
 static struct error *record(struct question *question, struct arena *arena, const char *action)
@@ -110,7 +110,7 @@ static struct error *mail_reset(struct database *database, struct arena *arena, 
     TRY(code_mail_allowed(database, arena, id, CODE_RESET, &allowed));
     if (allowed) {
         TRY(code_issue(database, arena, question->service->master, id, CODE_RESET, CODE_RESET_SECONDS, &code));
-        TRY(notice_reset(question->service, arena, question->user, code));
+        TRY(notification_reset(question->service, arena, question->user, code));
         TRY(record(question, arena, "user.forgottenPassword"));
     }
     return finish_item(database, arena, question->item);
@@ -125,7 +125,7 @@ static struct error *mail_confirmation(struct database *database, struct arena *
     TRY(code_mail_allowed(database, arena, id, CODE_CONFIRM, &allowed));
     if (allowed) {
         TRY(code_issue(database, arena, question->service->master, id, CODE_CONFIRM, CODE_CONFIRM_SECONDS, &code));
-        TRY(notice_confirm(question->service, arena, question->user, question->organisation, code));
+        TRY(notification_confirm(question->service, arena, question->user, question->organisation, code));
         TRY(record(question, arena, "user.resendConfirmation"));
     }
     return finish_item(database, arena, question->item);
@@ -134,8 +134,8 @@ static struct error *mail_confirmation(struct database *database, struct arena *
 static struct error *mail_invitation(struct database *database, struct arena *arena, void *context)
 {
     struct question *question = context;
-    TRY(notice_first_login(question->service, arena, question->user, question->organisation,
-                           question->temporary_password));
+    TRY(notification_first_login(question->service, arena, question->user, question->organisation,
+                                 question->temporary_password));
     TRY(record(question, arena, "user.resendInvitation"));
     return finish_item(database, arena, question->item);
 }
@@ -151,7 +151,7 @@ static struct error *invite_again(struct question *question, struct arena *arena
     bool allowed = true;
     /* What is tried again was counted the first time. */
     if (question->item->attempts <= 1)
-        TRY(code_mail_allowed(service->database, arena, question->user->id, NOTICE_FIRST_LOGIN, &allowed));
+        TRY(code_mail_allowed(service->database, arena, question->user->id, NOTIFICATION_FIRST_LOGIN, &allowed));
     if (!allowed)
         return outbox_finish(service->database, arena, question->item, NULL);
     question->temporary_password = secret_of(random_text(arena, RANDOM_PASSWORD_CHARACTERS));
@@ -175,7 +175,7 @@ static struct error *catch_up(struct database *database, struct arena *arena, vo
     bool changed = false;
     TRY(user_confirm(database, arena, user->organisation_id, user->id, &changed));
     if (changed)
-        TRY(sync_queue(question->service, arena, user->id, 0));
+        TRY(provider_sync_queue(question->service, arena, user->id, 0));
     return finish_item(database, arena, question->item);
 }
 

@@ -58,7 +58,7 @@ static struct error *refuse_login(struct arena *arena, enum provider_outcome out
     }
 }
 
-static struct error *answer_challenge(struct service *service, struct arena *arena, const struct account_login *login,
+static struct error *answer_challenge(struct service *service, struct arena *arena, const struct sign_in_request *login,
                                       const struct user *user, const struct provider_challenge *challenge,
                                       struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
 {
@@ -82,7 +82,7 @@ static struct error *activate_rows(struct database *database, struct arena *aren
     struct activation *activation = context;
     const struct user *user = activation->user;
     TRY(user_activate(database, arena, user->organisation_id, user->id, NULL));
-    return sync_queue(activation->service, arena, user->id, 0);
+    return provider_sync_queue(activation->service, arena, user->id, 0);
 }
 
 /*
@@ -118,11 +118,11 @@ static bool password_was_right(enum provider_outcome outcome)
  * What stands in the way after the provider has answered. A wait that parallel failures began meanwhile refuses a right
  * password like a wrong one, and our own rows have the last word on who may come in.
  */
-static struct error *judge_login(struct service *service, struct arena *arena, const struct user *user,
-                                 const struct guard *guard, enum provider_outcome outcome)
+static struct error *check_login(struct service *service, struct arena *arena, const struct user *user,
+                                 const struct login_throttle *throttle, enum provider_outcome outcome)
 {
     if (password_was_right(outcome))
-        TRY(guard_passed(service, arena, guard));
+        TRY(login_throttle_passed(service, arena, throttle));
     TRY(refuse_login(arena, outcome));
     return check_standing(service, arena, user);
 }
@@ -139,8 +139,9 @@ static struct error *ask_provider(struct service *service, struct arena *arena, 
     return provider_login(service->provider, arena, attempt, tokens_out, challenge, outcome_out);
 }
 
-static struct error *sign_in(struct service *service, struct arena *arena, const struct account_login *login,
-                             struct user *user, const struct guard *guard, struct provider_tokens *tokens_out)
+static struct error *log_in(struct service *service, struct arena *arena, const struct sign_in_request *login,
+                            struct user *user, const struct login_throttle *throttle,
+                            struct provider_tokens *tokens_out)
 {
     struct provider_challenge challenge;
     enum provider_outcome outcome;
@@ -152,7 +153,7 @@ static struct error *sign_in(struct service *service, struct arena *arena, const
         .new_password_sent = login->new_password.bytes != NULL,
     };
     TRY(ask_provider(service, arena, &attempt, user, tokens_out, &challenge, &outcome));
-    struct error *refusal = judge_login(service, arena, user, guard, outcome);
+    struct error *refusal = check_login(service, arena, user, throttle, outcome);
     if (refusal != NULL && outcome == PROVIDER_OK)
         TRY(provider_logout(service->provider, arena, user->provider_subject, tokens_out->session_id));
     if (refusal != NULL)
@@ -164,17 +165,18 @@ static struct error *sign_in(struct service *service, struct arena *arena, const
     return user->status == USER_AWAITING_FIRST_LOGIN ? activate(service, arena, user) : NULL;
 }
 
-struct error *account_login(struct service *service, struct arena *arena, const struct caller *caller,
-                            const struct account_login *login, struct provider_tokens *tokens_out, struct user **user_out)
+struct error *sign_in_with_password(struct service *service, struct arena *arena, const struct caller *caller,
+                                    const struct sign_in_request *login, struct provider_tokens *tokens_out,
+                                    struct user **user_out)
 {
     struct user *user = NULL;
     TRY(user_find_by_username(service->database, arena, login->username, &user));
-    struct guard guard = guard_of_password(arena, caller, user, login->username);
-    struct error *error = guard_enter(service, arena, &guard);
+    struct login_throttle throttle = login_throttle_of_password(arena, caller, user, login->username);
+    struct error *error = login_throttle_check(service, arena, &throttle);
     if (error == NULL)
-        error = sign_in(service, arena, login, user, &guard, tokens_out);
+        error = log_in(service, arena, login, user, &throttle, tokens_out);
     if (error != NULL && error->code == ERROR_CREDENTIALS)
-        error = guard_failed(service, arena, &guard, error);
+        error = login_throttle_failed(service, arena, &throttle, error);
     if (error != NULL && (error_status(error->code) == 401 || error->code == ERROR_RATE_LIMITED))
         TRY(audit_login(service, arena, caller, user, "user.loginFailed", "failure"));
     if (error != NULL)
@@ -189,25 +191,25 @@ struct error *account_login(struct service *service, struct arena *arena, const 
     return *user_out != NULL ? NULL : error_new(arena, ERROR_CREDENTIALS, "the user vanished during the login");
 }
 
-struct error *account_refresh(struct service *service, struct arena *arena, const struct caller *caller,
+struct error *sign_in_refresh(struct service *service, struct arena *arena, const struct caller *caller,
                               const char *refresh_token, struct provider_tokens *tokens_out)
 {
     enum provider_outcome outcome;
     struct principal *principal = NULL;
-    struct guard guard = guard_of_code(caller);
-    TRY(guard_enter(service, arena, &guard));
+    struct login_throttle throttle = login_throttle_of_code(caller);
+    TRY(login_throttle_check(service, arena, &throttle));
     TRY(provider_refresh(service->provider, arena, refresh_token, tokens_out, &outcome));
     if (outcome == PROVIDER_TOKEN_REUSED) {
         struct error *reuse = error_new(arena, ERROR_TOKEN_REVOKED, "a spent refresh token came again; the session is ended");
         struct user *user = NULL;
         TRY(user_find_any(service->database, arena, tokens_out->user_id, &user));
         TRY(caller_audit_failure(service, arena, caller, "session.reuse", user));
-        return guard_failed(service, arena, &guard, reuse);
+        return login_throttle_failed(service, arena, &throttle, reuse);
     }
     if (outcome != PROVIDER_OK) {
         TRY(caller_audit_failure(service, arena, caller, "session.refreshFailed", NULL));
-        return guard_failed(service, arena, &guard,
-                            error_new(arena, ERROR_TOKEN_INVALID, "%s", provider_outcome_text(outcome)));
+        return login_throttle_failed(service, arena, &throttle,
+                                     error_new(arena, ERROR_TOKEN_INVALID, "%s", provider_outcome_text(outcome)));
     }
     TRY(principal_load(service->database, arena, tokens_out->user_id, tokens_out->session_id, &principal));
     if (principal_stands(principal)) {
@@ -218,7 +220,8 @@ struct error *account_refresh(struct service *service, struct arena *arena, cons
     return error_new(arena, ERROR_TOKEN_REVOKED, "the user may not call any more");
 }
 
-struct error *account_logout(struct service *service, struct arena *arena, const struct caller *caller, bool everywhere)
+struct error *sign_in_log_out(struct service *service, struct arena *arena, const struct caller *caller,
+                              bool everywhere)
 {
     const struct principal *principal = caller->principal;
     struct user *user;

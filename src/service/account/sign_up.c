@@ -3,24 +3,25 @@
  * Making accounts: our rows first (they own the address and nobody sees them), the provider second, activation with
  * the mail last. See domain/account/provisioning.h for what each interruption leaves.
  */
+#include "service/account/sign_up.h"
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
 #include "codec/random.h"
-#include "domain/audit.h"
 #include "domain/account/one_time_code.h"
-#include "domain/permission/principal.h"
+#include "domain/account/password_policy.h"
 #include "domain/account/provisioning.h"
-#include "domain/permission/role.h"
 #include "domain/account/throttle.h"
-#include "service/account/sign_in.h"
+#include "domain/audit.h"
+#include "domain/permission/principal.h"
+#include "domain/permission/role.h"
+#include "identity/provider.h"
 #include "service/access/authority.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
 #include "service/access/grant.h"
 #include "service/access/login_throttle.h"
 #include "service/account/notification.h"
-#include "domain/account/password_policy.h"
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 
@@ -64,8 +65,8 @@ static struct error *queue_mail(struct creation *creation, struct arena *arena)
     bool allowed = false;
     struct secret code;
     if (creation->kind == PROVIDER_INVITED) {
-        TRY(code_mail_allowed(service->database, arena, user->id, NOTICE_FIRST_LOGIN, &allowed));
-        return notice_first_login(service, arena, user, creation->organisation_name, creation->password);
+        TRY(code_mail_allowed(service->database, arena, user->id, NOTIFICATION_FIRST_LOGIN, &allowed));
+        return notification_first_login(service, arena, user, creation->organisation_name, creation->password);
     }
     if (creation->kind != PROVIDER_AWAITING_CODE)
         return NULL;
@@ -73,7 +74,7 @@ static struct error *queue_mail(struct creation *creation, struct arena *arena)
     if (provider_has_codes(service->provider))
         return NULL;
     TRY(code_issue(service->database, arena, service->master, user->id, CODE_CONFIRM, CODE_CONFIRM_SECONDS, &code));
-    return notice_confirm(service, arena, user, creation->organisation_name, code);
+    return notification_confirm(service, arena, user, creation->organisation_name, code);
 }
 
 /*
@@ -148,8 +149,9 @@ static struct error *create(struct creation *creation, struct arena *arena)
     if (outcome == PROVISIONING_TAKEN || outcome == PROVISIONING_BUSY)
         return error_entry(error_plain(arena, ERROR_USER_EXISTS), "email", "taken", "belongs to another account");
     if (outcome == PROVISIONING_LIMITED)
-        return error_message(guard_refuse(arena, creation->limit->wait, METRIC_THROTTLED_ORGANISATION),
-                             "Your organisation has made as many accounts as it may in an hour. Wait as long as Retry-After says.");
+        return error_message(
+            login_throttle_refuse(arena, creation->limit->wait, METRIC_THROTTLED_ORGANISATION),
+            "Your organisation has made as many accounts as it may in an hour. Wait as long as Retry-After says.");
     creation->counted = creation->limit != NULL && outcome == PROVISIONING_NEW;
     struct error *error = run_steps(creation, arena);
     provisioning_end(database, arena, creation->user);
@@ -172,9 +174,9 @@ static struct error *read_back(struct service *service, struct arena *arena, con
     return NULL;
 }
 
-struct error *account_create_customer(struct service *service, struct arena *arena, const struct caller *caller,
-                                      const struct account_customer *customer, struct organisation *organisation_out,
-                                      struct user *user_out)
+struct error *sign_up_customer(struct service *service, struct arena *arena, const struct caller *caller,
+                               const struct sign_up_customer *customer, struct organisation *organisation_out,
+                               struct user *user_out)
 {
     struct role_list roles;
     struct organisation organisation = {
@@ -216,7 +218,7 @@ struct error *account_create_customer(struct service *service, struct arena *are
 }
 
 /* Everything that is wrong with the input of a new member, at once; a password alone answers with its own code. */
-static struct error *validate_member(struct service *service, struct arena *arena, const struct account_member *member,
+static struct error *validate_member(struct service *service, struct arena *arena, const struct sign_up_member *member,
                                      const char *organisation, const struct role_list *roles)
 {
     struct validation validation;
@@ -232,8 +234,8 @@ static struct error *validate_member(struct service *service, struct arena *aren
     return validation.error;
 }
 
-struct error *account_create_member(struct service *service, struct arena *arena, const struct caller *caller,
-                                    const struct account_member *member, struct user *user_out)
+struct error *sign_up_member(struct service *service, struct arena *arena, const struct caller *caller,
+                             const struct sign_up_member *member, struct user *user_out)
 {
     struct role_list roles;
     struct user *maker;
@@ -271,8 +273,8 @@ struct error *account_create_member(struct service *service, struct arena *arena
     return read_back(service, arena, &user, NULL, user_out);
 }
 
-struct error *account_create_admin(struct service *service, struct arena *arena, const struct account_customer *person,
-                                   struct secret password, struct user *user_out)
+struct error *sign_up_admin(struct service *service, struct arena *arena, const struct sign_up_customer *person,
+                            struct secret password, struct user *user_out)
 {
     static const char *admin_roles[] = {ROLE_ADMINISTRATOR};
     struct role_list roles;

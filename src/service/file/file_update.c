@@ -20,43 +20,43 @@
 #define ATTEMPTS 3
 
 /* One change on its way through its transaction. */
-struct filing {
+struct update {
     struct service *service;
     const struct caller *caller;
     const struct file_record *record;
-    const struct filing_patch *patch; /* update only */
+    const struct file_patch *patch; /* update only */
     const char *action;
     enum error_code unchanged; /* what FILE_UNCHANGED means here */
-    struct error *(*apply)(struct filing *filing, struct database *database, struct arena *arena);
+    struct error *(*apply)(struct update *update, struct database *database, struct arena *arena);
     enum file_outcome outcome;
     struct file_record *changed;
 };
 
-struct error *filing_unknown(struct arena *arena)
+struct error *file_update_unknown(struct arena *arena)
 {
     return error_entry(error_plain(arena, ERROR_FILE_UNKNOWN), "id", "unknown", "is not the id of a file");
 }
 
-static struct error *apply_archive(struct filing *filing, struct database *database, struct arena *arena)
+static struct error *apply_archive(struct update *update, struct database *database, struct arena *arena)
 {
-    return file_archive(database, arena, filing->record->organisation_id, filing->record->id, &filing->outcome);
+    return file_archive(database, arena, update->record->organisation_id, update->record->id, &update->outcome);
 }
 
-static struct error *apply_restore(struct filing *filing, struct database *database, struct arena *arena)
+static struct error *apply_restore(struct update *update, struct database *database, struct arena *arena)
 {
-    return file_restore(database, arena, filing->record->organisation_id, filing->record->id, &filing->outcome);
+    return file_restore(database, arena, update->record->organisation_id, update->record->id, &update->outcome);
 }
 
-static struct error *apply_update(struct filing *filing, struct database *database, struct arena *arena)
+static struct error *apply_update(struct update *update, struct database *database, struct arena *arena)
 {
-    return file_update(database, arena, filing->record->organisation_id, filing->record->id, filing->patch->name,
-                       filing->patch->tags, &filing->outcome);
+    return file_update(database, arena, update->record->organisation_id, update->record->id, update->patch->name,
+                       update->patch->tags, &update->outcome);
 }
 
 /* What a patch sets, for the audit trail; {} for the rest, whose action says it all. */
-static const char *describe(const struct filing *filing, struct arena *arena)
+static const char *describe(const struct update *update, struct arena *arena)
 {
-    const struct filing_patch *patch = filing->patch;
+    const struct file_patch *patch = update->patch;
     struct buffer details;
     if (patch == NULL)
         return NULL;
@@ -64,7 +64,7 @@ static const char *describe(const struct filing *filing, struct arena *arena)
     buffer_add_char(&details, '{');
     if (patch->name != NULL) {
         buffer_add_text(&details, "\"from\":");
-        buffer_add_json_text(&details, filing->record->name);
+        buffer_add_json_text(&details, update->record->name);
         buffer_add_text(&details, ",\"name\":");
         buffer_add_json_text(&details, patch->name);
     }
@@ -82,72 +82,81 @@ static const char *describe(const struct filing *filing, struct arena *arena)
 
 static struct error *change(struct database *database, struct arena *arena, void *context)
 {
-    struct filing *filing = context;
-    const struct file_record *record = filing->record;
-    TRY(filing->apply(filing, database, arena));
-    if (filing->outcome != FILE_CHANGED)
+    struct update *update = context;
+    const struct file_record *record = update->record;
+    TRY(update->apply(update, database, arena));
+    if (update->outcome != FILE_CHANGED)
         return NULL;
     struct audit_entry entry = {
-        .action = filing->action,
+        .action = update->action,
         .organisation_id = record->organisation_id,
         .target_type = "file",
         .target_id = id_text(arena, record->id),
-        .details = describe(filing, arena),
+        .details = describe(update, arena),
     };
-    TRY(caller_audit(filing->service, arena, filing->caller, &entry));
-    return file_find(database, arena, record->organisation_id, record->id, &filing->changed);
+    TRY(caller_audit(update->service, arena, update->caller, &entry));
+    return file_find(database, arena, record->organisation_id, record->id, &update->changed);
 }
 
 /* The file that stands in the way; *found_out is false when it does not any more. */
-static struct error *name_duplicate(const struct filing *filing, struct arena *arena, struct error *error, bool *found_out)
+static struct error *name_duplicate(const struct update *update, struct arena *arena, struct error *error,
+                                    bool *found_out)
 {
     struct id id;
-    struct file_record wanted = *filing->record;
-    if (filing->patch != NULL && filing->patch->name != NULL)
-        wanted.name = filing->patch->name;
-    TRY(file_find_duplicate(filing->service->database, arena, &wanted, &id, found_out));
+    struct file_record wanted = *update->record;
+    if (update->patch != NULL && update->patch->name != NULL)
+        wanted.name = update->patch->name;
+    TRY(file_find_duplicate(update->service->database, arena, &wanted, &id, found_out));
     if (*found_out)
         (void)error_member(error, "id", id_text(arena, id));
     return NULL;
 }
 
-static struct error *run(struct filing *filing, struct arena *arena, struct file_record **changed_out)
+static struct error *run(struct update *update, struct arena *arena, struct file_record **changed_out)
 {
     struct error *duplicate = NULL;
     for (unsigned attempt = 0; attempt < ATTEMPTS; attempt++) {
         bool found = false;
-        TRY(database_transaction(filing->service->database, arena, change, filing, NULL));
-        if (filing->outcome != FILE_DUPLICATE)
+        TRY(database_transaction(update->service->database, arena, change, update, NULL));
+        if (update->outcome != FILE_DUPLICATE)
             break;
         duplicate = error_plain(arena, ERROR_FILE_DUPLICATE);
-        TRY(name_duplicate(filing, arena, duplicate, &found));
+        TRY(name_duplicate(update, arena, duplicate, &found));
         if (found)
             break;
     }
-    if (filing->outcome == FILE_DUPLICATE)
+    if (update->outcome == FILE_DUPLICATE)
         return duplicate;
-    if (filing->outcome == FILE_UNCHANGED)
-        return error_plain(arena, filing->unchanged);
-    if (filing->outcome == FILE_ABSENT || filing->changed == NULL)
-        return filing_unknown(arena);
-    *changed_out = filing->changed;
+    if (update->outcome == FILE_UNCHANGED)
+        return error_plain(arena, update->unchanged);
+    if (update->outcome == FILE_ABSENT || update->changed == NULL)
+        return file_update_unknown(arena);
+    *changed_out = update->changed;
     return NULL;
 }
 
-struct error *filing_archive(struct service *service, struct arena *arena, const struct caller *caller,
-                             const struct file_record *record, struct file_record **changed_out)
+struct error *file_update_archive(struct service *service, struct arena *arena, const struct caller *caller,
+                                  const struct file_record *record, struct file_record **changed_out)
 {
-    struct filing filing = {.service = service, .caller = caller, .record = record, .action = "file.archive",
-                            .unchanged = ERROR_FILE_ARCHIVED, .apply = apply_archive};
-    return run(&filing, arena, changed_out);
+    struct update update = {.service = service,
+                            .caller = caller,
+                            .record = record,
+                            .action = "file.archive",
+                            .unchanged = ERROR_FILE_ARCHIVED,
+                            .apply = apply_archive};
+    return run(&update, arena, changed_out);
 }
 
-struct error *filing_restore(struct service *service, struct arena *arena, const struct caller *caller,
-                             const struct file_record *record, struct file_record **changed_out)
+struct error *file_update_restore(struct service *service, struct arena *arena, const struct caller *caller,
+                                  const struct file_record *record, struct file_record **changed_out)
 {
-    struct filing filing = {.service = service, .caller = caller, .record = record, .action = "file.restore",
-                            .unchanged = ERROR_FILE_ACTIVE, .apply = apply_restore};
-    return run(&filing, arena, changed_out);
+    struct update update = {.service = service,
+                            .caller = caller,
+                            .record = record,
+                            .action = "file.restore",
+                            .unchanged = ERROR_FILE_ACTIVE,
+                            .apply = apply_restore};
+    return run(&update, arena, changed_out);
 }
 
 /* Whether the bytes begin as text; not where they cannot be read. */
@@ -167,7 +176,8 @@ static struct error *look_for_text(struct service *service, struct arena *arena,
 }
 
 /* A new name must not stand for another kind of file than the bytes are, as at upload. They are read only if it counts. */
-static struct error *judge_name(struct service *service, struct arena *arena, const struct file_record *record, const char *name)
+static struct error *check_name(struct service *service, struct arena *arena, const struct file_record *record,
+                                const char *name)
 {
     const char *contradiction = content_contradiction(arena, record->content_type, false, NULL, name);
     bool text = false;
@@ -180,13 +190,18 @@ static struct error *judge_name(struct service *service, struct arena *arena, co
     return error_entry(error_plain(arena, ERROR_REQUEST_INVALID), "name", "mismatch", contradiction);
 }
 
-struct error *filing_update(struct service *service, struct arena *arena, const struct caller *caller,
-                            const struct file_record *record, const struct filing_patch *patch,
-                            struct file_record **changed_out)
+struct error *file_update_attributes(struct service *service, struct arena *arena, const struct caller *caller,
+                                     const struct file_record *record, const struct file_patch *patch,
+                                     struct file_record **changed_out)
 {
-    struct filing filing = {.service = service, .caller = caller, .record = record, .patch = patch,
-                            .action = "file.update", .unchanged = ERROR_FILE_ARCHIVED, .apply = apply_update};
+    struct update update = {.service = service,
+                            .caller = caller,
+                            .record = record,
+                            .patch = patch,
+                            .action = "file.update",
+                            .unchanged = ERROR_FILE_ARCHIVED,
+                            .apply = apply_update};
     if (patch->name != NULL)
-        TRY(judge_name(service, arena, record, patch->name));
-    return run(&filing, arena, changed_out);
+        TRY(check_name(service, arena, record, patch->name));
+    return run(&update, arena, changed_out);
 }

@@ -8,6 +8,7 @@ libghservice_file_a_SOURCES = \
 	include/service/file/upload_bound.h \
 	src/service/file/upload_bound.c \
 	src/service/file/upload_deduplicate.c \
+	src/service/file/upload_form.c \
 	src/service/file/upload_read.c \
 	src/service/file/upload_resolve_commit.c \
 	src/service/file/upload_scan.c

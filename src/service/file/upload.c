@@ -2,11 +2,11 @@
 /* Judging and storing what upload_read.c received. */
 #include "service/file/upload.h"
 
-#include <stddef.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/configuration.h"
+#include "base/limits.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "blob/blob.h"
@@ -16,30 +16,11 @@
 #include "http/disposition.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
-#include "service/runtime/service.h"
 #include "service/file/upload_int.h"
+#include "service/runtime/service.h"
 #include "store/database/database.h"
 
 #define INSERT_ATTEMPTS 3
-
-static const struct schema_field form_fields[] = {
-    {.name = "bucket", .type = SCHEMA_CHOICE, .flags = SCHEMA_REQUIRED, .choices = UPLOAD_BUCKET_CHOICES,
-     .offset = offsetof(struct upload_form, bucket)},
-    {.name = "type", .type = SCHEMA_CHOICE, .flags = SCHEMA_REQUIRED,
-     .choices = UPLOAD_TYPE_CHOICES,
-     .offset = offsetof(struct upload_form, type),
-     .description = "An avatar, image or logo is a picture (JPEG, PNG, GIF, WebP, AVIF, HEIC, TIFF, BMP), whatever the bucket."},
-    {.name = "name", .type = SCHEMA_TEXT, .flags = SCHEMA_UNJUDGED, .maximum = LIMIT_FIELD_BYTES, .offset = offsetof(struct upload_form, name),
-     .description = "At most 255 bytes; the client's file name when absent. With one file only."},
-    {.name = "tags", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNIQUE, .maximum = LIMIT_TAGS, .item_maximum = LIMIT_TAG_CHARACTERS,
-     .offset = offsetof(struct upload_form, tags), .description = "One part a tag."},
-    {.name = "file", .type = SCHEMA_FILES, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_FILES,
-     .description = "One part a file. Its bytes decide what it is; the part's Content-Type and the ending of its name must "
-                    "not contradict them (code mismatch). Where a virus scanner is set up, it may refuse a file (infected)."},
-};
-
-const struct schema upload_form_schema = {
-    .name = "UploadForm", SCHEMA_FIELDS(form_fields), .size = sizeof(struct upload_form)};
 
 /* Forms of browsers send fields that nobody filled, so an empty name is no name. */
 static bool is_named(const struct upload *upload)
@@ -47,20 +28,21 @@ static bool is_named(const struct upload *upload)
     return upload->form->name != NULL && upload->form->name[0] != '\0';
 }
 
-const char *upload_judge_name(struct validation *validation, const char *path, const char *raw)
+const char *upload_validate_name(struct validation *validation, const char *path, const char *raw)
 {
     const char *name = clean_file_name(validation->arena, raw);
     if (name == NULL)
         validation_add(validation, "format", "is not a usable file name", "%s", path);
     else if (strlen(name) > LIMIT_FILE_NAME_BYTES)
-        validation_add(validation, "length", "a file name may have 255 bytes at most", "%s", path);
+        validation_add(validation, "length", "a file name may have " LIMIT_TEXT(LIMIT_FILE_NAME_BYTES) " bytes at most",
+                       "%s", path);
     else
         return name;
     return NULL;
 }
 
 /* The name that the file gets; NULL (and an entry) when there is none that will do. */
-static const char *judge_name(struct upload *upload, size_t index)
+static const char *validate_name(struct upload *upload, size_t index)
 {
     const struct upload_file *file = &upload->files[index];
     bool named = is_named(upload) && upload->file_parts == 1;
@@ -69,7 +51,7 @@ static const char *judge_name(struct upload *upload, size_t index)
         validation_add(&upload->validation, "fileName", "has no file name, and no name was given", "%s", path);
         return NULL;
     }
-    return upload_judge_name(&upload->validation, path, named ? upload->form->name : file->raw_name);
+    return upload_validate_name(&upload->validation, path, named ? upload->form->name : file->raw_name);
 }
 
 /* What may lie there: by type and bucket, or by the bucket alone where the type is refused already. */
@@ -101,7 +83,7 @@ static const char *find_contradiction(const struct upload *upload, const struct 
     return content_contradiction(upload->arena, record->content_type, file->sniffed.text, NULL, file->raw_name);
 }
 
-static void judge_content(struct upload *upload, size_t index)
+static void validate_content(struct upload *upload, size_t index)
 {
     struct upload_file *file = &upload->files[index];
     struct file_record *record = &file->record;
@@ -115,7 +97,9 @@ static void judge_content(struct upload *upload, size_t index)
     } else if ((contradiction = find_contradiction(upload, file)) != NULL) {
         validation_add(&upload->validation, "mismatch", contradiction, "file[%zu]", index);
     } else if (!content_pixels_allowed(&file->sniffed)) {
-        validation_add(&upload->validation, "pixels", "is a picture of more than 40 megapixels", "file[%zu]", index);
+        validation_add(&upload->validation, "pixels",
+                       "is a picture of more than " LIMIT_TEXT(LIMIT_PICTURE_MEGAPIXELS) " megapixels", "file[%zu]",
+                       index);
     }
 }
 
@@ -144,7 +128,7 @@ static struct error *fill_record(struct upload *upload, size_t index)
     record->user_id = caller_user(upload->caller);
     record->bucket = upload->form->bucket;
     record->type = upload->form->type;
-    record->name = judge_name(upload, index);
+    record->name = validate_name(upload, index);
     record->tags = upload->form->tags;
     record->status = FILE_ACTIVE;
     record->size = (int64_t)blob_writer_size(file->writer);
@@ -153,11 +137,11 @@ static struct error *fill_record(struct upload *upload, size_t index)
     file->sniffed = sniff(upload->service->sniffer, upload->arena, file->head, file->head_length,
                           &(struct sniff_rest){read_rest, &rest});
     record->content_type = content_media_type(&file->sniffed, record->name, file->declared);
-    judge_content(upload, index);
+    validate_content(upload, index);
     return rest.error;
 }
 
-static void judge_repetition(struct upload *upload, size_t index)
+static void validate_repetition(struct upload *upload, size_t index)
 {
     const struct file_record *record = &upload->files[index].record;
     for (size_t i = 0; i < index; i++) {
@@ -176,13 +160,13 @@ static struct error *validate(struct upload *upload)
 {
     struct validation *validation = &upload->validation;
     if (upload->file_parts > 0)
-        upload->pairs[upload->pair_count++] = (struct schema_pair){"file", ""};
+        upload->pairs[upload->pair_count++] = (struct schema_pair){upload_form_files()->name, ""};
     upload->form = schema_read_pairs(&upload_form_schema, upload->pairs, upload->pair_count, validation, NULL);
     if (is_named(upload) && upload->file_parts > 1)
         validation_add(validation, "count", "can be given for one file only", "name");
     for (size_t i = 0; i < upload->file_count; i++) {
         TRY(fill_record(upload, i));
-        judge_repetition(upload, i);
+        validate_repetition(upload, i);
     }
     return validation->error;
 }
@@ -252,7 +236,7 @@ static void remove_blobs(struct upload *upload)
 static struct error *commit_blobs(struct upload *upload)
 {
     for (size_t i = 0; i < upload->file_count; i++)
-        TRY(upload_commit(upload, i));
+        TRY(upload_deduplicate(upload, i));
     return NULL;
 }
 
@@ -266,7 +250,7 @@ static struct error *store(struct upload *upload)
     if (error == NULL)
         return NULL;
     if (unknown)
-        return upload_settle(upload, error); /* the bytes of what failed stay for fsck */
+        return upload_resolve_commit(upload, error); /* the bytes of what failed stay for fsck */
     remove_blobs(upload);
     return error;
 }

@@ -71,7 +71,7 @@ struct error *upload_bound_begin(struct service *service, struct arena *arena, c
     int64_t seconds = seconds_of(configuration, question->announced_length);
     if (upload_slots_take(owner_of(service, question), &bounds, seconds, clock_now()))
         return NULL;
-    return guard_refuse(arena, RETRY_SECONDS, METRIC_THROTTLED_UPLOAD);
+    return login_throttle_refuse(arena, RETRY_SECONDS, METRIC_THROTTLED_UPLOAD);
 }
 
 void upload_bound_end(struct service *service, const struct request *request)

@@ -57,7 +57,8 @@ static struct error *compare(struct blob_writer *writer, struct arena *arena, in
 }
 
 /* Whether the bytes of `there` are those of the file; not those that cannot be read. */
-static struct error *judge_bytes(struct upload *upload, const struct upload_file *file, struct id there, bool *same_out)
+static struct error *compare_bytes(struct upload *upload, const struct upload_file *file, struct id there,
+                                   bool *same_out)
 {
     int fd;
     uint64_t size = 0;
@@ -75,14 +76,14 @@ static struct error *judge_bytes(struct upload *upload, const struct upload_file
     return error;
 }
 
-struct error *upload_commit(struct upload *upload, size_t index)
+struct error *upload_deduplicate(struct upload *upload, size_t index)
 {
     struct upload_file *file = &upload->files[index];
     struct id there;
     bool same = false;
     TRY(find_bytes(upload, index, &there, &same));
     if (same)
-        TRY(judge_bytes(upload, file, there, &same));
+        TRY(compare_bytes(upload, file, there, &same));
     if (same)
         TRY(blob_link(upload->service->blobs, upload->arena, there, file->record.id, (uint64_t)file->record.size,
                       &file->stored));

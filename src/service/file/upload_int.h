@@ -51,10 +51,16 @@ struct upload {
     const struct upload_form *form;
     /* The part that is open: a file, or a text field, or neither (its bytes are dropped). */
     struct upload_file *open_file;
-    const char *open_field;
+    const struct schema_field *open_field;
     struct buffer field;
     bool field_too_long;
 };
+
+/* The form's field for files. */
+const struct schema_field *upload_form_files(void);
+
+/* The form's text field of that name; NULL where it has none. */
+const struct schema_field *upload_form_text(const char *name);
 
 /* Reads the whole body into *upload. Faults of single parts are collected, those of the framing end it. */
 struct error *upload_read(struct upload *upload, struct request *request);
@@ -66,12 +72,12 @@ struct error *upload_read(struct upload *upload, struct request *request);
 struct error *upload_scan(struct upload *upload);
 
 /* Makes the bytes of one file durable under its id: a second name for bytes that are there, else the bytes received. */
-struct error *upload_commit(struct upload *upload, size_t index);
+struct error *upload_deduplicate(struct upload *upload, size_t index);
 
 /*
  * COMMIT was sent and its answer lost (`error`): asks for the first file's row until the database answers. NULL when it
  * is there, and so are all; `error` when it is not; another DATABASE_UNAVAILABLE, which says so, when nobody can tell.
  */
-struct error *upload_settle(struct upload *upload, struct error *error);
+struct error *upload_resolve_commit(struct upload *upload, struct error *error);
 
 #endif

@@ -4,21 +4,13 @@
 
 #include "base/arena.h"
 #include "base/configuration.h"
+#include "base/limits.h"
 #include "blob/blob.h"
 #include "http/multipart.h"
 #include "http/request.h"
-#include "service/runtime/service.h"
+#include "http/schema.h"
 #include "service/file/upload_int.h"
-
-static const char *const field_names[] = {"bucket", "type", "name", "tags"};
-
-static bool field_is_known(const char *name)
-{
-    for (size_t i = 0; i < sizeof field_names / sizeof *field_names; i++)
-        if (strcmp(name, field_names[i]) == 0)
-            return true;
-    return false;
-}
+#include "service/runtime/service.h"
 
 static struct error *begin_file(struct upload *upload, const struct part_header *header)
 {
@@ -38,7 +30,7 @@ static struct error *begin_file(struct upload *upload, const struct part_header 
 static struct error *on_begin(void *context, const struct part_header *header)
 {
     struct upload *upload = context;
-    bool is_file = strcmp(header->name, "file") == 0;
+    bool is_file = strcmp(header->name, upload_form_files()->name) == 0;
     upload->open_file = NULL;
     upload->open_field = NULL;
     if (header->transfer_encoding != NULL)
@@ -46,13 +38,14 @@ static struct error *on_begin(void *context, const struct part_header *header)
                        is_file ? arena_format(upload->arena, "file[%zu]", upload->file_parts) : header->name);
     if (is_file)
         return begin_file(upload, header);
-    if (!field_is_known(header->name)) {
+    const struct schema_field *field = upload_form_text(header->name);
+    if (field == NULL) {
         validation_add(&upload->validation, "unknown", "is not a part of this form", "%s", header->name);
         return NULL;
     }
     if (header->file_name != NULL)
         validation_add(&upload->validation, "type", "must be a text field, not a file", "%s", header->name);
-    upload->open_field = header->name;
+    upload->open_field = field;
     upload->field_too_long = false;
     buffer_init(&upload->field, upload->arena);
     return NULL;
@@ -92,21 +85,21 @@ static struct error *on_data(void *context, const void *bytes, size_t length)
 static struct error *on_end(void *context)
 {
     struct upload *upload = context;
-    const char *name = upload->open_field;
+    const struct schema_field *field = upload->open_field;
     /* The digest ends the writing and gives the gathering block back for the next file. */
     if (upload->open_file != NULL)
         blob_writer_digest(upload->open_file->writer, upload->open_file->record.hash);
-    if (name == NULL)
+    if (field == NULL)
         return NULL;
     bool is_text = strlen(upload->field.bytes) == upload->field.length &&
                    utf8_valid(upload->field.bytes, upload->field.length);
     if (!upload->field_too_long && is_text)
-        upload->pairs[upload->pair_count++] = (struct schema_pair){name, upload->field.bytes};
-    else if (strcmp(name, "name") == 0)
+        upload->pairs[upload->pair_count++] = (struct schema_pair){field->name, upload->field.bytes};
+    else if ((field->flags & SCHEMA_UNJUDGED) != 0)
         validation_add(&upload->validation, is_text ? "length" : "encoding",
-                       "must be UTF-8 text of at most 4096 bytes", "%s", name);
+                       "must be UTF-8 text of at most " LIMIT_TEXT(LIMIT_FIELD_BYTES) " bytes", "%s", field->name);
     else /* An empty value is refused by the form's own rules, at the right path. */
-        upload->pairs[upload->pair_count++] = (struct schema_pair){name, ""};
+        upload->pairs[upload->pair_count++] = (struct schema_pair){field->name, ""};
     return NULL;
 }
 

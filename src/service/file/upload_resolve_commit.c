@@ -18,7 +18,7 @@
 #define PATIENCE_MICROSECONDS 10000000
 #define PAUSE_NANOSECONDS 100000000
 
-struct error *upload_settle(struct upload *upload, struct error *error)
+struct error *upload_resolve_commit(struct upload *upload, struct error *error)
 {
     const struct file_record *first = &upload->files[0].record;
     int64_t start = clock_monotonic();

@@ -16,7 +16,7 @@ static struct error *end(struct fsck *fsck)
     return error_plain(fsck->arena, ERROR_INTERNAL);
 }
 
-static struct error *settle_orphan(struct fsck *fsck, struct id id)
+static struct error *resolve_orphan(struct fsck *fsck, struct id id)
 {
     struct service *service = fsck->service;
     struct arena *scratch = fsck->scratch;
@@ -52,7 +52,7 @@ static struct error *settle(struct fsck *fsck)
     TRY(file_known(fsck->service->database, fsck->scratch, fsck->waiting, fsck->waiting_count, known));
     for (size_t i = 0; i < fsck->waiting_count; i++)
         if (!known[i])
-            TRY(settle_orphan(fsck, fsck->waiting[i]));
+            TRY(resolve_orphan(fsck, fsck->waiting[i]));
     fsck->waiting_count = 0;
     arena_reset(fsck->scratch);
     return lease_holder_renew(&fsck->lease, fsck->arena);

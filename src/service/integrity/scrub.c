@@ -209,7 +209,7 @@ static struct error *read_some(struct scrub *scrub)
         verdict = SCRUB_VERDICT_NONE;
     if (verdict == SCRUB_VERDICT_NONE)
         return NULL;
-    TRY(scrub_judge(scrub, kept, verdict));
+    TRY(scrub_mark(scrub, kept, verdict));
     if (scrub->options.damaged)
         scrub->damaged_at = kept->id;
     else

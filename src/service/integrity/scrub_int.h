@@ -60,7 +60,7 @@ enum scrub_verdict scrub_read_more(struct scrub *scrub, const struct file_kept *
 void scrub_read_end(struct scrub *scrub);
 
 /* Writes down what the verdict means for the file, and for those that share its bytes. */
-struct error *scrub_judge(struct scrub *scrub, const struct file_kept *kept, enum scrub_verdict verdict);
+struct error *scrub_mark(struct scrub *scrub, const struct file_kept *kept, enum scrub_verdict verdict);
 
 struct error *scrub_position_save(struct scrub *scrub, struct arena *arena);
 

@@ -103,7 +103,7 @@ static struct error *note_lost(struct scrub *scrub, const struct file_kept *kept
     return NULL;
 }
 
-struct error *scrub_judge(struct scrub *scrub, const struct file_kept *kept, enum scrub_verdict verdict)
+struct error *scrub_mark(struct scrub *scrub, const struct file_kept *kept, enum scrub_verdict verdict)
 {
     struct file_kept now;
     bool found = false;

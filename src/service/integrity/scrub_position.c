@@ -71,7 +71,7 @@ struct error *scrub_health(struct service *service, struct arena *arena, bool *g
     return NULL;
 }
 
-struct error *scrub_watch(struct service *service, struct arena *arena)
+struct error *scrub_set_metrics(struct service *service, struct arena *arena)
 {
     struct scrub_position position;
     int64_t damaged = 0;

@@ -57,7 +57,7 @@ static void write_user(struct arena *arena, FILE *output, const struct user *use
     (void)fprintf(output, "%s}\n", line.bytes);
 }
 
-struct error *transfer_export(struct service *service, struct arena *arena, FILE *output, size_t *count_out)
+struct error *identity_transfer_export(struct service *service, struct arena *arena, FILE *output, size_t *count_out)
 {
     struct id after = {{0}};
     struct user_page page = {.more = true};
@@ -187,9 +187,6 @@ struct moving {
     struct secret password;
 };
 
-static const struct statement move_user = {
-    "UPDATE user SET provider_subject = ?, status = ?, updated_at = UTC_TIMESTAMP(3) WHERE id = ? AND organisation_id = ?"};
-
 /* Row, sessions, mail, audit row: the user belongs to the new account from here on. */
 static struct error *move_rows(struct database *database, struct arena *arena, void *context)
 {
@@ -201,16 +198,13 @@ static struct error *move_rows(struct database *database, struct arena *arena, v
                                 .organisation_id = user->organisation_id,
                                 .target_type = "user",
                                 .target_id = id_text(arena, user->id)};
-    TRY(database_change(database, arena, &move_user,
-                        VALUES(database_text(moving->subject),
-                               database_text(user_status_text(is_disabled ? USER_DISABLED : USER_AWAITING_FIRST_LOGIN)),
-                               database_id(user->id), database_id(user->organisation_id)),
-                        NULL));
+    TRY(user_move(database, arena, user->organisation_id, user->id, moving->subject,
+                  is_disabled ? USER_DISABLED : USER_AWAITING_FIRST_LOGIN));
     TRY(session_end_all(database, arena, user->id, (struct id){{0}}, NULL));
-    TRY(sync_queue(moving->service, arena, user->id, 0));
+    TRY(provider_sync_queue(moving->service, arena, user->id, 0));
     if (is_disabled)
         return NULL;
-    TRY(notice_first_login(moving->service, arena, user, moving->organisation, moving->password));
+    TRY(notification_first_login(moving->service, arena, user, moving->organisation, moving->password));
     return caller_audit(moving->service, arena, &nobody, &entry);
 }
 
@@ -248,7 +242,7 @@ static bool same(const char *a, const char *b)
 }
 
 static void import_one(struct service *service, struct arena *arena, const struct entry *entry,
-                       const struct transfer *transfer, bool *made_out)
+                       const struct identity_transfer *transfer, bool *made_out)
 {
     struct user *user = NULL;
     *made_out = false;
@@ -268,7 +262,8 @@ static void import_one(struct service *service, struct arena *arena, const struc
     transfer->tell(transfer->context, why == NULL ? "moved" : "failed", entry->email, why);
 }
 
-struct error *transfer_import(struct service *service, struct arena *arena, FILE *input, const struct transfer *transfer)
+struct error *identity_transfer_import(struct service *service, struct arena *arena, FILE *input,
+                                       const struct identity_transfer *transfer)
 {
     struct entries entries = {.arena = arena};
     struct arena *scratch = arena_new();

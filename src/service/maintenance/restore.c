@@ -126,35 +126,26 @@ static struct error *open_database(struct arena *arena, const struct configurati
     return NULL;
 }
 
-static struct error *execute(struct restore *restore, const char *sql)
-{
-    return database_execute(restore->database, restore->arena, sql, strlen(sql));
-}
-
-static const struct statement find_marker = {
-    "SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = '" MARKER "'"};
-
 /* Empty, or what an interrupted restore of this very backup has left. */
 static struct error *check_database(struct restore *restore)
 {
-    struct rows *rows;
+    const char *marked = NULL;
     const char **names;
     size_t count;
     TRY(dump_tables(restore->database, restore->arena, &names, &count));
-    TRY(database_query(restore->database, restore->arena, &find_marker, NO_VALUES, &rows));
-    restore->resumed = rows->count == 1;
+    TRY(dump_find_mark(restore->database, restore->arena, MARKER, &marked));
+    restore->resumed = marked != NULL;
     if (count > 0 && !restore->resumed)
         return refuse(restore->arena, "The database %s has tables already. Restore into an empty one.",
                       restore->configuration->database.name);
-    if (restore->resumed && strcmp(rows_text(rows, 0, 0), restore->manifest.id) != 0)
+    if (restore->resumed && strcmp(marked, restore->manifest.id) != 0)
         return refuse(restore->arena, "The database %s holds part of another backup, whose restore was interrupted."
                                       " Restore that one again, or empty database and files directory.",
                       restore->configuration->database.name);
     TRY(restore_check_store(restore));
     if (restore->resumed)
         return NULL;
-    return execute(restore, arena_format(restore->arena, "CREATE TABLE " MARKER " (unfinished INT) COMMENT = '%s'",
-                                         restore->manifest.id));
+    return dump_mark(restore->database, restore->arena, MARKER, restore->manifest.id);
 }
 
 static struct error *drop_tables(struct restore *restore)

@@ -19,7 +19,7 @@
 #include "store/cache/cache_prefix.h"
 #include "store/database/database.h"
 
-/* After a change could not be followed; see live_glance(). */
+/* After a change could not be followed; see change_follower_follow_host(). */
 #define RETRY_MICROSECONDS (INT64_C(10) * 1000 * 1000)
 #define TRY_MICROSECONDS (INT64_C(1) * 1000 * 1000)
 
@@ -35,7 +35,7 @@ static void forget_keys(struct service *service)
     if (service->provider != NULL)
         provider_forget(service->provider);
     forget_tokens(service);
-    service->live.keys++;
+    service->changes.keys++;
 }
 
 /* `entry` is what is applied; NULL, here and below: everything may be stale. */
@@ -58,13 +58,13 @@ static struct error *apply_secrets(struct service *service, struct arena *arena,
     forget_keys(service);
     link_key_cache_clear(service->link_keys);
     database_renew(service->database);
-    service->live.secrets++;
+    service->changes.secrets++;
     return NULL;
 }
 
 static struct error *apply_settings(struct service *service, struct arena *arena, const struct change_entry *entry)
 {
-    if (entry == NULL && !service->live.known)
+    if (entry == NULL && !service->changes.known)
         return settings_apply_cached(service, arena);
     return settings_apply_change(service, arena, entry == NULL ? NULL : entry->payload);
 }
@@ -127,37 +127,37 @@ static struct error *follow_file(struct service *service, struct arena *arena, i
 
 static struct error *follow_process(struct service *service, struct arena *arena, int64_t version)
 {
-    struct live *live = &service->live;
+    struct followed_changes *changes = &service->changes;
     struct change_entries entries = {.whole = false};
-    if (live->known)
-        TRY(change_list(service->database, arena, live->version, version, &entries));
+    if (changes->known)
+        TRY(change_list(service->database, arena, changes->version, version, &entries));
     if (all_known(&entries)) {
         for (size_t i = 0; i < entries.count; i++)
             TRY(apply(service, arena, &entries.items[i]));
         return NULL;
     }
-    if (live->known)
+    if (changes->known)
         LOG(INFO, SYSTEM, "the change log does not tell all: reading everything anew", LOG_INTEGER("version", version));
     return apply_everything(service, arena);
 }
 
 static struct error *follow(struct service *service, struct arena *arena, int64_t version)
 {
-    struct live *live = &service->live;
-    TRY(follow_file(service, arena, version, live->known && version < live->version));
+    struct followed_changes *changes = &service->changes;
+    TRY(follow_file(service, arena, version, changes->known && version < changes->version));
     TRY(follow_process(service, arena, version));
-    live->version = version;
-    live->known = true;
+    changes->version = version;
+    changes->known = true;
     host_hints_publish_change_version((uint64_t)version);
     return NULL;
 }
 
-struct error *live_follow(struct service *service, struct arena *arena, int64_t version)
+struct error *change_follower_follow(struct service *service, struct arena *arena, int64_t version)
 {
-    struct live *live = &service->live;
-    if (!live->known || live->version != version)
+    struct followed_changes *changes = &service->changes;
+    if (!changes->known || changes->version != version)
         TRY(follow(service, arena, version));
-    live->retry_at = 0;
+    changes->retry_at = 0;
     return NULL;
 }
 
@@ -165,35 +165,35 @@ struct error *live_follow(struct service *service, struct arena *arena, int64_t 
 static void check_for_now(struct service *service, struct arena *arena, int64_t now)
 {
     clock_set_horizon(clock_within_horizon(now + TRY_MICROSECONDS));
-    struct error *error = live_check(service, arena);
+    struct error *error = change_follower_catch_up(service, arena);
     clock_set_horizon(0);
     if (error == NULL)
         return;
-    service->live.retry_at = clock_monotonic() + RETRY_MICROSECONDS;
+    service->changes.retry_at = clock_monotonic() + RETRY_MICROSECONDS;
     LOG(WARN, SYSTEM, "a change could not be followed yet", LOG_TEXT("detail", error->detail));
 }
 
-void live_glance(struct service *service, struct arena *arena, bool again)
+void change_follower_follow_host(struct service *service, struct arena *arena, bool again)
 {
-    const struct live *live = &service->live;
+    const struct followed_changes *changes = &service->changes;
     uint64_t newest = host_hints_change_version();
-    if (newest == 0 || (live->known && newest <= (uint64_t)live->version))
+    if (newest == 0 || (changes->known && newest <= (uint64_t)changes->version))
         return;
     int64_t now = clock_monotonic();
-    if (live->retry_at == 0 || (again && now >= live->retry_at))
+    if (changes->retry_at == 0 || (again && now >= changes->retry_at))
         check_for_now(service, arena, now);
 }
 
-void live_try(struct service *service, struct arena *arena)
+void change_follower_try_catch_up(struct service *service, struct arena *arena)
 {
     int64_t now = clock_monotonic();
-    if (now >= service->live.retry_at)
+    if (now >= service->changes.retry_at)
         check_for_now(service, arena, now);
 }
 
-struct error *live_check(struct service *service, struct arena *arena)
+struct error *change_follower_catch_up(struct service *service, struct arena *arena)
 {
     int64_t version;
     TRY(change_current(service->database, arena, &version));
-    return live_follow(service, arena, version);
+    return change_follower_follow(service, arena, version);
 }

@@ -73,7 +73,7 @@ static struct error *open_with(struct arena *arena, const struct configuration *
                              &service_out->passwords));
     service_out->block = arena_alloc(arena, LIMIT_BLOB_BLOCK_BYTES);
     service_out->memo = token_memo_new(arena);
-    token_memo_set_level(service_out->memo, token_share_new(arena, service_out->cache));
+    token_memo_set_level(service_out->memo, shared_token_cache_new(arena, service_out->cache));
     /* Only health asks for them: a worker without the files serves all the same. */
     (void)migrate_count(arena, arena_format(arena, "%s/sql", configuration_data_directory()), &service_out->migrations);
     service_out->link_keys = link_key_cache_new(arena);

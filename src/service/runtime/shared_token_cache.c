@@ -53,7 +53,7 @@ static int64_t at(void *context)
     return cache_followed(context);
 }
 
-const struct token_level *token_share_new(struct arena *arena, struct cache *cache)
+const struct token_level *shared_token_cache_new(struct arena *arena, struct cache *cache)
 {
     struct token_level *level = arena_alloc(arena, sizeof *level);
     *level = (struct token_level){find, keep, at, cache};

@@ -41,8 +41,8 @@ static void report_strays(struct arena *arena)
             LOG_TEXT("variable", strays[i].variable), LOG_TEXT("meant", strays[i].resembles));
 }
 
-struct error *setup_load(struct arena *arena, const char *option, const char *program,
-                         struct configuration **configuration_out)
+struct error *startup_load(struct arena *arena, const char *option, const char *program,
+                           struct configuration **configuration_out)
 {
     enum log_level level = LOG_LEVEL_WARN;
     /* A file that grew over the process's limit, the log above all, is a failed write and not the end. */
@@ -65,7 +65,7 @@ struct error *setup_load(struct arena *arena, const char *option, const char *pr
     return NULL;
 }
 
-void setup_report(const struct error *error)
+void startup_report(const struct error *error)
 {
     LOG(FATAL, WORKER, error->message, LOG_TEXT("detail", error->detail));
     for (const struct error_entry *entry = error->entries; entry != NULL; entry = entry->next)

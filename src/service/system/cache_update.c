@@ -30,59 +30,60 @@ static void write_names(struct buffer *buffer, const char *member, const struct 
 }
 
 /* {"keys":[…],"prefixes":[…],"flush":false}, with a further member for the audit trail. */
-static const char *write_payload(struct arena *arena, const struct eviction *eviction, bool whole)
+static const char *write_payload(struct arena *arena, const struct cache_update *update, bool whole)
 {
     struct buffer buffer;
     buffer_init(&buffer, arena);
     buffer_add_char(&buffer, '{');
-    write_names(&buffer, "keys", &eviction->keys);
-    write_names(&buffer, "prefixes", &eviction->prefixes);
-    buffer_add_format(&buffer, "\"flush\":%s", eviction->flush ? "true" : "false");
+    write_names(&buffer, "keys", &update->keys);
+    write_names(&buffer, "prefixes", &update->prefixes);
+    buffer_add_format(&buffer, "\"flush\":%s", update->flush ? "true" : "false");
     if (whole)
-        buffer_add_format(&buffer, ",\"secrets\":%s", eviction->secrets ? "true" : "false");
+        buffer_add_format(&buffer, ",\"secrets\":%s", update->secrets ? "true" : "false");
     buffer_add_char(&buffer, '}');
     return buffer.bytes;
 }
 
-/* ---- evicting ------------------------------------------------------------------------------------ */
+/* ---- updating ------------------------------------------------------------------------------------ */
 
-struct evicting {
+struct updating {
     struct service *service;
     const struct caller *caller;
-    const struct eviction *eviction;
+    const struct cache_update *update;
     int64_t version;
 };
 
-static struct error *evict_body(struct database *database, struct arena *arena, void *context)
+static struct error *write_update(struct database *database, struct arena *arena, void *context)
 {
-    struct evicting *evicting = context;
-    const struct eviction *eviction = evicting->eviction;
+    struct updating *updating = context;
+    const struct cache_update *update = updating->update;
     struct audit_entry entry = {.action = "cache.update", .target_type = "cache"};
-    entry.details = write_payload(arena, eviction, true);
-    TRY(caller_audit(evicting->service, arena, evicting->caller, &entry));
-    if (eviction->flush || eviction->keys.count + eviction->prefixes.count > 0)
-        TRY(change_append(database, arena, CHANGE_CACHE, write_payload(arena, eviction, false), &evicting->version));
-    if (eviction->secrets)
-        TRY(change_append(database, arena, CHANGE_SECRETS, "{}", &evicting->version));
+    entry.details = write_payload(arena, update, true);
+    TRY(caller_audit(updating->service, arena, updating->caller, &entry));
+    if (update->flush || update->keys.count + update->prefixes.count > 0)
+        TRY(change_append(database, arena, CHANGE_CACHE, write_payload(arena, update, false), &updating->version));
+    if (update->secrets)
+        TRY(change_append(database, arena, CHANGE_SECRETS, "{}", &updating->version));
     return NULL;
 }
 
-struct error *evict(struct service *service, struct arena *arena, const struct caller *caller,
-                    const struct eviction *eviction, size_t *count_out)
+struct error *cache_update_run(struct service *service, struct arena *arena, const struct caller *caller,
+                               const struct cache_update *update, size_t *count_out)
 {
-    struct evicting evicting = {service, caller, eviction, 0};
+    struct updating updating = {service, caller, update, 0};
     const struct text_list of_secrets = cache_eviction_secret_prefixes(arena);
-    struct text_list prefixes = {arena_array(arena, eviction->prefixes.count + of_secrets.count, sizeof *prefixes.items), 0};
-    for (size_t i = 0; i < eviction->prefixes.count; i++)
-        prefixes.items[prefixes.count++] = eviction->prefixes.items[i];
-    for (size_t i = 0; eviction->secrets && i < of_secrets.count; i++)
+    struct text_list prefixes = {arena_array(arena, update->prefixes.count + of_secrets.count, sizeof *prefixes.items),
+                                 0};
+    for (size_t i = 0; i < update->prefixes.count; i++)
+        prefixes.items[prefixes.count++] = update->prefixes.items[i];
+    for (size_t i = 0; update->secrets && i < of_secrets.count; i++)
         prefixes.items[prefixes.count++] = of_secrets.items[i];
-    const struct cache_eviction going = {.keys = eviction->keys, .prefixes = prefixes, .flush = eviction->flush};
+    const struct cache_eviction going = {.keys = update->keys, .prefixes = prefixes, .flush = update->flush};
     *count_out = cache_count(service->cache, &going);
-    TRY(database_transaction(service->database, arena, evict_body, &evicting, NULL));
+    TRY(database_transaction(service->database, arena, write_update, &updating, NULL));
     /* Done whatever becomes of this: a process that could not follow does so at its next request. */
-    struct error *later = live_follow(service, arena, evicting.version);
+    struct error *later = change_follower_follow(service, arena, updating.version);
     if (later != NULL)
-        LOG(WARN, SYSTEM, "an eviction will be followed later", LOG_TEXT("detail", later->detail));
+        LOG(WARN, SYSTEM, "an update will be followed later", LOG_TEXT("detail", later->detail));
     return NULL;
 }

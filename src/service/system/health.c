@@ -53,7 +53,7 @@ const char *health_state_text(enum health_state state)
 static struct error *check_database(struct service *service, struct arena *arena)
 {
     TRY(database_ping(service->database, arena));
-    struct error *error = live_check(service, arena);
+    struct error *error = change_follower_catch_up(service, arena);
     return error != NULL && error->code == ERROR_DATABASE_UNAVAILABLE ? error : NULL;
 }
 
@@ -217,7 +217,7 @@ static void ask_here(struct service *service, struct arena *arena, int64_t until
     clock_set_horizon(0);
 }
 
-static void judge_apart(struct health *health, enum health_part part, struct error *error)
+static void note_apart(struct health *health, enum health_part part, struct error *error)
 {
     if (error == NULL)
         health->states[part] = HEALTH_OK;
@@ -233,14 +233,14 @@ static void take_answers(struct service *service, struct arena *arena, struct he
     struct error *errors[APART_COUNT] = {NULL};
     size_t answered = health_apart_end(arena, look, count, until, errors);
     for (size_t i = 0; i < answered; i++)
-        judge_apart(health, apart[i].part, errors[i]);
+        note_apart(health, apart[i].part, errors[i]);
     if (answered == count)
         return;
     /* The first that has not answered is what hangs; those behind it were not asked. */
     struct error *late = error_new(arena, ERROR_STORAGE_UNAVAILABLE, "%s has not answered within %lld s",
                                    part_texts[apart[answered].part],
                                    (long long)service->configuration->health.deadline_seconds);
-    judge_apart(health, apart[answered].part, late);
+    note_apart(health, apart[answered].part, late);
 }
 
 static void remember(const struct health *health)

@@ -282,7 +282,7 @@ struct error *inspect_sealed(struct service *service, struct arena *arena)
 {
     struct error *error = provider_check_sealed(service->provider, arena);
     if (error == NULL)
-        error = link_keys_open(service, arena);
+        error = signed_link_keys_open(service, arena);
     if (error == NULL || error->code == ERROR_DATABASE_UNAVAILABLE)
         return error;
     return error_message(error, "What is sealed in the database does not open with %s.",

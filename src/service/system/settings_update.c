@@ -18,7 +18,7 @@
 #include "service/runtime/settings_apply.h"
 #include "store/database/database.h"
 
-struct error *adjust_current(struct service *service, struct arena *arena, struct settings_row *row_out)
+struct error *settings_update_current(struct service *service, struct arena *arena, struct settings_row *row_out)
 {
     struct settings_state state;
     TRY(settings_load(service->database, arena, &state));
@@ -26,7 +26,7 @@ struct error *adjust_current(struct service *service, struct arena *arena, struc
     return NULL;
 }
 
-const char *adjust_etag(struct arena *arena, int64_t version)
+const char *settings_update_etag(struct arena *arena, int64_t version)
 {
     return arena_format(arena, "\"%" PRId64 "\"", version);
 }
@@ -50,7 +50,7 @@ static const char *state_payload(struct arena *arena, const struct settings_stat
 struct writing {
     struct service *service;
     const struct caller *caller;
-    const struct adjustment *adjustment;
+    const struct settings_update *update;
     struct settings_row row;
     int64_t change_version;
 };
@@ -58,7 +58,7 @@ struct writing {
 static struct error *find_past(struct writing *writing, struct arena *arena, const struct settings **settings_out)
 {
     struct settings_row *row;
-    TRY(settings_find(writing->service->database, arena, writing->adjustment->rollback, &row));
+    TRY(settings_find(writing->service->database, arena, writing->update->rollback, &row));
     if (row != NULL && row->settings != NULL) {
         *settings_out = row->settings;
         return NULL;
@@ -70,14 +70,15 @@ static struct error *find_past(struct writing *writing, struct arena *arena, con
     return validation.error;
 }
 
-static const struct settings *merge(struct arena *arena, const struct settings *old, const struct adjustment *adjustment)
+static const struct settings *merge(struct arena *arena, const struct settings *old,
+                                    const struct settings_update *update)
 {
     struct settings *settings = arena_alloc(arena, sizeof *settings);
     *settings = *old;
-    if (adjustment->level != NULL)
-        (void)log_level_parse(adjustment->level, &settings->level);
-    if (adjustment->filter != NULL)
-        settings->filter = adjustment->filter;
+    if (update->level != NULL)
+        (void)log_level_parse(update->level, &settings->level);
+    if (update->filter != NULL)
+        settings->filter = update->filter;
     (void)log_levels_read(settings->level, settings->filter, &settings->levels);
     return settings;
 }
@@ -87,8 +88,8 @@ static struct error *audit(const struct writing *writing, struct arena *arena)
     struct buffer details;
     buffer_init(&details, arena);
     buffer_add_format(&details, "{\"version\":%" PRId64 ",", writing->row.version);
-    if (writing->adjustment->rollback != 0)
-        buffer_add_format(&details, "\"rollbackTo\":%" PRId64 ",", writing->adjustment->rollback);
+    if (writing->update->rollback != 0)
+        buffer_add_format(&details, "\"rollbackTo\":%" PRId64 ",", writing->update->rollback);
     buffer_add_text(&details, "\"settings\":");
     buffer_add_text(&details, settings_text(arena, writing->row.settings));
     buffer_add_char(&details, '}');
@@ -102,18 +103,18 @@ static struct error *audit(const struct writing *writing, struct arena *arena)
 static struct error *write_version(struct database *database, struct arena *arena, void *context)
 {
     struct writing *writing = context;
-    const struct adjustment *adjustment = writing->adjustment;
+    const struct settings_update *update = writing->update;
     struct settings_state state;
     TRY(change_lock(database, arena));
     TRY(settings_load(database, arena, &state));
     const struct settings_row old = settings_apply_row(writing->service, arena, &state);
-    if (adjustment->if_match != NULL && !range_names(adjustment->if_match, adjust_etag(arena, old.version), false))
+    if (update->if_match != NULL && !range_names(update->if_match, settings_update_etag(arena, old.version), false))
         return error_new(arena, ERROR_SETTINGS_STALE, "the version is %" PRId64, old.version);
     writing->row = (struct settings_row){.version = state.newest + 1, .user_id = caller_user(writing->caller)};
-    if (adjustment->rollback != 0)
+    if (update->rollback != 0)
         TRY(find_past(writing, arena, &writing->row.settings));
     else
-        writing->row.settings = merge(arena, old.settings, adjustment);
+        writing->row.settings = merge(arena, old.settings, update);
     TRY(settings_insert(database, arena, writing->row.version, writing->row.settings, writing->row.user_id));
     TRY(audit(writing, arena));
     state = (struct settings_state){.good = &writing->row, .newest = writing->row.version};
@@ -133,10 +134,10 @@ static struct error *look_up(struct writing *writing, struct arena *arena, struc
     return NULL;
 }
 
-struct error *adjust_settings(struct service *service, struct arena *arena, const struct caller *caller,
-                              const struct adjustment *adjustment, struct settings_row *row_out)
+struct error *settings_update_write(struct service *service, struct arena *arena, const struct caller *caller,
+                                    const struct settings_update *update, struct settings_row *row_out)
 {
-    struct writing writing = {.service = service, .caller = caller, .adjustment = adjustment};
+    struct writing writing = {.service = service, .caller = caller, .update = update};
     bool unknown = false;
     struct error *error = database_transaction(service->database, arena, write_version, &writing, &unknown);
     if (error != NULL && unknown)
@@ -144,7 +145,7 @@ struct error *adjust_settings(struct service *service, struct arena *arena, cons
     TRY(error);
     *row_out = writing.row;
     /* The change is made whatever becomes of this; a process that could not follow does so at its next request. */
-    struct error *later = live_follow(service, arena, writing.change_version);
+    struct error *later = change_follower_follow(service, arena, writing.change_version);
     if (later != NULL)
         LOG(WARN, SYSTEM, "the new settings will be followed later", LOG_TEXT("detail", later->detail));
     return NULL;
@@ -160,7 +161,7 @@ static struct error *announce(struct database *database, struct arena *arena, vo
     return change_append(database, arena, CHANGE_SETTINGS, state_payload(arena, &state), context);
 }
 
-struct error *adjust_notice(struct service *service, struct arena *arena)
+struct error *settings_update_announce(struct service *service, struct arena *arena)
 {
     struct settings_state state;
     int64_t version = 0;
@@ -169,9 +170,9 @@ struct error *adjust_notice(struct service *service, struct arena *arena)
     if (strcmp(payload, service->settings.announced) == 0)
         return NULL;
     /* What was announced meanwhile, by another host's job runner perhaps, comes first. */
-    TRY(live_check(service, arena));
+    TRY(change_follower_catch_up(service, arena));
     if (strcmp(payload, service->settings.announced) == 0)
         return NULL;
     TRY(database_transaction(service->database, arena, announce, &version, NULL));
-    return live_follow(service, arena, version);
+    return change_follower_follow(service, arena, version);
 }

@@ -61,6 +61,24 @@ struct error *dump_drop(struct database *database, struct arena *arena, const ch
     return execute(database, arena, "SET SESSION foreign_key_checks = 1");
 }
 
+struct error *dump_mark(struct database *database, struct arena *arena, const char *name, const char *comment)
+{
+    return execute(
+        database, arena,
+        arena_format(arena, "CREATE TABLE %s (unfinished INT) COMMENT = '%s'", quoted_name(arena, name), comment));
+}
+
+static const struct statement find_comment = {
+    "SELECT table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = ?"};
+
+struct error *dump_find_mark(struct database *database, struct arena *arena, const char *name, const char **comment_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_comment, VALUES(database_text(name)), &rows));
+    *comment_out = rows->count == 0 ? NULL : rows_text(rows, 0, 0);
+    return NULL;
+}
+
 /* ---- writing ------------------------------------------------------------------------------------- */
 
 struct table {

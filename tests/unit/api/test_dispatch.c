@@ -25,13 +25,13 @@ struct exchange {
     struct reply reply;
     struct document *body;
     struct database *database;
-    struct live live;
+    struct followed_changes changes;
 };
 
 static void exchange_run(struct exchange *exchange, struct arena *arena, const struct fake_parameter *parameters,
                          const char *body)
 {
-    struct service service = {.arena = arena, .database = exchange->database, .live = exchange->live};
+    struct service service = {.arena = arena, .database = exchange->database, .changes = exchange->changes};
     exchange->arena = arena;
     harness_environment(arena, "GATEHOUSE_SERVICE_BASE_URL", "http://example.org");
     harness_environment(arena, "GATEHOUSE_SERVICE_CORS_ORIGINS", "https://app.example.org");
@@ -43,7 +43,7 @@ static void exchange_run(struct exchange *exchange, struct arena *arena, const s
     struct request_source functions = fake_request_source(&exchange->source);
     request_init(&exchange->request, arena, &functions, "");
     dispatch(&service, &exchange->request, &exchange->reply);
-    exchange->live = service.live;
+    exchange->changes = service.changes;
     if (exchange->reply.body.length > 0)
         assert_null(document_parse(arena, exchange->reply.body.bytes, exchange->reply.body.length, &exchange->body));
 }
@@ -70,11 +70,11 @@ static void health_answers_with_the_common_headers(void **state)
 /* A change that this worker has not followed, and a database that was not there at the last try. */
 static bool tries_again(struct arena *arena, struct database *database, const char *path, int status)
 {
-    struct exchange exchange = {.database = database, .live = {.retry_at = 1}};
+    struct exchange exchange = {.database = database, .changes = {.retry_at = 1}};
     const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "GET"}, {"REQUEST_URI", path}, {NULL, NULL}};
     exchange_run(&exchange, arena, parameters, "");
     assert_int_equal(exchange.reply.status, status);
-    return exchange.live.retry_at != 1;
+    return exchange.changes.retry_at != 1;
 }
 
 static void liveness_does_not_wait_for_a_database_that_is_away(void **state)

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
 
-#define MODULES(X)     \
-    X(health)          \
-    X(inspect)         \
-    X(grant)           \
-    X(link)            \
-    X(creation)        \
-    X(accounts)        \
-    X(member)          \
-    X(equal_work)      \
-    X(authority)       \
-    X(mail_flood)      \
-    X(live)            \
-    X(token_share)     \
-    X(fsck)            \
-    X(purge)           \
-    X(scrub)           \
-    X(adjust)          \
+#define MODULES(X)                                                                                                     \
+    X(health)                                                                                                          \
+    X(inspect)                                                                                                         \
+    X(grant)                                                                                                           \
+    X(signed_link)                                                                                                     \
+    X(sign_up)                                                                                                         \
+    X(sign_in)                                                                                                         \
+    X(member)                                                                                                          \
+    X(equal_work)                                                                                                      \
+    X(authority)                                                                                                       \
+    X(mail_flood)                                                                                                      \
+    X(change_follower)                                                                                                 \
+    X(shared_token_cache)                                                                                              \
+    X(fsck)                                                                                                            \
+    X(purge)                                                                                                           \
+    X(scrub)                                                                                                           \
+    X(settings_update)                                                                                                 \
     X(backup)
 HARNESS_MAIN("service", MODULES)

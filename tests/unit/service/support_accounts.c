@@ -232,11 +232,11 @@ struct error *stage_login(struct stage *stage, const char *username, const char 
 {
     struct provider_tokens tokens;
     struct user *user = NULL;
-    struct account_login login = {.username = username, .password = secret_of(password)};
+    struct sign_in_request login = {.username = username, .password = secret_of(password)};
     if (new_password != NULL)
         login.new_password = secret_of(new_password);
-    return account_login(&stage->service, stage->arena, &stage->stranger, &login,
-                         tokens_out != NULL ? tokens_out : &tokens, &user);
+    return sign_in_with_password(&stage->service, stage->arena, &stage->stranger, &login,
+                                 tokens_out != NULL ? tokens_out : &tokens, &user);
 }
 
 static struct caller *load(struct stage *stage, struct id user, struct id session)
@@ -276,8 +276,8 @@ struct caller *stage_reload(struct stage *stage, const struct caller *caller)
 struct caller *given_staff(struct stage *stage)
 {
     struct user user;
-    struct account_customer person = {.email = "staff@gatehouse.test", .first_name = "Sam", .last_name = "Staff"};
-    expect_ok(account_create_admin(&stage->service, stage->arena, &person, secret_of(CHOSEN), &user));
+    struct sign_up_customer person = {.email = "staff@gatehouse.test", .first_name = "Sam", .last_name = "Staff"};
+    expect_ok(sign_up_admin(&stage->service, stage->arena, &person, secret_of(CHOSEN), &user));
     return stage_caller(stage, person.email, CHOSEN);
 }
 
@@ -285,7 +285,7 @@ struct error *make_customer(struct stage *stage, const struct caller *caller, co
 {
     struct organisation organisation;
     struct user user;
-    struct account_customer customer = {
+    struct sign_up_customer customer = {
         .organisation_name = "Quarry",
         .email = email,
         .first_name = "Ada",
@@ -293,14 +293,14 @@ struct error *make_customer(struct stage *stage, const struct caller *caller, co
         .phone = "+4512345678",
         .services = TEXTS(stage->arena, "inventory"),
     };
-    return account_create_customer(&stage->service, stage->arena, caller, &customer, &organisation,
-                                   user_out != NULL ? user_out : &user);
+    return sign_up_customer(&stage->service, stage->arena, caller, &customer, &organisation,
+                            user_out != NULL ? user_out : &user);
 }
 
 struct error *make_member(struct stage *stage, const struct caller *caller, const char *email, struct user *user_out)
 {
     struct user user;
-    struct account_member member = {
+    struct sign_up_member member = {
         .email = email,
         .password = secret_of(CHOSEN),
         .first_name = "Ben",
@@ -308,7 +308,7 @@ struct error *make_member(struct stage *stage, const struct caller *caller, cons
         .roles = TEXTS(stage->arena, "inv-manage"),
         .permissions = TEXTS(stage->arena, "cus:file:r"),
     };
-    return account_create_member(&stage->service, stage->arena, caller, &member, user_out != NULL ? user_out : &user);
+    return sign_up_member(&stage->service, stage->arena, caller, &member, user_out != NULL ? user_out : &user);
 }
 
 struct caller *given_owner(struct stage *stage, const struct caller *staff, const char *email)
@@ -382,8 +382,8 @@ unsigned run_jobs(struct stage *stage)
             return done;
         for (size_t i = 0; i < items.count; i++, done++) {
             const struct outbox_item *item = &items.items[i];
-            if (strcmp(item->kind, SYNC_KIND) == 0)
-                expect_ok(sync_run(&stage->service, stage->arena, item));
+            if (strcmp(item->kind, PROVIDER_SYNC_KIND) == 0)
+                expect_ok(provider_sync_run(&stage->service, stage->arena, item));
             else
                 expect_ok(recovery_run(&stage->service, stage->arena, item));
         }

@@ -9,8 +9,9 @@
 #include "base/configuration.h"
 #include "domain/support.h"
 #include "identity/provider.h"
-#include "service/account/sign_in.h"
 #include "service/access/caller.h"
+#include "service/account/sign_in.h"
+#include "service/account/sign_up.h"
 #include "service/runtime/service.h"
 
 /* What happens at the call: nothing is done and it fails; it is done and the answer is lost; the process dies there. */
@@ -61,7 +62,7 @@ struct caller *stage_reload(struct stage *stage, const struct caller *caller);
 /* An internal administrator who is signed in. */
 struct caller *given_staff(struct stage *stage);
 
-/* Makes a customer "Quarry" with that owner; what account_create_customer() says. user_out may be NULL. */
+/* Makes a customer "Quarry" with that owner; what sign_up_customer() says. user_out may be NULL. */
 struct error *make_customer(struct stage *stage, const struct caller *caller, const char *email, struct user *user_out);
 
 /* Makes a member with password CHOSEN, role inv-manage and permission cus:file:r; likewise. */

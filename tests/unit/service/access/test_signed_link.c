@@ -41,7 +41,7 @@ static struct service a_process(struct bench *bench)
         .database = bench->service.database != NULL ? bench->service.database : database_fixture_new(),
         .link_keys = link_key_cache_new(bench->arena),
     };
-    expect_ok(live_check(&service, bench->arena));
+    expect_ok(change_follower_catch_up(&service, bench->arena));
     return service;
 }
 
@@ -73,12 +73,12 @@ static const char *make(struct bench *bench, int64_t seconds)
     const char *url;
     const char *ends_at;
     int64_t end;
-    expect_ok(link_make(&bench->service, bench->arena, &bench->caller, &bench->file, seconds, &url, &ends_at));
-    assert_memory_equal(url, BASE LINK_PATH, sizeof BASE LINK_PATH - 1);
+    expect_ok(signed_link_make(&bench->service, bench->arena, &bench->caller, &bench->file, seconds, &url, &ends_at));
+    assert_memory_equal(url, BASE SIGNED_LINK_PATH, sizeof BASE SIGNED_LINK_PATH - 1);
     assert_true(clock_parse(ends_at, &end));
     assert_in_range(end - clock_now() - seconds * 1000 + 60000, 0, 60000);
-    const char *token = url + sizeof BASE LINK_PATH - 1;
-    assert_int_equal(strlen(token), LINK_TOKEN_CHARACTERS);
+    const char *token = url + sizeof BASE SIGNED_LINK_PATH - 1;
+    assert_int_equal(strlen(token), SIGNED_LINK_TOKEN_CHARACTERS);
     return token;
 }
 
@@ -86,7 +86,7 @@ static const char *make(struct bench *bench, int64_t seconds)
 static bool opens(struct bench *bench, struct service *service, const char *token)
 {
     struct file_record *record = NULL;
-    struct error *error = link_open(service, bench->arena, token, &record);
+    struct error *error = signed_link_open(service, bench->arena, token, &record);
     if (error == NULL) {
         assert_true(id_equal(record->id, bench->file.id));
         return true;
@@ -121,7 +121,7 @@ static void whatever_is_changed_of_a_link_it_opens_nothing(void **state)
     struct bench *bench = bench_new(harness_arena(state));
     const char *token = make(bench, 3600);
     for (unsigned fresh = 0; fresh < 2; fresh++) {
-        for (size_t at = 0; at < LINK_TOKEN_CHARACTERS; at++) {
+        for (size_t at = 0; at < SIGNED_LINK_TOKEN_CHARACTERS; at++) {
             char *bent = arena_text(bench->arena, token);
             bent[at] = alphabet[at % (sizeof alphabet - 1)];
             struct service process = fresh != 0 ? a_process(bench) : bench->service;
@@ -130,8 +130,8 @@ static void whatever_is_changed_of_a_link_it_opens_nothing(void **state)
         }
     }
     assert_false(opens(bench, &bench->service, ""));
-    assert_false(opens(bench, &bench->service, arena_copy(bench->arena, token, LINK_TOKEN_CHARACTERS - 1)));
-    assert_false(opens(bench, &bench->service, arena_copy(bench->arena, token, LINK_TOKEN_CHARACTERS - 4)));
+    assert_false(opens(bench, &bench->service, arena_copy(bench->arena, token, SIGNED_LINK_TOKEN_CHARACTERS - 1)));
+    assert_false(opens(bench, &bench->service, arena_copy(bench->arena, token, SIGNED_LINK_TOKEN_CHARACTERS - 4)));
     assert_false(opens(bench, &bench->service, arena_format(bench->arena, "%sA", token)));
     assert_false(opens(bench, &bench->service, arena_format(bench->arena, "%sAAAA", token)));
     assert_false(opens(bench, &bench->service, arena_format(bench->arena, "%s=", token)));
@@ -155,7 +155,7 @@ static void a_link_ends_with_its_time_its_file_or_its_key(void **state)
     assert_true(opens(bench, &bench->service, token));
 
     /* Both have the key in memory; a third one does not. */
-    expect_ok(link_keys_rotate(&bench->service, bench->arena));
+    expect_ok(signed_link_keys_rotate(&bench->service, bench->arena));
     struct service third = a_process(bench);
     assert_false(opens(bench, &bench->service, token));
     assert_false(opens(bench, &other, token));
@@ -240,7 +240,7 @@ static void an_archived_file_gets_no_link(void **state)
     const char *url;
     const char *ends_at;
     bench->file.status = FILE_ARCHIVED;
-    expect_error(link_make(&bench->service, bench->arena, &bench->caller, &bench->file, 60, &url, &ends_at),
+    expect_error(signed_link_make(&bench->service, bench->arena, &bench->caller, &bench->file, 60, &url, &ends_at),
                  ERROR_FILE_ARCHIVED);
     bench_free(bench);
 }
@@ -250,7 +250,7 @@ static void links_outlive_what_a_process_remembers(void **state)
 {
     struct bench *bench = bench_new(harness_arena(state));
     for (unsigned i = 0; i < 12; i++) {
-        expect_ok(link_keys_rotate(&bench->service, bench->arena));
+        expect_ok(signed_link_keys_rotate(&bench->service, bench->arena));
         assert_true(opens(bench, &bench->service, make(bench, 60)));
     }
     bench_free(bench);
@@ -269,7 +269,8 @@ static void a_key_that_another_row_sealed_does_not_open(void **state)
     size_t length;
     assert_true(base64url_decode(bench->arena, token, strlen(token), &bytes, &length));
     memcpy(bytes, id.bytes, ID_BYTES);
-    expect_error(link_open(&other, bench->arena, base64url_encode(bench->arena, bytes, length), &record), ERROR_INTERNAL);
+    expect_error(signed_link_open(&other, bench->arena, base64url_encode(bench->arena, bytes, length), &record),
+                 ERROR_INTERNAL);
     bench_free(bench);
 }
 
@@ -285,7 +286,7 @@ static void a_link_costs_one_round_trip_and_a_forged_one_none(void **state)
     struct bench *bench = bench_new(harness_arena(state));
     const char *token = make(bench, 3600);
     char *forged = arena_text(bench->arena, token);
-    forged[LINK_TOKEN_CHARACTERS - 1] = forged[LINK_TOKEN_CHARACTERS - 1] == 'A' ? 'B' : 'A';
+    forged[SIGNED_LINK_TOKEN_CHARACTERS - 1] = forged[SIGNED_LINK_TOKEN_CHARACTERS - 1] == 'A' ? 'B' : 'A';
     char *strange = arena_text(bench->arena, token);
     strange[3] = strange[3] == 'A' ? 'B' : 'A';
     int64_t start = statements(bench);
@@ -317,4 +318,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_key_that_another_row_sealed_does_not_open),
     HARNESS_TEST(a_link_costs_one_round_trip_and_a_forged_one_none),
 };
-HARNESS_MODULE(link, cases)
+HARNESS_MODULE(signed_link, cases)

@@ -109,7 +109,7 @@ static void first_login_that_breaks_off_is_finished_by_the_next(void **state)
         }
 }
 
-/* ---- the guard ----------------------------------------------------------------------------------- */
+/* ---- the throttle ----------------------------------------------------------------------------------- */
 
 static void spellings_of_an_account_count_as_one(void **state)
 {
@@ -164,7 +164,8 @@ static void address_has_thirty_failures_of_every_kind(void **state)
         expect_error(stage_login(stage, name, CHOSEN, NULL, NULL), ERROR_CREDENTIALS);
         expect_error(member_confirm(service, stage->arena, &stage->stranger, name, "123456"), ERROR_CODE_MISMATCH);
         expect_error(reset(stage, name, "123456", OTHER), ERROR_CODE_MISMATCH);
-        expect_error(account_refresh(service, stage->arena, &stage->stranger, "no-token", &tokens), ERROR_TOKEN_INVALID);
+        expect_error(sign_in_refresh(service, stage->arena, &stage->stranger, "no-token", &tokens),
+                     ERROR_TOKEN_INVALID);
     }
     for (int i = 0; i < 2; i++)
         expect_entry(password_change(service, stage->arena, owner, secret_of("wrong-password-1"), secret_of(OTHER)),
@@ -175,7 +176,7 @@ static void address_has_thirty_failures_of_every_kind(void **state)
     assert_in_range(error->retry_after, 200, 300);
     expect_error(reset(stage, OWNER, "123456", OTHER), ERROR_RATE_LIMITED);
     expect_error(member_confirm(service, stage->arena, &stage->stranger, OWNER, "123456"), ERROR_RATE_LIMITED);
-    expect_error(account_refresh(service, stage->arena, &stage->stranger, "x", &tokens), ERROR_RATE_LIMITED);
+    expect_error(sign_in_refresh(service, stage->arena, &stage->stranger, "x", &tokens), ERROR_RATE_LIMITED);
     expect_error(password_change(service, stage->arena, owner, secret_of(CHOSEN), secret_of(OTHER)), ERROR_RATE_LIMITED);
     assert_int_equal(failures_of(stage, "address"), 30);
     stage->stranger.client_address = "192.0.2.10";
@@ -444,14 +445,14 @@ static void mails_hold_what_is_typed_alone_on_a_line(void **state)
     const char *link = mailed(stage, user.id, "link");
     expect_ok(outbox_claim(stage->database, stage->arena, 10, 60, &items));
     assert_int_equal(items.count, 1);
-    expect_ok(post_send(&stage->service, stage->arena, &transport, &items.items[0], &sent));
+    expect_ok(mail_queue_send(&stage->service, stage->arena, &transport, &items.items[0], &sent));
     assert_false(sent);
     assert_int_equal(mails_waiting(stage, user.id), 1);
     const char *first_try = box.bytes;
     sql(stage->database, stage->arena, "UPDATE outbox SET next_attempt_at = UTC_TIMESTAMP(3)");
     box.outcome = MAIL_SENT;
     expect_ok(outbox_claim(stage->database, stage->arena, 10, 60, &items));
-    expect_ok(post_send(&stage->service, stage->arena, &transport, &items.items[0], &sent));
+    expect_ok(mail_queue_send(&stage->service, stage->arena, &transport, &items.items[0], &sent));
     assert_true(sent);
     assert_int_equal(box.count, 2);
     assert_int_equal(mails_waiting(stage, user.id), 0);
@@ -483,4 +484,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(reset_without_an_account_is_no_success),
     HARNESS_TEST(mails_hold_what_is_typed_alone_on_a_line),
 };
-HARNESS_MODULE(accounts, cases)
+HARNESS_MODULE(sign_in, cases)

@@ -431,7 +431,7 @@ static void input_is_judged_before_anything_is_made(void **state)
     struct arena *arena = harness_arena(state);
     struct stage *stage = stage_new(arena);
     struct caller *owner = given_owner(stage, given_staff(stage), "owner@example.com");
-    struct account_member member = {
+    struct sign_up_member member = {
         .email = EMAIL,
         .password = secret_of("short"),
         .first_name = "Ben",
@@ -441,18 +441,18 @@ static void input_is_judged_before_anything_is_made(void **state)
     };
     struct user user;
     stage_fault(stage, FAULT_NONE, 0);
-    struct error *error = account_create_member(&stage->service, arena, owner, &member, &user);
+    struct error *error = sign_up_member(&stage->service, arena, owner, &member, &user);
     expect_entry(error, ERROR_REQUEST_INVALID, "roles[1]", "unknown");
     expect_entry(error, ERROR_REQUEST_INVALID, "permissions[0]", "format");
     expect_entry(error, ERROR_REQUEST_INVALID, "password", "length");
     member.roles = TEXTS(arena, "owner");
     member.permissions = NO_TEXTS;
-    expect_entry(account_create_member(&stage->service, arena, owner, &member, &user), ERROR_PASSWORD_POLICY, "password",
+    expect_entry(sign_up_member(&stage->service, arena, owner, &member, &user), ERROR_PASSWORD_POLICY, "password",
                  "length");
     member.password = secret_of(CHOSEN);
     member.roles = TEXTS(arena, "owner", "account-admin");
     member.permissions = TEXTS(arena, "cus:user:w", "cus:user:a");
-    error = account_create_member(&stage->service, arena, owner, &member, &user);
+    error = sign_up_member(&stage->service, arena, owner, &member, &user);
     expect_entry(error, ERROR_ROLE_NOT_GRANTABLE, "roles[1]", "notGrantable");
     expect_entry(error, ERROR_ROLE_NOT_GRANTABLE, "permissions[1]", "notGrantable");
     assert_int_equal(error->entry_count, 2);
@@ -478,4 +478,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(of_two_that_conclude_one_wins),
     HARNESS_TEST(input_is_judged_before_anything_is_made),
 };
-HARNESS_MODULE(creation, cases)
+HARNESS_MODULE(sign_up, cases)

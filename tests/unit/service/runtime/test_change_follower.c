@@ -34,66 +34,66 @@ static void a_process_begins_where_it_first_hears_of_a_version(void **state)
 {
     struct stage *stage = stage_new(harness_arena(state));
     int64_t version = append(stage, CHANGE_SECRETS);
-    expect_ok(live_check(&stage->service, stage->arena));
-    assert_true(stage->service.live.known);
-    assert_int_equal(stage->service.live.version, version);
-    assert_int_equal(stage->service.live.secrets, 1);
-    assert_true(stage->service.live.keys > 0);
+    expect_ok(change_follower_catch_up(&stage->service, stage->arena));
+    assert_true(stage->service.changes.known);
+    assert_int_equal(stage->service.changes.version, version);
+    assert_int_equal(stage->service.changes.secrets, 1);
+    assert_true(stage->service.changes.keys > 0);
 }
 
 static void each_change_is_followed_once(void **state)
 {
     struct stage *stage = stage_new(harness_arena(state));
-    expect_ok(live_check(&stage->service, stage->arena));
-    stage->service.live.secrets = stage->service.live.keys = 0;
+    expect_ok(change_follower_catch_up(&stage->service, stage->arena));
+    stage->service.changes.secrets = stage->service.changes.keys = 0;
     int64_t version = append(stage, CHANGE_SECRETS);
-    expect_ok(live_follow(&stage->service, stage->arena, version));
-    expect_ok(live_follow(&stage->service, stage->arena, version));
-    expect_ok(live_check(&stage->service, stage->arena));
-    assert_int_equal(stage->service.live.secrets, 1);
-    assert_int_equal(stage->service.live.keys, 1);
+    expect_ok(change_follower_follow(&stage->service, stage->arena, version));
+    expect_ok(change_follower_follow(&stage->service, stage->arena, version));
+    expect_ok(change_follower_catch_up(&stage->service, stage->arena));
+    assert_int_equal(stage->service.changes.secrets, 1);
+    assert_int_equal(stage->service.changes.keys, 1);
     (void)append(stage, CHANGE_SETTINGS);
     (void)append(stage, CHANGE_SECRETS);
-    expect_ok(live_follow(&stage->service, stage->arena, append(stage, CHANGE_CACHE)));
-    assert_int_equal(stage->service.live.secrets, 2);
-    assert_int_equal(stage->service.live.keys, 3);
+    expect_ok(change_follower_follow(&stage->service, stage->arena, append(stage, CHANGE_CACHE)));
+    assert_int_equal(stage->service.changes.secrets, 2);
+    assert_int_equal(stage->service.changes.keys, 3);
 }
 
 static void a_log_that_does_not_tell_all_makes_everything_stale(void **state)
 {
     struct stage *stage = stage_new(harness_arena(state));
-    expect_ok(live_check(&stage->service, stage->arena));
-    stage->service.live.secrets = 0;
+    expect_ok(change_follower_catch_up(&stage->service, stage->arena));
+    stage->service.changes.secrets = 0;
     int64_t version = append(stage, CHANGE_SETTINGS);
     sql(stage->database, stage->arena, "DELETE FROM change_log");
-    expect_ok(live_follow(&stage->service, stage->arena, version));
-    assert_int_equal(stage->service.live.version, version);
-    assert_int_equal(stage->service.live.secrets, 1);
+    expect_ok(change_follower_follow(&stage->service, stage->arena, version));
+    assert_int_equal(stage->service.changes.version, version);
+    assert_int_equal(stage->service.changes.secrets, 1);
     /* A restored backup counts from behind. */
-    expect_ok(live_follow(&stage->service, stage->arena, version - 5));
-    assert_int_equal(stage->service.live.version, version - 5);
-    assert_int_equal(stage->service.live.secrets, 2);
+    expect_ok(change_follower_follow(&stage->service, stage->arena, version - 5));
+    assert_int_equal(stage->service.changes.version, version - 5);
+    assert_int_equal(stage->service.changes.secrets, 2);
     version = append(stage, CHANGE_SETTINGS);
     sql(stage->database, stage->arena, "UPDATE change_log SET kind = 'of tomorrow'");
-    expect_ok(live_follow(&stage->service, stage->arena, version));
-    assert_int_equal(stage->service.live.secrets, 3);
+    expect_ok(change_follower_follow(&stage->service, stage->arena, version));
+    assert_int_equal(stage->service.changes.secrets, 3);
 }
 
 static void a_log_that_cannot_be_read_leaves_the_process_where_it_was(void **state)
 {
     struct stage *stage = stage_new(harness_arena(state));
-    expect_ok(live_check(&stage->service, stage->arena));
-    int64_t before = stage->service.live.version;
-    stage->service.live.secrets = 0;
+    expect_ok(change_follower_catch_up(&stage->service, stage->arena));
+    int64_t before = stage->service.changes.version;
+    stage->service.changes.secrets = 0;
     int64_t version = append(stage, CHANGE_SECRETS);
     sql(stage->database, stage->arena, "RENAME TABLE change_log TO change_log_away");
-    struct error *error = live_follow(&stage->service, stage->arena, version);
+    struct error *error = change_follower_follow(&stage->service, stage->arena, version);
     sql(stage->database, stage->arena, "RENAME TABLE change_log_away TO change_log");
     assert_non_null(error);
-    assert_int_equal(stage->service.live.version, before);
-    assert_int_equal(stage->service.live.secrets, 0);
-    expect_ok(live_follow(&stage->service, stage->arena, version));
-    assert_int_equal(stage->service.live.secrets, 1);
+    assert_int_equal(stage->service.changes.version, before);
+    assert_int_equal(stage->service.changes.secrets, 0);
+    expect_ok(change_follower_follow(&stage->service, stage->arena, version));
+    assert_int_equal(stage->service.changes.secrets, 1);
 }
 
 static const struct CMUnitTest cases[] = {
@@ -102,4 +102,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_log_that_does_not_tell_all_makes_everything_stale),
     HARNESS_TEST(a_log_that_cannot_be_read_leaves_the_process_where_it_was),
 };
-HARNESS_MODULE(live, cases)
+HARNESS_MODULE(change_follower, cases)

@@ -27,7 +27,7 @@ static struct process a_process(struct arena *arena, const char *path)
     struct process process = {.cache = cache_new(&(struct cache_options){path, (size_t)1 << 20, secret_of(MASTER)}),
                               .memo = token_memo_new(arena)};
     cache_follow(process.cache, NULL, 0, 1, false);
-    token_memo_set_level(process.memo, token_share_new(arena, process.cache));
+    token_memo_set_level(process.memo, shared_token_cache_new(arena, process.cache));
     return process;
 }
 
@@ -265,4 +265,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(other_keys_other_rules_and_other_tokens_find_nothing),
     HARNESS_TEST(bad_tokens_are_not_kept),
 };
-HARNESS_MODULE(token_share, cases)
+HARNESS_MODULE(shared_token_cache, cases)

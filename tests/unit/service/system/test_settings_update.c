@@ -35,9 +35,9 @@ static struct stage *stage_of(void **state)
 
 static struct settings_row change(struct stage *stage, const char *level, const char *filter, const char *if_match)
 {
-    struct adjustment adjustment = {.level = level, .filter = filter, .if_match = if_match};
+    struct settings_update update = {.level = level, .filter = filter, .if_match = if_match};
     struct settings_row row;
-    expect_ok(adjust_settings(&stage->service, stage->arena, &stage->stranger, &adjustment, &row));
+    expect_ok(settings_update_write(&stage->service, stage->arena, &stage->stranger, &update, &row));
     return row;
 }
 
@@ -46,7 +46,7 @@ static void the_configuration_holds_until_something_is_set(void **state)
     struct stage *stage = stage_of(state);
     struct settings_row row;
     stage->configuration.log.level = "error";
-    expect_ok(adjust_current(&stage->service, stage->arena, &row));
+    expect_ok(settings_update_current(&stage->service, stage->arena, &row));
     assert_int_equal(row.version, 0);
     assert_int_equal(row.settings->level, LOG_LEVEL_ERROR);
     row = change(stage, NULL, "files=trace", "\"0\"");
@@ -59,12 +59,12 @@ static void what_is_set_holds_here_at_once_and_elsewhere_with_the_change_log(voi
 {
     struct stage *stage = stage_of(state);
     struct stage *elsewhere = stage_join(stage->arena);
-    expect_ok(live_check(&elsewhere->service, stage->arena));
+    expect_ok(change_follower_catch_up(&elsewhere->service, stage->arena));
     (void)change(stage, "warn", "files=trace", NULL);
     assert_true(log_wants(LOG_LEVEL_TRACE, LOG_MODULE_FILES));
     assert_false(log_wants(LOG_LEVEL_INFO, LOG_MODULE_HTTP));
     log_set_level(LOG_LEVEL_INFO); /* the log is one for both stages */
-    expect_ok(live_check(&elsewhere->service, stage->arena));
+    expect_ok(change_follower_catch_up(&elsewhere->service, stage->arena));
     assert_false(log_wants(LOG_LEVEL_INFO, LOG_MODULE_HTTP));
     assert_int_equal(elsewhere->service.settings.version, 1);
 }
@@ -75,7 +75,7 @@ static void a_process_that_starts_follows_what_was_set_before(void **state)
     (void)change(stage, "fatal", NULL, NULL);
     struct stage *late = stage_join(stage->arena);
     log_set_level(LOG_LEVEL_INFO);
-    live_glance(&late->service, stage->arena, true);
+    change_follower_follow_host(&late->service, stage->arena, true);
     assert_false(log_wants(LOG_LEVEL_ERROR, LOG_MODULE_HTTP));
 }
 
@@ -100,17 +100,17 @@ static void of_one_host_one_process_that_starts_reads_the_rows(void **state)
     struct stage *first = stage_join(stage->arena);
     struct stage *second = stage_join(stage->arena);
     share_cache(first, second);
-    expect_ok(live_check(&first->service, stage->arena));
+    expect_ok(change_follower_catch_up(&first->service, stage->arena));
     assert_int_equal(cache_counts(first->service.cache).misses, 1);
     log_set_level(LOG_LEVEL_INFO);
-    expect_ok(live_check(&second->service, stage->arena));
+    expect_ok(change_follower_catch_up(&second->service, stage->arena));
     assert_int_equal(cache_counts(second->service.cache).hits, 1);
     assert_int_equal(second->service.settings.version, 1);
     assert_false(log_wants(LOG_LEVEL_INFO, LOG_MODULE_HTTP));
 
     /* A change takes the entry with it, whoever of the host is the first to hear of it. */
     (void)change(stage, "fatal", NULL, NULL);
-    expect_ok(live_check(&first->service, stage->arena));
+    expect_ok(change_follower_catch_up(&first->service, stage->arena));
     struct cache_entry *entries;
     assert_int_equal(cache_list(second->service.cache, stage->arena, NULL, 9, &entries), 0);
     end_cache(first, second);
@@ -126,7 +126,7 @@ static void what_cannot_be_read_in_the_cache_is_read_in_the_database(void **stat
     struct stage *other = stage_join(stage->arena);
     share_cache(stage, other);
     (void)change(stage, "fatal", NULL, NULL);
-    expect_ok(live_check(&other->service, stage->arena));
+    expect_ok(change_follower_catch_up(&other->service, stage->arena));
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         cache_store(stage->service.cache, SETTINGS_CACHE_KEY, odd[i], strlen(odd[i]), 60);
         log_set_level(LOG_LEVEL_INFO);
@@ -144,42 +144,43 @@ static void a_glance_asks_nothing_while_nothing_is_new(void **state)
     (void)change(stage, "warn", NULL, NULL);
     database_close(stage->database);
     database_fixture_kill();
-    live_glance(&stage->service, stage->arena, true);
-    assert_int_equal(stage->service.live.retry_at, 0);
-    host_hints_publish_change_version((uint64_t)stage->service.live.version + 1);
-    live_glance(&stage->service, stage->arena, true);
-    assert_true(stage->service.live.retry_at > 0);
+    change_follower_follow_host(&stage->service, stage->arena, true);
+    assert_int_equal(stage->service.changes.retry_at, 0);
+    host_hints_publish_change_version((uint64_t)stage->service.changes.version + 1);
+    change_follower_follow_host(&stage->service, stage->arena, true);
+    assert_true(stage->service.changes.retry_at > 0);
     database_fixture_restart(NULL);
 }
 
 static void after_a_failure_only_those_who_insist_try_again(void **state)
 {
     struct stage *stage = stage_of(state);
-    struct live *live = &stage->service.live;
+    struct followed_changes *changes = &stage->service.changes;
     (void)change(stage, "warn", NULL, NULL);
     database_close(stage->database);
     database_fixture_kill();
-    host_hints_publish_change_version((uint64_t)live->version + 1);
-    live_glance(&stage->service, stage->arena, false);
-    assert_true(live->retry_at > 0);
-    live->retry_at = 1; /* the pause is over */
-    live_glance(&stage->service, stage->arena, false);
-    assert_int_equal(live->retry_at, 1);
-    live_glance(&stage->service, stage->arena, true);
-    assert_true(live->retry_at > 1);
+    host_hints_publish_change_version((uint64_t)changes->version + 1);
+    change_follower_follow_host(&stage->service, stage->arena, false);
+    assert_true(changes->retry_at > 0);
+    changes->retry_at = 1; /* the pause is over */
+    change_follower_follow_host(&stage->service, stage->arena, false);
+    assert_int_equal(changes->retry_at, 1);
+    change_follower_follow_host(&stage->service, stage->arena, true);
+    assert_true(changes->retry_at > 1);
     database_fixture_restart(NULL);
-    expect_ok(live_check(&stage->service, stage->arena));
-    assert_int_equal(live->retry_at, 0);
+    expect_ok(change_follower_catch_up(&stage->service, stage->arena));
+    assert_int_equal(changes->retry_at, 0);
 }
 
 static void only_the_version_that_holds_may_be_changed(void **state)
 {
     struct stage *stage = stage_of(state);
     struct settings_row row;
-    struct adjustment stale = {.level = "error", .if_match = "\"1\", W/\"2\""};
+    struct settings_update stale = {.level = "error", .if_match = "\"1\", W/\"2\""};
     (void)change(stage, "warn", NULL, NULL);
     (void)change(stage, "warn", NULL, "\"1\"");
-    expect_error(adjust_settings(&stage->service, stage->arena, &stage->stranger, &stale, &row), ERROR_SETTINGS_STALE);
+    expect_error(settings_update_write(&stage->service, stage->arena, &stage->stranger, &stale, &row),
+                 ERROR_SETTINGS_STALE);
     assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM settings"), 2);
     assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM change_log"), 2);
     assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM audit"), 2);
@@ -190,20 +191,20 @@ static void going_back_writes_the_old_document_as_a_new_version(void **state)
 {
     struct stage *stage = stage_of(state);
     struct settings_row row;
-    struct adjustment back = {.rollback = 1};
+    struct settings_update back = {.rollback = 1};
     (void)change(stage, "warn", "blob=debug", NULL);
     (void)change(stage, "error", "", NULL);
-    expect_ok(adjust_settings(&stage->service, stage->arena, &stage->stranger, &back, &row));
+    expect_ok(settings_update_write(&stage->service, stage->arena, &stage->stranger, &back, &row));
     assert_int_equal(row.version, 3);
     assert_int_equal(row.settings->level, LOG_LEVEL_WARN);
     assert_string_equal(row.settings->filter, "blob=debug");
     sql(stage->database, stage->arena, "UPDATE settings SET document = '' WHERE version = 2");
     back.rollback = 2;
-    expect_entry(adjust_settings(&stage->service, stage->arena, &stage->stranger, &back, &row), ERROR_REQUEST_INVALID,
-                 "version", "damaged");
+    expect_entry(settings_update_write(&stage->service, stage->arena, &stage->stranger, &back, &row),
+                 ERROR_REQUEST_INVALID, "version", "damaged");
     back.rollback = 9;
-    expect_entry(adjust_settings(&stage->service, stage->arena, &stage->stranger, &back, &row), ERROR_REQUEST_INVALID,
-                 "version", "unknown");
+    expect_entry(settings_update_write(&stage->service, stage->arena, &stage->stranger, &back, &row),
+                 ERROR_REQUEST_INVALID, "version", "unknown");
 }
 
 static void a_damaged_version_is_told_once_a_host_and_the_last_good_one_holds(void **state)
@@ -233,22 +234,22 @@ static void what_is_typed_in_is_announced_once(void **state)
     struct stage *stage = stage_of(state);
     struct stage *worker = stage_join(stage->arena);
     static const char count[] = "SELECT COUNT(*) FROM change_log";
-    expect_ok(live_check(&stage->service, stage->arena));
+    expect_ok(change_follower_catch_up(&stage->service, stage->arena));
     (void)change(stage, "info", NULL, NULL);
-    expect_ok(live_check(&worker->service, stage->arena));
-    expect_ok(adjust_notice(&stage->service, stage->arena));
+    expect_ok(change_follower_catch_up(&worker->service, stage->arena));
+    expect_ok(settings_update_announce(&stage->service, stage->arena));
     assert_int_equal(sql_integer(stage->database, stage->arena, count), 1);
     sql(stage->database, stage->arena, "UPDATE settings SET document = REPLACE(document, 'info', 'error')");
-    expect_ok(adjust_notice(&stage->service, stage->arena));
-    expect_ok(adjust_notice(&stage->service, stage->arena));
+    expect_ok(settings_update_announce(&stage->service, stage->arena));
+    expect_ok(settings_update_announce(&stage->service, stage->arena));
     assert_int_equal(sql_integer(stage->database, stage->arena, count), 2);
     log_set_level(LOG_LEVEL_INFO);
-    expect_ok(live_check(&worker->service, stage->arena));
+    expect_ok(change_follower_catch_up(&worker->service, stage->arena));
     assert_false(log_wants(LOG_LEVEL_WARN, LOG_MODULE_HTTP));
     /* Another host's runner that is behind finds the announcement and makes none of its own. */
     sql(stage->database, stage->arena, "UPDATE settings SET document = REPLACE(document, 'error', 'fatal')");
-    expect_ok(adjust_notice(&stage->service, stage->arena));
-    expect_ok(adjust_notice(&worker->service, stage->arena));
+    expect_ok(settings_update_announce(&stage->service, stage->arena));
+    expect_ok(settings_update_announce(&worker->service, stage->arena));
     assert_int_equal(sql_integer(stage->database, stage->arena, count), 3);
 }
 
@@ -260,15 +261,15 @@ static void what_is_typed_in_right_after_a_change_is_announced(void **state)
 {
     struct stage *stage = stage_of(state);
     struct stage *runner = stage_join(stage->arena);
-    expect_ok(live_check(&runner->service, stage->arena));
+    expect_ok(change_follower_catch_up(&runner->service, stage->arena));
     (void)change(stage, "warn", NULL, NULL);
     sql(stage->database, stage->arena,
         "INSERT INTO settings (version, document) SELECT version + 1, REPLACE(document, 'warn', 'error') FROM settings");
-    expect_ok(live_check(&runner->service, stage->arena));
+    expect_ok(change_follower_catch_up(&runner->service, stage->arena));
     assert_int_equal(runner->service.settings.version, 2);
     log_set_level(LOG_LEVEL_INFO);
-    expect_ok(adjust_notice(&runner->service, stage->arena));
-    expect_ok(live_check(&stage->service, stage->arena));
+    expect_ok(settings_update_announce(&runner->service, stage->arena));
+    expect_ok(change_follower_catch_up(&stage->service, stage->arena));
     assert_int_equal(stage->service.settings.version, 2);
     assert_false(log_wants(LOG_LEVEL_WARN, LOG_MODULE_HTTP));
     assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM change_log"), 2);
@@ -279,11 +280,11 @@ static int write_one(struct database *database, struct arena *arena, unsigned in
     static const char *const levels[] = {"fatal", "error", "warn", "info", "warn"};
     struct stage *stage = context;
     struct service service = stage->service;
-    struct adjustment adjustment = {.level = levels[index % 5], .if_match = index % 2 == 0 ? "\"1\"" : NULL};
+    struct settings_update update = {.level = levels[index % 5], .if_match = index % 2 == 0 ? "\"1\"" : NULL};
     struct settings_row row;
     service.database = database;
     service.arena = arena;
-    struct error *error = adjust_settings(&service, arena, &stage->stranger, &adjustment, &row);
+    struct error *error = settings_update_write(&service, arena, &stage->stranger, &update, &row);
     if (error == NULL)
         return 1;
     return error->code == ERROR_SETTINGS_STALE ? 2 : 3;
@@ -322,4 +323,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(what_is_typed_in_right_after_a_change_is_announced),
     HARNESS_TEST(fifty_writers_get_through_one_after_another),
 };
-HARNESS_MODULE(adjust, cases)
+HARNESS_MODULE(settings_update, cases)

@@ -32,7 +32,7 @@ static int export_users(struct run *run)
         return fail_at(run, path, "made");
     struct error *error = ctl_open(run, &service);
     if (error == NULL) {
-        error = transfer_export(&service, run->arena, output, &count);
+        error = identity_transfer_export(&service, run->arena, output, &count);
         service_close(&service);
     }
     bool closed = fclose(output) == 0;
@@ -71,14 +71,14 @@ static int import_users(struct run *run)
     const char *path = run->operands[0];
     if (!ctl_number(run, "rate", 1, RATE_MAX, &rate))
         return EXIT_USAGE;
-    struct transfer transfer = {
+    struct identity_transfer transfer = {
         .tell = tell, .context = &counts, .dry_run = ctl_has(run, "dry-run"), .per_second = (unsigned)rate};
     FILE *input = fopen(path, "re");
     if (input == NULL)
         return fail_at(run, path, "opened");
     struct error *error = ctl_open(run, &service);
     if (error == NULL) {
-        error = transfer_import(&service, run->arena, input, &transfer);
+        error = identity_transfer_import(&service, run->arena, input, &transfer);
         service_close(&service);
     }
     (void)fclose(input);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Makes accounts: customers with their owners, team members, internal administrators (docs/accounts.md).
+ *
+ * Our rows and the provider's accounts cannot be changed in one transaction. So each flow makes the rows first, which own the
+ * address and are invisible, then the provider's account, and activates the rows last. A crash between two steps leaves
+ * something that the job runner removes, or that a repetition finishes (domain/account/provisioning.h).
+ */
+#ifndef GATEHOUSE_SERVICE_ACCOUNT_SIGN_UP_H
+#define GATEHOUSE_SERVICE_ACCOUNT_SIGN_UP_H
+
+#include "base/secret.h"
+#include "base/text.h"
+#include "domain/account/organisation.h"
+#include "domain/account/user.h"
+
+struct arena;
+struct caller;
+struct error;
+struct service;
+
+/* A customer to be made; all texts are valid already. */
+struct sign_up_customer {
+    const char *organisation_name;
+    const char *email;
+    const char *first_name;
+    const char *last_name;
+    const char *phone; /* may be NULL */
+    struct text_list services;
+};
+
+/*
+ * Makes organisation, owner and provider account, and queues the mail with the temporary password. USER_EXISTS when the
+ * address is taken, ROLE_NOT_GRANTABLE when the caller lacks what the owner's roles grant.
+ */
+struct error *sign_up_customer(struct service *service, struct arena *arena, const struct caller *caller,
+                               const struct sign_up_customer *customer, struct organisation *organisation_out,
+                               struct user *user_out);
+
+/* A team member to be made; all texts are valid already. */
+struct sign_up_member {
+    const char *email;
+    struct secret password;
+    const char *first_name;
+    const char *last_name;
+    const char *phone; /* may be NULL */
+    struct text_list roles;
+    struct text_list permissions;
+};
+
+/*
+ * Makes a user of the caller's organisation, who awaits confirmation, and queues the mail with the code. REQUEST_INVALID
+ * for unknown roles and malformed permissions, PASSWORD_POLICY, ROLE_NOT_GRANTABLE, USER_EXISTS.
+ */
+struct error *sign_up_member(struct service *service, struct arena *arena, const struct caller *caller,
+                             const struct sign_up_member *member, struct user *user_out);
+
+/*
+ * Makes a user of the internal organisation with role `admin` and a permanent password, for `gatehousectl create-admin`.
+ * USER_EXISTS and PASSWORD_POLICY as above.
+ */
+struct error *sign_up_admin(struct service *service, struct arena *arena, const struct sign_up_customer *person,
+                            struct secret password, struct user *user_out);
+
+#endif
