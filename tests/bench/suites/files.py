@@ -35,9 +35,9 @@ SENDERS = 4
 SENT = "bench.bin"  # the name of what is removed after a round
 WORDS = re.compile(r"[^a-zA-Z]+")
 NOTES = """\
-Uploads are sent from the page cache by a program of the benchmark's own (`tests/bench/send.c`), over connections that are
-kept; its share of the processor time is part of what is told, and was {least:.0%} to {most:.0%}. What was sent is removed
-between the rounds, which is not part of it.
+A program of the benchmark's own (`tests/bench/send.c`) sends the uploads from the page cache, over connections that stay
+open. Its share of the processor time is included; it was {least:.0%} to {most:.0%}. Between the rounds the files are removed,
+which is not included.
 """
 
 

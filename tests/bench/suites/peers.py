@@ -29,17 +29,17 @@ ROUNDS, SECONDS = 7, 2
 # A transfer that is under way when the time is over does not count, so they are driven longer than reads are.
 LONGER = {READERS: 1, SENDERS: 2.5}
 NOTES = """\
-Directus {directus} and Parse Server {parse} come from npm as their lock files name them (`tests/bench/peers`), both on
-Node {node} and both asked directly on their own port, without the web server that the service has in front. Each runs with
-`NODE_ENV=production` and as many processes as there are cores, which is what their makers recommend; the service has its
-usual workers, twice as many. Everything else is as they come, logging included, but for: the look for newer versions and
-the telemetry of Directus, and the life of its tokens (2 hours). Directus has a database of its own on the service's MariaDB
-server, over the same kind of socket; Parse Server, which does not know MariaDB, a PostgreSQL of its own with that server's
-default settings. The read is the record of a file, by 16 users in turn (the service: 64) whose role allows it: for Directus
-`/files/ID`, for Parse Server an object of the same fields. Uploads are forms for the service and Directus and bare bodies
-for Parse Server, each with other bytes; they are digested and made durable by the service only. Downloads are authorised by
-the service and by Directus; Parse Server gives a file to whoever knows its address. Before the first round each has to give
-back, bit for bit, what was uploaded; after each round the stored files are counted, and one is compared. Rounds of transfers last two and a half times as long.
+Directus {directus} and Parse Server {parse} come from npm, in the versions of their lock files (`tests/bench/peers`). Both run on
+Node {node} and are asked directly on their own port, without the web server that the service has in front. Each runs with
+`NODE_ENV=production` and as many processes as there are cores, as their makers recommend; the service has its usual workers,
+twice as many. All else is as it comes, logging included, except that Directus does not look for newer versions, sends no
+telemetry, and has tokens of 2 hours. Directus has a database of its own on the service's MariaDB server, over the same kind of
+socket. Parse Server does not support MariaDB; it has a PostgreSQL of its own with default settings. The read is the record of a
+file, by 16 users in turn (the service: 64) whose role allows it: for Directus `/files/ID`, for Parse Server an object with the
+same fields. Uploads are forms for the service and Directus, and bare bodies for Parse Server, each with other bytes. Only
+the service digests them and makes them durable. The service and Directus authorise downloads; Parse Server gives a file to
+anybody who knows its address. Before the first round each must return exactly what was uploaded. After each round the stored
+files are counted, and one is compared. Rounds of transfers last two and a half times as long.
 """
 
 
@@ -95,8 +95,8 @@ def told_of_generator(measured):
     """A sentence about what the uploads' load generator took."""
     shares = {name: statistics.median(entry["generator"] for entry in entries) for rows in measured.values()
               for name, entries in rows.items() if name.endswith(UPLOAD)}
-    return ("All uploads are sent from the page cache by the same program (`tests/bench/send.c`), over connections that are "
-            "kept; its share of the processor time, which is part of what is told: "
+    return ("The same program (`tests/bench/send.c`) sends all uploads from the page cache, over connections that stay open. "
+            "Its share of the processor time, which is included: "
             + (", ".join(f"{name.split(':')[0]} {share:.0%}" for name, share in shares.items()) or "not measured") + ".")
 
 

@@ -10,7 +10,7 @@ WORKERS = (1, 2, 4, 8, 16)
 CONNECTIONS = (1, 8, 64, 512)
 ROUNDS, SECONDS = 3, 1
 HEAD = ["workers", "connections", "reads/s", "p50 ms", "p99 ms", "private MiB a worker", "errors"]
-WORDS = "Authorised file information, token seen before, each pool behind a server of its own in the same nginx."
+WORDS = "Authorised file information with a known token. Each pool is behind a server of its own in the same nginx."
 
 
 def name_of(count):

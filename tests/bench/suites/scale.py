@@ -20,10 +20,9 @@ WORKERS, CONNECTIONS = 2, 4
 ROUNDS, SECONDS = 5, 1
 GOAL = 1.5
 CURSORS = 64
-WORDS = """Three databases of 10,000, 1,000,000 and 5,000,000 files, audit records and users each. Half of the files and audit \
-records are one organisation's, the rest lies evenly with the others; people work in organisations of 5,000, whichever the \
-size, since a search for a part of a name goes through all people of the organisation. What is rare is there three times. \
-MariaDB has a quarter of the machine's memory, 4 GiB at most."""
+WORDS = """Three databases of 10,000, 1,000,000 and 5,000,000 files, audit records and users each. One organisation has half \
+of the files and audit records; the others share the rest evenly. Every database has organisations of 5,000 people, since a \
+search for a part of a name reads all people of the organisation. What is rare is there three times. MariaDB has a quarter of the machine's memory, 4 GiB at most."""
 
 PAGE = "list of files, first page"
 DEEP = "list of files, half-way"

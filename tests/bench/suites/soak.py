@@ -20,8 +20,8 @@ GROWTH = Comparison("private memory of the worker that grew most", "of its own i
                     8, False)
 # One more or less is a worker that was in the middle of a request whenever it was looked at.
 OPEN = Comparison("descriptors of the worker that grew most", "of its own in the second fifth of the time", 2, 8, False)
-WORDS = ("Reads and lists at 8 connections; beside them two clients that upload, download and archive files of 4 KiB to "
-         "1 MiB, and one that logs in, refreshes and logs out, each with a pause between.")
+WORDS = ("Reads and lists at 8 connections. Beside them two clients upload, download and archive files of 4 KiB to 1 MiB, and "
+         "one logs in, refreshes and logs out, each with pauses.")
 READS, CONNECTIONS = "reads and lists", 8
 SAMPLES = 100
 SIZES = (4096, 65536, 65536, 65536, 1 << 20)
