@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Who is calling: the token's proof, the row's truth, and where the call comes from. Judged afresh on every request;
- * nothing of it survives the request.
+ * The caller of a request: who they are, which rights they have, and where the request comes from. All of it is
+ * verified anew for every request, and nothing is kept after it.
  */
 #ifndef GATEHOUSE_SERVICE_ACCESS_CALLER_H
 #define GATEHOUSE_SERVICE_ACCESS_CALLER_H
@@ -33,27 +33,28 @@ static inline struct id caller_home(const struct caller *caller)
 }
 
 /*
- * Judges the value of the Authorization header (NULL: none was sent; RFC 6750, section 2.1) and loads the principal in
- * one round trip, together with the file `file` of the caller's organisation where `file` is not NULL.
+ * Verifies the value of the Authorization header (NULL: none was sent; RFC 6750, section 2.1) and loads the principal
+ * in one round trip. Where `file` is not NULL the same round trip loads that file of the caller's organisation;
+ * *file_out is NULL when there is none. The process then follows the changes that the principal's row has told of.
  *
- * TOKEN_MISSING, TOKEN_INVALID, TOKEN_EXPIRED, or TOKEN_REVOKED when the session has ended or the user or organisation
- * is not active.
+ * TOKEN_MISSING, TOKEN_INVALID, TOKEN_EXPIRED; TOKEN_REVOKED when the session has ended, or when the user or the
+ * organisation is not active.
  */
 struct error *caller_authenticate(struct service *service, struct arena *arena, const char *authorization,
                                   const struct id *file, struct caller *caller, struct file_record **file_out);
 
 /*
- * From here on the request's log lines name this user: where a token, password, code or refresh token has proven who is
- * acting, and not before.
+ * Names the user in the request's log lines from here on. Call it only once a token, password, code or refresh token
+ * has proven who is acting.
  */
 void caller_known(struct arena *arena, const struct user *user);
 
-/* PERMISSION, naming `required` in the body, unless the caller holds it. */
+/* PERMISSION, with `required` in the body, unless the caller holds that permission. */
 struct error *caller_require(struct arena *arena, const struct caller *caller, const char *required);
 
 /*
- * The organisation a call is about: the caller's own, or `asked` (none: not asked), which must be the caller's own
- * unless the caller administers what `required` names; the crossing is audited.
+ * Finds the organisation that a request is about. Without `asked` (none) it is the caller's own. Another organisation
+ * may be asked for only by a caller who administers what `required` names, and that is audited; PERMISSION for others.
  */
 struct error *caller_organisation(struct service *service, struct arena *arena, const struct caller *caller,
                                   const char *required, struct id asked, struct id *organisation_out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The throttle in front of everything where a secret is guessed: passwords, codes, refresh tokens. It counts failures by
- * account (passwords only) and by client address (domain/account/throttle.h), and refuses with RATE_LIMITED and Retry-After.
+ * Throttles tries at secrets: passwords, codes, refresh tokens. It counts failures by account (passwords only) and by
+ * client address (domain/account/throttle.h). While a wait runs, it refuses with RATE_LIMITED and Retry-After.
  */
 #ifndef GATEHOUSE_SERVICE_ACCESS_LOGIN_THROTTLE_H
 #define GATEHOUSE_SERVICE_ACCESS_LOGIN_THROTTLE_H
@@ -24,27 +24,30 @@ struct login_throttle {
     bool has_address; /* the web server gave the client's address */
 };
 
-/* Of a try at the password of `user`, or of the name `username` when there is no such user. */
+/* The keys under which a try at the password of `user` is counted; `user` NULL: nobody has the name `username`. */
 struct login_throttle login_throttle_of_password(struct arena *arena, const struct caller *caller,
                                                  const struct user *user, const char *username);
 
-/* Of a try at a code or a refresh token: by address only. */
+/* The key under which a try at a code or a refresh token is counted: the client's address alone. */
 struct login_throttle login_throttle_of_code(const struct caller *caller);
 
-/* RATE_LIMITED with Retry-After, counted as that metric: for who asked for more than may be. */
+/* Makes the error RATE_LIMITED with Retry-After, `wait` seconds, and counts it as `metric`. */
 struct error *login_throttle_refuse(struct arena *arena, unsigned wait, enum metric metric);
 
-/* RATE_LIMITED while a wait is running. Before the try. */
+/* Call it before the try. RATE_LIMITED while a wait runs. */
 struct error *login_throttle_check(struct service *service, struct arena *arena, const struct login_throttle *throttle);
 
 /*
- * After a failed try: records it and returns `failure`, or RATE_LIMITED when a wait that began meanwhile (parallel
- * tries) covers this one.
+ * Call it after a failed try: counts the failure and returns `failure`. RATE_LIMITED instead when parallel tries have
+ * started a wait that covers this one.
  */
 struct error *login_throttle_failed(struct service *service, struct arena *arena, const struct login_throttle *throttle,
                                     struct error *failure);
 
-/* After a right try: starts the account afresh; RATE_LIMITED when a wait is running, and the try must not count. */
+/*
+ * Call it after a good try: forgets the account's failures. RATE_LIMITED when a wait runs; then the try must not count
+ * as good.
+ */
 struct error *login_throttle_passed(struct service *service, struct arena *arena,
                                     const struct login_throttle *throttle);
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signed links: {base_url}/system/links/<token> opens one file without a token of the caller's, until a time that the
- * link itself names. The token is the canonical base64url of
+ * Makes and opens signed links: {base_url}/system/links/<token> opens one file without an access token, until a time
+ * that the link itself names. The token is the canonical base64url of
  *
  *     key id (16 bytes) | file id (16) | maker's user id (16) | end, milliseconds since 1970, big-endian (7) |
  *     HMAC-SHA-256 of a label and these (32)
  *
- * Nothing is stored for a link. It holds while its time lasts, its file and the file's organisation are active, and its maker
- * may read the file: active, of an active organisation, with the permission that making the link took. It ends for good when
- * its key is deleted. Key, file and maker are read together, so every change of them holds from the next request on, on every
- * worker and host. Links of an earlier form (96 characters) name no maker and open nothing.
+ * Nothing is stored for a link. It opens until its end, while its file and the file's organisation are active and its
+ * maker may read the file: the maker and the maker's organisation are active, and the maker holds the permission that
+ * making the link took. All links of a key end when the key is deleted. Key, file and maker are read together, so on
+ * every worker and host a change of them holds from the next request on. Links of an earlier form (96 characters) name
+ * no maker and open nothing.
  *
- * Keys that were used once stay in memory, so that a forged link under a known key costs no round trip; a link that is good
- * costs one.
+ * A process keeps the keys that it has used (service/runtime/link_key_cache.h). So a forged link under a known key
+ * costs no round trip, and a good link costs one.
  */
 #ifndef GATEHOUSE_SERVICE_ACCESS_SIGNED_LINK_H
 #define GATEHOUSE_SERVICE_ACCESS_SIGNED_LINK_H
@@ -32,21 +33,24 @@ struct file_record;
 struct service;
 
 /*
- * A link to an active file, good for `seconds`: its address and the time it ends, both in the arena. Audited. The first
- * one ever makes a key. FILE_ARCHIVED.
+ * Makes a link to an active file that opens for `seconds`. *url_out is its address and *ends_at_out its end, both in
+ * the arena. Audited. The first link of an installation makes a key. FILE_ARCHIVED.
  */
 struct error *signed_link_make(struct service *service, struct arena *arena, const struct caller *caller,
                                const struct file_record *record, int64_t seconds, const char **url_out,
                                const char **ends_at_out);
 
-/* The file that a link's token opens now; follows changes (service/runtime/change_follower.h) on the way. LINK_INVALID, whatever the reason; the detail for the log has it. */
+/*
+ * Finds the file that a link's token opens now, and follows the changes that are read with it
+ * (service/runtime/change_follower.h). LINK_INVALID whatever the reason; its detail, for the log, tells which.
+ */
 struct error *signed_link_open(struct service *service, struct arena *arena, const char *token,
                                struct file_record **record_out);
 
-/* Whether the newest key opens with the service's secret, if there is one. INTERNAL where it does not. */
+/* Checks that the newest key, if there is one, can be opened with the service's secret. INTERNAL when it cannot. */
 struct error *signed_link_keys_open(struct service *service, struct arena *arena);
 
-/* Makes a new key and deletes the others: every link made so far ends. For `gatehousectl rotate-keys`. */
+/* Makes a new key and deletes the others: every link made so far ends. */
 struct error *signed_link_keys_rotate(struct service *service, struct arena *arena);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mail on its way through the outbox: queued in the transaction that it belongs to, sealed, since it may hold a
- * temporary password; rendered and sent by the job runner.
+ * Queues mails in the outbox, and sends them from there. A mail is queued in the transaction that it belongs to. It may
+ * hold a temporary password, so it is sealed. The job runner fills its template and hands it to the mail server.
  */
 #ifndef GATEHOUSE_SERVICE_ACCOUNT_MAIL_QUEUE_H
 #define GATEHOUSE_SERVICE_ACCOUNT_MAIL_QUEUE_H
@@ -23,16 +23,16 @@ struct service;
 #define MAIL_QUEUE_KIND "mail"
 
 /*
- * Queues the mail `template` for `user` at the address `to`; part of a transaction. `values` fill the template. One with a
- * value `code` or `temporaryPassword` is sent before all that bring neither.
+ * Queues the mail `template` for `user` at the address `to`; part of the open transaction. `values` fill the template.
+ * A mail with a value `code` or `temporaryPassword` is sent before all others.
  */
 struct error *mail_queue_add(struct service *service, struct arena *arena, const char *template, struct id user,
                              const char *to, const struct mail_template_value *values, size_t count);
 
 /*
- * Sends one claimed item and reports it to the outbox: done, to be tried again, or dead. Errors are those of the
- * database only. *sent_out: the mail server has taken it, so whoever gets an error as well makes the report again
- * (outbox_finish()), lest it be sent twice.
+ * Sends one claimed item and reports to the outbox that it is done, is to be tried again, or is dead. Errors are those
+ * of the database only. *sent_out: the mail server has taken the mail. So when there is an error as well, report the
+ * item again with outbox_finish(), or the mail is sent twice.
  */
 struct error *mail_queue_send(struct service *service, struct arena *arena, const struct mail_transport *transport,
                               const struct outbox_item *item, bool *sent_out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Team members after they were made: confirming, changing, and finding them within the caller's reach. */
+/* Finds, confirms and changes the members of organisations, within the reach of the caller. */
 #ifndef GATEHOUSE_SERVICE_ACCOUNT_MEMBER_H
 #define GATEHOUSE_SERVICE_ACCOUNT_MEMBER_H
 
@@ -15,37 +15,41 @@ struct error;
 struct service;
 
 /*
- * The user of that id: in the caller's organisation, or in any when the caller administers what `required` names (the
- * crossing is audited). USER_UNKNOWN otherwise: another organisation's user and none are one answer.
+ * Finds the user of that id in the caller's organisation. A caller who administers what `required` names finds users of
+ * every organisation, and the crossing is audited. USER_UNKNOWN for all others: an unknown user and one of another
+ * organisation get the same answer.
  */
 struct error *member_find(struct service *service, struct arena *arena, const struct caller *caller,
                           const char *required, struct id id, struct user **user_out);
 
-/* By e-mail or id, anywhere: for endpoints that only administrators may call. USER_UNKNOWN (path username). */
+/*
+ * Finds a user of any organisation by e-mail address or id, for endpoints that only administrators may call.
+ * USER_UNKNOWN, path username.
+ */
 struct error *member_find_by_username(struct service *service, struct arena *arena, const struct caller *caller,
                                       const char *username, struct user **user_out);
 
 /*
- * ROLE_NOT_GRANTABLE at `path` unless the caller's permissions cover everything that `user` may do: nobody takes over, or
- * shuts out, an account that may do more than they.
+ * Checks that the caller's permissions cover everything that `user` may do: nobody takes over, or shuts out, an account
+ * that may do more than they. ROLE_NOT_GRANTABLE at `path`.
  */
 struct error *member_check_reach(struct service *service, struct arena *arena, const struct caller *caller,
                                  const struct user *user, const char *path);
 
-/* Confirms a sign-up with the mailed code. CODE_MISMATCH whatever is wrong. */
+/* Confirms an account with the mailed code. CODE_MISMATCH whatever is wrong; RATE_LIMITED. */
 struct error *member_confirm(struct service *service, struct arena *arena, const struct caller *caller,
                              const char *username, const char *code);
 
-/* An administrator confirms it without a code. USER_UNKNOWN, USER_ALREADY_CONFIRMED, USER_STATE. */
+/* An administrator confirms an account without a code. USER_UNKNOWN, USER_ALREADY_CONFIRMED, USER_STATE. */
 struct error *member_admin_confirm(struct service *service, struct arena *arena, const struct caller *caller,
                                    const char *username);
 
-/* What to change; the flags say which members were sent. */
+/* A wanted change of a user. */
 struct member_patch {
     bool has_phone;
     const char *first_name; /* NULL: keep */
     const char *last_name;  /* NULL: keep */
-    const char *phone;      /* with has_phone; NULL clears */
+    const char *phone;      /* with has_phone; NULL: none */
     const struct text_list *roles;       /* NULL: keep */
     const struct text_list *permissions; /* NULL: keep */
     bool has_status;
@@ -53,18 +57,19 @@ struct member_patch {
 };
 
 /*
- * Changes a user. REQUEST_INVALID for unknown roles and malformed permissions, USER_UNKNOWN, ROLE_NOT_GRANTABLE (also when
- * the user may do more than the caller), USER_SELF for one's own status and for a role or permission taken from oneself,
- * USER_STATE for a status that cannot be left, USER_LAST_OWNER (service/access/authority.h). TOKEN_REVOKED and PERMISSION when the
- * caller has lost that right since the request began. Disabling ends all sessions.
+ * Changes a user. REQUEST_INVALID for unknown roles and malformed permissions. USER_UNKNOWN. ROLE_NOT_GRANTABLE, also
+ * when the user may do more than the caller. USER_SELF when callers set their own status, or take a role or permission
+ * from themselves. USER_STATE when the status cannot be changed. USER_LAST_OWNER (service/access/authority.h).
+ * TOKEN_REVOKED and PERMISSION when the caller has lost the right since the request began. Disabling a user ends all of
+ * the user's sessions.
  */
 struct error *member_update(struct service *service, struct arena *arena, const struct caller *caller,
                             const char *required, struct id id, const struct member_patch *patch,
                             struct user **user_out);
 
 /*
- * The same for gatehousectl: the operator reaches everyone and grants everything. REQUEST_INVALID, USER_UNKNOWN, USER_STATE
- * and USER_LAST_OWNER are as above.
+ * As member_update(), for the operator, who reaches everyone and may grant everything. REQUEST_INVALID, USER_UNKNOWN,
+ * USER_STATE, USER_LAST_OWNER.
  */
 struct error *member_update_as_operator(struct service *service, struct arena *arena, const char *username,
                                         const struct member_patch *patch, struct user **user_out);

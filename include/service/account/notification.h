@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mails of the account flows: which template, which values, which link. Each is queued in the transaction that it
- * belongs to.
+ * Writes the mails of the account flows: which template, which values, which link. Each is queued in the transaction
+ * that it belongs to.
  */
 #ifndef GATEHOUSE_SERVICE_ACCOUNT_NOTIFICATION_H
 #define GATEHOUSE_SERVICE_ACCOUNT_NOTIFICATION_H
@@ -17,19 +17,19 @@ struct user;
 /* The purpose under which mails with temporary passwords are counted (domain/account/one_time_code.h). */
 #define NOTIFICATION_FIRST_LOGIN "first-login"
 
-/* The owner's temporary password and the link {web_url}/first-login?id=. */
+/* Queues the mail with a temporary password and the link {web_url}/first-login?id=. */
 struct error *notification_first_login(struct service *service, struct arena *arena, const struct user *user,
                                        const char *organisation, struct secret temporary_password);
 
-/* The member's code and the link {web_url}/confirm?id=. */
+/* Queues the mail with the code that confirms an account, and the link {web_url}/confirm?id=. */
 struct error *notification_confirm(struct service *service, struct arena *arena, const struct user *user,
                                    const char *organisation, struct secret code);
 
-/* The reset code and the link {web_url}/reset?id=. */
+/* Queues the mail with the code that resets a password, and the link {web_url}/reset?id=. */
 struct error *notification_reset(struct service *service, struct arena *arena, const struct user *user,
                                  struct secret code);
 
-/* That the password was changed, so that its owner hears of a change somebody else made. */
+/* Queues the mail that tells owners that their password was changed, in case somebody else did it. */
 struct error *notification_password_changed(struct service *service, struct arena *arena, const struct user *user);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bringing the identity provider's account in line with our row: permissions (the mirror, docs/permissions.md), phone,
- * verified marks, confirmed, enabled. A job names a user and nothing else and sends the row as it is when it runs, so that
- * jobs may come late, twice or in any order.
+ * Brings the identity provider's account in line with our row: permissions (the mirror, docs/permissions.md), phone,
+ * verified marks, confirmed, enabled. A job names a user and nothing else, and sends the row as it is when the job
+ * runs. So jobs may come late, twice or in any order.
  */
 #ifndef GATEHOUSE_SERVICE_ACCOUNT_PROVIDER_SYNC_H
 #define GATEHOUSE_SERVICE_ACCOUNT_PROVIDER_SYNC_H
@@ -17,7 +17,7 @@ struct service;
 /* The outbox kind of these jobs. */
 #define PROVIDER_SYNC_KIND "sync"
 
-/* How long a job waits for whoever queued it and sends the row itself. */
+/* How long a job waits for a request that has queued it and sends the row itself. */
 #define PROVIDER_SYNC_PATIENCE_SECONDS 2
 
 /* Queues a job for the user, due after `delay_seconds`; part of the transaction that changed the row. */
@@ -27,8 +27,8 @@ struct error *provider_sync_queue(struct service *service, struct arena *arena, 
 struct error *provider_sync_run(struct service *service, struct arena *arena, const struct outbox_item *item);
 
 /*
- * Sends one user's row now, and reads it again afterwards: until what was sent is what the row says. So of several that
- * send at once, whoever finishes last has sent the current row. The provider's failures are the error.
+ * Sends one user's row now and reads it again, until what was sent is what the row says. So of several that send at
+ * once, the last one to finish has sent the current row. The provider's failures are the error.
  */
 struct error *provider_sync_user(struct service *service, struct arena *arena, struct id user);
 

@@ -22,18 +22,19 @@ struct sign_in_request {
 };
 
 /*
- * Signs in; with a temporary password and a new one, sets that first (docs/accounts.md, "States"). CREDENTIALS, USER_DISABLED,
- * USER_UNCONFIRMED, NEW_PASSWORD_REQUIRED, PASSWORD_POLICY, or REQUEST_INVALID for a new password that nobody asked for.
+ * Signs a user in. A temporary password needs a new one, which is set first (docs/accounts.md, "States"). CREDENTIALS,
+ * RATE_LIMITED, USER_DISABLED, USER_UNCONFIRMED, NEW_PASSWORD_REQUIRED, PASSWORD_POLICY; REQUEST_INVALID for a new
+ * password beside one that is not temporary.
  */
 struct error *sign_in_with_password(struct service *service, struct arena *arena, const struct caller *caller,
                                     const struct sign_in_request *login, struct provider_tokens *tokens_out,
                                     struct user **user_out);
 
-/* New tokens for a refresh token; TOKEN_INVALID or TOKEN_REVOKED. */
+/* Gives new tokens for a refresh token. TOKEN_INVALID, TOKEN_REVOKED, RATE_LIMITED. */
 struct error *sign_in_refresh(struct service *service, struct arena *arena, const struct caller *caller,
                               const char *refresh_token, struct provider_tokens *tokens_out);
 
-/* Ends the caller's session, or all of the caller's. */
+/* Ends the caller's session; `everywhere`: all sessions of the user. */
 struct error *sign_in_log_out(struct service *service, struct arena *arena, const struct caller *caller,
                               bool everywhere);
 

@@ -19,7 +19,7 @@ struct caller;
 struct error;
 struct service;
 
-/* A customer to be made; all texts are valid already. */
+/* A customer to be made; all texts are valid. */
 struct sign_up_customer {
     const char *organisation_name;
     const char *email;
@@ -31,13 +31,14 @@ struct sign_up_customer {
 
 /*
  * Makes organisation, owner and provider account, and queues the mail with the temporary password. USER_EXISTS when the
- * address is taken, ROLE_NOT_GRANTABLE when the caller lacks what the owner's roles grant.
+ * address is taken. ROLE_NOT_GRANTABLE when the caller lacks what the owner's roles grant. RATE_LIMITED. PERMISSION and
+ * TOKEN_REVOKED when the caller has lost the right meanwhile.
  */
 struct error *sign_up_customer(struct service *service, struct arena *arena, const struct caller *caller,
                                const struct sign_up_customer *customer, struct organisation *organisation_out,
                                struct user *user_out);
 
-/* A team member to be made; all texts are valid already. */
+/* A team member to be made; all texts are valid. */
 struct sign_up_member {
     const char *email;
     struct secret password;
@@ -49,15 +50,16 @@ struct sign_up_member {
 };
 
 /*
- * Makes a user of the caller's organisation, who awaits confirmation, and queues the mail with the code. REQUEST_INVALID
- * for unknown roles and malformed permissions, PASSWORD_POLICY, ROLE_NOT_GRANTABLE, USER_EXISTS.
+ * Makes a user of the caller's organisation, who awaits confirmation, and queues the mail with the code.
+ * REQUEST_INVALID for unknown roles and malformed permissions, PASSWORD_POLICY, ROLE_NOT_GRANTABLE, USER_EXISTS,
+ * RATE_LIMITED.
  */
 struct error *sign_up_member(struct service *service, struct arena *arena, const struct caller *caller,
                              const struct sign_up_member *member, struct user *user_out);
 
 /*
- * Makes a user of the internal organisation with role `admin` and a permanent password, for `gatehousectl create-admin`.
- * USER_EXISTS and PASSWORD_POLICY as above.
+ * Makes an active user of the internal organisation, with role `admin` and a permanent password: `gatehousectl
+ * create-admin`. USER_EXISTS, PASSWORD_POLICY.
  */
 struct error *sign_up_admin(struct service *service, struct arena *arena, const struct sign_up_customer *person,
                             struct secret password, struct user *user_out);

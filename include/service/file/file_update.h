@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes of files that are there: archiving, restoring, other names and tags. Each is one transaction with its audit
- * entry, in the organisation of `record`, which the caller has been found to reach. *changed_out is the record as the
- * change left it.
+ * Changes files that are stored: archives and restores them, and changes their names and tags. Each change is one
+ * transaction with its audit row, in the organisation of `record`; the caller of these functions has checked that the
+ * request may reach it. *changed_out is the record after the change.
  *
- * FILE_UNKNOWN when the file is gone, FILE_ARCHIVED or FILE_ACTIVE when its state does not allow the change,
- * FILE_DUPLICATE (member id) when the change would make it the very file that another active one is.
+ * FILE_UNKNOWN when the file does not exist any more. FILE_ARCHIVED or FILE_ACTIVE when its state does not allow the
+ * change. FILE_DUPLICATE (member id) when another active file has the same bytes and would have the same name.
  */
 #ifndef GATEHOUSE_SERVICE_FILE_FILE_UPDATE_H
 #define GATEHOUSE_SERVICE_FILE_FILE_UPDATE_H
@@ -17,9 +17,9 @@ struct file_record;
 struct service;
 struct text_list;
 
-/* NULL keeps either. */
+/* New values; NULL keeps the old one. */
 struct file_patch {
-    const char *name; /* cleaned */
+    const char *name; /* of upload_validate_name() */
     const struct text_list *tags;
 };
 
@@ -29,12 +29,15 @@ struct error *file_update_archive(struct service *service, struct arena *arena, 
 struct error *file_update_restore(struct service *service, struct arena *arena, const struct caller *caller,
                                   const struct file_record *record, struct file_record **changed_out);
 
-/* REQUEST_INVALID (path name, code mismatch) also when the new name's ending stands for another kind of file. */
+/*
+ * Changes name and tags. REQUEST_INVALID (path name, code mismatch) when the ending of the new name stands for another
+ * kind of file.
+ */
 struct error *file_update_attributes(struct service *service, struct arena *arena, const struct caller *caller,
                                      const struct file_record *record, const struct file_patch *patch,
                                      struct file_record **changed_out);
 
-/* The answer to an id that is no file's, or another organisation's. */
+/* The error for an id that no file of the caller's organisation has. */
 struct error *file_update_unknown(struct arena *arena);
 
 #endif

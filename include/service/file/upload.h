@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Receiving files: the body is parsed as it comes, file bytes go straight into the blob store through SHA-256, text
- * fields are judged after the last part. Memory is constant whatever the size. Bytes first, rows second: a crash leaves
- * at most bytes without a row, which nobody can see and fsck sweeps.
+ * Receives files. The body is parsed as it comes: file bytes go through SHA-256 straight into the blob store, text
+ * fields are validated after the last part. So the memory is the same for every size. Bytes are stored first and rows
+ * second: a crash leaves at most bytes without a row, which nobody can see and fsck removes.
  */
 #ifndef GATEHOUSE_SERVICE_FILE_UPLOAD_H
 #define GATEHOUSE_SERVICE_FILE_UPLOAD_H
@@ -21,31 +21,32 @@ struct schema;
 struct service;
 struct validation;
 
-/* What bucket and type may be, as schema choices. */
+/* The choices of bucket and type, for schemas. */
 #define UPLOAD_BUCKET_CHOICES FILE_BUCKET_CHOICES
 #define UPLOAD_TYPE_CHOICES FILE_TYPE_CHOICES
 
-/* The form's text fields, for the reader and the OpenAPI document. */
+/* The form, for its reader and the OpenAPI document. */
 extern const struct schema upload_form_schema;
 
 /*
- * The name that a file gets from what a client sent: cleaned of paths and control characters, in the arena of
- * `validation`. NULL and an entry at `path` (`format`, `length`) when it will not do.
+ * Makes a file's name from what a client sent: without paths and control characters, in the arena of `validation`.
+ * NULL, with an entry at `path` (`format`, `length`), when it is not usable.
  */
 const char *upload_validate_name(struct validation *validation, const char *path, const char *raw);
 
 /*
- * Judges an upload before its body is received. `announced` is the length of the body, -1 when the client has not said it.
- * TOO_LARGE when it is longer than the largest file and LIMIT_UPLOAD_FORM_BYTES for the rest, QUOTA_EXCEEDED when the
- * organisation certainly has no room for the files, DATABASE_UNAVAILABLE. What passes is judged again by
- * upload_receive(), which knows the files.
+ * Checks whether the body of an upload may come. `announced` is its length, -1 when the client did not say it.
+ * TOO_LARGE when it is longer than the largest file and LIMIT_UPLOAD_FORM_BYTES for the rest. QUOTA_EXCEEDED when the
+ * organisation certainly has no room for the files. DATABASE_UNAVAILABLE. upload_receive() knows the files and checks
+ * again.
  */
 struct error *upload_admit(struct service *service, struct arena *arena, const struct caller *caller, int64_t announced);
 
 /*
- * Receives, checks and stores all files of the request, or none. *records_out points to *count_out records in the order
- * sent. REQUEST_MALFORMED, REQUEST_INVALID with every failing path, TOO_LARGE (path file[n]), FILE_DUPLICATE (member
- * id), STORAGE_FULL, STORAGE_UNAVAILABLE, DATABASE_UNAVAILABLE. The bytes of what is refused are released when it returns.
+ * Receives, checks and stores all files of the request, or none. *records_out points to *count_out records, in the
+ * order in which they were sent. REQUEST_MALFORMED, REQUEST_INVALID with every failing path, TOO_LARGE (path file[n]),
+ * FILE_DUPLICATE (member id), QUOTA_EXCEEDED, STORAGE_FULL, STORAGE_UNAVAILABLE, DATABASE_UNAVAILABLE. The bytes of a
+ * refused upload are released before it returns.
  */
 struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,
                              struct request *request, struct file_record **records_out, size_t *count_out);

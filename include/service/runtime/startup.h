@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The first steps of every program of the house: configuration, log, metrics, and how a failure of them is told. */
+/*
+ * The first steps of every program: load the configuration, open the log and the metrics, and report a failure of
+ * these.
+ */
 #ifndef GATEHOUSE_SERVICE_RUNTIME_STARTUP_H
 #define GATEHOUSE_SERVICE_RUNTIME_STARTUP_H
 
@@ -8,15 +11,14 @@ struct configuration;
 struct error;
 
 /*
- * Loads the configuration (`option` is the value of --config, NULL when not given) and opens the log and the file of
- * metrics that it asks for; without the latter the process counts for itself.
- * `program` is the name for syslog; NULL: an operator's command, which must not make log files under its own user: it
- * tells warnings and worse on stderr.
+ * Loads the configuration (`option` is the value of --config, NULL when it was not given), then opens the log and the
+ * metrics file that it names. Without that file the process counts for itself. `program` is the name for syslog. NULL
+ * is an operator's command: it must not make log files under its own user, and writes warnings and worse to stderr.
  */
 struct error *startup_load(struct arena *arena, const char *option, const char *program,
                            struct configuration **configuration_out);
 
-/* Logs a failure at start: its message, its entries, its detail. */
+/* Logs a failure of the start: its message, its detail and its entries. */
 void startup_report(const struct error *error);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Locks and checks rights within the transaction that changes them. */
 #include "service/access/authority.h"
 
 #include <stdbool.h>
@@ -16,7 +17,7 @@
 #include "service/access/grant.h"
 #include "service/runtime/service.h"
 
-/* The lower id first, so that two transactions that hold the same two rows never wait for each other in a circle. */
+/* The lower id is locked first, so that two transactions with the same two rows cannot deadlock. */
 static struct error *hold_both(struct service *service, struct arena *arena, struct id caller, struct id target)
 {
     struct database *database = service->database;
@@ -63,7 +64,7 @@ struct error *authority_keep(struct service *service, struct arena *arena, const
     bool administrator_kept = !is_administrator(arena, roles, before) || is_administrator(arena, roles, after);
     if (owner_kept && administrator_kept)
         return NULL;
-    /* The statements below begin once the row is held: they see what those who held it before have done. */
+    /* The statements below start after the lock is taken, so they see what earlier holders of the lock have changed. */
     TRY(organisation_hold(database, arena, before->organisation_id));
     if (!owner_kept)
         TRY(user_others_have_role(database, arena, before->organisation_id, before->id, ROLE_OWNER, &owner_kept));

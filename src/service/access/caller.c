@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Authenticates the caller of a request by a bearer token, and checks permissions. */
 #include "service/access/caller.h"
 
 #include <string.h>
@@ -17,7 +18,10 @@
 #include "service/runtime/change_follower.h"
 #include "service/runtime/service.h"
 
-/* "Bearer" is case-blind (RFC 9110, section 11.1), then blanks, then the token to the end. NULL: not of this form. */
+/*
+ * The token behind "Bearer", which is read without regard to case (RFC 9110, section 11.1), and blanks. NULL: the value
+ * has another form.
+ */
 static const char *bearer_token(const char *authorization)
 {
     static const char scheme[] = "bearer";
@@ -30,7 +34,7 @@ static const char *bearer_token(const char *authorization)
     return token + strspn(token, " ");
 }
 
-/* Judges a text by the keys that the provider has now. `stale`: they may be read anew. */
+/* Verifies a token with the keys that the provider has now. `stale`: the provider may fetch them again. */
 static struct error *verify_with_keys(struct service *service, struct arena *arena, const char *token, bool stale,
                                       struct token_claims *claims, enum token_result *result_out,
                                       const char **reason_out)
@@ -48,14 +52,14 @@ static struct error *verify_with_keys(struct service *service, struct arena *are
 }
 
 /*
- * A token under a key that is not known may be signed by one made since, on another host: the change log says so, for one
- * look at one row. A key that nobody announced is found by reading the keys anew, at most once in a while whatever
- * strangers send.
+ * Verifies a token, which another host may have signed with a key that this process does not know yet. The change log
+ * tells of new keys, and reading it takes one row. A key that the log does not tell of is found by fetching the
+ * provider's keys again; the provider bounds how often strangers can cause that.
  */
 static struct error *verify_text(struct service *service, struct arena *arena, const char *token,
                                  struct token_claims *claims, enum token_result *result_out, const char **reason_out)
 {
-    /* A process's first request: what it reads for it shall not have to be read again. */
+    /* On the first request of a process: follow the log first, so that what is read for this request is kept. */
     if (!service->changes.known)
         TRY(change_follower_catch_up(service, arena));
     TRY(verify_with_keys(service, arena, token, false, claims, result_out, reason_out));
@@ -85,8 +89,8 @@ static struct error *verify(struct service *service, struct arena *arena, const 
 }
 
 /*
- * Follows the changes up to the version that came with the caller's row. The token was judged by keys from before: where
- * they were dropped on the way, it is judged again.
+ * Follows the changes up to the version that came with the caller's row. The token was verified before that: where
+ * following dropped the keys, it is verified again.
  */
 static struct error *follow(struct service *service, struct arena *arena, const char *authorization, int64_t version)
 {
@@ -106,7 +110,8 @@ struct error *caller_authenticate(struct service *service, struct arena *arena, 
     TRY(verify(service, arena, authorization, &claims));
     TRY(provider_resolve(service->provider, arena, &claims, &known));
     if (!known)
-        return error_new(arena, ERROR_TOKEN_REVOKED, "the token is nobody's, or from before its user ended all sessions");
+        return error_new(arena, ERROR_TOKEN_REVOKED,
+                         "the token belongs to nobody, or its user has ended all sessions since");
     if (file != NULL)
         TRY(principal_load_with_file(service->database, arena, claims.subject, claims.session, *file, &principal, file_out));
     else
@@ -139,7 +144,7 @@ struct error *caller_organisation(struct service *service, struct arena *arena, 
     if (id_is_none(asked) || id_equal(asked, home))
         return NULL;
     if (!principal_administers(caller->principal, required)) {
-        /* What would lift the boundary: `a` on the same module and area. */
+        /* The permission that the caller needs for another organisation: letter `a` on the same module and area. */
         char *lifting = arena_text(arena, required);
         lifting[strlen(lifting) - 1] = 'a';
         struct error *error = error_new(arena, ERROR_PERMISSION, "another organisation was asked for");

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes the audit rows of requests. */
 #include "service/access/caller_audit.h"
 
 #include "base/error.h"

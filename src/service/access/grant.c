@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Checks and combines roles and permissions that are to be granted. */
 #include "service/access/grant.h"
 
 #include <string.h>
@@ -55,7 +56,7 @@ static struct error *add_fault(struct arena *arena, struct error *error, const c
     return error_entry(error, path, "notGrantable", arena_format(arena, "%s %s", what, why));
 }
 
-/* Why a user of the organisation cannot have the role from whoever holds `held`; NULL when they can. */
+/* Why a holder of `held` cannot give the role to a user of the organisation; NULL when they can. */
 static const char *check_role(const struct role *role, const struct text_list *held, struct id organisation)
 {
     if (!role_grantable(role, held))
@@ -80,7 +81,7 @@ struct error *grant_check(struct arena *arena, const struct caller *caller, cons
     for (size_t i = 0; i < user->roles.count; i++) {
         const struct role *role = role_find(known, user->roles.items[i]);
         const char *path = role_path != NULL ? role_path : arena_format(arena, "roles[%zu]", i);
-        /* What does not exist or is malformed grants nothing; new ones of that kind were refused before. */
+        /* A role that does not exist and a malformed permission grant nothing. New ones were refused before. */
         const char *why = role != NULL ? check_role(role, &held, user->organisation_id) : NULL;
         if (why != NULL)
             error = add_fault(arena, error, path, role->id, why);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Counts tries at secrets, and refuses them while a wait runs. */
 #include "service/access/login_throttle.h"
 
 #include "base/error.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Signs links to files, and verifies the links that come back. */
 #include "service/access/signed_link.h"
 
 #include <string.h>
@@ -26,13 +27,13 @@
 #define END_BYTES 7
 #define SIGNED_BYTES (3 * ID_BYTES + END_BYTES)
 #define TOKEN_BYTES (SIGNED_BYTES + DIGEST_BYTES)
-#define MAKER_NEEDS "cus:file:r" /* as the operation that makes a link */
-#define LABEL "gatehouse link 2:" /* what else the key might ever sign is told apart by its label */
+#define MAKER_NEEDS "cus:file:r"  /* the permission of the operation that makes a link */
+#define LABEL "gatehouse link 2:" /* keeps these signatures apart from any other use of the key */
 
 _Static_assert(TOKEN_BYTES * 4 / 3 == SIGNED_LINK_TOKEN_CHARACTERS && TOKEN_BYTES % 3 == 0,
                "the header states the length");
 
-/* A link between its parts and its text. */
+/* What a link says. */
 struct link {
     struct link_ids ids;
     int64_t end;
@@ -45,7 +46,7 @@ static const char *seal_purpose(struct arena *arena, struct id id)
     return arena_format(arena, "link-key:%s", id_text(arena, id));
 }
 
-/* Opens a sealed key and remembers it. */
+/* Opens a sealed key and keeps it; *key_out is the cache's. */
 static struct error *adopt(struct service *service, struct arena *arena, const struct link_key *row,
                            const struct open_link_key **key_out)
 {
@@ -55,7 +56,8 @@ static struct error *adopt(struct service *service, struct arena *arena, const s
         return NULL;
     TRY(unseal(arena, service->master, seal_purpose(arena, row->id), row->sealed, row->length, &secret));
     if (secret.length != DIGEST_BYTES)
-        return error_new(arena, ERROR_INTERNAL, "the link key %s is of %zu bytes", id_text(arena, row->id), secret.length);
+        return error_new(arena, ERROR_INTERNAL, "the link key %s has %zu bytes", id_text(arena, row->id),
+                         secret.length);
     *key_out = link_key_cache_add(service->link_keys, row->id, secret.bytes);
     return NULL;
 }
@@ -76,7 +78,7 @@ static struct error *make_key(struct service *service, struct arena *arena, stru
     return NULL;
 }
 
-/* The key that signs now. Of several first links at once each may make one: all of them hold. */
+/* The key that signs now. When several first links are made at once, each may make a key, and all of the keys hold. */
 static struct error *signing_key(struct service *service, struct arena *arena, const struct open_link_key **key_out)
 {
     struct link_key *row = NULL;
@@ -86,7 +88,7 @@ static struct error *signing_key(struct service *service, struct arena *arena, c
         TRY(link_key_find_newest(service->database, arena, &row));
     }
     if (row == NULL)
-        return error_new(arena, ERROR_INTERNAL, "the link key just made is not there");
+        return error_new(arena, ERROR_INTERNAL, "the link key that was just made is missing");
     return adopt(service, arena, row, key_out);
 }
 
@@ -132,7 +134,7 @@ static char *token_of(struct arena *arena, const struct open_link_key *key, cons
     return base64url_encode(arena, bytes, sizeof bytes);
 }
 
-/* Splits a token; *bytes_out is all of it. False for what is none. */
+/* Splits a token; *bytes_out is all of it, decoded. False: the text is no token of a link. */
 static bool parse(struct arena *arena, const char *token, struct link *link, unsigned char **bytes_out)
 {
     size_t length = strnlen(token, SIGNED_LINK_TOKEN_CHARACTERS + 1);
@@ -161,7 +163,7 @@ static struct error *check(struct arena *arena, const struct open_link_key *key,
     return digest_equal(mac, bytes + SIGNED_BYTES) ? NULL : refuse(arena, "the signature of the link is wrong");
 }
 
-/* Whether who made the link might fetch the file now. */
+/* Whether the maker of the link may read the file now. */
 static bool maker_reads(const struct link_target *target)
 {
     const struct principal *maker = target->maker;
@@ -176,7 +178,7 @@ struct error *signed_link_open(struct service *service, struct arena *arena, con
     unsigned char *bytes;
     struct link_target target;
     if (!parse(arena, token, &link, &bytes))
-        return refuse(arena, "this is no token of a link");
+        return refuse(arena, "this is not the token of a link");
     if (link.end <= clock_now())
         return refuse(arena, "the link has expired");
     const struct open_link_key *key = link_key_cache_find(service->link_keys, link.ids.key);
@@ -185,13 +187,13 @@ struct error *signed_link_open(struct service *service, struct arena *arena, con
     TRY(link_key_find_target(service->database, arena, &link.ids, &target));
     TRY(change_follower_follow(service, arena, target.change_version));
     if (target.key == NULL)
-        return refuse(arena, "the key of the link, its file or its maker is not there any more");
+        return refuse(arena, "the key, the file or the maker of the link does not exist any more");
     if (key == NULL) {
         TRY(adopt(service, arena, target.key, &key));
         TRY(check(arena, key, bytes));
     }
     if (!maker_reads(&target))
-        return refuse(arena, "who made the link may not read the file any more");
+        return refuse(arena, "the maker of the link may not read the file any more");
     *record_out = target.file;
     return NULL;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Seals mails into the outbox, and sends what was claimed from it. */
 #include "service/account/mail_queue.h"
 
 #include <string.h>
@@ -15,10 +16,10 @@
 #include "service/runtime/service.h"
 
 #define SEAL_PURPOSE "outbox"
-#define ATTEMPTS_MAX 12 /* with the outbox' waits: some two hours */
+#define ATTEMPTS_MAX 12 /* with the waits of the outbox, some two hours */
 #define VALUES_MAX 16
 
-/* What the payload says, once unsealed. */
+/* What the payload says, after it was opened. */
 struct letter {
     const char *template;
     const char *to;
@@ -26,7 +27,7 @@ struct letter {
     size_t count;
 };
 
-/* Whether the mail brings what its reader waits for. */
+/* A mail is urgent when its reader waits for what it brings. */
 static enum outbox_rank rank_of(const struct mail_template_value *values, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -78,7 +79,10 @@ static struct error *open_letter(struct service *service, struct arena *arena, c
     return NULL;
 }
 
-/* The same for each attempt, so that a double can be told: derived from the outbox row. */
+/*
+ * The mail's id, made from the number of its row. It is the same for each attempt, so that a mail sent twice can be
+ * recognised.
+ */
 static struct id message_id(const struct outbox_item *item)
 {
     uint8_t digest[DIGEST_BYTES];
@@ -109,7 +113,7 @@ struct error *mail_queue_send(struct service *service, struct arena *arena, cons
     *sent_out = false;
     struct error *error = compose(service, arena, item, &message);
     if (error != NULL) {
-        /* A template that an operator broke can be mended, so this is tried again, too. */
+        /* Tried again: an operator can repair the template meanwhile. */
         LOG(ERROR, MAIL, "a mail could not be composed", LOG_INTEGER("number", item->number),
             LOG_TEXT("detail", error->detail));
         return outbox_retry(service->database, arena, item, ATTEMPTS_MAX, "the mail could not be composed, see the log",

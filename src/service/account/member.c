@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds members, confirms them by a code or by an administrator, and changes them. */
 #include "service/account/member.h"
 
 #include <string.h>
@@ -70,7 +71,7 @@ struct error *member_check_reach(struct service *service, struct arena *arena, c
 
 /* ---- confirming ---------------------------------------------------------------------------------- */
 
-/* What an administrator needs who confirms without a code. */
+/* The permission of an administrator who confirms without a code. */
 #define CONFIRM_PERMISSION "cus:user:a"
 
 struct confirmation {
@@ -78,11 +79,11 @@ struct confirmation {
     const struct caller *caller;
     const struct user *user;
     bool by_code;
-    bool at_provider; /* the provider judged the code: it knows */
+    bool at_provider; /* the provider has checked the code, so it knows already */
     bool changed;
 };
 
-/* The administrator who confirms, and whom, as both are when it is written. */
+/* Locks the rows of the administrator and of the user, and checks the administrator's rights again. */
 static struct error *check_confirmer(const struct confirmation *confirmation, struct arena *arena)
 {
     struct service *service = confirmation->service;
@@ -121,7 +122,7 @@ static struct error *confirm_rows(struct database *database, struct arena *arena
     return caller_audit(confirmation->service, arena, confirmation->caller, &entry);
 }
 
-/* Our rows first, then the provider; what fails there is finished by the job, or by the first login. */
+/* Our rows first, then the provider. What fails at the provider is done by the queued job, or by the first login. */
 static struct error *confirm(struct confirmation *confirmation, struct arena *arena)
 {
     struct service *service = confirmation->service;
@@ -137,8 +138,8 @@ static struct error *confirm(struct confirmation *confirmation, struct arena *ar
 }
 
 /*
- * Tries the code of who waits for it; `user` NULL is nobody. Where the provider says that the account is confirmed already it
- * took a right code whose answer was lost.
+ * Tries a code; `user` NULL: nobody waits for one. A provider that answers "confirmed already" has accepted this code
+ * before, and its answer was lost.
  */
 static struct error *try_code(struct service *service, struct arena *arena, const struct user *user,
                               const char *username, const char *code, bool *good_out)
@@ -199,7 +200,7 @@ struct update {
     const struct member_patch *patch;
     struct id organisation;
     struct id id;
-    struct caller now;      /* the caller as the transaction finds them */
+    struct caller now;      /* the caller as the transaction finds the row */
     struct role_list roles; /* as the transaction finds them */
 };
 
@@ -208,7 +209,7 @@ static bool by_operator(const struct update *update)
     return update->caller == NULL;
 }
 
-/* Holds the user's row and looks at the caller again, who reaches into another organisation only as an administrator. */
+/* Locks the user's row and checks the caller again. Only administrators reach into another organisation. */
 static struct error *hold(struct update *update, struct arena *arena, struct user **user_out)
 {
     struct service *service = update->service;
@@ -225,7 +226,7 @@ static struct error *hold(struct update *update, struct arena *arena, struct use
     return by_operator(update) ? NULL : member_check_reach(service, arena, &update->now, *user_out, "id");
 }
 
-/* What the patch makes of the locked row; the grants are judged on the result. */
+/* Applies the patch to the locked row. Grants are checked on the result. */
 static struct error *apply(const struct update *update, struct arena *arena, struct user *user)
 {
     const struct member_patch *patch = update->patch;
@@ -256,7 +257,7 @@ static struct error *apply_status(const struct update *update, struct arena *are
     return NULL;
 }
 
-/* Whether something that grants is lost on the way. What grants nothing, a role that is gone for example, may go. */
+/* Whether the user loses something that grants a permission. A role that does not exist any more grants nothing. */
 static bool loses(const struct update *update, const struct user *before, const struct user *after)
 {
     for (size_t i = 0; i < before->roles.count; i++)
@@ -270,7 +271,7 @@ static bool loses(const struct update *update, const struct user *before, const 
     return false;
 }
 
-/* Nobody sets their own status, or takes a role or permission from themselves. */
+/* Checks that callers do not set their own status, or take a role or permission from themselves. */
 static struct error *check_self(const struct update *update, struct arena *arena, const struct user *before,
                                 const struct user *after)
 {
@@ -279,7 +280,7 @@ static struct error *check_self(const struct update *update, struct arena *arena
     return update->patch->has_status || loses(update, before, after) ? error_plain(arena, ERROR_USER_SELF) : NULL;
 }
 
-/* The length of what the patch and what it leaves as it is grant together. */
+/* Checks the length of all roles and permissions that the user would have. */
 static struct error *validate_result(const struct update *update, struct arena *arena, const struct user *user)
 {
     struct validation validation;
@@ -301,7 +302,7 @@ static void add_list(struct buffer *details, const char *name, const struct text
     buffer_add_char(details, ']');
 }
 
-/* What was changed, for the audit trail: the rights and status given, and whether personal data were touched. */
+/* The details for the audit trail: roles, permissions and status as given, and whether names or phone were changed. */
 static const char *describe(struct arena *arena, const struct member_patch *patch)
 {
     struct buffer details;
@@ -319,7 +320,7 @@ static const char *describe(struct arena *arena, const struct member_patch *patc
     return details.bytes;
 }
 
-/* The row as the patch makes it, once everything that forbids it was looked at. */
+/* Makes the row that the patch asks for, after all checks. */
 static struct error *make_after(struct update *update, struct arena *arena, const struct user *before, struct user *after)
 {
     *after = *before;
@@ -349,13 +350,16 @@ static struct error *update_rows(struct database *database, struct arena *arena,
     if (disabled)
         TRY(session_end_all(database, arena, after->id, (struct id){{0}}, NULL));
     TRY(user_update(database, arena, after));
-    /* Were the job and run_update() to send at once, an old status could arrive last, until the job has looked again. */
+    /*
+     * The job waits: if it ran while run_update() sends the row, an old status could arrive last, and would stay until
+     * the job runs again.
+     */
     TRY(provider_sync_queue(update->service, arena, after->id,
                             update->patch->has_status ? PROVIDER_SYNC_PATIENCE_SECONDS : 0));
     return caller_audit(update->service, arena, by_operator(update) ? &nobody : &update->now, &entry);
 }
 
-/* Unknown roles and malformed permissions: known before anything is looked up. */
+/* Finds unknown roles and malformed permissions, before anything else is looked up. */
 static struct error *validate(const struct update *update, struct arena *arena)
 {
     static const struct text_list none;
@@ -373,7 +377,7 @@ static struct error *run_update(struct update *update, struct arena *arena, stru
 {
     struct service *service = update->service;
     TRY(database_transaction(service->database, arena, update_rows, update, NULL));
-    /* At once where somebody is let in or shut out; the queued job repeats it where this fails. */
+    /* Sent at once where somebody is let in or shut out. The queued job repeats it if this fails. */
     struct error *error = update->patch->has_status ? provider_sync_user(service, arena, update->id) : NULL;
     if (error != NULL)
         LOG(WARN, ACCOUNTS, "the provider will be told of a status later", LOG_TEXT("detail", error->detail));

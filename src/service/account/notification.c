@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Fills the values of each mail, and queues it. */
 #include "service/account/notification.h"
 
 #include "base/arena.h"
@@ -16,7 +17,10 @@ static const char *link_to(struct service *service, struct arena *arena, const c
     return arena_format(arena, "%s/%s?id=%s", service->configuration->service.web_url, page, id_text(arena, user->id));
 }
 
-/* Names are refused with what makes a link of them; those from before that are mailed without it. */
+/*
+ * Names that could become a link in a mail are refused when they are set. Older ones are mailed without what makes the
+ * link.
+ */
 #define PERSON(arena, user)                                        \
     {"firstName", name_for_mail((arena), (user)->first_name)},     \
         {"lastName", name_for_mail((arena), (user)->last_name)}, {"email", (user)->email}

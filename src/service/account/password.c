@@ -1,4 +1,12 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Changes, resets and sets passwords.
+ *
+ * Each of the three changes takes the same steps: our rows decide; the provider changes the password; what follows from
+ * it is written (the throttle, the mail to the owner, the audit row). With a provider that joins transactions they are
+ * one transaction. With a provider over the network the first and the last step are a transaction each, and the call
+ * stands between them. When the call was refused or got no answer, what the first step took is given back.
+ */
 #include "service/account/password.h"
 
 #include "base/arena.h"
@@ -21,12 +29,7 @@
 
 struct password_step;
 
-/*
- * Each of the three changes goes the same steps: what is decided by our rows, the provider's change, what follows from it
- * (the throttle, the mail to the owner, the audit row). With a provider that joins transactions they are one, all or
- * nothing. With one over the network first and last are a transaction each, and the call stands between them; what the
- * first took is given back when the call was refused or got no answer.
- */
+/* The steps of one kind of change. */
 struct password_steps {
     struct error *(*decide)(struct password_step *step, struct arena *arena); /* may be NULL */
     struct error *(*ask)(struct password_step *step, struct arena *arena);
@@ -44,10 +47,10 @@ struct password_step {
     struct secret new_password;
     bool permanent;
     struct code_spent code;
-    const char *typed;  /* a code that the provider judges */
-    const char *action; /* of a change that is settled afterwards */
+    const char *typed;  /* a code that the provider checks */
+    const char *action; /* the audit action of a change that is resolved afterwards */
     enum provider_outcome outcome;
-    struct error *refusal; /* an answer that is to be committed: what was counted stays counted */
+    struct error *refusal; /* an answer that commits the transaction: what was counted stays counted */
 };
 
 static struct error *run_decide(struct database *database, struct arena *arena, void *context)
@@ -97,7 +100,7 @@ static struct error *run(struct password_step *step, struct arena *arena)
     return database_transaction(step->service->database, arena, run_together, step, NULL);
 }
 
-/* The mail to the owner and the audit row. */
+/* Queues the mail to the owner and writes the audit row. */
 static struct error *conclude(const struct password_step *step, struct arena *arena, const char *action)
 {
     struct audit_entry entry = {
@@ -106,7 +109,7 @@ static struct error *conclude(const struct password_step *step, struct arena *ar
         .target_type = "user",
         .target_id = id_text(arena, step->user->id),
     };
-    /* Who resets has no token; the code proved whose the account is. */
+    /* A reset has no token; the code has proven who the user is. */
     if (step->caller->principal == NULL)
         entry.user_id = step->user->id;
     TRY(notification_password_changed(step->service, arena, step->user));
@@ -125,7 +128,10 @@ static struct error *ask_change(struct password_step *step, struct arena *arena)
                                     &step->outcome);
 }
 
-/* The password was right; a wait that parallel failures began refuses it alike, and undoes the change where that can be. */
+/*
+ * The password was right. A wait that parallel failures have started refuses it like a wrong one, and undoes the change
+ * where the provider joins the transaction.
+ */
 static struct error *follow_change(struct password_step *step, struct arena *arena)
 {
     if (step->outcome != PROVIDER_OK && step->outcome != PROVIDER_SAME_PASSWORD)
@@ -162,7 +168,7 @@ struct error *password_change(struct service *service, struct arena *arena, cons
     return login_throttle_failed(service, arena, &throttle, error_entry(error, "password", "mismatch", "is not the current password"));
 }
 
-/* The user whose code may be tried: only active accounts can be reset. NULL costs the same. */
+/* The user whose code may be tried: only active accounts can be reset. NULL costs the same time. */
 static const struct user *resettable(const struct user *user)
 {
     return user != NULL && user->status == USER_ACTIVE ? user : NULL;
@@ -177,7 +183,7 @@ static struct error *decide_reset(struct password_step *step, struct arena *aren
     return NULL;
 }
 
-/* What the provider said, as an error unless it is done. */
+/* The provider's answer, as an error unless the password is set. */
 static struct error *check_setting(const struct password_step *step, struct arena *arena, const char *path)
 {
     if (step->outcome == PROVIDER_PASSWORD_REFUSED)
@@ -212,7 +218,7 @@ static struct error *give_back_reset(struct password_step *step, struct arena *a
 static const struct password_steps resetting = {
     .decide = decide_reset, .ask = ask_reset, .follow = follow_reset, .give_back = give_back_reset};
 
-/* The same with a code that the provider mailed and judges. */
+/* The same with a code that the provider has mailed and checks. */
 static struct error *ask_reset_by_code(struct password_step *step, struct arena *arena)
 {
     const char *subject = step->user != NULL ? step->user->provider_subject : NULL;
@@ -232,8 +238,8 @@ static struct error *code_failed(struct service *service, struct arena *arena, c
 }
 
 /*
- * The provider takes code and password together, so what the password lacks is told first, of a name that nobody has as well:
- * nobody learns from it who has an account.
+ * The provider takes code and password together, so the password is checked against the policy first. That is done for
+ * a name that nobody has as well, so that the answer does not tell who has an account.
  */
 static struct error *reset_by_code(struct password_step *step, struct arena *arena, const struct login_throttle *throttle,
                                    const char *username, const struct user *found)
@@ -284,10 +290,10 @@ struct error *password_reset(struct service *service, struct arena *arena, const
     return NULL;
 }
 
-/* What an administrator needs who sets somebody's password. */
+/* The permission of an administrator who sets a password. */
 #define SET_PERMISSION "cus:user:a"
 
-/* On held rows, so that neither's rights change between the judgement and the change. */
+/* On locked rows, so that nobody's rights change between the check and the change. */
 static struct error *decide_setting(struct password_step *step, struct arena *arena)
 {
     struct user *user = NULL;
@@ -339,7 +345,7 @@ static struct error *reconcile_rows(struct database *database, struct arena *are
     return conclude(step, arena, step->action);
 }
 
-/* The provider first: told twice is better than never. */
+/* The provider first: an owner who is told twice is better than one who is not told. */
 static struct error *reconcile_one(struct service *service, struct arena *arena, struct id id)
 {
     static const char *const actions[] = {[PROVIDER_PASSWORD_CHANGED] = "user.setPassword",

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Sends users' rows to the identity provider, by jobs or at once. */
 #include "service/account/provider_sync.h"
 
 #include <string.h>
@@ -13,10 +14,10 @@
 #include "service/access/grant.h"
 #include "service/runtime/service.h"
 
-/* The provider may be down for hours; the mirror is no input to any decision of ours. */
+/* The provider may be down for hours. None of our decisions depends on the mirror. */
 #define ATTEMPTS_MAX 100
 
-/* How often a row that keeps changing while it is sent is read again. */
+/* How often a row that changes while it is sent is read again. */
 #define ROUNDS_MAX 10
 
 struct error *provider_sync_queue(struct service *service, struct arena *arena, struct id user, unsigned delay_seconds)
@@ -26,7 +27,7 @@ struct error *provider_sync_queue(struct service *service, struct arena *arena, 
     return outbox_add(service->database, arena, &work);
 }
 
-/* What the row says, in one text: two rows of the same text need the same at the provider. */
+/* What the row says, as one text: rows with the same text are the same at the provider. */
 static const char *describe(struct arena *arena, const struct user *user, const char *mirror)
 {
     return arena_format(arena, "%d %d %d %s %s", (int)user->status, user->email_verified, user->phone_verified,
@@ -48,7 +49,7 @@ static struct error *send_row(struct service *service, struct arena *arena, cons
         .phone = user->phone,
         .permissions = mirror,
     };
-    /* Who may come in matters more than what is mirrored. */
+    /* First who may sign in: that matters more than the mirror. */
     TRY(provider_set_enabled(service->provider, arena, user->provider_subject, enabled, &outcome));
     if (user->status == USER_ACTIVE)
         TRY(provider_confirm(service->provider, arena, user->provider_subject, &outcome));

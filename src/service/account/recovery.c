@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Queues questions about forgotten passwords and lost mails, and answers them in the job runner. */
 #include "service/account/recovery.h"
 
 #include <string.h>
@@ -28,7 +29,7 @@
 #define STALE_SECONDS 60
 #define STALE_USERS 20
 
-/* A question once unsealed, and the user it turned out to be about. */
+/* An opened question, and the user whom it is about. */
 struct question {
     struct service *service;
     const struct outbox_item *item;
@@ -39,14 +40,14 @@ struct question {
     struct secret temporary_password;
 };
 
-/* A sealed question on its way into the outbox. */
+/* A sealed question that is about to be queued. */
 struct asking {
     struct outbox_work work;
     const char *client_address; /* NULL: the web server gave none */
-    unsigned wait;              /* the address has asked often enough */
+    unsigned wait;              /* seconds to wait; not 0: the address has asked often enough */
 };
 
-/* Count and question are one transaction: an address gets no more into the outbox than is counted. */
+/* Counts the question and queues it, in one transaction: an address cannot queue more than is counted. */
 static struct error *queue_question(struct database *database, struct arena *arena, void *context)
 {
     struct asking *asking = context;
@@ -91,7 +92,10 @@ static struct error *record(struct question *question, struct arena *arena, cons
     return caller_audit(question->service, arena, &asker, &entry);
 }
 
-/* Ends the item, or undoes the transaction when the lease has passed to another runner, who answers in our place. */
+/*
+ * Ends the item. Where its lease has passed to another runner, which answers in our place, the error undoes the
+ * transaction.
+ */
 static struct error *finish_item(struct database *database, struct arena *arena, const struct outbox_item *item)
 {
     bool current = false;
@@ -99,7 +103,7 @@ static struct error *finish_item(struct database *database, struct arena *arena,
     return current ? NULL : error_new(arena, ERROR_INTERNAL, "the lease of the question had run out");
 }
 
-/* Each of the three answers is one transaction: allowance, code, mail, audit row and the job's end together. */
+/* Each of the three answers is one transaction: allowance, code, mail, audit row and the end of the job. */
 
 static struct error *mail_reset(struct database *database, struct arena *arena, void *context)
 {
@@ -141,15 +145,15 @@ static struct error *mail_invitation(struct database *database, struct arena *ar
 }
 
 /*
- * The provider first: a temporary password that was mailed must be one that it knows. A crash in between costs one of the
- * day's mails and is repeated with another password.
+ * Gives the user a new temporary password. The provider first: a mailed password must be one that the provider knows. A
+ * crash between the two costs one of the day's mails; the job then runs again with another password.
  */
 static struct error *invite_again(struct question *question, struct arena *arena)
 {
     struct service *service = question->service;
     enum provider_outcome outcome;
     bool allowed = true;
-    /* What is tried again was counted the first time. */
+    /* Counted at the first attempt only. */
     if (question->item->attempts <= 1)
         TRY(code_mail_allowed(service->database, arena, question->user->id, NOTIFICATION_FIRST_LOGIN, &allowed));
     if (!allowed)
@@ -157,7 +161,10 @@ static struct error *invite_again(struct question *question, struct arena *arena
     question->temporary_password = secret_of(random_text(arena, RANDOM_PASSWORD_CHARACTERS));
     TRY(provider_invite_again(service->provider, arena, question->user->provider_subject,
                               question->temporary_password, &outcome));
-    /* The first login happened meanwhile; should a crash have kept it from our row, that is made up for here. */
+    /*
+     * The first login has happened meanwhile. A crash may have kept our row from learning of it, so the row is
+     * activated here.
+     */
     if (outcome == PROVIDER_STATE) {
         TRY(user_activate(service->database, arena, question->user->organisation_id, question->user->id, NULL));
         return outbox_finish(service->database, arena, question->item, NULL);
@@ -167,7 +174,7 @@ static struct error *invite_again(struct question *question, struct arena *arena
     return database_transaction(service->database, arena, mail_invitation, question, NULL);
 }
 
-/* Our row was never told that the provider confirmed the account. */
+/* Confirms our row: the provider has confirmed the account, and a crash has kept our row from learning of it. */
 static struct error *catch_up(struct database *database, struct arena *arena, void *context)
 {
     struct question *question = context;
@@ -187,7 +194,9 @@ static struct error *record_sending(struct database *database, struct arena *are
     return finish_item(database, arena, question->item);
 }
 
-/* The provider mails the code itself. A call without an answer is made again: then the later code holds. */
+/*
+ * Has the provider mail the code itself. A call without an answer is made again; then the later code is the valid one.
+ */
 static struct error *have_sent(struct question *question, struct arena *arena, enum provider_code code)
 {
     struct service *service = question->service;
@@ -276,7 +285,7 @@ static struct error *undo(struct service *service, struct arena *arena, const st
 {
     TRY(provider_remove(service->provider, arena, user->id, user->email));
     TRY(provisioning_abort(service->database, arena, user));
-    LOG(INFO, ACCOUNTS, "a half-made account was undone", LOG_TEXT("undoneUserId", id_text(arena, user->id)));
+    LOG(INFO, ACCOUNTS, "a half-made account was removed", LOG_TEXT("undoneUserId", id_text(arena, user->id)));
     return NULL;
 }
 
@@ -295,7 +304,7 @@ struct error *recovery_undo_stale(struct service *service, struct arena *arena, 
         struct error *error = undo(service, arena, &users[i]);
         provisioning_end(service->database, arena, &users[i]);
         *count_out += error == NULL;
-        /* One that cannot be undone must not keep the others. */
+        /* An account that cannot be removed must not keep the others from it. */
         first = first != NULL ? first : error;
     }
     return first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Signing in and out. Making accounts is in account_create.c. */
+/* Signs users in and out. sign_up.c makes their accounts. */
 #include "service/account/sign_in.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static struct error *audit_login(struct service *service, struct arena *arena, c
     return caller_audit(service, arena, caller, &entry);
 }
 
-/* What the provider said, as the answer to the outside; NULL for the outcomes that go on. */
+/* The provider's answer, as an error for the client; NULL for the outcomes that go on. */
 static struct error *refuse_login(struct arena *arena, enum provider_outcome outcome)
 {
     struct error *error;
@@ -86,9 +86,9 @@ static struct error *activate_rows(struct database *database, struct arena *aren
 }
 
 /*
- * The password is set and the session open. The tokens are worth nothing while the user is not active, so a database that
- * fails just now fails the login; the next one, with the new password, activates the user. The provider learns the
- * verified marks from the job.
+ * Activates a user whose first password is set. The session is open already, but its tokens are worth nothing while the
+ * user is not active. So a database that fails now fails the login, and the next login, with the new password,
+ * activates the user. The job sends the verified marks to the provider.
  */
 static struct error *activate(struct service *service, struct arena *arena, const struct user *user)
 {
@@ -96,7 +96,7 @@ static struct error *activate(struct service *service, struct arena *arena, cons
     return database_transaction(service->database, arena, activate_rows, &activation, NULL);
 }
 
-/* Whether our own rows let the user in, whatever the provider says. */
+/* Checks that our own rows let the user in, whatever the provider says. */
 static struct error *check_standing(struct service *service, struct arena *arena, const struct user *user)
 {
     struct organisation *organisation = NULL;
@@ -108,15 +108,15 @@ static struct error *check_standing(struct service *service, struct arena *arena
     return NULL;
 }
 
-/* Whether the password was the right one, whatever else stands in the way. */
+/* Whether the password was right, whatever else is in the way. */
 static bool password_was_right(enum provider_outcome outcome)
 {
     return outcome != PROVIDER_BAD_CREDENTIALS && outcome != PROVIDER_TEMPORARY_EXPIRED;
 }
 
 /*
- * What stands in the way after the provider has answered. A wait that parallel failures began meanwhile refuses a right
- * password like a wrong one, and our own rows have the last word on who may come in.
+ * Checks what is in the way after the provider has answered. A wait that parallel failures have started refuses a right
+ * password like a wrong one. Our own rows decide last who may sign in.
  */
 static struct error *check_login(struct service *service, struct arena *arena, const struct user *user,
                                  const struct login_throttle *throttle, enum provider_outcome outcome)
@@ -127,7 +127,10 @@ static struct error *check_login(struct service *service, struct arena *arena, c
     return check_standing(service, arena, user);
 }
 
-/* The provider's answer. Where our row was confirmed and the provider's was not, what a crash left is finished. */
+/*
+ * Asks the provider. Where our row was confirmed and the provider's account was not, a crash lies between; the account
+ * is confirmed now.
+ */
 static struct error *ask_provider(struct service *service, struct arena *arena, const struct provider_login *attempt,
                                   const struct user *user, struct provider_tokens *tokens_out,
                                   struct provider_challenge *challenge, enum provider_outcome *outcome_out)
@@ -186,7 +189,7 @@ struct error *sign_in_with_password(struct service *service, struct arena *arena
     *user_out = user;
     if (user->status == USER_ACTIVE)
         return NULL;
-    /* Read again: the first login has changed status and marks. */
+    /* Read again: the first login has changed the status and the verified marks. */
     TRY(user_find(service->database, arena, user->organisation_id, user->id, user_out));
     return *user_out != NULL ? NULL : error_new(arena, ERROR_CREDENTIALS, "the user vanished during the login");
 }

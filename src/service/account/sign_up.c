@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making accounts: our rows first (they own the address and nobody sees them), the provider second, activation with
- * the mail last. See domain/account/provisioning.h for what each interruption leaves.
+ * Makes accounts: our rows first (they own the address and nobody sees them), the provider's account second, activation
+ * with the mail last. domain/account/provisioning.h says what each interruption leaves.
  */
 #include "service/account/sign_up.h"
 #include "base/arena.h"
@@ -25,12 +25,12 @@
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 
-/* What one account needs on its way, shared by the steps. */
+/* What the steps share about the account that is made. */
 struct creation {
     struct service *service;
     const struct caller *caller; /* NULL: the operator's command */
     const char *required;        /* the permission that the caller needs */
-    const char *role_path;       /* where a role that cannot be granted is told; NULL: roles[n] */
+    const char *role_path;       /* the path of the error for a role that cannot be granted; NULL: roles[n] */
     struct organisation *organisation; /* a new customer's; NULL: a user of an existing one */
     const char *organisation_name;     /* for the mail */
     const struct role_list *roles;
@@ -41,7 +41,7 @@ struct creation {
     enum user_status status;
     const char *action;
     struct provisioning_limit *limit; /* NULL: the operator's command */
-    bool counted;                     /* by the limit */
+    bool counted;                     /* the limit has counted this account */
     bool won;
 };
 
@@ -57,7 +57,7 @@ static struct error *record_creation(struct creation *creation, struct arena *ar
     return caller_audit(creation->service, arena, creation->caller != NULL ? creation->caller : &nobody, &entry);
 }
 
-/* The first mail of the account: a temporary password or a code. The administrator's command sends none. */
+/* Queues the first mail of the account, with a temporary password or a code. The administrator's command sends none. */
 static struct error *queue_mail(struct creation *creation, struct arena *arena)
 {
     struct service *service = creation->service;
@@ -78,8 +78,8 @@ static struct error *queue_mail(struct creation *creation, struct arena *arena)
 }
 
 /*
- * Whether the caller may still make this account, with these rights, at the moment it becomes visible. When not, the job
- * runner removes what was made so far, as it does after a crash.
+ * Checks that the caller may still make this account, with these rights, at the moment it becomes visible. If not, the
+ * job runner removes what was made so far, as after a crash.
  */
 static struct error *check_caller(const struct creation *creation, struct arena *arena)
 {
@@ -93,7 +93,7 @@ static struct error *check_caller(const struct creation *creation, struct arena 
     return grant_check(arena, &now, &roles, user, creation->role_path);
 }
 
-/* The transaction that makes the account visible: activation, mail and audit together or not at all. */
+/* Makes the account visible: activation, mail and audit row in one transaction. */
 static struct error *finish(struct database *database, struct arena *arena, void *context)
 {
     struct creation *creation = context;
@@ -135,7 +135,7 @@ static struct error *run_steps(struct creation *creation, struct arena *arena)
     struct error *error = database_transaction(database, arena, finish, creation, &unknown);
     if (error == NULL || !unknown)
         return error;
-    /* COMMIT was sent and its answer lost: only the row can tell. */
+    /* COMMIT was sent and its answer was lost: the row tells whether it was done. */
     struct user *user = NULL;
     TRY(user_find(database, arena, creation->user->organisation_id, creation->user->id, &user));
     return user != NULL ? NULL : error;
@@ -158,7 +158,7 @@ static struct error *create(struct creation *creation, struct arena *arena)
     return error;
 }
 
-/* The rows as they are now, times included. */
+/* Reads the rows as they are now, with their times. */
 static struct error *read_back(struct service *service, struct arena *arena, const struct user *made,
                                struct organisation *organisation_out, struct user *user_out)
 {
@@ -217,7 +217,7 @@ struct error *sign_up_customer(struct service *service, struct arena *arena, con
     return read_back(service, arena, &user, organisation_out, user_out);
 }
 
-/* Everything that is wrong with the input of a new member, at once; a password alone answers with its own code. */
+/* Collects everything that is wrong with a new member. A password that is the only fault answers with its own code. */
 static struct error *validate_member(struct service *service, struct arena *arena, const struct sign_up_member *member,
                                      const char *organisation, const struct role_list *roles)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Archives, restores and renames files, in one transaction each. */
 #include "service/file/file_update.h"
 
 #include <unistd.h>
@@ -19,14 +20,14 @@
 
 #define ATTEMPTS 3
 
-/* One change on its way through its transaction. */
+/* A change and its outcome. */
 struct update {
     struct service *service;
     const struct caller *caller;
     const struct file_record *record;
-    const struct file_patch *patch; /* update only */
+    const struct file_patch *patch; /* file_update_attributes() only */
     const char *action;
-    enum error_code unchanged; /* what FILE_UNCHANGED means here */
+    enum error_code unchanged; /* the error for FILE_UNCHANGED */
     struct error *(*apply)(struct update *update, struct database *database, struct arena *arena);
     enum file_outcome outcome;
     struct file_record *changed;
@@ -53,7 +54,7 @@ static struct error *apply_update(struct update *update, struct database *databa
                        update->patch->tags, &update->outcome);
 }
 
-/* What a patch sets, for the audit trail; {} for the rest, whose action says it all. */
+/* The details for the audit trail: what a patch sets. NULL for the others, whose action says it all. */
 static const char *describe(const struct update *update, struct arena *arena)
 {
     const struct file_patch *patch = update->patch;
@@ -98,7 +99,7 @@ static struct error *change(struct database *database, struct arena *arena, void
     return file_find(database, arena, record->organisation_id, record->id, &update->changed);
 }
 
-/* The file that stands in the way; *found_out is false when it does not any more. */
+/* Adds the id of the file that is in the way; *found_out is false when none is any more. */
 static struct error *name_duplicate(const struct update *update, struct arena *arena, struct error *error,
                                     bool *found_out)
 {
@@ -159,7 +160,7 @@ struct error *file_update_restore(struct service *service, struct arena *arena, 
     return run(&update, arena, changed_out);
 }
 
-/* Whether the bytes begin as text; not where they cannot be read. */
+/* Whether the bytes begin as text. */
 static struct error *look_for_text(struct service *service, struct arena *arena, const struct file_record *record, bool *text_out)
 {
     unsigned char *head = arena_alloc(arena, LIMIT_SNIFF_BYTES);
@@ -175,7 +176,10 @@ static struct error *look_for_text(struct service *service, struct arena *arena,
     return NULL;
 }
 
-/* A new name must not stand for another kind of file than the bytes are, as at upload. They are read only if it counts. */
+/*
+ * Checks that the ending of a new name does not stand for another kind of file than the bytes are, as at upload. The
+ * bytes are read only when the answer depends on them.
+ */
 static struct error *check_name(struct service *service, struct arena *arena, const struct file_record *record,
                                 const char *name)
 {

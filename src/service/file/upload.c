@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Judging and storing what upload_read.c received. */
+/* Validates and stores what upload_read.c has received. */
 #include "service/file/upload.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@
 
 #define INSERT_ATTEMPTS 3
 
-/* Forms of browsers send fields that nobody filled, so an empty name is no name. */
+/* Browsers send empty fields, so an empty name counts as none. */
 static bool is_named(const struct upload *upload)
 {
     return upload->form->name != NULL && upload->form->name[0] != '\0';
@@ -41,7 +41,7 @@ const char *upload_validate_name(struct validation *validation, const char *path
     return NULL;
 }
 
-/* The name that the file gets; NULL (and an entry) when there is none that will do. */
+/* The name that the file gets; NULL, with an entry, when there is none that is usable. */
 static const char *validate_name(struct upload *upload, size_t index)
 {
     const struct upload_file *file = &upload->files[index];
@@ -54,7 +54,7 @@ static const char *validate_name(struct upload *upload, size_t index)
     return upload_validate_name(&upload->validation, path, named ? upload->form->name : file->raw_name);
 }
 
-/* What may lie there: by type and bucket, or by the bucket alone where the type is refused already. */
+/* Whether the content is allowed: for type and bucket, or for the bucket alone when the type is refused already. */
 static bool is_allowed(const struct file_record *record)
 {
     if (record->bucket == NULL || !file_bucket_known(record->bucket))
@@ -64,7 +64,7 @@ static bool is_allowed(const struct file_record *record)
     return content_allowed(file_content_of(record->type, record->bucket), record->content_type);
 }
 
-/* What stands in the way of a record that is not allowed: its bucket or, in a bucket that takes more, its type. */
+/* Why the content is not allowed: because of the bucket or, where the bucket takes more, of the type. */
 static const char *why_not_allowed(const struct upload *upload, const struct file_record *record)
 {
     if (content_allowed(file_content_of_bucket(record->bucket), record->content_type))
@@ -72,7 +72,7 @@ static const char *why_not_allowed(const struct upload *upload, const struct fil
     return arena_format(upload->arena, "is %s, which the bucket %s does not take", record->content_type, record->bucket);
 }
 
-/* Whether what the client declared and how it named the file go with the bytes. */
+/* Why the declared type or the name of the file contradicts its bytes; NULL: they do not. */
 static const char *find_contradiction(const struct upload *upload, const struct upload_file *file)
 {
     const struct file_record *record = &file->record;
@@ -103,7 +103,7 @@ static void validate_content(struct upload *upload, size_t index)
     }
 }
 
-/* The bytes of one file, for the sniffer; a fault of the storage is kept for later. */
+/* Reads the bytes of one file for the sniffer; keeps an error of the storage for later. */
 struct rest_of_file {
     struct blob_writer *writer;
     struct error *error;
@@ -118,7 +118,7 @@ static size_t read_rest(void *context, uint64_t offset, void *bytes, size_t leng
     return got;
 }
 
-/* What the bytes and the form say of one file. */
+/* Fills the record of one file from its bytes and the form. */
 static struct error *fill_record(struct upload *upload, size_t index)
 {
     struct upload_file *file = &upload->files[index];
@@ -193,7 +193,10 @@ static struct error *insert_rows(struct database *database, struct arena *arena,
     return exceeded ? error_plain(arena, ERROR_QUOTA_EXCEEDED) : NULL;
 }
 
-/* Names the file that is there already; false when there is none any more. What was rolled back is looked for anew. */
+/*
+ * Adds the id of the file that is in the way. *found_out is false when none is any more. The transaction was rolled
+ * back, so the id is looked up again.
+ */
 static struct error *explain_duplicate(struct upload *upload, struct error *error, bool *found_out)
 {
     *found_out = false;
@@ -206,7 +209,7 @@ static struct error *explain_duplicate(struct upload *upload, struct error *erro
     return NULL;
 }
 
-/* Inserts the rows; once more where the file that stood in the way was archived before it could be named. */
+/* Inserts the rows. Tries again when the file that was in the way was archived before its id was found. */
 static struct error *store_rows(struct upload *upload, bool *unknown_out)
 {
     struct error *error = NULL;
@@ -250,7 +253,7 @@ static struct error *store(struct upload *upload)
     if (error == NULL)
         return NULL;
     if (unknown)
-        return upload_resolve_commit(upload, error); /* the bytes of what failed stay for fsck */
+        return upload_resolve_commit(upload, error); /* the bytes stay for fsck if the rows are not there */
     remove_blobs(upload);
     return error;
 }
@@ -262,7 +265,7 @@ static void count_files(const struct upload *upload)
         metrics_add(METRIC_UPLOAD_BYTES, (uint64_t)upload->files[i].record.size);
 }
 
-/* The least that the files of a body of this length may have. */
+/* The least number of bytes that the files of such a body have together. */
 static int64_t least_file_bytes(int64_t announced)
 {
     return announced > LIMIT_UPLOAD_FORM_BYTES ? announced - LIMIT_UPLOAD_FORM_BYTES : 1;
@@ -288,7 +291,7 @@ static struct error *receive(struct upload *upload, struct request *request)
     return store(upload);
 }
 
-/* Before the refusal is sent: what comes after it waits for the client, and the bytes would be held as long. */
+/* Releases the bytes before the refusal is sent: sending waits for the client, and would hold them as long. */
 static struct error *release_bytes(struct upload *upload, struct error *error)
 {
     for (size_t i = 0; i < upload->file_count; i++)

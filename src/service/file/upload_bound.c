@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Notes the bodies of uploads under way, by token and by address. */
 #include "service/file/upload_bound.h"
 
 #include <string.h>
@@ -15,7 +16,7 @@
 
 #define RETRY_SECONDS 5
 
-/* Under the master secret, so that nobody can make an owner whose notes are taken for another's. */
+/* A number for bytes, keyed with the master secret, so that nobody can make bytes that get another one's number. */
 static uint32_t keyed(const struct service *service, const char *purpose, const void *bytes, size_t length)
 {
     static const size_t most = 32;
@@ -30,8 +31,8 @@ static uint32_t keyed(const struct service *service, const char *purpose, const 
 }
 
 /*
- * What is signed counts, and neither how the scheme is spelt nor the signature: they can be written in several ways. A
- * token with a false signature is never noted.
+ * The owner is what the token signs. Neither the spelling of the scheme nor the signature counts, since they can be
+ * written in several ways. A token with a false signature is never noted.
  */
 static uint32_t owner_of_token(const struct service *service, const struct request *request)
 {
@@ -52,7 +53,7 @@ static struct upload_slots_owner owner_of(const struct service *service, const s
     };
 }
 
-/* Nobody knows how long a body in chunks will be: it may be as long as any. */
+/* How long the body may take. A body in chunks has no length: it is taken to be as long as any. */
 static int64_t seconds_of(const struct configuration *configuration, int64_t announced)
 {
     int64_t length = announced >= 0 ? announced : configuration->service.max_file_bytes + LIMIT_UPLOAD_FORM_BYTES;

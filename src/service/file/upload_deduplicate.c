@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes that an organisation has already are given a second name instead of being stored again. Never another
- * organisation's bytes, so that neither time nor answer tells what others have. Of uploads at the same moment each may
- * store its own; the next one joins the newest.
+ * Stores the same bytes once: bytes that an organisation has already get a second name instead. Bytes of other
+ * organisations never do, so that neither time nor answer tells what others have. Two uploads at the same moment may
+ * both store their bytes; the next one takes the newest.
  *
- * What is there is compared with what was received, byte for byte, before the received bytes are let go: a disk that
- * flipped a bit of the old ones must not spoil an upload that was to replace them.
+ * The stored bytes are compared with the received ones, byte for byte, before the received ones are released: a disk
+ * that has flipped a bit of the old ones must not spoil an upload that was to replace them.
  */
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@
 #include "service/runtime/service.h"
 #include "service/file/upload_int.h"
 
-/* A file with the same hash: in this request, or one of the organisation's. */
+/* Finds a file with the same hash, in this request or in the organisation. */
 static struct error *find_bytes(const struct upload *upload, size_t index, struct id *id_out, bool *found_out)
 {
     const struct file_record *record = &upload->files[index].record;
@@ -31,7 +31,7 @@ static struct error *find_bytes(const struct upload *upload, size_t index, struc
                            found_out);
 }
 
-/* Whether what the descriptor reads from its start is what the writer has taken, to the end of both. */
+/* Whether the descriptor, from its start, has exactly the bytes that the writer has taken. */
 static struct error *compare(struct blob_writer *writer, struct arena *arena, int fd, bool *same_out)
 {
     unsigned char *received = arena_alloc(arena, LIMIT_BLOCK_BYTES);
@@ -56,14 +56,14 @@ static struct error *compare(struct blob_writer *writer, struct arena *arena, in
     return NULL;
 }
 
-/* Whether the bytes of `there` are those of the file; not those that cannot be read. */
+/* Whether the stored bytes of the file `there` are those of `file`. Bytes that cannot be read are not. */
 static struct error *compare_bytes(struct upload *upload, const struct upload_file *file, struct id there,
                                    bool *same_out)
 {
     int fd;
     uint64_t size = 0;
     *same_out = false;
-    /* Gone (a purge was faster) or out of reach: then the bytes received are stored. */
+    /* A purge has removed them, or they cannot be read: then the received bytes are stored. */
     if (blob_open(upload->service->blobs, upload->arena, there, &fd, &size) != NULL)
         return NULL;
     struct error *error = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* An upload between its three steps: receiving the parts, judging them, storing. */
+/* An upload between its steps: receiving the parts, validating them, storing. */
 #ifndef GATEHOUSE_SERVICE_FILE_UPLOAD_INT_H
 #define GATEHOUSE_SERVICE_FILE_UPLOAD_INT_H
 
@@ -21,8 +21,8 @@ struct service;
 /* One file part. */
 struct upload_file {
     struct blob_writer *writer;
-    const char *raw_name; /* the client's file name, NULL when it gave none */
-    const char *declared; /* the client's Content-Type, NULL when it gave none */
+    const char *raw_name; /* the client's name for the file; NULL: none */
+    const char *declared; /* the client's Content-Type; NULL: none */
     unsigned char *head;  /* the first bytes, for the sniffer */
     size_t head_length;
     struct sniffed sniffed;
@@ -30,7 +30,7 @@ struct upload_file {
     struct file_record record;
 };
 
-/* The text fields, as upload_form_schema reads them. */
+/* What upload_form_schema reads. */
 struct upload_form {
     const char *bucket;
     const char *type;
@@ -45,11 +45,11 @@ struct upload {
     struct validation validation;
     struct upload_file files[LIMIT_FILES];
     size_t file_count;
-    size_t file_parts; /* those beyond LIMIT_FILES included */
-    struct schema_pair pairs[LIMIT_PARTS + 1]; /* one more for the files together */
+    size_t file_parts;                         /* also those beyond LIMIT_FILES */
+    struct schema_pair pairs[LIMIT_PARTS + 1]; /* one more, for all files */
     size_t pair_count;
     const struct upload_form *form;
-    /* The part that is open: a file, or a text field, or neither (its bytes are dropped). */
+    /* The part that is being read: a file, a text field, or neither when its bytes are dropped. */
     struct upload_file *open_file;
     const struct schema_field *open_field;
     struct buffer field;
@@ -62,21 +62,23 @@ const struct schema_field *upload_form_files(void);
 /* The form's text field of that name; NULL where it has none. */
 const struct schema_field *upload_form_text(const char *name);
 
-/* Reads the whole body into *upload. Faults of single parts are collected, those of the framing end it. */
+/* Reads the whole body into *upload. Collects the faults of single parts; a fault of the framing ends it. */
 struct error *upload_read(struct upload *upload, struct request *request);
 
 /*
- * Has the virus scanner look at files that are fine otherwise: REQUEST_INVALID with every infected one (code infected),
- * TOO_LARGE for one that it does not take, STORAGE_UNAVAILABLE when it has no clear verdict.
+ * Has the virus scanner look at files that are good otherwise. REQUEST_INVALID with an entry for each infected file
+ * (code infected), TOO_LARGE for a file that the scanner does not take, STORAGE_UNAVAILABLE when it gives no clear
+ * verdict.
  */
 struct error *upload_scan(struct upload *upload);
 
-/* Makes the bytes of one file durable under its id: a second name for bytes that are there, else the bytes received. */
+/* Makes the bytes of one file durable under its id: as a second name of stored bytes, or else as the bytes received. */
 struct error *upload_deduplicate(struct upload *upload, size_t index);
 
 /*
- * COMMIT was sent and its answer lost (`error`): asks for the first file's row until the database answers. NULL when it
- * is there, and so are all; `error` when it is not; another DATABASE_UNAVAILABLE, which says so, when nobody can tell.
+ * COMMIT was sent and its answer was lost, which is `error`. Asks for the row of the first file until the database
+ * answers. NULL when the row is there, and then all are; `error` when it is not. When nobody can tell, a
+ * DATABASE_UNAVAILABLE that says so.
  */
 struct error *upload_resolve_commit(struct upload *upload, struct error *error);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Receiving the parts of an upload. */
+/* Receives the parts of an upload: files go into the blob store, text fields into memory. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -86,7 +86,7 @@ static struct error *on_end(void *context)
 {
     struct upload *upload = context;
     const struct schema_field *field = upload->open_field;
-    /* The digest ends the writing and gives the gathering block back for the next file. */
+    /* Taking the digest ends the writing, and frees the block for the next file. */
     if (upload->open_file != NULL)
         blob_writer_digest(upload->open_file->writer, upload->open_file->record.hash);
     if (field == NULL)
@@ -98,12 +98,12 @@ static struct error *on_end(void *context)
     else if ((field->flags & SCHEMA_UNJUDGED) != 0)
         validation_add(&upload->validation, is_text ? "length" : "encoding",
                        "must be UTF-8 text of at most " LIMIT_TEXT(LIMIT_FIELD_BYTES) " bytes", "%s", field->name);
-    else /* An empty value is refused by the form's own rules, at the right path. */
+    else /* The form refuses an empty value, with the right path. */
         upload->pairs[upload->pair_count++] = (struct schema_pair){field->name, ""};
     return NULL;
 }
 
-/* How much to read next: within a file what makes its next block whole. */
+/* How much to read next: within a file, what fills its block. */
 static size_t appetite(const struct upload *upload)
 {
     return upload->open_file == NULL ? LIMIT_BLOB_BLOCK_BYTES : blob_writer_room(upload->open_file->writer);

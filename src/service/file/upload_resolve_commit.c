@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What became of an upload whose COMMIT got no answer. The connection may have broken before the server read it, or
- * after it was done, and the old transaction may even be at it still; so the row is asked for with a lock, which waits
- * for that one. A server that has just crashed is back within seconds, and a client that has sent a gigabyte is better
- * served by waiting for it than by "nobody knows".
+ * Finds out whether an upload was stored when its COMMIT got no answer. The connection may have broken before the
+ * server read COMMIT or after it was done, and the transaction may still be running. So the row is asked for with a
+ * lock, which waits for that transaction. A server that has crashed is back within seconds: waiting serves a client
+ * that has sent a gigabyte better than "nobody knows".
  */
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Having the files of an upload judged by the virus scanner, where one is configured. */
+/* Has the virus scanner check the files of an upload, where one is configured. */
 #include "base/arena.h"
 #include "base/log.h"
 #include "base/metrics.h"
@@ -11,7 +11,10 @@
 #include "service/runtime/service.h"
 #include "service/file/upload_int.h"
 
-/* An infected file is worth knowing of for those who look after the organisation; the refusal stands without it. */
+/*
+ * Writes an infected file to log and audit trail, for those who look after the organisation. The upload is refused
+ * whether or not that works.
+ */
 static void note_infection(const struct upload *upload, const char *signature)
 {
     struct buffer details;

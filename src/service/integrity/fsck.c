@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* fsck over the rows: their bytes, the position, the frame of the whole. */
+/* Compares every row with its bytes, and runs the other parts of fsck. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -20,12 +20,12 @@
 
 #define PAGE_ROWS 500
 #define SAVE_MICROSECONDS INT64_C(2000000)
-/* A fsck that was killed holds its lease for so long. */
+/* The lease of a fsck that was killed lasts this long. */
 #define PATIENCE_SECONDS (LEASE_HOLDER_SECONDS + 5)
 
 /* ---- the position -------------------------------------------------------------------------------- */
 
-/* "1 <id> <files> <bytes> <young> <unmended> <count of each kind>": what a run that goes on has to know. */
+/* The position, for a run that goes on: "1 <id> <files> <bytes> <young> <unmended> <count of each kind>". */
 #define POSITION_WORDS (6 + FSCK_KINDS)
 
 static struct error *save(struct fsck *fsck, struct arena *arena)
@@ -41,7 +41,7 @@ static struct error *save(struct fsck *fsck, struct arena *arena)
     return maintenance_save(fsck->service->database, arena, MAINTENANCE_FSCK, text.bytes);
 }
 
-/* A position of another version is none. */
+/* A position of another version counts as none. */
 static struct error *load(struct fsck *fsck)
 {
     const char *position;
@@ -68,7 +68,7 @@ static struct error *load(struct fsck *fsck)
 
 enum reading { READING_GOOD, READING_DIFFERENT, READING_FAILED, READING_ENDED };
 
-/* The bytes from the disk, not from memory as far as the system can be asked for that. */
+/* Reads the bytes from the disk and not from memory, as far as the system can be asked for that. */
 static enum reading read_once(struct fsck *fsck, int fd, const struct file_kept *kept)
 {
     uint8_t sum[DIGEST_BYTES];
@@ -100,7 +100,7 @@ static enum reading read_once(struct fsck *fsck, int fd, const struct file_kept 
     return reading;
 }
 
-/* What differs is read once more: a fault of memory or of the cable must not condemn a file. */
+/* Reads different bytes a second time: a fault of memory or of a cable must not condemn a file. */
 static struct error *compare_hash(struct fsck *fsck, const struct file_kept *kept, enum reading *reading_out)
 {
     int fd;
@@ -115,7 +115,7 @@ static struct error *compare_hash(struct fsck *fsck, const struct file_kept *kep
     return lease_holder_renew(&fsck->lease, fsck->arena);
 }
 
-/* Moves aside what is not the file's any more, and takes its bytes from the backup if that has them. */
+/* Moves bytes that are not the file's into quarantine, and takes the right ones from the backup if it has them. */
 static struct error *repair_file(struct fsck *fsck, const struct file_kept *kept, struct fsck_finding *finding)
 {
     if (finding->kind == FSCK_SIZE || finding->kind == FSCK_HASH)
@@ -125,7 +125,10 @@ static struct error *repair_file(struct fsck *fsck, const struct file_kept *kept
     return NULL;
 }
 
-/* A file whose wrong bytes lie where they were is not sent; one whose bytes were moved, or put back, needs no mark. */
+/*
+ * Marks a file whose wrong bytes are still in place, so that it is not sent. A file whose bytes were moved or put back
+ * needs no mark.
+ */
 static struct error *mark_file(struct fsck *fsck, const struct fsck_finding *finding)
 {
     bool changed;
@@ -137,7 +140,7 @@ static struct error *mark_file(struct fsck *fsck, const struct fsck_finding *fin
     return NULL;
 }
 
-/* Looks again whether the row is there: a purge may have taken the file away meanwhile. */
+/* Reports a file, unless its row is gone: a purge may have removed the file meanwhile. */
 static struct error *report_file(struct fsck *fsck, const struct file_kept *kept, enum fsck_kind kind)
 {
     struct file_kept now;
@@ -253,7 +256,10 @@ static struct error *check_all(struct fsck *fsck)
     TRY(check_rows(fsck));
     if (fsck->result->interrupted)
         return save(fsck, fsck->arena);
-    /* These are looked through from their start whenever that was interrupted: what was found there counts anew. */
+    /*
+     * Organisations and store are always gone through from their start, so what an interrupted run has found there is
+     * counted again.
+     */
     TRY(save(fsck, fsck->arena));
     TRY(check_organisations(fsck));
     TRY(fsck_store(fsck));

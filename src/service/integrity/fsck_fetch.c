@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lost bytes, taken from a backup: written as an upload's are, and only if their hash is right. */
+/* Takes lost bytes from a backup: written like those of an upload, and only if their hash is right. */
 #include <fcntl.h>
 #include <unistd.h>
 

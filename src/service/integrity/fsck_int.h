@@ -16,20 +16,20 @@
 
 struct fsck {
     struct service *service;
-    struct arena *arena;   /* of the run */
-    struct arena *scratch; /* of a page or a portion */
+    struct arena *arena;   /* lives as long as the run */
+    struct arena *scratch; /* reset for each page or portion */
     const struct fsck_options *options;
     struct fsck_result *result;
     struct lease_holder lease;
     struct pace pace;
     struct digest *digest;
     unsigned char *block;
-    int64_t before; /* milliseconds since 1970: what is not older is left alone */
-    int64_t total;  /* rows, as the server guesses */
-    const char *backup; /* where lost bytes are taken from, NULL: nowhere */
+    int64_t before;     /* milliseconds since 1970: what is as young as this or younger is skipped */
+    int64_t total;      /* number of rows, as the server estimates it */
+    const char *backup; /* a backup with lost bytes; NULL: none */
     struct id at;   /* the last row that was compared */
-    int64_t saved;  /* clock_monotonic() */
-    /* Ids from the store that are to be looked up. */
+    int64_t saved;  /* clock_monotonic() of the last save */
+    /* Ids from the store whose rows are to be looked up. */
     struct id waiting[FILE_KNOWN_MAX];
     size_t waiting_count;
 };
@@ -38,12 +38,12 @@ struct fsck {
 void fsck_report(struct fsck *fsck, struct fsck_finding *finding);
 
 /*
- * Puts the bytes of a file from the backup into the store, where they are not; *mended_out is false when the backup does
- * not have them, or not as the row says.
+ * Puts the bytes of a file from the backup into the store, where they are missing. *mended_out is false when the backup
+ * does not have them, or has others than the row says.
  */
 struct error *fsck_fetch(struct fsck *fsck, const struct file_kept *kept, bool *mended_out);
 
-/* Everything that is in the store: bytes without a row, temporary files, names of nothing. */
+/* Goes through the store: bytes without a row, temporary files, names that no blob can have. */
 struct error *fsck_store(struct fsck *fsck);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * fsck over the store. Bytes are stored before their row is committed, so bytes without a row may be an upload in
- * progress: that is what the age is for. Whether there is a row is asked again right before bytes are moved.
+ * Looks in the store for what has no row. Bytes are stored before their row is committed, so bytes without a row may
+ * belong to an upload under way: that is why young ones are skipped. Right before bytes are moved, their row is looked
+ * up again.
  */
 #include "base/arena.h"
 #include "base/error.h"
@@ -9,7 +10,7 @@
 #include "service/integrity/fsck_int.h"
 #include "service/runtime/service.h"
 
-/* Ends blob_each() in good order; never leaves this file. */
+/* An error that ends blob_each() when fsck is to stop; it never leaves this file. */
 static struct error *end(struct fsck *fsck)
 {
     fsck->result->interrupted = true;
@@ -36,14 +37,14 @@ static struct error *resolve_orphan(struct fsck *fsck, struct id id)
         TRY(file_removal_done(service->database, scratch, id));
     } else if (fsck->options->repair) {
         TRY(blob_set_aside(service->blobs, scratch, id, &finding.moved_to));
-        if (finding.moved_to == NULL) /* an upload that was given up has taken it back */
+        if (finding.moved_to == NULL) /* an upload that was given up has removed it */
             return NULL;
     }
     fsck_report(fsck, &finding);
     return NULL;
 }
 
-/* Looks up the ids that wait. */
+/* Looks up the rows of the ids that wait. */
 static struct error *settle(struct fsck *fsck)
 {
     bool known[FILE_KNOWN_MAX];
@@ -100,7 +101,7 @@ struct error *fsck_store(struct fsck *fsck)
         return NULL;
     TRY(error);
     TRY(settle(fsck));
-    /* Nobody was ever told of what is in a temporary file. */
+    /* Nobody was told of a temporary file, so it may be deleted. */
     if (fsck->options->repair) {
         TRY(blob_sweep(fsck->service->blobs, fsck->arena, fsck->before, &swept));
         fsck->result->counts[FSCK_TEMPORARY] += (int64_t)swept;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Runs passes over all files in small steps, under a lease. */
 #include "service/integrity/scrub.h"
 
 #include "base/arena.h"
@@ -15,7 +16,7 @@
 #define DAY_MILLISECONDS INT64_C(86400000)
 #define PAGE_ROWS 200
 #define SAVE_MICROSECONDS (5 * SECOND)
-/* How often a lease that another process holds is asked for: by the job runner, and by an operator who waits. */
+/* How often a lease that another process holds is tried: by the job runner, and for an operator who waits. */
 #define TRY_MICROSECONDS (10 * SECOND)
 #define TRY_PATIENT_MICROSECONDS (SECOND / 5)
 
@@ -52,7 +53,7 @@ struct scrub *scrub_new(struct service *service, const struct scrub_options *opt
     return scrub;
 }
 
-/* Forgets what is in hand: the file is read from its start by whoever goes on. */
+/* Drops the file that is being read: whoever goes on reads it from its start. */
 static void let_go(struct scrub *scrub)
 {
     scrub_read_end(scrub);
@@ -95,7 +96,7 @@ const struct scrub_position *scrub_position(const struct scrub *scrub)
 
 /* ---- the lease ----------------------------------------------------------------------------------- */
 
-/* An operator who waits says so in a lease of its own. */
+/* Says by a lease of its own that an operator waits. */
 static struct error *wish(struct scrub *scrub)
 {
     if (!scrub->options.patient)
@@ -123,7 +124,10 @@ static struct error *take(struct scrub *scrub, int64_t now)
     return NULL;
 }
 
-/* Saves now and then, and looks whether an operator waits. *goes_out is false when the lease was given back. */
+/*
+ * Saves from time to time, and looks whether an operator waits. *goes_out is false when the lease was given back for
+ * that.
+ */
 static struct error *save(struct scrub *scrub, bool *goes_out)
 {
     bool wanted = false;
@@ -155,7 +159,7 @@ static struct error *begin_pass(struct scrub *scrub)
     return scrub_position_save(scrub, scrub->scratch);
 }
 
-/* Whether there is a pass to go on with; one that is due begins. */
+/* Finds the pass to go on with; begins one that is due. */
 static struct error *find_pass(struct scrub *scrub, bool *due_out)
 {
     const struct scrub_position *position = &scrub->position;
@@ -198,7 +202,7 @@ static struct error *next_page(struct scrub *scrub)
     return NULL;
 }
 
-/* Reads on in the file in hand, or begins the next one. */
+/* Reads on in the open file, or opens the next one. */
 static struct error *read_some(struct scrub *scrub)
 {
     const struct file_kept *kept = &scrub->page.items[scrub->next];
@@ -219,7 +223,7 @@ static struct error *read_some(struct scrub *scrub)
     return NULL;
 }
 
-/* Until the rate, the time or the files are used up, or an operator wants the lease. */
+/* Reads until the rate, the time or the files are used up, or an operator wants the lease. */
 static struct error *read_on(struct scrub *scrub, int64_t now, enum scrub_state *state_out)
 {
     bool goes = true;

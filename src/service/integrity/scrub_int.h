@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the files of the scrub share: scrub.c does passes, scrub_read.c reads one file, scrub_mark.c writes down what was
- * found, scrub_position.c saves where it stands.
+ * What the files of the scrub share: scrub.c runs passes, scrub_read.c reads one file, scrub_mark.c marks it,
+ * scrub_position.c saves and loads the position.
  */
 #ifndef GATEHOUSE_SERVICE_INTEGRITY_SCRUB_INT_H
 #define GATEHOUSE_SERVICE_INTEGRITY_SCRUB_INT_H
@@ -12,28 +12,28 @@
 #include "service/maintenance/lease_holder.h"
 
 enum scrub_verdict {
-    SCRUB_VERDICT_NONE, /* not all of the file is read yet */
+    SCRUB_VERDICT_NONE, /* the file is not read to its end yet */
     SCRUB_VERDICT_GOOD,
-    SCRUB_VERDICT_DAMAGED,   /* bytes that are others, or of another length */
-    SCRUB_VERDICT_MISSING,   /* no bytes under this id */
-    SCRUB_VERDICT_UNREADABLE /* the storage does not give them */
+    SCRUB_VERDICT_DAMAGED,   /* the bytes, or their number, differ */
+    SCRUB_VERDICT_MISSING,   /* the bytes do not exist */
+    SCRUB_VERDICT_UNREADABLE /* the bytes cannot be read */
 };
 
-/* A file on its way through. */
+/* A file that is being read. */
 struct scrub_reader {
     struct digest *digest;
     unsigned char *block;
-    int fd; /* -1: no file is open */
+    int fd; /* -1: none */
     int64_t at;
-    bool again; /* what differs is read twice: a fault of memory must not condemn a file */
+    bool again; /* it is read a second time: a fault of memory must not condemn a file */
 };
 
 struct scrub {
     struct service *service;
     struct scrub_options options;
-    struct arena *arena;   /* of the scrub */
-    struct arena *scratch; /* of a step */
-    struct arena *pages;   /* of the page in hand */
+    struct arena *arena;   /* lives as long as the scrub */
+    struct arena *scratch; /* reset for each step */
+    struct arena *pages;   /* holds the page */
     struct scrub_rate rate;
     struct scrub_position position;
     struct scrub_reader reader;
@@ -41,25 +41,25 @@ struct scrub {
     struct lease_holder wish; /* with `patient` */
     bool held;
     bool wished;
-    bool asked;     /* `now` was done */
+    bool asked;     /* the pass that `now` asks for was begun */
     int64_t tried;  /* clock_monotonic() of the last try at the lease */
     int64_t saved;  /* clock_monotonic() */
     struct file_kept_page page;
-    size_t next; /* of the page */
-    bool last;   /* no page comes after this one */
+    size_t next;          /* the next file of the page */
+    bool last;            /* this is the last page */
     struct id damaged_at; /* with `damaged`: the last file that was read */
 };
 
-/* Opens the bytes of `kept`; false where there are none or they cannot be opened, with the verdict. */
+/* Opens the bytes of `kept`. False, with the verdict, where they do not exist or cannot be opened. */
 bool scrub_read_begin(struct scrub *scrub, const struct file_kept *kept, enum scrub_verdict *verdict_out);
 
-/* Reads one portion and counts it. The verdict is NONE while there is more; then the file is closed. */
+/* Reads one portion and counts it. The verdict is NONE until the file is read to its end; then the file is closed. */
 enum scrub_verdict scrub_read_more(struct scrub *scrub, const struct file_kept *kept);
 
-/* Closes the file in hand, if any. */
+/* Closes the open file, if any. */
 void scrub_read_end(struct scrub *scrub);
 
-/* Writes down what the verdict means for the file, and for those that share its bytes. */
+/* Marks the file by the verdict, and the files that share its bytes. */
 struct error *scrub_mark(struct scrub *scrub, const struct file_kept *kept, enum scrub_verdict verdict);
 
 struct error *scrub_position_save(struct scrub *scrub, struct arena *arena);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is written down about a file. Bytes that are there and are others mark the file, and every file of the organisation
- * whose name leads to the very same bytes. Bytes that are missing or cannot be read are told of and not marked: nothing can
- * be sent of them, and a disk that was not mounted must not mark every file.
+ * Marks files whose bytes are damaged. A file with different bytes is marked, and so is every file of the organisation
+ * whose name leads to the very same bytes. Missing and unreadable bytes are reported but not marked: nothing can be
+ * sent of them, and a disk that is not mounted must not mark every file.
  */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@
 
 #define TWINS 100
 
-/* A mark, set or taken away together with its audit row. */
+/* A mark that is set or removed, together with its audit row. */
 struct marking {
     struct scrub *scrub;
     const struct file_kept *kept;
@@ -64,7 +64,7 @@ static struct error *mark(struct scrub *scrub, const struct file_kept *kept, boo
     return NULL;
 }
 
-/* Which bytes the file's name leads to; false where that cannot be told. */
+/* Finds the bytes that the file's name leads to; false where that is not known. */
 static bool identify(struct scrub *scrub, struct id id, struct stat *status_out)
 {
     int fd;
@@ -109,7 +109,7 @@ struct error *scrub_mark(struct scrub *scrub, const struct file_kept *kept, enum
     bool found = false;
     if (verdict == SCRUB_VERDICT_GOOD && !kept->damaged)
         return NULL;
-    /* A purge may have taken the file away meanwhile, another process may have marked it. */
+    /* A purge may have removed the file meanwhile, and another process may have marked it. */
     TRY(file_look(scrub->service->database, scrub->scratch, kept->id, &now, &found));
     if (!found)
         return NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Where the scrub stands: a line of words in its row of `maintenance`. Health and metrics read the same. */
+/* Saves the position of the scrub, a line of words in its row of `maintenance`. Health and metrics read it as well. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -17,7 +17,7 @@
 #define POSITION_WORDS 10
 #define DAY_MILLISECONDS INT64_C(86400000)
 
-/* A position of another version is none. */
+/* A position of another version counts as none. */
 struct error *scrub_position_load(struct service *service, struct arena *arena, struct scrub_position *position_out)
 {
     const char *text;
@@ -48,7 +48,7 @@ struct error *scrub_position_save(struct scrub *scrub, struct arena *arena)
     return maintenance_save(scrub->service->database, arena, MAINTENANCE_SCRUB, text);
 }
 
-/* Before the first whole pass ends, the first pass counts. An installation that does not scrub is not late. */
+/* Until a pass was completed, the begin of the first one counts. An installation without a scrub is never late. */
 static bool is_overdue(const struct service *service, const struct scrub_position *position)
 {
     int64_t since = position->finished != 0 ? position->finished : position->first;

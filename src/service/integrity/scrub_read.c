@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One file, a portion at a time. What the page cache holds already is read from there and stays; what had to be fetched from
- * the disk is dropped again, so that a pass over all files does not evict what people ask for. The kernel is told not to
- * read ahead: it would fetch pages of which nobody could tell any more that they were not there before.
+ * Reads one file, a portion at a time. Portions that are in the page cache are read from there and stay. Portions that
+ * come from the disk are dropped from the cache again, so that a pass over all files does not evict what people ask
+ * for. The kernel is told not to read ahead: it would put portions into the cache of which nobody could tell that they
+ * were not there before.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -45,12 +46,12 @@ void scrub_read_end(struct scrub *scrub)
     uint8_t sum[DIGEST_BYTES];
     if (scrub->reader.fd < 0)
         return;
-    digest_final(scrub->reader.digest, sum); /* empties it for the next file */
+    digest_final(scrub->reader.digest, sum); /* resets it for the next file */
     (void)close(scrub->reader.fd);
     scrub->reader.fd = -1;
 }
 
-/* Reads what the page cache holds; without the call (musl before 1.2.5) nothing. */
+/* Reads what is in the page cache; nothing where the system lacks the call (musl before 1.2.5). */
 static ssize_t read_cached(const struct scrub_reader *reader)
 {
 #ifdef RWF_NOWAIT
@@ -62,7 +63,7 @@ static ssize_t read_cached(const struct scrub_reader *reader)
 #endif
 }
 
-/* What is not in the page cache comes from the disk, and is dropped from the cache again. */
+/* Reads a portion. One that is not in the page cache comes from the disk, and is dropped from the cache again. */
 static ssize_t read_portion(struct scrub_reader *reader)
 {
     ssize_t cached = read_cached(reader);
@@ -83,7 +84,7 @@ static enum scrub_verdict conclude(struct scrub *scrub, const struct file_kept *
     if (!good && !reader->again) {
         reader->again = true;
         reader->at = 0;
-        (void)posix_fadvise(reader->fd, 0, 0, POSIX_FADV_DONTNEED); /* from the disk this time */
+        (void)posix_fadvise(reader->fd, 0, 0, POSIX_FADV_DONTNEED); /* so that it comes from the disk this time */
         return SCRUB_VERDICT_NONE;
     }
     scrub_read_end(scrub);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads what an entry of the change log evicts from the cache. */
 #include "service/runtime/cache_eviction.h"
 
 #include <string.h>

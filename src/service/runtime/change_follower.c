@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Follows the change log: brings the process and the host's cache file to the version that a request has read. */
 #include "service/runtime/change_follower.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@
 #include "store/cache/cache_prefix.h"
 #include "store/database/database.h"
 
-/* After a change could not be followed; see change_follower_follow_host(). */
+/* How long a change that could not be followed is left alone, and how long one try takes at most. */
 #define RETRY_MICROSECONDS (INT64_C(10) * 1000 * 1000)
 #define TRY_MICROSECONDS (INT64_C(1) * 1000 * 1000)
 
@@ -29,7 +30,9 @@ static void forget_tokens(struct service *service)
         token_memo_forget_all(service->memo);
 }
 
-/* Keys are read and tokens judged anew at their next use; not every process has to do with them. */
+/*
+ * Keys are read again and tokens verified again at their next use. Not every process has a provider and a token memo.
+ */
 static void forget_keys(struct service *service)
 {
     if (service->provider != NULL)
@@ -38,7 +41,7 @@ static void forget_keys(struct service *service)
     service->changes.keys++;
 }
 
-/* `entry` is what is applied; NULL, here and below: everything may be stale. */
+/* Applies `entry`. NULL, here and below: everything may be out of date. */
 static struct error *apply_cache(struct service *service, struct arena *arena, const struct change_entry *entry)
 {
     struct cache_eviction eviction = {.flush = true};
@@ -69,7 +72,7 @@ static struct error *apply_settings(struct service *service, struct arena *arena
     return settings_apply_change(service, arena, entry == NULL ? NULL : entry->payload);
 }
 
-/* What each kind of change makes of this process; NULL: it keeps nothing of that kind. */
+/* Applies a change of each kind. NULL: a process keeps nothing of that kind. */
 static struct error *(*const appliers[CHANGE_KIND_COUNT])(struct service *, struct arena *, const struct change_entry *) = {
     [CHANGE_CACHE] = apply_cache,
     [CHANGE_SECRETS] = apply_secrets,
@@ -102,15 +105,16 @@ static bool all_known(const struct change_entries *entries)
 }
 
 /*
- * Brings the host's cache file to the version, whoever of the host is the first to hear of it. `anew`: the counting itself
- * has begun anew, so what the file says of its version means nothing. Where the log does not tell all, no evictions do.
+ * Brings the host's cache file to the version; the first process of the host that hears of the version does it. `anew`:
+ * versions are counted from the beginning again, so the version of the file means nothing. Where the log is not whole,
+ * no evictions are given, and the file is emptied.
  */
 static struct error *follow_file(struct service *service, struct arena *arena, int64_t version, bool anew)
 {
     struct change_entries entries = {.count = 0};
     int64_t newest = version;
     int64_t at = cache_version(service->cache);
-    /* The file may be ahead of what this request has read; but not of the log, unless a backup was restored. */
+    /* The file may be ahead of this request, but not of the log, unless a backup was restored. */
     if (at > version)
         TRY(change_current(service->database, arena, &newest));
     if (at > newest)
@@ -137,7 +141,7 @@ static struct error *follow_process(struct service *service, struct arena *arena
         return NULL;
     }
     if (changes->known)
-        LOG(INFO, SYSTEM, "the change log does not tell all: reading everything anew", LOG_INTEGER("version", version));
+        LOG(INFO, SYSTEM, "the change log is not whole: reading everything anew", LOG_INTEGER("version", version));
     return apply_everything(service, arena);
 }
 
@@ -161,7 +165,7 @@ struct error *change_follower_follow(struct service *service, struct arena *aren
     return NULL;
 }
 
-/* Leaves what cannot be followed in a second for later. */
+/* Catches up within a second, or leaves it for later. */
 static void check_for_now(struct service *service, struct arena *arena, int64_t now)
 {
     clock_set_horizon(clock_within_horizon(now + TRY_MICROSECONDS));

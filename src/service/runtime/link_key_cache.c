@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Keeps the last few opened keys of signed links in memory. */
 #include "service/runtime/link_key_cache.h"
 
 #include <string.h>

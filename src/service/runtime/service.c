@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Opens and closes what a process keeps for all its requests. */
 #include "service/runtime/service.h"
 
 #include <string.h>
@@ -74,7 +75,7 @@ static struct error *open_with(struct arena *arena, const struct configuration *
     service_out->block = arena_alloc(arena, LIMIT_BLOB_BLOCK_BYTES);
     service_out->memo = token_memo_new(arena);
     token_memo_set_level(service_out->memo, shared_token_cache_new(arena, service_out->cache));
-    /* Only health asks for them: a worker without the files serves all the same. */
+    /* Only health uses the count: a worker serves without the files as well. */
     (void)migrate_count(arena, arena_format(arena, "%s/sql", configuration_data_directory()), &service_out->migrations);
     service_out->link_keys = link_key_cache_new(arena);
     return NULL;

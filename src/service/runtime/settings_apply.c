@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the settings in force, and applies them to this process. */
 #include "service/runtime/settings_apply.h"
 
 #include <inttypes.h>
@@ -16,13 +17,14 @@
 #include "store/cache/cache_prefix.h"
 
 /*
- * How long the cache keeps what was read: the job runner announces a row that was typed in long before that. And how long a
- * process may take to read the rows.
+ * How long the cache keeps what was read. The job runner announces a row that was typed in long before that.
+ *
+ * The second: how long a process may take to read the rows.
  */
 #define CACHE_SECONDS 60
 #define LEASE_SECONDS 2
 
-/* Version 0: what the configuration says. */
+/* The settings of version 0: those of the configuration. */
 static const struct settings *configured(const struct service *service, struct arena *arena)
 {
     struct settings *settings = arena_alloc(arena, sizeof *settings);
@@ -42,8 +44,8 @@ struct settings_row settings_apply_row(const struct service *service, struct are
 }
 
 /*
- * {"newest":…,"version":…,"document":…,"damaged":…,"damage":…}: what the rows come to, in the host's cache. The document is null
- * where no row is good: what the configuration says is each process's own.
+ * {"newest":…,"version":…,"document":…,"damaged":…,"damage":…}: the state of the rows, for the host's cache. The
+ * document is null where no row is good: each process then takes the settings of its own configuration.
  */
 static struct error *load_state(struct arena *arena, void *context, void **bytes_out, size_t *length_out)
 {
@@ -83,7 +85,7 @@ static bool read_state(struct arena *arena, const void *bytes, size_t length, st
     return good->version == 0 || good->settings != NULL;
 }
 
-/* Through the host's cache: of all its processes that start, one asks the database. */
+/* Reads the state through the host's cache: of all its processes that start, one asks the database. */
 static struct error *find_state(struct service *service, struct arena *arena, struct settings_state *state_out)
 {
     const struct cache_loader loader = {load_state, service->database, CACHE_SECONDS, LEASE_SECONDS};
@@ -118,7 +120,10 @@ struct error *settings_apply_cached(struct service *service, struct arena *arena
 struct error *settings_apply_change(struct service *service, struct arena *arena, const char *announced)
 {
     struct settings_state state;
-    /* A change is read where it was made: who followed it first has seen the rows as they are, and the others must not step back. */
+    /*
+     * A change is read from the database, not from the cache: the process that followed it first has seen the rows as
+     * they are, and the others must not fall behind it.
+     */
     TRY(settings_load(service->database, arena, &state));
     apply(service, arena, &state);
     (void)snprintf(service->settings.announced, sizeof service->settings.announced, "%s", announced == NULL ? "" : announced);

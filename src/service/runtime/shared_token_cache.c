@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Stores verified claims in the host's cache, and finds them there. */
 #include "service/runtime/shared_token_cache.h"
 
 #include <string.h>
@@ -11,7 +12,7 @@
 
 #define SECONDS_MAX 3600
 
-/* The number tells the layout of the claims: another program's entries are not found. */
+/* The number of the layout of the claims: entries of a program with another layout are not found. */
 #define LAYOUT "2:"
 #define KEY_BYTES (sizeof CACHE_PREFIX_TOKENS LAYOUT + 2 * DIGEST_BYTES)
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Loads the configuration, and opens log and metrics. */
 #include "service/runtime/startup.h"
 
 #include <errno.h>
@@ -21,8 +22,8 @@ static enum log_destination destination_of(const char *text)
 }
 
 /*
- * The file to read. Where nobody named one and the built-in one is not there, the environment alone configures the
- * service, as on hosts where only the web server's configuration can be edited.
+ * The configuration file to read. NULL where nobody named one and the built-in one does not exist: then environment
+ * variables alone configure the service, as on hosts where only the web server can be configured.
  */
 static const char *find_file(const char *option)
 {
@@ -37,7 +38,7 @@ static void report_strays(struct arena *arena)
     size_t count;
     const struct configuration_stray *strays = configuration_strays(arena, &count);
     for (size_t i = 0; i < count; i++)
-        LOG(WARN, WORKER, "a variable of the environment looks like a setting and is none",
+        LOG(WARN, WORKER, "an environment variable looks like a setting but is none",
             LOG_TEXT("variable", strays[i].variable), LOG_TEXT("meant", strays[i].resembles));
 }
 
@@ -45,7 +46,9 @@ struct error *startup_load(struct arena *arena, const char *option, const char *
                            struct configuration **configuration_out)
 {
     enum log_level level = LOG_LEVEL_WARN;
-    /* A file that grew over the process's limit, the log above all, is a failed write and not the end. */
+    /*
+     * Writing to a file that has reached the limit of its size, the log above all, must fail and not end the process.
+     */
     (void)signal(SIGXFSZ, SIG_IGN);
     TRY(configuration_load(arena, find_file(option), configuration_out));
     const struct configuration *configuration = *configuration_out;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes evictions to the change log, and follows them in this process. */
 #include "service/system/cache_update.h"
 
 #include "base/arena.h"
@@ -29,7 +30,7 @@ static void write_names(struct buffer *buffer, const char *member, const struct 
     buffer_add_text(buffer, "],");
 }
 
-/* {"keys":[…],"prefixes":[…],"flush":false}, with a further member for the audit trail. */
+/* {"keys":[…],"prefixes":[…],"flush":false}; the audit row has the member "secrets" as well. */
 static const char *write_payload(struct arena *arena, const struct cache_update *update, bool whole)
 {
     struct buffer buffer;
@@ -81,7 +82,7 @@ struct error *cache_update_run(struct service *service, struct arena *arena, con
     const struct cache_eviction going = {.keys = update->keys, .prefixes = prefixes, .flush = update->flush};
     *count_out = cache_count(service->cache, &going);
     TRY(database_transaction(service->database, arena, write_update, &updating, NULL));
-    /* Done whatever becomes of this: a process that could not follow does so at its next request. */
+    /* The eviction is done. A process that could not follow it now does so at its next request. */
     struct error *later = change_follower_follow(service, arena, updating.version);
     if (later != NULL)
         LOG(WARN, SYSTEM, "an update will be followed later", LOG_TEXT("detail", later->detail));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The questions are of two kinds. What the database and the provider answer is asked here, and each wait ends at the horizon
- * (base/clock.h). What a disk or the mail server answers is asked by a child (health_apart.c) at the same time.
+ * Checks the parts of the service in two groups. Database and provider are asked here, and each wait ends at the
+ * horizon (base/clock.h). Disks and the mail server are asked by a child at the same time (health_apart.c).
  */
 #include "service/system/health.h"
 
@@ -24,10 +24,10 @@
 #include "store/database/database.h"
 #include "store/database/migrate.h"
 
-/* How long an answer of the mail server is good for: whoever watches asks every few seconds. */
+/* How long an answer of the mail server is used: monitoring asks every few seconds. */
 #define MAIL_MICROSECONDS INT64_C(60000000)
 
-/* And how long it is waited for. It is worth a warning only, which must not make the whole answer late. */
+/* How long that answer is waited for. It can cause a warning only, which must not delay the whole reply. */
 #define MAIL_SECONDS 1
 
 static const char *const part_texts[HEALTH_PART_COUNT] = {
@@ -47,8 +47,8 @@ const char *health_state_text(enum health_state state)
 /* ---- asked here ---------------------------------------------------------------------------------- */
 
 /*
- * Whoever asks the database anyway learns of the newest change, before what is kept is judged. A database in which that
- * cannot be read is told of with the migrations.
+ * Since the database is asked anyway, the newest change is learned here, before what this process keeps is checked. A
+ * database in which that cannot be read is reported with the migrations.
  */
 static struct error *check_database(struct service *service, struct arena *arena)
 {
@@ -76,7 +76,7 @@ static struct error *check_provider(struct service *service, struct arena *arena
     return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "no keys: %s", error->detail == NULL ? error->message : error->detail);
 }
 
-/* The sentence for the operator names the file; the caller is not told it. */
+/* Only the log gets the sentence that names the file; the caller does not. */
 static struct error *check_secrets(struct service *service, struct arena *arena)
 {
     struct error *error = inspect_sealed(service, arena);
@@ -107,11 +107,11 @@ static struct error *check_scrub(struct service *service, struct arena *arena)
                          "Files are damaged or lost, or were not read again in time. See gatehousectl scrub status.");
 }
 
-/* In this order. What another part must be in order for is not asked about where it is not. */
+/* Checked in this order. A part whose need is not in order is not checked. */
 static const struct {
     enum health_part part;
     struct error *(*check)(struct service *service, struct arena *arena);
-    enum health_part needs; /* itself: nothing */
+    enum health_part needs; /* the part itself: it needs nothing */
 } checks[] = {
     {HEALTH_DATABASE, check_database, HEALTH_DATABASE},    {HEALTH_MIGRATIONS, check_migrations, HEALTH_DATABASE},
     {HEALTH_PROVIDER, check_provider, HEALTH_PROVIDER},    {HEALTH_SECRETS, check_secrets, HEALTH_DATABASE},
@@ -130,7 +130,7 @@ static struct error *check_storage(struct service *service, struct arena *arena)
     return error_new(arena, ERROR_STORAGE_FULL, "%llu bytes are free", (unsigned long long)space.free_bytes);
 }
 
-/* The environment is this worker's own, which the operator's shell does not have. */
+/* The environment is that of this worker; the operator's shell has another one. */
 static struct error *check_configuration(struct service *service, struct arena *arena)
 {
     TRY(inspect_secret_files(arena, service->configuration));
@@ -153,7 +153,7 @@ static struct error *check_mail(struct service *service, struct arena *arena)
     return inspect_mail_way(arena, service->configuration, MAIL_SECONDS);
 }
 
-/* Mail last: it is not always asked about. */
+/* Mail is the last one, since it is not asked every time. */
 static const struct health_question apart[] = {
     {HEALTH_STORAGE, check_storage}, {HEALTH_CONFIGURATION, check_configuration}, {HEALTH_LOG, check_log},
     {HEALTH_CACHE, check_cache},     {HEALTH_MAIL, check_mail},
@@ -161,7 +161,7 @@ static const struct health_question apart[] = {
 
 #define APART_COUNT (sizeof apart / sizeof *apart)
 
-/* What this process knows from earlier looks. */
+/* What this process knows from earlier checks. */
 static struct {
     int64_t mail_asked; /* clock_monotonic(); 0: never */
     enum health_state states[HEALTH_PART_COUNT];
@@ -181,13 +181,13 @@ static void note_warning(struct health *health, enum health_part part, const str
 {
     health->states[part] = HEALTH_WARNING;
     if (known.states[part] != HEALTH_WARNING)
-        LOG(WARN, SYSTEM, "a part of the service does not do its work", LOG_TEXT("part", part_texts[part]),
+        LOG(WARN, SYSTEM, "a part of the service does not work", LOG_TEXT("part", part_texts[part]),
             LOG_TEXT("detail", error->detail != NULL ? error->detail : error->message));
 }
 
 /*
- * A provider that keeps its keys in the database cannot be told about without it; nor can one for which the database
- * has left no time.
+ * Without the database the state of a provider that keeps its keys there is unknown; and so is that of a provider for
+ * which the database has left no time.
  */
 static bool is_unknown(const struct health *health, enum health_part part, const struct error *error, int64_t until)
 {
@@ -203,7 +203,7 @@ static void ask_here(struct service *service, struct arena *arena, int64_t until
         enum health_part part = checks[i].part;
         if (checks[i].needs != part && health->states[checks[i].needs] != HEALTH_OK)
             continue;
-        /* Without the provider's keys it is not the secret that is at fault. */
+        /* Without the provider's keys this check fails for another reason than the secret. */
         if (part == HEALTH_SECRETS && health->states[HEALTH_PROVIDER] != HEALTH_OK)
             continue;
         struct error *error = checks[i].check(service, arena);
@@ -236,7 +236,7 @@ static void take_answers(struct service *service, struct arena *arena, struct he
         note_apart(health, apart[i].part, errors[i]);
     if (answered == count)
         return;
-    /* The first that has not answered is what hangs; those behind it were not asked. */
+    /* The first part without an answer is the one that hangs; those behind it were not asked. */
     struct error *late = error_new(arena, ERROR_STORAGE_UNAVAILABLE, "%s has not answered within %lld s",
                                    part_texts[apart[answered].part],
                                    (long long)service->configuration->health.deadline_seconds);
@@ -247,7 +247,7 @@ static void remember(const struct health *health)
 {
     for (enum health_part part = 0; part < HEALTH_PART_COUNT; part++) {
         if (known.states[part] == HEALTH_WARNING && health->states[part] == HEALTH_OK)
-            LOG(INFO, SYSTEM, "a part of the service does its work again", LOG_TEXT("part", part_texts[part]));
+            LOG(INFO, SYSTEM, "a part of the service works again", LOG_TEXT("part", part_texts[part]));
         if (health->states[part] != HEALTH_UNKNOWN)
             known.states[part] = health->states[part];
     }

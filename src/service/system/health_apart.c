@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A disk that hangs, as one that is mounted over the network does when its server is gone, holds whoever touches it, and
- * no deadline of ours ends that. So a child touches it. It writes one answer a question into a pipe; the parent reads until its time is
- * over, and then kills the child without waiting for its end. While that child has not ended no other is begun: looks
- * do not pile up behind a disk.
+ * Asks questions in a child process, which may hang without harm. A process that touches a hanging disk, such as a
+ * network mount whose server is gone, cannot be called back by any deadline. So a child touches it. The child writes
+ * one answer a question into a pipe. The parent reads until its time is over, then kills the child without waiting for
+ * its end. While that child has not ended, no other is started: children do not pile up behind a disk.
  */
 #include "service/system/health_int.h"
 
@@ -27,13 +27,13 @@
 #define END_TRIES 20
 #define END_NANOSECONDS 5000000
 
-/* Goes through the pipe in one piece. */
+/* Small enough that a pipe passes it whole. */
 struct answer {
     int code; /* enum error_code; -1: all is well */
     char detail[HEALTH_DETAIL_BYTES];
 };
 
-/* The child that was left behind; 0: none. */
+/* The child that has not ended yet; 0: none. */
 static pid_t left_behind;
 
 static bool has_ended(pid_t pid)
@@ -41,7 +41,10 @@ static bool has_ended(pid_t pid)
     return waitpid(pid, NULL, WNOHANG) != 0;
 }
 
-/* A peer must not wait for a connection that a child keeps open; nor may the child speak on the database's. */
+/*
+ * The child closes sockets: a peer must not wait for a connection that the child keeps open, and the child must not
+ * write to the database's.
+ */
 static void close_sockets(int except)
 {
     struct stat status;
@@ -89,7 +92,7 @@ void health_apart_begin(struct service *service, const struct health_question *q
     *look_out = (struct health_look){.pid = pid, .fd = ends[0]};
 }
 
-/* False: the time is over, or the child is gone. */
+/* False: the time is over, or the child has ended. */
 static bool read_answer(int fd, int64_t until, struct answer *answer_out)
 {
     struct pollfd wait = {.fd = fd, .events = POLLIN};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of health that wait for a disk or another machine without a deadline of their own, asked in a process apart. */
+/* Asks a child process about parts of health that may hang: disks, and machines that answer late. */
 #ifndef GATEHOUSE_SERVICE_SYSTEM_HEALTH_INT_H
 #define GATEHOUSE_SERVICE_SYSTEM_HEALTH_INT_H
 
@@ -9,7 +9,7 @@
 
 #include "service/system/health.h"
 
-/* What stands in an answer's detail, for the log. */
+/* The most bytes of the detail in an answer, for the log. */
 #define HEALTH_DETAIL_BYTES 400
 
 struct health_question {
@@ -17,19 +17,20 @@ struct health_question {
     struct error *(*check)(struct service *service, struct arena *arena);
 };
 
-/* One look under way. */
+/* A child at work. */
 struct health_look {
-    pid_t pid; /* 0: none was begun, since the one before has not come back */
+    pid_t pid; /* 0: no child was started, since the one before has not ended */
     int fd;
 };
 
-/* Begins to ask, in the order of the questions. */
+/* Starts a child that answers the questions in their order. */
 void health_apart_begin(struct service *service, const struct health_question *questions, size_t count,
                         struct health_look *look_out);
 
 /*
- * Waits for the answers until `until` (clock_monotonic()) and leaves behind what has not answered then. errors_out[i] belongs to
- * questions[i], NULL where all is well; the number of questions that were answered, those of the beginning.
+ * Waits for the answers until `until` (clock_monotonic()), and leaves behind a child that has not given them.
+ * errors_out[i] belongs to questions[i]; NULL: all is well. Returns how many of the questions, from the first on, were
+ * answered.
  */
 size_t health_apart_end(struct arena *arena, struct health_look *look, size_t count, int64_t until,
                         struct error **errors_out);

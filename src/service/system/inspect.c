@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Inspects files, folders, mail, clock and environment, and describes what is wrong for the operator. */
 #include "service/system/inspect.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@
 #include "service/runtime/service.h"
 #include "store/mail/mail.h"
 
-/* The first finding is the message, the others are entries. */
+/* Adds a finding: the first one is the message, the others are entries. */
 static void add(struct arena *arena, struct error **error, const char *what, const char *sentence)
 {
     if (*error == NULL)
@@ -95,7 +96,7 @@ struct error *inspect_users(struct arena *arena, const struct configuration *con
 
 /* ---- files and folders --------------------------------------------------------------------------- */
 
-/* Whether the group is one of this process's. Root looks after a service of another user, whose groups it does not know. */
+/* Whether this process is in the group. Root checks a service of another user, whose groups it does not know. */
 static bool is_own_group(gid_t group)
 {
     gid_t groups[64];
@@ -108,7 +109,7 @@ static bool is_own_group(gid_t group)
     return false;
 }
 
-/* A sentence on who else may read or change the file; NULL: nobody. */
+/* A sentence that says who else may read or change the file; NULL: nobody. */
 static const char *too_open(struct arena *arena, const char *path, const struct stat *status)
 {
     if (!S_ISREG(status->st_mode))
@@ -135,8 +136,8 @@ static const char *inspect_secret(struct arena *arena, const struct configuratio
     if (open != NULL)
         return open;
     /*
-     * The administrator's password is for `migrate`, which another user runs. access() would leave out the capabilities of
-     * a process that is not root.
+     * The administrator's password is for `migrate`, which another user runs. faccessat() with AT_EACCESS counts the
+     * capabilities of a process that is not root; access() would not.
      */
     if (strncmp(row->name, "admin_password", 14) != 0 && faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0)
         return arena_format(arena, "%s of [%s], %s, cannot be read: %s.", row->name, row->section, path, strerror(errno));
@@ -172,7 +173,7 @@ static const char *folder_of(struct arena *arena, const char *path)
     return slash == path ? "/" : arena_copy(arena, path, (size_t)(slash - path));
 }
 
-/* A sentence on why a file cannot be made or written at the path; NULL: it can. */
+/* A sentence that says why the file cannot be made or written; NULL: it can. */
 static const char *unwritable(struct arena *arena, const char *setting, const char *path)
 {
     const char *folder = folder_of(arena, path);
@@ -198,7 +199,10 @@ struct error *inspect_log(struct arena *arena, const struct configuration *confi
     return sentence == NULL ? NULL : finding(arena, sentence);
 }
 
-/* Locks and shared memory are between the processes of one machine; these file systems share files with others. */
+/*
+ * The name of the network file system that the folder is on; NULL: none. Locks and shared memory work between processes
+ * of one machine only.
+ */
 static const char *of_network(const char *folder)
 {
     static const struct {
@@ -294,7 +298,7 @@ struct error *inspect_clock(struct service *service, struct arena *arena, int64_
     int64_t theirs;
     int64_t before = clock_now();
     TRY(moment_now(service->database, arena, &theirs));
-    /* The database looked at its clock somewhere in between. */
+    /* The database read its clock somewhere between the two. */
     int64_t after = clock_now();
     *ahead_out = theirs < before ? before - theirs : theirs > after ? after - theirs : 0;
     return NULL;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes versions of the settings document, in one transaction each. */
 #include "service/system/settings_update.h"
 
 #include <inttypes.h>
@@ -32,8 +33,8 @@ const char *settings_update_etag(struct arena *arena, int64_t version)
 }
 
 /*
- * What tells this state of the rows from any other: the newest version, and the one that holds with a digest of what it
- * says. At most SETTINGS_STATE_BYTES with the NUL.
+ * Describes the state of the rows so that no two states have one text: the newest version, and the version in force
+ * with a digest of its document. At most SETTINGS_STATE_BYTES with the NUL.
  */
 static const char *state_payload(struct arena *arena, const struct settings_state *state)
 {
@@ -121,7 +122,7 @@ static struct error *write_version(struct database *database, struct arena *aren
     return change_append(database, arena, CHANGE_SETTINGS, state_payload(arena, &state), &writing->change_version);
 }
 
-/* Whether a transaction whose answer was lost was committed: its line in the change log is the writer's own. */
+/* Finds out whether a transaction whose answer was lost was committed: then the rows are what this writer wrote. */
 static struct error *look_up(struct writing *writing, struct arena *arena, struct error *error)
 {
     struct settings_row *row = NULL;
@@ -144,7 +145,7 @@ struct error *settings_update_write(struct service *service, struct arena *arena
         error = look_up(&writing, arena, error);
     TRY(error);
     *row_out = writing.row;
-    /* The change is made whatever becomes of this; a process that could not follow does so at its next request. */
+    /* The change is made. A process that could not follow it now does so at its next request. */
     struct error *later = change_follower_follow(service, arena, writing.change_version);
     if (later != NULL)
         LOG(WARN, SYSTEM, "the new settings will be followed later", LOG_TEXT("detail", later->detail));
@@ -169,7 +170,7 @@ struct error *settings_update_announce(struct service *service, struct arena *ar
     const char *payload = state_payload(arena, &state);
     if (strcmp(payload, service->settings.announced) == 0)
         return NULL;
-    /* What was announced meanwhile, by another host's job runner perhaps, comes first. */
+    /* First follow what was announced meanwhile, perhaps by the job runner of another host. */
     TRY(change_follower_catch_up(service, arena));
     if (strcmp(payload, service->settings.announced) == 0)
         return NULL;
