@@ -66,7 +66,7 @@ $(FILLED_IN): Makefile
 	$(AM_V_GEN)$(SED) -e '/^ *#$$/b' -e '/^ *#[^[]/b' $(FILL_IN_DIRECTORIES) \
 		-e 's|@LISTEN[@]|*:80|g' \
 		-e 's|@SERVER_NAME[@]|gatehouse.example.org|g' \
-		-e 's|@BASE_PATH[@]||g' \
+		-e 's|@BASE_PATH[@]|$(BASE_PATH)|g' \
 		-e 's|@WORKER_SOCKET[@]|/run/gatehouse/worker.sock|g' \
 		-e 's|@LOGIN_SOCKET[@]|/run/gatehouse/login.sock|g' \
 		-e 's|@UPLOAD_SOCKET[@]|/run/gatehouse/upload.sock|g' \

@@ -28,17 +28,17 @@ int FCGX_Accept_r(FCGX_Request *request) { (void)request; free(malloc(0)); retur
 """
 
 
-def configure(folder, **environment):
+def configure(folder, options=(), **environment):
     """Runs configure in a folder of its own."""
     assert (TOP / "configure").exists(), "the build has made configure"
-    return subprocess.run([TOP / "configure"], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+    return subprocess.run([TOP / "configure", *options], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=600, check=False,
                           env={"PATH": os.environ.get("PATH", "/usr/bin:/bin"), **environment})
 
 
-def refusal(folder, **environment):
+def refusal(folder, options=(), **environment):
     """The sentence with which configure ends."""
-    done = configure(folder, **environment)
+    done = configure(folder, options, **environment)
     lines = [line for line in done.stderr.splitlines() if line.startswith("configure: error: ")]
     assert done.returncode != 0 and len(lines) == 1, done.stdout + done.stderr
     return lines[0]
@@ -82,3 +82,16 @@ def test_the_libraries_of_this_machine_are_taken(tmp_path):
     done = configure(tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "whether libfcgi bounds the lengths of parameters... yes" in done.stdout
+
+
+@pytest.mark.parametrize("path", ["api", "/api/", "/", "/a|b", "https://example.org/api"])
+def test_a_base_path_that_is_none_is_refused(tmp_path, path):
+    assert "is no path such as /api" in refusal(tmp_path, options=[f"--with-base-path={path}"])
+
+
+def test_the_sites_are_filled_in_with_the_base_path(tmp_path):
+    assert configure(tmp_path, options=["--with-base-path=/api/v1"]).returncode == 0
+    for site in ("nginx/gatehouse.conf", "apache/gatehouse-site.conf", "apache/gatehouse-proxy-fcgi.conf", "apache/gatehouse-fcgid.conf"):
+        subprocess.run(["make", "-s", site], cwd=tmp_path, check=True)
+        lines = [line for line in (tmp_path / site).read_text().splitlines() if not line.lstrip().startswith("# ")]
+        assert any("/api/v1/system/" in line for line in lines), site

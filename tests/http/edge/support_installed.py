@@ -37,9 +37,10 @@ NAME = "gatehouse.example.org"
 
 class Site:
     """The copy of an installed site in a folder of the test's own. `marks`: what is switched on, as the guide says. With
-    `tls` among them the port without TLS is `plain_port`."""
+    `tls` among them the port without TLS is `plain_port`. `base_path`: what configure was given with --with-base-path."""
 
-    def __init__(self, stack, folder, marks=()):
+    def __init__(self, stack, folder, marks=(), base_path=""):
+        self.base_path = base_path
         self.stack = stack
         self.folder = folder
         self.plain_port, self.tls_port = free_port(), free_port()
@@ -60,8 +61,29 @@ class Site:
     def _copy(self):
         names = {self.name} | ({"gatehouse-site.conf"} if self.kind == "apache" else set())
         for name in names:
-            (self.folder / name).write_text(self.stack.data_file(f"{self.kind}/{name}").read_text())
+            text = self.stack.data_file(f"{self.kind}/{name}").read_text()
+            (self.folder / name).write_text(self._with_base_path(name, text) if self.base_path else text)
         self.files = sorted(self.folder / name for name in names)
+
+    def _with_base_path(self, name, text):
+        """The site as `make install` fills it in for that path; without one it must be `text`."""
+        values = dict(re.findall(r"-e 's\|@(\w+)\[@\]\|(.*)\|g'", (TOP / "install.mk").read_text()))
+        values["MAX_BODY"] = re.search(r"(?m)^INSTALLED_MAX_BODY = (.*)$", (TOP / "install.mk").read_text())[1]
+        places = {"$(localstatedir)": f"{self.prefix}/var", "$(configdir)": f"{self.prefix}/etc/gatehouse",
+                  "$(pkglibexecdir)": f"{self.prefix}/libexec/gatehouse", "$(webdir)": f"{self.prefix}/share/gatehouse/web"}
+        for word, value in values.items():
+            for place, folder in places.items():
+                value = value.replace(place, folder)
+            values[word] = value
+        lines = (TOP / self.kind / f"{name}.in").read_text().splitlines(keepends=True)
+
+        def filled(base_path):
+            words = {**values, "BASE_PATH": base_path}
+            return "".join(line if re.match(r" *#([^\[]|$)", line) else re.sub(r"@([A-Z_]+)@", lambda word: words[word[1]], line)
+                           for line in lines)
+
+        assert values["BASE_PATH"] == "$(BASE_PATH)" and filled("") == text
+        return filled(self.base_path)
 
     def _switch_on(self, mark):
         """Runs the guide's command for it on the copies."""
@@ -161,7 +183,7 @@ class Site:
     @property
     def base(self):
         """The site's address."""
-        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}"
+        return f"{'https' if self.tls else 'http'}://127.0.0.1:{self.port}{self.base_path}"
 
     @property
     def verify(self):

@@ -2,6 +2,7 @@
 """The sites that `make install` fills in work in every way that docs/installing.md tells to switch on."""
 
 import pytest
+import requests
 
 from edge.support_installed import NAME, Site, workers
 from support import files, samples
@@ -108,3 +109,34 @@ def test_no_access_log_holds_links_to_files(stack, keeper, folder, marks):
         assert "/system/files" in log.read_text()
     for file in (folder / "log").iterdir():
         assert secret not in file.read_text(errors="replace"), file.name
+
+
+def test_below_a_path_the_interface_and_the_pages_are_there_and_nothing_else(stack, keeper, folder):
+    """As configure --with-base-path=/api makes the site."""
+    if stack.web_server == "apache-fcgid":
+        pytest.skip("the workers that Apache starts itself have the address of the stack")
+    site = Site(stack, folder, base_path="/api")
+    own = {"service_base_url": site.base, "service_web_url": site.base, "identity_issuer": stack.base_url}
+    with workers(site, ("worker", "login"), **own), site.running():
+        account = site.account(keeper)
+        data = samples.noise(3_000)
+        record = files.upload(account, data, "below-a-path.bin")
+        link = account.post(f"/system/files/{record['id']}/link", status=200).json()["url"]
+        assert link.startswith(f"{site.base}/system/links/") and requests.get(link, timeout=10).content == data
+        assert files.download(account, record["id"], status=200).content == data
+        assert "first-login" in site.get("/").text
+        for page in ("/sign-in", "/assets/style.css", "/system/version"):
+            assert site.get(page).status_code == 200, page
+        # The pages name each other relative to the slash, so who leaves it out is sent there.
+        for query in ("", "?x=1"):
+            reply = site.get(query)
+            # Apache names the host, by the name that the site has.
+            assert reply.status_code == 308 and reply.headers["Location"].removeprefix(f"http://{NAME}") == f"/api/{query}"
+            assert reply.headers["X-Api-Version"] == "1.0.0" and reply.headers["X-Request-Id"]
+        top = site.base.removesuffix("/api")
+        for path in ("/", "/sign-in", "/system/version", "/apis", "/apisystem/version"):
+            reply = site.get(path, top)
+            assert reply.status_code == 404 and reply.json()["code"] == "route.unknown", path
+        assert site.get("/favicon.ico", top).status_code == 200
+        # What is no reading is the service's to answer.
+        assert requests.post(site.base, timeout=10).json()["code"] == "route.unknown"

@@ -13,6 +13,7 @@ import resource
 import socket
 import subprocess
 import tempfile
+import urllib.parse
 
 from support import fastcgi_client
 from support.stack import wait_until
@@ -74,7 +75,8 @@ def worker(stack, limits=(), count=1, pool="worker", **settings):
             ]
         try:
             started = Worker(processes[0], path, log)
-            wait_until(lambda: _answers(started), 60,
+            prefix = urllib.parse.urlsplit(settings.get("service_base_url", stack.base_url)).path
+            wait_until(lambda: _answers(started, prefix), 60,
                        f"the test's own worker to answer; it wrote: {_read(log)}")
             yield started
         finally:
@@ -88,11 +90,11 @@ def worker(stack, limits=(), count=1, pool="worker", **settings):
                     process.wait()
 
 
-def _answers(started):
+def _answers(started, prefix):
     assert started.process.poll(
     ) is None, f"the worker left with {started.process.returncode}: {_read(started.log)}"
     try:
-        return started.call("GET", "/system/health/live", timeout=5).status == 200
+        return started.call("GET", f"{prefix}/system/health/live", timeout=5).status == 200
     except OSError:
         return False
 
