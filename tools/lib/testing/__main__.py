@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
 """tools/test: builds Gatehouse and runs its tests.
 
-The way through the modules: options reads the command line, packages installs what is missing, plan lists the jobs of the
-chosen kinds, lanes runs jobs side by side, steps runs one program and keeps its output, counts reads what a test runner
-reported, failures what failed and why, stacks starts the service for a job, summary tells how it went.
+The way through the modules: options reads the command line, packages installs what is missing, folders says where the jobs
+write, plan lists the jobs of the chosen kinds, lanes runs jobs side by side, steps runs one program and keeps its output,
+counts reads what a test runner reported, failures finds what failed and why, stacks starts the service for a job, summary
+tells how it went.
 """
 
 import signal
 import sys
-import tempfile
 
+import folders
 import options
 import packages
 import plan
@@ -25,8 +26,8 @@ def main():
         signal.signal(number, end)
     try:
         packages.require(chosen)
-        with tempfile.TemporaryDirectory(prefix="gatehouse-test.", dir="/tmp", ignore_cleanup_errors=True) as temporary:
-            return run(chosen, temporary)
+        with folders.on_disk() as disk, folders.quick(chosen) as temporary:
+            return run(chosen, temporary, disk)
     except Problem as problem:
         print(f"test: {problem}", file=sys.stderr)
         return 1
@@ -41,9 +42,9 @@ def end(number, _):
     raise Ended(number)
 
 
-def run(chosen, temporary):
+def run(chosen, temporary, disk):
     """Returns 0 when every test passed and there was one."""
-    steps = Steps(chosen, temporary)
+    steps = Steps(chosen, temporary, disk)
     lanes = Lanes(chosen.lanes, steps)
     try:
         jobs = plan.jobs(chosen, steps)

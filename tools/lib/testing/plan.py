@@ -115,7 +115,7 @@ class Plan:
         kinds = [kind for kind in KINDS if kind != "debian13"] if self.chosen.full else ["checks", "unit"]
         cache = pathlib.Path.home() / ".cache" / "gatehouse" / "debian13"
         step = self.steps.run("Debian 13", [self.chosen.top / "tools" / "lib" / "debian13", cache,
-                                            f"{self.steps.temporary}/debian13", *kinds],
+                                            f"{self.steps.disk}/debian13", *kinds],
                               environment={"FULL": "yes" if self.chosen.full else ""}, limit=5400)
         counts.summary(step)
         self.steps.note(step)
@@ -214,6 +214,7 @@ class Plan:
 
     def run_torture(self):
         step = self.steps.run("torture", [self.tests / "torture" / "run"], environment={
+            "TMPDIR": self.steps.disk,
             "GATEHOUSE_BUILD": str(self.quick / "build"), "GATEHOUSE_QUICKSTART_BUILD": str(self.quick),
             "GATEHOUSE_CONFIGURE_ARGUMENTS": self.chosen.configure})
         counts.tap(step)

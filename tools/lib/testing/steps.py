@@ -37,10 +37,11 @@ class Step:
 class Steps:
     """All programs of a run."""
 
-    def __init__(self, chosen, temporary):
+    def __init__(self, chosen, temporary, disk):
         self.logs = chosen.out / "log"
         self.logs.mkdir(parents=True, exist_ok=True)
         self.temporary = temporary
+        self.disk = disk
         self.began = time.monotonic()
         self.ended = []
         self.gave_up = False
