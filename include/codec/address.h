@@ -2,9 +2,9 @@
 /*
  * E-mail addresses: which are good, how one is kept, and which are the same.
  *
- * One address has many spellings. Letters have two cases, an accent stands in its letter (NFC) or behind it (NFD), there
- * are full-width letters, signs and dots, and a domain is written in its own letters or in punycode. The comparison key is
- * the same text for all of them:
+ * One address has many spellings. Letters have two cases, an accent stands in its letter (NFC) or behind it (NFD),
+ * there are full-width letters, signs and dots, and a domain is written in its own letters or in punycode. The
+ * comparison key is the same text for all of them:
  *
  *   local part   Unicode normalisation form NFKC and full case folding of no particular language, so `ß` is `ss` and the
  *                dotless `ı` is not `i` (Unicode, chapter 3.13)
@@ -13,9 +13,9 @@
  *
  * A key is its own key. That of an ASCII address is the address in lower case. Keys are compared byte by byte.
  *
- * Code points that nobody sees are in no good address: what Unicode says to ignore (U+00AD, U+034F, U+3164, tags, variation
- * selectors), zero widths, marks of direction, blanks, controls, private use, and what is not assigned in libunistring's
- * version of Unicode.
+ * Code points that nobody sees are in no good address: what Unicode says to ignore (U+00AD, U+034F, U+3164, tags,
+ * variation selectors), zero widths, marks of direction, blanks, controls, private use, and what is not assigned in
+ * libunistring's version of Unicode.
  */
 #ifndef GATEHOUSE_CODEC_ADDRESS_H
 #define GATEHOUSE_CODEC_ADDRESS_H
@@ -33,27 +33,30 @@ enum address_fault {
 };
 
 /* Judges UTF-8 text of any length. */
-enum address_fault address_judge(struct arena *arena, const char *text);
+enum address_fault address_validate(struct arena *arena, const char *text);
 
 /* What is wrong, for a person: "must be an e-mail address". NULL for ADDRESS_GOOD. */
 const char *address_fault_text(enum address_fault fault);
 
 /*
- * The form in which an address is kept and written to: as typed, in NFC, with A to Z as a to z, with a plain @, and with the
- * domain in lower case, its letters and dots in their plain forms. What is no good address comes back with A to Z as a to z and nothing else changed.
+ * The form in which an address is kept and written to: as typed, in NFC, with A to Z as a to z, with a plain @, and
+ * with the domain in lower case, its letters and dots in their plain forms. What is no good address comes back with A
+ * to Z as a to z and nothing else changed.
  */
 const char *address_clean(struct arena *arena, const char *text);
 
 /*
- * The comparison key (see above), in the arena. A text that is no good address, such as a name without a domain, is compared
- * as it is, with A to Z as a to z: it never has the key of a good one.
+ * The comparison key (see above), in the arena. A text that is no good address, such as a name without a domain, is
+ * compared as it is, with A to Z as a to z: it never has the key of a good one.
  */
 const char *address_key(struct arena *arena, const char *text);
 
 /* Whether both texts are spellings of one address; NULL is nobody's. */
 bool address_same(struct arena *arena, const char *one, const char *other);
 
-/* NFKC and case folding of any text, for searches and for comparing names; in the arena. Invalid UTF-8 stays as it is. */
+/*
+ * NFKC and case folding of any text, for searches and for comparing names; in the arena. Invalid UTF-8 stays as it is.
+ */
 const char *address_fold(struct arena *arena, const char *text);
 
 /* The address with its domain in ASCII, as mail servers take it; an address that is not good comes back as it is. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The change log: what processes keep from the database or from files (keys, secrets, settings, entries of the service
- * cache) and what has made it stale. Whoever makes something stale appends to the log in the transaction that changes the
- * thing; every process learns of it by comparing the version that its request read with the last one it has followed
- * (service/runtime/change_follower.h). Versions count up by one in the order of the commits: the one row of change_version is locked from
- * change_append() to the end of the transaction, so append last.
+ * cache) and what has made it stale. Whoever makes something stale appends to the log in the transaction that changes
+ * the thing; every process learns of it by comparing the version that its request read with the last one it has
+ * followed (service/runtime/change_follower.h). Versions count up by one in the order of the commits: the one row of
+ * change_version is locked from change_log_append() to the end of the transaction, so append last.
  */
 #ifndef GATEHOUSE_DOMAIN_CHANGE_LOG_H
 #define GATEHOUSE_DOMAIN_CHANGE_LOG_H
@@ -17,51 +17,53 @@ struct arena;
 struct database;
 struct error;
 
-enum change_kind {
-    CHANGE_CACHE,    /* entries of the service cache; payload {"keys":[…],"prefixes":[…],"flush":false} */
-    CHANGE_SECRETS,  /* secrets are to be read again; payload {} */
-    CHANGE_SETTINGS, /* the settings document; the payload tells one state of its rows from another (service/system/settings_update.h) */
-    CHANGE_KIND_COUNT,
-    CHANGE_UNKNOWN = CHANGE_KIND_COUNT /* of a newer program's making: everything may be stale */
+enum change_log_kind {
+    CHANGE_LOG_CACHE,    /* entries of the service cache; payload {"keys":[…],"prefixes":[…],"flush":false} */
+    CHANGE_LOG_SECRETS,  /* secrets are to be read again; payload {} */
+    CHANGE_LOG_SETTINGS, /* the settings document; the payload tells one state of its rows from another (service/system/settings_update.h) */
+    CHANGE_LOG_KIND_COUNT,
+    CHANGE_LOG_UNKNOWN = CHANGE_LOG_KIND_COUNT /* of a newer program's making: everything may be stale */
 };
 
-struct change_entry {
+struct change_log_entry {
     int64_t version;
-    enum change_kind kind;
+    enum change_log_kind kind;
     const char *payload; /* JSON */
 };
 
-struct change_entries {
-    struct change_entry *items; /* in the order of their versions */
+struct change_log_entries {
+    struct change_log_entry *items; /* in the order of their versions */
     size_t count;
     bool whole; /* false: the log does not tell all that happened, so everything may be stale; items are then empty */
 };
 
 /*
- * Takes the lock that change_append() takes, before the rest of a transaction that must see what all earlier ones of its
- * kind have done. Part of the open transaction.
+ * Takes the lock that change_log_append() takes, before the rest of a transaction that must see what all earlier ones
+ * of its kind have done. Part of the open transaction.
  */
-struct error *change_lock(struct database *database, struct arena *arena);
+struct error *change_log_lock(struct database *database, struct arena *arena);
 
 /* Appends to the log; part of the open transaction. *version_out (may be NULL) is the new version. */
-struct error *change_append(struct database *database, struct arena *arena, enum change_kind kind, const char *payload,
+struct error *change_log_append(struct database *database, struct arena *arena, enum change_log_kind kind, const char *payload,
                             int64_t *version_out);
 
 /* The version of the last change; 0 when the row is not there. One round trip. */
-struct error *change_current(struct database *database, struct arena *arena, int64_t *version_out);
+struct error *change_log_current(struct database *database, struct arena *arena, int64_t *version_out);
 
 /*
  * What was appended after version `after`, up to and with version `last`. Not whole where rows are missing (purged, or
- * `after` is of another database's counting) or there are more than CHANGE_LIST_MAX.
+ * `after` is of another database's counting) or there are more than CHANGE_LOG_LIST_MAX.
  */
-#define CHANGE_LIST_MAX 1000
-struct error *change_list(struct database *database, struct arena *arena, int64_t after, int64_t last,
-                          struct change_entries *entries_out);
+#define CHANGE_LOG_LIST_MAX 1000
+struct error *change_log_list(struct database *database, struct arena *arena, int64_t after, int64_t last,
+                          struct change_log_entries *entries_out);
 
-/* Removes up to `limit` rows older than `days`; *count_out is how many. A process that missed them forgets everything. */
-struct error *change_purge(struct database *database, struct arena *arena, unsigned days, unsigned limit,
+/*
+ * Removes up to `limit` rows older than `days`; *count_out is how many. A process that missed them forgets everything.
+ */
+struct error *change_log_purge(struct database *database, struct arena *arena, unsigned days, unsigned limit,
                            uint64_t *count_out);
 
-const char *change_kind_text(enum change_kind kind);
+const char *change_log_kind_text(enum change_log_kind kind);
 
 #endif

@@ -15,14 +15,14 @@ struct database;
 struct error;
 
 /* Whoever holds it may take bytes away (purge), or needs that nobody does (backup). */
-#define MAINTENANCE_FILES "files"
+#define LEASE_FILES "files"
 /* One fsck at a time; its position. */
-#define MAINTENANCE_FSCK "fsck"
+#define LEASE_FSCK "fsck"
 
 /* One scrub at a time; its position. */
-#define MAINTENANCE_SCRUB "scrub"
+#define LEASE_SCRUB "scrub"
 /* Held by an operator who waits for the scrub: whoever does it in the background gives it back. */
-#define MAINTENANCE_SCRUB_WANTED "scrub-wanted"
+#define LEASE_SCRUB_WANTED "scrub-wanted"
 
 /* A lease's name has at most 32 bytes, a position at most 1024 characters. */
 
@@ -30,22 +30,22 @@ struct error;
  * Takes the lease `name`, or renews it where `holder` has it; *held_out is false when another one holds it. It
  * lasts `seconds` from now.
  */
-struct error *maintenance_take(struct database *database, struct arena *arena, const char *name,
+struct error *lease_take(struct database *database, struct arena *arena, const char *name,
                                struct id holder, unsigned seconds, bool *held_out);
 
 /* Gives the lease back; one that is not held (any more) is left alone. */
-struct error *maintenance_release(struct database *database, struct arena *arena, const char *name,
+struct error *lease_release(struct database *database, struct arena *arena, const char *name,
                                   struct id holder);
 
 /* Whether anybody holds the lease. */
-struct error *maintenance_held(struct database *database, struct arena *arena, const char *name, bool *held_out);
+struct error *lease_held(struct database *database, struct arena *arena, const char *name, bool *held_out);
 
 /* Keeps where the run stands; "" forgets it. */
-struct error *maintenance_save(struct database *database, struct arena *arena, const char *name,
+struct error *lease_save_position(struct database *database, struct arena *arena, const char *name,
                                const char *position);
 
 /* What was kept last, "" for nothing. */
-struct error *maintenance_position(struct database *database, struct arena *arena, const char *name,
+struct error *lease_position(struct database *database, struct arena *arena, const char *name,
                                    const char **position_out);
 
 #endif

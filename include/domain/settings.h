@@ -58,7 +58,7 @@ struct error *settings_find(struct database *database, struct arena *arena, int6
 
 /*
  * Writes `version`, which must be newer than all there are. Inside a transaction that keeps other writers out
- * (change_append()); INTERNAL when the version is there already.
+ * (change_log_append()); INTERNAL when the version is there already.
  */
 struct error *settings_insert(struct database *database, struct arena *arena, int64_t version,
                               const struct settings *settings, struct id user);

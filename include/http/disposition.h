@@ -17,7 +17,7 @@ struct arena;
  * its strlen() with LIMIT_FILE_NAME_BYTES. NULL when nothing is left, when only dots are, or when `raw` is
  * NULL or not UTF-8.
  */
-char *clean_file_name(struct arena *arena, const char *raw);
+char *disposition_clean_name(struct arena *arena, const char *raw);
 
 /*
  * The value of a Content-Disposition header: "inline" or "attachment", `filename` with an ASCII stand-in

@@ -29,8 +29,8 @@ enum method {
 #define REQUEST_SOURCE_FAULT (-2)
 
 /*
- * The parameters of a question: that it is one, how many bytes of body the client has announced, and the request's id where
- * the web server sets the header X-Request-Id too late for it (Apache).
+ * The parameters of a question: that it is one, how many bytes of body the client has announced, and the request's id
+ * where the web server sets the header X-Request-Id too late for it (Apache).
  */
 #define ADMISSION_PARAMETER "GATEHOUSE_ADMISSION"
 #define ANNOUNCED_PARAMETER "GATEHOUSE_ANNOUNCED_LENGTH"
@@ -47,11 +47,14 @@ enum request_kind {
 struct request_source {
     void *context;
     enum request_kind kind;
-    /* A CGI parameter (RFC 3875, section 4.1), e.g. "HTTP_AUTHORIZATION"; NULL when absent. Lives as long as the request. */
+    /*
+     * A CGI parameter (RFC 3875, section 4.1), e.g. "HTTP_AUTHORIZATION"; NULL when absent. Lives as long as the
+     * request.
+     */
     const char *(*parameter)(void *context, const char *name);
     /*
-     * Up to `size` bytes of the body; 0 at its end, -1 when the peer failed or fell silent, REQUEST_SOURCE_FAULT when the
-     * fault is this side's own.
+     * Up to `size` bytes of the body; 0 at its end, -1 when the peer failed or fell silent, REQUEST_SOURCE_FAULT when
+     * the fault is this side's own.
      */
     long (*read)(void *context, void *bytes, size_t size);
 };
@@ -86,8 +89,8 @@ const char *request_content_type(const struct request *request);
 
 /*
  * Reads up to `size` bytes of the body: exactly content_length bytes arrive in total. *got_out is 0 at the end.
- * REQUEST_MALFORMED when the peer vanished or fell silent before the announced end; STORAGE_UNAVAILABLE when a body that
- * the web server has spooled cannot be read.
+ * REQUEST_MALFORMED when the peer vanished or fell silent before the announced end; STORAGE_UNAVAILABLE when a body
+ * that the web server has spooled cannot be read.
  */
 struct error *request_read(struct request *request, void *bytes, size_t size, size_t *got_out);
 
@@ -102,6 +105,6 @@ struct error *request_read_all(struct request *request, int64_t maximum, char **
  */
 struct error *request_require_type(const struct request *request, const char *media_type);
 
-const char *method_text(enum method method);
+const char *request_method_text(enum method method);
 
 #endif

@@ -55,7 +55,7 @@ enum schema_flag {
     SCHEMA_NULLABLE = 2, /* input: null is taken; output: may be null */
     SCHEMA_OPTIONAL = 4, /* output: left out when NULL */
     SCHEMA_UNIQUE = 8, /* TEXTS: the same item twice is refused */
-    SCHEMA_UNJUDGED = 16 /* TEXT, TEXTS: any text within the bounds passes; whoever takes it judges it */
+    SCHEMA_UNCHECKED = 16 /* TEXT, TEXTS: any text within the bounds passes; whoever takes it judges it */
 };
 
 struct schema_field {

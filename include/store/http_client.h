@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls over HTTP to a service that we need (an identity provider, its key set), by libcurl. A call has one deadline for
- * everything, a bound on its answer, follows no redirect, takes no proxy from the environment, and verifies
+ * Calls over HTTP to a service that we need (an identity provider, its key set), by libcurl. A call has one deadline
+ * for everything, a bound on its answer, follows no redirect, takes no proxy from the environment, and verifies
  * certificates; what went wrong is told by whether the call may have been carried out, which decides whether it may be
  * repeated (docs/identity-providers.md).
  */
@@ -16,43 +16,43 @@
 
 struct arena;
 struct error;
-struct web_client;
+struct http_client;
 
-#define WEB_CONNECT_MILLISECONDS 2000
-#define WEB_HEADERS_MAX 16
-#define WEB_ANSWER_BYTES_MAX (1024 * 1024)
+#define HTTP_CLIENT_CONNECT_MILLISECONDS 2000
+#define HTTP_CLIENT_HEADERS_MAX 16
+#define HTTP_CLIENT_ANSWER_BYTES_MAX (1024 * 1024)
 
-enum web_outcome {
-    WEB_ANSWERED,    /* a whole answer came, whatever its status */
-    WEB_UNREACHABLE, /* certainly not carried out: no name, no connection, no TLS, or nothing was sent */
-    WEB_UNKNOWN      /* sent, and no whole answer in time: may have been carried out */
+enum http_client_outcome {
+    HTTP_CLIENT_ANSWERED,    /* a whole answer came, whatever its status */
+    HTTP_CLIENT_UNREACHABLE, /* certainly not carried out: no name, no connection, no TLS, or nothing was sent */
+    HTTP_CLIENT_UNKNOWN      /* sent, and no whole answer in time: may have been carried out */
 };
 
-struct web_header {
+struct http_client_header {
     const char *name;
     const char *value; /* not empty, and without control characters */
 };
 
 /* Signs a call with AWS Signature Version 4 (codec/sigv4.h). The address has the path "/" and no query. */
-struct web_signature {
+struct http_client_signature {
     const char *region;
     const char *service;
     const char *key_id;
     struct secret key;
 };
 
-struct web_call {
+struct http_client_call {
     const char *method; /* GET, POST, PUT or DELETE */
     const char *url;
-    const struct web_header *headers;
+    const struct http_client_header *headers;
     size_t header_count;
     const void *body; /* NULL: none */
     size_t body_length;
-    const struct web_signature *signature; /* NULL: not signed */
+    const struct http_client_signature *signature; /* NULL: not signed */
     const char *user; /* HTTP basic authentication (RFC 7617); NULL: none */
     struct secret password;
-    int64_t milliseconds; /* for all of it; connecting takes WEB_CONNECT_MILLISECONDS at most */
-    size_t answer_bytes;  /* a longer answer is no answer; 0: WEB_ANSWER_BYTES_MAX */
+    int64_t milliseconds; /* for all of it; connecting takes HTTP_CLIENT_CONNECT_MILLISECONDS at most */
+    size_t answer_bytes;  /* a longer answer is no answer; 0: HTTP_CLIENT_ANSWER_BYTES_MAX */
     /*
      * Must not be carried out twice: goes over a new connection, since over a kept one that the peer closed meanwhile
      * libcurl would send it again.
@@ -60,11 +60,11 @@ struct web_call {
     bool once;
 };
 
-struct web_answer {
+struct http_client_answer {
     long status;
     char *body; /* NUL-terminated beyond length */
     size_t length;
-    struct web_header headers[WEB_HEADERS_MAX]; /* the first so many */
+    struct http_client_header headers[HTTP_CLIENT_HEADERS_MAX]; /* the first so many */
     size_t header_count;
 };
 
@@ -73,21 +73,21 @@ struct web_answer {
  * `ca_file` (may be NULL) names certificates that are trusted in place of the system's. INTERNAL when libcurl does not
  * start.
  */
-struct error *web_client_new(struct arena *arena, const char *ca_file, struct web_client **client_out);
+struct error *http_client_new(struct arena *arena, const char *ca_file, struct http_client **client_out);
 
 /*
- * Makes one call. With WEB_ANSWERED the answer is filled; otherwise *reason_out is a sentence for the log, without
- * anything that was sent.
+ * Makes one call. With HTTP_CLIENT_ANSWERED the answer is filled; otherwise *reason_out is a sentence for the log,
+ * without anything that was sent.
  */
-enum web_outcome web_call(struct web_client *client, struct arena *arena, const struct web_call *call,
-                          struct web_answer *answer_out, const char **reason_out);
+enum http_client_outcome http_client_call(struct http_client *client, struct arena *arena, const struct http_client_call *call,
+                          struct http_client_answer *answer_out, const char **reason_out);
 
 /* The value of an answer's header, by its name in any case; NULL when it has none. */
-const char *web_answer_header(const struct web_answer *answer, const char *name);
+const char *http_client_answer_header(const struct http_client_answer *answer, const char *name);
 
 /*
  * Whether the service may be called at `url`: https, or http to this machine; a host; no user, query or fragment.
  */
-bool web_url_usable(const char *url);
+bool http_client_url_usable(const char *url);
 
 #endif

@@ -108,7 +108,10 @@ static struct error *open_link(struct call *call, const char *segment)
     return signed_link_open(call->service, call->arena, segment, &call->file);
 }
 
-/* A public request that uses anything kept from before must know that it still holds (service/runtime/change_follower.h). */
+/*
+ * A public request that uses anything kept from before must know that it still holds
+ * (service/runtime/change_follower.h).
+ */
 static struct error *follow_changes(struct call *call)
 {
     const struct route *route = call->route;
@@ -284,7 +287,7 @@ static void fail(struct call *call, const struct error *error)
 static void log_request(const struct call *call, const struct error *error, int64_t microseconds)
 {
     int status = call->reply->status;
-    LOG(INFO, HTTP, "request", LOG_TEXT("method", method_text(call->request->method)),
+    LOG(INFO, HTTP, "request", LOG_TEXT("method", request_method_text(call->request->method)),
         LOG_TEXT("permission", call->route == NULL ? NULL : call->route->permission),
         LOG_INTEGER("status", status), LOG_TEXT("outcome", status < 400 ? "success" : "failure"),
         LOG_REAL("durationMs", (double)microseconds / 1000.0),
@@ -306,8 +309,8 @@ static unsigned operation_number(const struct call *call)
 }
 
 /*
- * Leaves the log line and the count. A body that was let in comes back as a request, which leaves them then; one that was
- * refused does not.
+ * Leaves the log line and the count. A body that was let in comes back as a request, which leaves them then; one that
+ * was refused does not.
  */
 static void end(const struct call *call, const struct error *error, int64_t started)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looking through the table as it stands touches every row and every path, for each request. So what the paths begin with,
- * up to a {word}, is kept side by side as lengths and hashes; a row is looked at only where these fit.
+ * Looking through the table as it stands touches every row and every path, for each request. So what the paths begin
+ * with, up to a {word}, is kept side by side as lengths and hashes; a row is looked at only where these fit.
  */
 #include "api/route.h"
 
@@ -131,7 +131,7 @@ void route_find(struct arena *arena, enum method method, const char *path, struc
         struct segment segment;
         if (!may_fit(&table.beginnings[i], length, hashes) || !path_fits(rows[i].path, path, &segment))
             continue;
-        add_method(match_out->allow, sizeof match_out->allow, method_text(rows[i].method));
+        add_method(match_out->allow, sizeof match_out->allow, request_method_text(rows[i].method));
         if (rows[i].method == METHOD_GET)
             add_method(match_out->allow, sizeof match_out->allow, "HEAD");
         if (rows[i].method == method || (method == METHOD_HEAD && rows[i].method == METHOD_GET)) {

@@ -100,8 +100,8 @@ struct error *blob_write(struct blob_writer *writer, const void *bytes, size_t l
             length -= LIMIT_BLOB_BLOCK_BYTES;
             continue;
         }
-        size_t room = LIMIT_BLOB_BLOCK_BYTES - writer->gathered;
-        size_t step = length < room ? length : room;
+        size_t space = LIMIT_BLOB_BLOCK_BYTES - writer->gathered;
+        size_t step = length < space ? length : space;
         memcpy(writer->block + writer->gathered, from, step);
         writer->gathered += step;
         from += step;

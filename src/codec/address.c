@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An address is taken apart at its last @ after NFKC, so that a full-width @ counts. ASCII text, which is nearly all there
- * is, never reaches the libraries: folding it is lower case, and NFKC leaves it alone.
+ * An address is taken apart at its last @ after NFKC, so that a full-width @ counts. ASCII text, which is nearly all
+ * there is, never reaches the libraries: folding it is lower case, and NFKC leaves it alone.
  */
 #include "codec/address.h"
 
@@ -151,8 +151,8 @@ static bool domain_is_good(const char *domain)
 }
 
 /*
- * The domain with plain dots: NFKC leaves U+3002 (and has made it of the half-width U+FF61). The capital sharp s becomes the
- * small one, which IDNA keeps; libraries of different age make one or the other of it.
+ * The domain with plain dots: NFKC leaves U+3002 (and has made it of the half-width U+FF61). The capital sharp s
+ * becomes the small one, which IDNA keeps; libraries of different age make one or the other of it.
  */
 static const char *plain_domain(struct arena *arena, const char *domain)
 {
@@ -228,7 +228,7 @@ static enum address_fault take_apart(struct arena *arena, const char *text, stru
 
 /* ---- what others ask ------------------------------------------------------------------------------ */
 
-enum address_fault address_judge(struct arena *arena, const char *text)
+enum address_fault address_validate(struct arena *arena, const char *text)
 {
     struct parts parts;
     return take_apart(arena, text, &parts);

@@ -56,9 +56,9 @@ static bool scan_value(struct scan *scan);
 
 static void add_cut(struct buffer *path, const char *bytes, size_t length)
 {
-    size_t room = path->length < PATH_BYTES ? PATH_BYTES - path->length : 0;
-    if (length > room) {
-        length = room;
+    size_t space = path->length < PATH_BYTES ? PATH_BYTES - path->length : 0;
+    if (length > space) {
+        length = space;
         while (length > 0 && ((unsigned char)bytes[length] & 0xc0) == 0x80)
             length--;
     }

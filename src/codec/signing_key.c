@@ -153,7 +153,7 @@ static struct error *parse(struct arena *arena, struct secret pem, bool is_priva
     return NULL;
 }
 
-static struct error *judge(struct arena *arena, const EVP_PKEY *key)
+static struct error *check_key(struct arena *arena, const EVP_PKEY *key)
 {
     if (EVP_PKEY_is_a(key, "RSA") != 1)
         return refuse(arena, "it is not an RSA key");
@@ -200,7 +200,7 @@ static struct error *adopt(struct arena *arena, const char *kid, EVP_PKEY *parse
 {
     struct signing_key *key = arena_alloc(arena, sizeof *key);
     key->key = parsed;
-    TRY(judge(arena, key->key));
+    TRY(check_key(arena, key->key));
     key->kid = kid != NULL ? arena_text(arena, kid) : thumbprint(arena, key->key);
     if (key->kid == NULL || !kid_is_fit(key->kid))
         return refuse(arena, "its kid is empty, too long or has odd characters");

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A table with two places for each digest: a token that finds both taken takes one over. Only good tokens are
- * remembered, and those that share places only cost each other a verification now and then. (With one place, 64 tokens in
- * turn already hit upon two that put each other out every time, as often as not.)
+ * remembered, and those that share places only cost each other a verification now and then. (With one place, 64 tokens
+ * in turn already hit upon two that put each other out every time, as often as not.)
  *
- * The digest is SipHash-2-4 with 128 bits under a random key of this process. Nobody outside can work out what a text comes
- * to, so that a forged token meets a remembered one's digest by chance only, one time in 2^128; and it takes a tenth of the
- * instructions of SHA-256, which had been a sixth of all
- * that a worker did for a read. Only what processes share is named by SHA-256.
+ * The digest is SipHash-2-4 with 128 bits under a random key of this process. Nobody outside can work out what a text
+ * comes to, so that a forged token meets a remembered one's digest by chance only, one time in 2^128; and it takes a
+ * tenth of the instructions of SHA-256, which had been a sixth of all that a worker did for a read. Only what processes
+ * share is named by SHA-256.
  */
 #include <sodium.h>
 #include <string.h>
@@ -22,11 +22,11 @@
 #include "codec/token.h"
 #include "codec/token_int.h"
 
-#define MARK_BYTES crypto_shorthash_siphashx24_BYTES
+#define TAG_BYTES crypto_shorthash_siphashx24_BYTES
 
 struct slot {
     bool used;
-    uint8_t mark[MARK_BYTES];
+    uint8_t tag[TAG_BYTES];
     bool shared;    /* the second memory has it, or was asked to take it */
     uint64_t generation;
     int64_t at;     /* of the second memory, when this was judged */
@@ -52,52 +52,52 @@ struct token_memo *token_memo_new(struct arena *arena)
     return memo;
 }
 
-/* Takes one more text into the mark: each is hashed by itself, so that ("ab", "c") is not ("a", "bc"). */
-static void add(const struct token_memo *memo, const char *text, size_t length, uint8_t mark[MARK_BYTES])
+/* Takes one more text into the tag: each is hashed by itself, so that ("ab", "c") is not ("a", "bc"). */
+static void add(const struct token_memo *memo, const char *text, size_t length, uint8_t tag[TAG_BYTES])
 {
-    uint8_t both[2 * MARK_BYTES];
-    memcpy(both, mark, MARK_BYTES);
-    (void)crypto_shorthash_siphashx24(both + MARK_BYTES, (const unsigned char *)text, length, memo->key);
-    (void)crypto_shorthash_siphashx24(mark, both, sizeof both, memo->key);
+    uint8_t both[2 * TAG_BYTES];
+    memcpy(both, tag, TAG_BYTES);
+    (void)crypto_shorthash_siphashx24(both + TAG_BYTES, (const unsigned char *)text, length, memo->key);
+    (void)crypto_shorthash_siphashx24(tag, both, sizeof both, memo->key);
 }
 
 /* NULL counts as "". */
-static void mark_text(const struct token_memo *memo, const char *text, uint8_t mark[MARK_BYTES])
+static void tag_text(const struct token_memo *memo, const char *text, uint8_t tag[TAG_BYTES])
 {
-    add(memo, text != NULL ? text : "", text != NULL ? strlen(text) : 0, mark);
+    add(memo, text != NULL ? text : "", text != NULL ? strlen(text) : 0, tag);
 }
 
-/* The first of the two places; `mark_out` is what stands there when the token is known. */
+/* The first of the two places; `tag_out` is what stands there when the token is known. */
 static struct slot *places_of(struct token_memo *memo, const struct token_rules *rules, const char *text,
-                              size_t length, uint8_t mark_out[MARK_BYTES])
+                              size_t length, uint8_t tag_out[TAG_BYTES])
 {
-    memset(mark_out, 0, MARK_BYTES);
-    mark_text(memo, rules->issuer, mark_out);
-    mark_text(memo, rules->audience, mark_out);
-    mark_text(memo, rules->token_use, mark_out);
-    mark_text(memo, rules->audience_claim, mark_out);
-    mark_text(memo, rules->use_claim, mark_out);
-    mark_text(memo, rules->session_claim, mark_out);
+    memset(tag_out, 0, TAG_BYTES);
+    tag_text(memo, rules->issuer, tag_out);
+    tag_text(memo, rules->audience, tag_out);
+    tag_text(memo, rules->token_use, tag_out);
+    tag_text(memo, rules->audience_claim, tag_out);
+    tag_text(memo, rules->use_claim, tag_out);
+    tag_text(memo, rules->session_claim, tag_out);
     for (const char *const *name = rules->session_names; name != NULL && *name != NULL; name++)
-        mark_text(memo, *name, mark_out);
-    add(memo, text, length, mark_out);
+        tag_text(memo, *name, tag_out);
+    add(memo, text, length, tag_out);
     uint32_t number;
-    memcpy(&number, mark_out, sizeof number);
+    memcpy(&number, tag_out, sizeof number);
     return &memo->slots[number % (LIMIT_TOKEN_MEMO_SLOTS / 2) * 2];
 }
 
-static bool stands_in(const struct slot *slot, uint64_t generation, const uint8_t mark[MARK_BYTES])
+static bool stands_in(const struct slot *slot, uint64_t generation, const uint8_t tag[TAG_BYTES])
 {
-    return slot->used && slot->generation == generation && sodium_memcmp(slot->mark, mark, MARK_BYTES) == 0;
+    return slot->used && slot->generation == generation && sodium_memcmp(slot->tag, tag, TAG_BYTES) == 0;
 }
 
 /* The place for a new token: one that is free or of no use any more, else either. */
-static struct slot *place_for(struct slot *places, uint64_t generation, const uint8_t mark[MARK_BYTES])
+static struct slot *place_for(struct slot *places, uint64_t generation, const uint8_t tag[TAG_BYTES])
 {
     for (size_t i = 0; i < 2; i++)
         if (!places[i].used || places[i].generation != generation)
             return &places[i];
-    return &places[mark[MARK_BYTES - 1] & 1];
+    return &places[tag[TAG_BYTES - 1] & 1];
 }
 
 static enum token_result count(enum token_result result, enum metric good)
@@ -130,7 +130,7 @@ static void add_text(struct digest *digest, const char *text)
     digest_update(digest, text != NULL ? text : "", text != NULL ? strlen(text) + 1 : 1);
 }
 
-/* Generations and marks are each process's own; what processes share is named by what rules, token and keys are. */
+/* Generations and tags are each process's own; what processes share is named by what rules, token and keys are. */
 static void name_shared(struct token_memo *memo, struct arena *arena, const struct token_rules *rules, const char *text,
                         size_t length, uint8_t name_out[DIGEST_BYTES])
 {
@@ -152,8 +152,8 @@ static void name_shared(struct token_memo *memo, struct arena *arena, const stru
 }
 
 /*
- * FNV-1a over the end of the signature: whether another process may have shared the token, at no system call. A forger who
- * copies that end earns a look that finds nothing.
+ * FNV-1a over the end of the signature: whether another process may have shared the token, at no system call. A forger
+ * who copies that end earns a look that finds nothing.
  */
 static uint64_t hint_of(const char *text, size_t length)
 {
@@ -165,11 +165,11 @@ static uint64_t hint_of(const char *text, size_t length)
 }
 
 /* What is known of a token is judged by its times. */
-static enum token_result judge_known(const struct token_rules *rules, const struct token_claims *claims,
+static enum token_result check_known(const struct token_rules *rules, const struct token_claims *claims,
                                      struct token_claims *claims_out, const char **reason_out)
 {
     const char *reason = NULL;
-    enum token_result result = token_judge_times(rules, claims, &reason);
+    enum token_result result = token_check_times(rules, claims, &reason);
     if (result == TOKEN_GOOD)
         *claims_out = *claims;
     if (reason_out != NULL)
@@ -191,7 +191,7 @@ static enum token_result verify_shared(struct token_memo *memo, struct arena *ar
         name_shared(memo, arena, rules, text, length, name);
         fresh->shared = level->find(level->context, arena, name, &claims);
     }
-    return fresh->shared ? judge_known(rules, &claims, &fresh->claims, reason_out)
+    return fresh->shared ? check_known(rules, &claims, &fresh->claims, reason_out)
                          : token_verify(arena, rules, text, length, &fresh->claims, reason_out);
 }
 
@@ -219,12 +219,12 @@ enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena
     /* Too long for a token: not worth hashing either. */
     if (length > LIMIT_TOKEN_BYTES)
         return count(token_verify(arena, rules, text, length, claims_out, reason_out), METRIC_TOKEN_VERIFIED);
-    uint8_t mark[MARK_BYTES];
-    struct slot *places = places_of(memo, rules, text, length, mark);
+    uint8_t tag[TAG_BYTES];
+    struct slot *places = places_of(memo, rules, text, length, tag);
     uint64_t generation = key_set_generation(rules->keys);
-    struct slot *slot = stands_in(&places[0], generation, mark) ? &places[0] : &places[1];
-    if (stands_in(slot, generation, mark)) {
-        enum token_result result = judge_known(rules, &slot->claims, claims_out, reason_out);
+    struct slot *slot = stands_in(&places[0], generation, tag) ? &places[0] : &places[1];
+    if (stands_in(slot, generation, tag)) {
+        enum token_result result = check_known(rules, &slot->claims, claims_out, reason_out);
         memo->hits++;
         if (result == TOKEN_GOOD)
             share(memo, arena, rules, text, length, slot);
@@ -233,9 +233,9 @@ enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena
     struct slot fresh = {.used = true, .generation = generation};
     enum token_result result = verify_shared(memo, arena, rules, text, length, &fresh, reason_out);
     if (result == TOKEN_GOOD) {
-        memcpy(fresh.mark, mark, sizeof mark);
+        memcpy(fresh.tag, tag, sizeof tag);
         *claims_out = fresh.claims;
-        *place_for(places, generation, mark) = fresh;
+        *place_for(places, generation, tag) = fresh;
     }
     return count(result, METRIC_TOKEN_VERIFIED);
 }

@@ -83,7 +83,7 @@ static bool is_text(const struct document *value, const char *wanted)
  * The key that the header names; alg is pinned, and a member that would change the meaning of the rest is not
  * known.
  */
-static const char *judge_header(const struct document *header, const struct token_rules *rules,
+static const char *check_header(const struct document *header, const struct token_rules *rules,
                                 const struct signing_key **key_out)
 {
     for (const struct document *member = document_first(header); member != NULL;
@@ -104,7 +104,7 @@ static const char *judge_header(const struct document *header, const struct toke
     return *key_out == NULL ? TOKEN_UNKNOWN_KEY : NULL;
 }
 
-static const char *judge_signature(struct arena *arena, const struct parts *parts,
+static const char *verify_signature(struct arena *arena, const struct parts *parts,
                                    const struct signing_key *key)
 {
     unsigned char *signature;
@@ -130,7 +130,7 @@ static bool audience_holds(const struct document *audience, const char *wanted)
     return found;
 }
 
-static const char *judge_audience(const struct document *payload, const struct token_rules *rules)
+static const char *check_audience(const struct document *payload, const struct token_rules *rules)
 {
     if (rules->audience_claim != NULL)
         return is_text(document_member(payload, rules->audience_claim), rules->audience) ? NULL : rules->audience_claim;
@@ -205,7 +205,7 @@ static const char *read_claims(struct arena *arena, const struct document *paylo
 {
     if (!is_text(document_member(payload, "iss"), rules->issuer))
         return "iss";
-    const char *wrong = judge_audience(payload, rules);
+    const char *wrong = check_audience(payload, rules);
     if (wrong != NULL)
         return wrong;
     if (!is_text(document_member(payload, rules->use_claim != NULL ? rules->use_claim : "token_use"), rules->token_use))
@@ -217,7 +217,7 @@ static const char *read_claims(struct arena *arena, const struct document *paylo
     return read_times(payload, claims);
 }
 
-enum token_result token_judge_times(const struct token_rules *rules, const struct token_claims *claims,
+enum token_result token_check_times(const struct token_rules *rules, const struct token_claims *claims,
                                     const char **reason_out)
 {
     /* None of these overflows: times end with the year 9999. */
@@ -237,7 +237,7 @@ enum token_result token_judge_times(const struct token_rules *rules, const struc
 }
 
 /* Everything but the times; NULL when the token is ours. */
-static const char *judge(struct arena *arena, const struct token_rules *rules, struct part text,
+static const char *verify_text(struct arena *arena, const struct token_rules *rules, struct part text,
                          struct token_claims *claims)
 {
     struct parts parts;
@@ -248,9 +248,9 @@ static const char *judge(struct arena *arena, const struct token_rules *rules, s
     if (header == NULL)
         return wrong;
     const struct signing_key *key = NULL;
-    wrong = judge_header(header, rules, &key);
+    wrong = check_header(header, rules, &key);
     if (wrong == NULL)
-        wrong = judge_signature(arena, &parts, key);
+        wrong = verify_signature(arena, &parts, key);
     if (wrong != NULL)
         return wrong;
     const struct document *payload = read_object(arena, parts.payload, &wrong);
@@ -261,8 +261,8 @@ enum token_result token_verify(struct arena *arena, const struct token_rules *ru
                                size_t length, struct token_claims *claims_out, const char **reason_out)
 {
     struct token_claims claims = {0};
-    const char *reason = judge(arena, rules, (struct part){text, length}, &claims);
-    enum token_result result = reason != NULL ? TOKEN_INVALID : token_judge_times(rules, &claims, &reason);
+    const char *reason = verify_text(arena, rules, (struct part){text, length}, &claims);
+    enum token_result result = reason != NULL ? TOKEN_INVALID : token_check_times(rules, &claims, &reason);
     if (result == TOKEN_GOOD)
         *claims_out = claims;
     if (reason_out != NULL)

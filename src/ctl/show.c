@@ -20,7 +20,7 @@ static void print_json(struct run *run, const struct route *rows, size_t count)
     ctl_json_open(&json, "items", '[');
     for (size_t i = 0; i < count; i++) {
         ctl_json_open(&json, NULL, '{');
-        ctl_json_text(&json, "method", method_text(rows[i].method));
+        ctl_json_text(&json, "method", request_method_text(rows[i].method));
         ctl_json_text(&json, "path", rows[i].path);
         ctl_json_text(&json, "access", access_of(&rows[i]));
         ctl_json_text(&json, "operation", rows[i].operation);
@@ -39,7 +39,7 @@ static int show_routes(struct run *run)
         return EXIT_SUCCESS;
     }
     for (size_t i = 0; i < count; i++)
-        (void)printf("%-7s %-32s %-14s %s\n", method_text(rows[i].method), rows[i].path, access_of(&rows[i]),
+        (void)printf("%-7s %-32s %-14s %s\n", request_method_text(rows[i].method), rows[i].path, access_of(&rows[i]),
                      rows[i].operation);
     return EXIT_SUCCESS;
 }

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 
-const char *column_permission(struct arena *arena, const struct rows *rows, size_t row, size_t column)
+const char *columns_permission(struct arena *arena, const struct rows *rows, size_t row, size_t column)
 {
     size_t length = 0;
     if (rows_is_null(rows, row, column))
@@ -20,7 +20,7 @@ const char *column_permission(struct arena *arena, const struct rows *rows, size
     return text;
 }
 
-int word_index(const char *const *words, const char *word)
+int columns_word_index(const char *const *words, const char *word)
 {
     for (int i = 0; words[i] != NULL; i++)
         if (strcmp(words[i], word) == 0)

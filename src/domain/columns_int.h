@@ -28,13 +28,13 @@
     "o.id, o.name, o.services, o.status, o.quota_bytes, o.quota_files, o.created_at, o.updated_at"
 
 /*
- * What triggers keep (sql/011-principal.sql), worked out: the roles of the user u.id, and the permissions of all roles, each
- * as LENGTH:TEXT LENGTH:TEXT ...
+ * What triggers keep (sql/011-principal.sql), worked out: the roles of the user u.id, and the permissions of all roles,
+ * each as LENGTH:TEXT LENGTH:TEXT ...
  */
 #define PRINCIPAL_ROLES                                                                         \
     "COALESCE((SELECT GROUP_CONCAT(CONCAT(LENGTH(r.role_id), ':', r.role_id)"                   \
     " ORDER BY r.position, r.role_id SEPARATOR '') FROM user_role r WHERE r.user_id = u.id), '')"
-#define PRINCIPAL_BOOK                                                                           \
+#define PRINCIPAL_ROLE_PERMISSIONS                                                                           \
     "COALESCE((SELECT GROUP_CONCAT(CONCAT(LENGTH(p.role_id), ':', p.role_id, LENGTH(p.permission)," \
     " ':', p.permission) ORDER BY p.role_id, p.permission SEPARATOR '') FROM role_permission p), '')"
 
@@ -60,12 +60,12 @@ void file_read_body(struct arena *arena, const struct rows *rows, size_t row, si
                     struct id organisation, struct file_record *record_out);
 
 /*
- * The text of a permission column, NULL for NULL. A text ends at its first NUL byte, so one behind which more stands would
- * read as a well-formed permission; here it stays malformed and grants nothing.
+ * The text of a permission column, NULL for NULL. A text ends at its first NUL byte, so one behind which more stands
+ * would read as a well-formed permission; here it stays malformed and grants nothing.
  */
-const char *column_permission(struct arena *arena, const struct rows *rows, size_t row, size_t column);
+const char *columns_permission(struct arena *arena, const struct rows *rows, size_t row, size_t column);
 
 /* The place of `word` in a list ended by NULL; -1 when it is not there. */
-int word_index(const char *const *words, const char *word);
+int columns_word_index(const char *const *words, const char *word);
 
 #endif

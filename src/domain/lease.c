@@ -30,7 +30,7 @@ static struct error *take(struct database *database, struct arena *arena, const 
     return NULL;
 }
 
-struct error *maintenance_take(struct database *database, struct arena *arena, const char *name,
+struct error *lease_take(struct database *database, struct arena *arena, const char *name,
                                struct id holder, unsigned seconds, bool *held_out)
 {
     TRY(take(database, arena, name, holder, seconds, held_out));
@@ -43,7 +43,7 @@ struct error *maintenance_take(struct database *database, struct arena *arena, c
 static const struct statement release_lease = {
     "UPDATE maintenance SET holder = NULL, held_until = NULL WHERE name = ? AND holder = ?"};
 
-struct error *maintenance_release(struct database *database, struct arena *arena, const char *name,
+struct error *lease_release(struct database *database, struct arena *arena, const char *name,
                                   struct id holder)
 {
     TRY(database_change(database, arena, &release_lease, VALUES(database_text(name), database_id(holder)),
@@ -54,7 +54,7 @@ struct error *maintenance_release(struct database *database, struct arena *arena
 static const struct statement find_holder = {
     "SELECT 1 FROM maintenance WHERE name = ? AND holder IS NOT NULL AND held_until > UTC_TIMESTAMP(3)"};
 
-struct error *maintenance_held(struct database *database, struct arena *arena, const char *name, bool *held_out)
+struct error *lease_held(struct database *database, struct arena *arena, const char *name, bool *held_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &find_holder, VALUES(database_text(name)), &rows));
@@ -64,7 +64,7 @@ struct error *maintenance_held(struct database *database, struct arena *arena, c
 
 static const struct statement save_position = {"UPDATE maintenance SET position = ? WHERE name = ?"};
 
-struct error *maintenance_save(struct database *database, struct arena *arena, const char *name,
+struct error *lease_save_position(struct database *database, struct arena *arena, const char *name,
                                const char *position)
 {
     struct change change;
@@ -79,7 +79,7 @@ struct error *maintenance_save(struct database *database, struct arena *arena, c
 
 static const struct statement find_position = {"SELECT position FROM maintenance WHERE name = ?"};
 
-struct error *maintenance_position(struct database *database, struct arena *arena, const char *name,
+struct error *lease_position(struct database *database, struct arena *arena, const char *name,
                                    const char **position_out)
 {
     struct rows *rows;

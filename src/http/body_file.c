@@ -40,7 +40,7 @@ static bool is_owner(const struct body_file_rules *rules, uid_t uid)
 }
 
 /* What is wrong with the folder, NULL when it will do. */
-static const char *judge_directory(const struct body_file_rules *rules, int directory)
+static const char *check_directory(const struct body_file_rules *rules, int directory)
 {
     struct stat status;
     if (fstat(directory, &status) != 0 || !is_owner(rules, status.st_uid))
@@ -51,7 +51,7 @@ static const char *judge_directory(const struct body_file_rules *rules, int dire
 }
 
 /* What is wrong with the file, NULL when it will do. */
-static const char *judge_file(const struct body_file_rules *rules, int fd, int64_t size)
+static const char *check_file(const struct body_file_rules *rules, int fd, int64_t size)
 {
     struct stat status;
     if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
@@ -82,7 +82,7 @@ int body_file_open(const struct body_file_rules *rules, const char *path, int64_
         *problem_out = "the folder of spooled bodies cannot be opened";
         return -1;
     }
-    *problem_out = judge_directory(rules, directory);
+    *problem_out = check_directory(rules, directory);
     int fd = *problem_out == NULL ? open_below(directory, name) : -1;
     (void)close(directory);
     if (fd < 0) {
@@ -90,7 +90,7 @@ int body_file_open(const struct body_file_rules *rules, const char *path, int64_
             *problem_out = "a spooled body cannot be opened";
         return -1;
     }
-    *problem_out = judge_file(rules, fd, size);
+    *problem_out = check_file(rules, fd, size);
     if (*problem_out == NULL)
         return fd;
     (void)close(fd);

@@ -35,7 +35,7 @@ static const char *behind_path(const char *text)
     return name;
 }
 
-char *clean_file_name(struct arena *arena, const char *raw)
+char *disposition_clean_name(struct arena *arena, const char *raw)
 {
     if (raw == NULL || !utf8_valid(raw, strlen(raw)))
         return NULL;

@@ -71,7 +71,7 @@ static struct error *malformed(struct multipart *multipart, const char *what)
 static struct error *begin_part(struct multipart *multipart)
 {
     struct part_header header;
-    const char *fault = part_header_parse(multipart->arena, multipart->head, multipart->head_length, &header);
+    const char *fault = multipart_header_parse(multipart->arena, multipart->head, multipart->head_length, &header);
     if (fault != NULL)
         return malformed(multipart, fault);
     multipart->in_part = true;

@@ -260,7 +260,7 @@ static bool is_control(char character)
 
 /*
  * Whether control characters stand where nobody sends them: anywhere but in a quoted value. There they pass, since file
- * names may hold them (they are cleaned later); part_header_parse() judges the other values.
+ * names may hold them (they are cleaned later); multipart_header_parse() judges the other values.
  */
 static bool has_bare_control(const char *line)
 {
@@ -310,7 +310,7 @@ static const char *parse_field(struct arena *arena, char *line, const char **dis
     return NULL; /* RFC 7578, section 4.8: other fields are ignored */
 }
 
-const char *part_header_parse(struct arena *arena, char *bytes, size_t length, struct part_header *header_out)
+const char *multipart_header_parse(struct arena *arena, char *bytes, size_t length, struct part_header *header_out)
 {
     if (!utf8_valid(bytes, length))
         return "a part's header is not UTF-8";

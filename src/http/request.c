@@ -13,7 +13,7 @@ static const char *const method_texts[] = {"GET", "HEAD", "POST", "PUT", "PATCH"
 
 #define METHOD_TEXTS (sizeof method_texts / sizeof *method_texts)
 
-const char *method_text(enum method method)
+const char *request_method_text(enum method method)
 {
     return method < METHOD_TEXTS ? method_texts[method] : "OTHER";
 }

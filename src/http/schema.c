@@ -63,7 +63,10 @@ static bool has_control(const char *text)
     return false;
 }
 
-/* Whether the characters of a text field are within the bounds; blank-only text counts as empty where something must be there. */
+/*
+ * Whether the characters of a text field are within the bounds; blank-only text counts as empty where something must be
+ * there.
+ */
 static bool check_length(const struct reader *reader, const struct schema_field *field, const char *path,
                          const char *value)
 {
@@ -79,7 +82,7 @@ static bool check_length(const struct reader *reader, const struct schema_field 
 
 static void check_email(const struct reader *reader, const char *path, const char *value)
 {
-    enum address_fault wrong = address_judge(reader->arena, value);
+    enum address_fault wrong = address_validate(reader->arena, value);
     if (wrong != ADDRESS_GOOD)
         fault(reader, path, wrong == ADDRESS_LENGTH ? "length" : "format", address_fault_text(wrong));
 }
@@ -92,7 +95,7 @@ static void check_name(const struct reader *reader, const struct schema_field *f
 
 static void check_plain(const struct reader *reader, const struct schema_field *field, const char *path, const char *value)
 {
-    if (check_length(reader, field, path, value) && (field->flags & SCHEMA_UNJUDGED) == 0 && has_control(value))
+    if (check_length(reader, field, path, value) && (field->flags & SCHEMA_UNCHECKED) == 0 && has_control(value))
         fault(reader, path, "format", "must not hold control characters");
 }
 
@@ -145,13 +148,13 @@ static void store_item(const struct reader *reader, const struct schema_field *f
                        const char *value, struct text_list *list)
 {
     int64_t length = (int64_t)utf8_count(value);
-    bool unjudged = (field->flags & SCHEMA_UNJUDGED) != 0;
+    bool unchecked = (field->flags & SCHEMA_UNCHECKED) != 0;
     if (field->choices != NULL && !choice_has(field->choices, value))
         fault(reader, path, "choice", arena_format(reader->arena, "must be one of %s", field->choices));
-    else if ((length < 1 && !unjudged) || length > field->item_maximum)
+    else if ((length < 1 && !unchecked) || length > field->item_maximum)
         fault(reader, path, "length",
               arena_format(reader->arena, "must have 1 to %lld characters", (long long)field->item_maximum));
-    else if (!unjudged && has_control(value))
+    else if (!unchecked && has_control(value))
         fault(reader, path, "format", "must not hold control characters");
     else if ((field->flags & SCHEMA_UNIQUE) != 0 && text_list_has(list, value))
         fault(reader, path, "duplicate", "is there already");

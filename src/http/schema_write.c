@@ -123,7 +123,7 @@ static void describe_texts(struct buffer *buffer, const struct schema_field *fie
     buffer_add_text(buffer, "\"type\":\"array\",\"items\":{\"type\":\"string\"");
     if (field->choices != NULL)
         describe_choices(buffer, field->choices, false);
-    if (input && field->item_maximum > 0 && (field->flags & SCHEMA_UNJUDGED) == 0)
+    if (input && field->item_maximum > 0 && (field->flags & SCHEMA_UNCHECKED) == 0)
         buffer_add_format(buffer, ",\"minLength\":1,\"maxLength\":%lld", (long long)field->item_maximum);
     buffer_add_char(buffer, '}');
     if (input && field->maximum > 0)

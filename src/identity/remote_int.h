@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all providers outside the house share. A provider of its own (cognito.c, keycloak.c) brings the wire: one function
- * for each call that it can make, with outcomes already told apart. Here is the rest, the same for all:
+ * What all providers outside the house share. A provider of its own (cognito.c, keycloak.c) brings the wire: one
+ * function for each call that it can make, with outcomes already told apart. Here is the rest, the same for all:
  *
  * - Sessions. Their tokens are the provider's, but each login is a row of domain/account/session.h all the same, so that ending it
  *   refuses the next request although the token still verifies. What the token says of its session (a claim that differs
@@ -62,7 +62,9 @@ struct remote_driver {
     /* OK, NEW_PASSWORD_REQUIRED (*proof_out is filled), BAD_CREDENTIALS, DISABLED, UNCONFIRMED. */
     struct error *(*login)(struct remote *, struct arena *, const struct provider_login *,
                            struct remote_grant *grant_out, const char **proof_out, enum provider_outcome *);
-    /* OK, CHALLENGE_SPENT, PASSWORD_REFUSED. Called with the account locked: each asks anew whether another was first. */
+    /*
+     * OK, CHALLENGE_SPENT, PASSWORD_REFUSED. Called with the account locked: each asks anew whether another was first.
+     */
     struct error *(*answer)(struct remote *, struct arena *, const struct provider_challenge *,
                             struct secret new_password, struct remote_grant *grant_out, enum provider_outcome *);
     /* OK or TOKEN_INVALID. */
@@ -71,8 +73,8 @@ struct remote_driver {
     struct error *(*revoke)(struct remote *, struct arena *, struct secret refresh_token);
     struct error *(*sign_out)(struct remote *, struct arena *, const char *subject);
     /*
-     * After the password was set: ends all sessions but `keep` (none: all), those of other applications, too. NULL: it cannot
-     * end some of them alone.
+     * After the password was set: ends all sessions but `keep` (none: all), those of other applications, too. NULL: it
+     * cannot end some of them alone.
      */
     struct error *(*end_others)(struct remote *, struct arena *, const char *subject, struct id keep);
     /* OK, BAD_CREDENTIALS, PASSWORD_REFUSED, ABSENT. */
@@ -151,7 +153,7 @@ struct circuit_breaker {
 
 /* An answer of the provider's. */
 struct remote_answer {
-    struct web_answer web;
+    struct http_client_answer web;
     struct document *document; /* of its body; NULL: there is none, or it is not JSON */
 };
 
@@ -162,7 +164,7 @@ struct remote {
     struct remote_options options;
     struct arena *arena;   /* the provider's own */
     struct arena *secrets; /* what remote_read_secrets() read last; NULL: nothing yet */
-    struct web_client *web;
+    struct http_client *web;
     struct remote_jwks keys;
     struct remote_known_session *known; /* REMOTE_KNOWN_SESSIONS of them */
     int64_t deadline;                   /* clock_monotonic(), of the operation under way */
@@ -205,9 +207,10 @@ struct error *remote_read_secrets(struct remote *remote, struct arena *arena, co
                                   size_t count);
 
 /*
- * Keeps all other processes from this account until remote_account_unlock(), by a lock of the database connection's: for what takes
- * several calls and knows no condition that it could be made under. IDENTITY_UNAVAILABLE when another holds it too long or too
- * many are waiting. Holder and who waits have a place (remote_slot_take()). Who holds it may take it once more.
+ * Keeps all other processes from this account until remote_account_unlock(), by a lock of the database connection's:
+ * for what takes several calls and knows no condition that it could be made under. IDENTITY_UNAVAILABLE when another
+ * holds it too long or too many are waiting. Holder and who waits have a place (remote_slot_take()). Who holds it may
+ * take it once more.
  */
 struct error *remote_account_lock(struct remote *remote, struct arena *arena, const char *subject);
 void remote_account_unlock(struct remote *remote, struct arena *arena, const char *subject);
@@ -216,8 +219,8 @@ void remote_account_unlock(struct remote *remote, struct arena *arena, const cha
 void remote_session_discard(struct remote *remote, struct arena *arena, const struct remote_grant *grant);
 
 /*
- * Whether a password that the provider was told, and said nothing to, is the account's now: that is never sent again, but
- * who it lets in knows.
+ * Whether a password that the provider was told, and said nothing to, is the account's now: that is never sent again,
+ * but who it lets in knows.
  */
 bool remote_account_accepts(struct remote *remote, struct arena *arena, const char *subject, struct secret password,
                             struct remote_grant *grant_out);
@@ -249,18 +252,19 @@ void remote_start(struct remote *remote, int64_t milliseconds);
 int64_t remote_milliseconds_left(const struct remote *remote);
 
 /*
- * Takes a place among those that wait for the provider, and keeps it until remote_slot_leave(); around what waits for the
- * provider by way of another process. What is done inside needs no other. False: all are taken, and nothing is to be left.
+ * Takes a place among those that wait for the provider, and keeps it until remote_slot_leave(); around what waits for
+ * the provider by way of another process. What is done inside needs no other. False: all are taken, and nothing is to
+ * be left.
  */
 bool remote_slot_take(struct remote *remote);
 void remote_slot_leave(struct remote *remote);
 #define REMOTE_NO_SLOT "too many calls to it are waiting already"
 
 /*
- * web_call() behind the gate, within what is left of the operation's time: WEB_UNREACHABLE at once while the provider is left
- * alone, when too many calls to it are waiting, and when no time is left.
+ * http_client_call() behind the gate, within what is left of the operation's time: HTTP_CLIENT_UNREACHABLE at once
+ * while the provider is left alone, when too many calls to it are waiting, and when no time is left.
  */
-enum web_outcome remote_call(struct remote *remote, struct arena *arena, const struct web_call *call,
+enum http_client_outcome remote_call(struct remote *remote, struct arena *arena, const struct http_client_call *call,
                              struct remote_answer *answer_out, const char **reason_out);
 
 /* Lets go of the file; without slots_file the process judges by what it sees itself from then on. */
@@ -275,7 +279,7 @@ struct error *remote_check_failed(struct arena *arena, const char *format, ...) 
 
 /* Whether `url`, of that setting, answers at all, over TLS that holds, and with a clock like ours. */
 struct error *remote_check_get(struct remote *remote, struct arena *arena, const char *setting, const char *url,
-                               struct web_answer *answer_out);
+                               struct http_client_answer *answer_out);
 
 /* ---- password_intent.c ---------------------------------------------------------------------------- */
 
@@ -293,8 +297,9 @@ struct password_intent {
 struct error *remote_intent_write(struct remote *remote, struct arena *arena, struct password_intent *intent);
 
 /*
- * After the call, with what came of it: `error` is passed on. Carried out: sessions end, at the provider as well, and the intent goes. Refused or never
- * sent: it goes. An answer that was lost: sessions end, and it stays for remote_intent_reconcile().
+ * After the call, with what came of it: `error` is passed on. Carried out: sessions end, at the provider as well, and
+ * the intent goes. Refused or never sent: it goes. An answer that was lost: sessions end, and it stays for
+ * remote_intent_reconcile().
  */
 struct error *remote_intent_resolve(struct remote *remote, struct arena *arena, const struct password_intent *intent,
                                     struct error *error, enum provider_outcome outcome);
@@ -312,7 +317,10 @@ struct error *remote_account_note_password(struct remote *remote, struct arena *
 
 /* ---- outside_session.c --------------------------------------------------------------------------- */
 
-/* What is wrong with an access token that came from the provider itself, IDENTITY_UNAVAILABLE; NULL: it holds and is his. */
+/*
+ * What is wrong with an access token that came from the provider itself, IDENTITY_UNAVAILABLE; NULL: it holds and is
+ * his.
+ */
 struct error *remote_session_verify(struct remote *remote, struct arena *arena, const char *subject, const char *token,
                                     struct token_claims *claims);
 

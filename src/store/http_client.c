@@ -13,7 +13,7 @@
 
 #define HEADER_BYTES_MAX 4096
 
-struct web_client {
+struct http_client {
     CURL *curl;
     const char *ca_file;
 };
@@ -21,8 +21,8 @@ struct web_client {
 /* One call on its way. */
 struct exchange {
     struct arena *arena;
-    const struct web_call *call;
-    struct web_answer *answer;
+    const struct http_client_call *call;
+    struct http_client_answer *answer;
     struct buffer body;
     size_t bound;
     bool too_long;
@@ -33,9 +33,9 @@ static void release(void *argument)
     curl_easy_cleanup(argument);
 }
 
-struct error *web_client_new(struct arena *arena, const char *ca_file, struct web_client **client_out)
+struct error *http_client_new(struct arena *arena, const char *ca_file, struct http_client **client_out)
 {
-    struct web_client *client = arena_alloc(arena, sizeof *client);
+    struct http_client *client = arena_alloc(arena, sizeof *client);
     client->curl = curl_easy_init();
     if (client->curl == NULL)
         return error_new(arena, ERROR_INTERNAL, "the web client could not be started");
@@ -63,12 +63,12 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
     struct exchange *exchange = context;
-    struct web_answer *answer = exchange->answer;
+    struct http_client_answer *answer = exchange->answer;
     size_t length = size * count;
     const char *colon = memchr(bytes, ':', length);
     if (length >= 5 && strncmp(bytes, "HTTP/", 5) == 0)
         answer->header_count = 0;
-    if (colon == NULL || length > HEADER_BYTES_MAX || answer->header_count == WEB_HEADERS_MAX)
+    if (colon == NULL || length > HEADER_BYTES_MAX || answer->header_count == HTTP_CLIENT_HEADERS_MAX)
         return length;
     const char *value = colon + 1;
     const char *end = bytes + length;
@@ -76,14 +76,14 @@ static size_t take_header(char *bytes, size_t size, size_t count, void *context)
         value++;
     while (end > value && (unsigned char)end[-1] <= ' ')
         end--;
-    answer->headers[answer->header_count++] = (struct web_header){
+    answer->headers[answer->header_count++] = (struct http_client_header){
         .name = arena_copy(exchange->arena, bytes, (size_t)(colon - bytes)),
         .value = arena_copy(exchange->arena, value, (size_t)(end - value)),
     };
     return length;
 }
 
-const char *web_answer_header(const struct web_answer *answer, const char *name)
+const char *http_client_answer_header(const struct http_client_answer *answer, const char *name)
 {
     for (size_t i = 0; i < answer->header_count; i++)
         if (text_equal_ignoring_case(answer->headers[i].name, name))
@@ -94,14 +94,14 @@ const char *web_answer_header(const struct web_answer *answer, const char *name)
 /* ---- calling -------------------------------------------------------------------------------------- */
 
 /* libcurl takes 0 for no bound at all. */
-static int64_t milliseconds_of(const struct web_call *call)
+static int64_t milliseconds_of(const struct http_client_call *call)
 {
     int64_t now = clock_monotonic();
     int64_t left = (clock_within_horizon(now + call->milliseconds * 1000) - now) / 1000;
     return left < 1 ? 1 : left;
 }
 
-static void set_connection(CURL *curl, const struct web_client *client, const struct web_call *call)
+static void set_connection(CURL *curl, const struct http_client *client, const struct http_client_call *call)
 {
     int64_t milliseconds = milliseconds_of(call);
     (void)curl_easy_setopt(curl, CURLOPT_URL, call->url);
@@ -115,7 +115,7 @@ static void set_connection(CURL *curl, const struct web_client *client, const st
     (void)curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, call->once ? 1L : 0L);
     (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)milliseconds);
     (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
-                           (long)(milliseconds < WEB_CONNECT_MILLISECONDS ? milliseconds : WEB_CONNECT_MILLISECONDS));
+                           (long)(milliseconds < HTTP_CLIENT_CONNECT_MILLISECONDS ? milliseconds : HTTP_CLIENT_CONNECT_MILLISECONDS));
     if (client->ca_file != NULL)
         (void)curl_easy_setopt(curl, CURLOPT_CAINFO, client->ca_file);
 }
@@ -126,7 +126,7 @@ static struct curl_slist *add_header(struct curl_slist *list, struct arena *scra
     return longer != NULL ? longer : list;
 }
 
-static const char *header_given(const struct web_call *call, const char *name)
+static const char *header_given(const struct http_client_call *call, const char *name)
 {
     for (size_t i = 0; i < call->header_count; i++)
         if (text_equal_ignoring_case(call->headers[i].name, name))
@@ -134,7 +134,9 @@ static const char *header_given(const struct web_call *call, const char *name)
     return NULL;
 }
 
-/* Splits an address into what a signature covers; false where it is none. A port that is the scheme's own is not named. */
+/*
+ * Splits an address into what a signature covers; false where it is none. A port that is the scheme's own is not named.
+ */
 static bool split_url(struct arena *arena, const char *url, const char **host_out, const char **path_out)
 {
     CURLU *parts = curl_url();
@@ -155,9 +157,9 @@ static bool split_url(struct arena *arena, const char *url, const char **host_ou
 }
 
 /* Adds Authorization, and Host and X-Amz-Date unless the caller gave them. All headers of the call are signed. */
-static struct curl_slist *add_signature(struct curl_slist *list, struct arena *scratch, const struct web_call *call)
+static struct curl_slist *add_signature(struct curl_slist *list, struct arena *scratch, const struct http_client_call *call)
 {
-    const struct web_signature *signature = call->signature;
+    const struct http_client_signature *signature = call->signature;
     const struct sigv4_scope scope = {signature->region, signature->service, signature->key_id, signature->key};
     struct sigv4_pair *headers = arena_alloc(scratch, (call->header_count + 2) * sizeof *headers);
     char now[SIGV4_TIME_BYTES], payload[SIGV4_PAYLOAD_BYTES];
@@ -182,7 +184,7 @@ static struct curl_slist *add_signature(struct curl_slist *list, struct arena *s
     return add_header(list, scratch, "Authorization", sigv4_authorization(scratch, &scope, &request));
 }
 
-static struct curl_slist *set_headers(CURL *curl, const struct web_call *call)
+static struct curl_slist *set_headers(CURL *curl, const struct http_client_call *call)
 {
     struct curl_slist *list = NULL;
     struct arena *scratch = arena_new();
@@ -195,7 +197,7 @@ static struct curl_slist *set_headers(CURL *curl, const struct web_call *call)
     return list;
 }
 
-static void set_request(CURL *curl, const struct web_call *call)
+static void set_request(CURL *curl, const struct http_client_call *call)
 {
     if (call->body != NULL) {
         (void)curl_easy_setopt(curl, CURLOPT_POST, 1L);
@@ -219,23 +221,23 @@ static void set_answer(CURL *curl, struct exchange *exchange)
 }
 
 /* How far the call came: what was sent, headers included, since a header alone may be acted on. */
-static enum web_outcome outcome_of(CURL *curl, CURLcode result)
+static enum http_client_outcome outcome_of(CURL *curl, CURLcode result)
 {
     long sent = 0;
     if (result == CURLE_OK)
-        return WEB_ANSWERED;
+        return HTTP_CLIENT_ANSWERED;
     (void)curl_easy_getinfo(curl, CURLINFO_REQUEST_SIZE, &sent);
-    return sent > 0 ? WEB_UNKNOWN : WEB_UNREACHABLE;
+    return sent > 0 ? HTTP_CLIENT_UNKNOWN : HTTP_CLIENT_UNREACHABLE;
 }
 
-enum web_outcome web_call(struct web_client *client, struct arena *arena, const struct web_call *call,
-                          struct web_answer *answer_out, const char **reason_out)
+enum http_client_outcome http_client_call(struct http_client *client, struct arena *arena, const struct http_client_call *call,
+                          struct http_client_answer *answer_out, const char **reason_out)
 {
     CURL *curl = client->curl;
     struct exchange exchange = {.arena = arena, .call = call, .answer = answer_out};
-    exchange.bound = call->answer_bytes != 0 ? call->answer_bytes : WEB_ANSWER_BYTES_MAX;
+    exchange.bound = call->answer_bytes != 0 ? call->answer_bytes : HTTP_CLIENT_ANSWER_BYTES_MAX;
     buffer_init(&exchange.body, arena);
-    *answer_out = (struct web_answer){0};
+    *answer_out = (struct http_client_answer){0};
     curl_easy_reset(curl);
     set_connection(curl, client, call);
     struct curl_slist *headers = set_headers(curl, call);
@@ -243,19 +245,19 @@ enum web_outcome web_call(struct web_client *client, struct arena *arena, const 
     set_answer(curl, &exchange);
     CURLcode result = curl_easy_perform(curl);
     (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer_out->status);
-    enum web_outcome outcome = outcome_of(curl, result);
+    enum http_client_outcome outcome = outcome_of(curl, result);
     curl_easy_reset(curl);
     curl_slist_free_all(headers);
     answer_out->body = exchange.body.bytes;
     answer_out->length = exchange.body.length;
-    if (outcome != WEB_ANSWERED)
+    if (outcome != HTTP_CLIENT_ANSWERED)
         *reason_out = exchange.too_long ? "the answer was too long" : curl_easy_strerror(result);
     return outcome;
 }
 
 /* ---- addresses ------------------------------------------------------------------------------------- */
 
-bool web_url_usable(const char *url)
+bool http_client_url_usable(const char *url)
 {
     static const CURLUPart unwanted[] = {CURLUPART_USER, CURLUPART_PASSWORD, CURLUPART_QUERY, CURLUPART_FRAGMENT};
     CURLU *parts = curl_url();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Confirmation and reset codes: six digits, single use, five wrong tries spend one, one a user and purpose. Stored as an
- * HMAC under the service's secret, bound to user and purpose.
+ * Confirmation and reset codes: six digits, single use, five wrong tries spend one, one a user and purpose. Stored as
+ * an HMAC under the service's secret, bound to user and purpose.
  */
 #ifndef GATEHOUSE_DOMAIN_ACCOUNT_ONE_TIME_CODE_H
 #define GATEHOUSE_DOMAIN_ACCOUNT_ONE_TIME_CODE_H
@@ -16,26 +16,26 @@ struct arena;
 struct database;
 struct error;
 
-#define CODE_CONFIRM "confirm"
-#define CODE_RESET "reset"
+#define ONE_TIME_CODE_CONFIRM "confirm"
+#define ONE_TIME_CODE_RESET "reset"
 
-#define CODE_DIGITS 6
-#define CODE_TRIES 5
-#define CODE_CONFIRM_SECONDS 86400
-#define CODE_RESET_SECONDS 3600
+#define ONE_TIME_CODE_DIGITS 6
+#define ONE_TIME_CODE_TRIES 5
+#define ONE_TIME_CODE_CONFIRM_SECONDS 86400
+#define ONE_TIME_CODE_RESET_SECONDS 3600
 
 /* The most mails a day for one user and purpose, the first included. */
-#define CODE_MAILS_A_DAY 5
+#define ONE_TIME_CODE_MAILS_A_DAY 5
 
 /*
- * Makes a new code, which replaces the old one; *code_out is its text, for the mail. Best in the transaction that queues
- * the mail.
+ * Makes a new code, which replaces the old one; *code_out is its text, for the mail. Best in the transaction that
+ * queues the mail.
  */
-struct error *code_issue(struct database *database, struct arena *arena, struct secret master, struct id user,
+struct error *one_time_code_issue(struct database *database, struct arena *arena, struct secret master, struct id user,
                          const char *purpose, int64_t seconds, struct secret *code_out);
 
 /* A try at a code. */
-struct code_attempt {
+struct one_time_code_attempt {
     struct id user;       /* zeros: the name is nobody's, or that of a user who may not use a code */
     const char *username; /* as it was typed */
     const char *purpose;
@@ -43,40 +43,40 @@ struct code_attempt {
 };
 
 /*
- * Tries a code. Every try counts before it is compared, so parallel ones cannot exceed CODE_TRIES. *good_out tells whether
- * the code is right, unspent and in time. It stays until code_spend(). The work is the same for a code that is there, spent or
- * expired, for a user without a code and for nobody: the same statements, one row of this table written, one commit. Tries at
- * the same name wait for one another in each of these cases.
+ * Tries a code. Every try counts before it is compared, so parallel ones cannot exceed ONE_TIME_CODE_TRIES. *good_out
+ * tells whether the code is right, unspent and in time. It stays until one_time_code_spend(). The work is the same for
+ * a code that is there, spent or expired, for a user without a code and for nobody: the same statements, one row of
+ * this table written, one commit. Tries at the same name wait for one another in each of these cases.
  */
-struct error *code_try(struct database *database, struct arena *arena, struct secret master,
-                       const struct code_attempt *attempt, bool *good_out);
+struct error *one_time_code_try(struct database *database, struct arena *arena, struct secret master,
+                       const struct one_time_code_attempt *attempt, bool *good_out);
 
 /* Gives a right try back: it led to something else that was wrong (a new password that is refused). */
-struct error *code_give_back(struct database *database, struct arena *arena, struct id user, const char *purpose);
+struct error *one_time_code_give_back(struct database *database, struct arena *arena, struct id user, const char *purpose);
 
-/* A spent code as it was, for code_restore(). */
-struct code_spent {
+/* A spent code as it was, for one_time_code_restore(). */
+struct one_time_code_spent {
     unsigned char hash[32];
     int64_t tries;
     int64_t expires_at; /* milliseconds */
 };
 
 /* Spends a right code. *spent_out is false when another request was faster. `code_out` may be NULL. */
-struct error *code_spend(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                         struct code_spent *code_out, bool *spent_out);
+struct error *one_time_code_spend(struct database *database, struct arena *arena, struct id user, const char *purpose,
+                         struct one_time_code_spent *code_out, bool *spent_out);
 
-/* Makes a spent code hold again, as code_give_back() otherwise; not when a newer one was issued meanwhile. */
-struct error *code_restore(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                           const struct code_spent *code);
+/* Makes a spent code hold again, as one_time_code_give_back() otherwise; not when a newer one was issued meanwhile. */
+struct error *one_time_code_restore(struct database *database, struct arena *arena, struct id user, const char *purpose,
+                           const struct one_time_code_spent *code);
 
 /* Voids the code, if there is one. */
-struct error *code_void(struct database *database, struct arena *arena, struct id user, const char *purpose);
+struct error *one_time_code_void(struct database *database, struct arena *arena, struct id user, const char *purpose);
 
-/* Counts one more mail of the day; *allowed_out is false when there were CODE_MAILS_A_DAY already. */
-struct error *code_mail_allowed(struct database *database, struct arena *arena, struct id user, const char *purpose,
+/* Counts one more mail of the day; *allowed_out is false when there were ONE_TIME_CODE_MAILS_A_DAY already. */
+struct error *one_time_code_mail_allowed(struct database *database, struct arena *arena, struct id user, const char *purpose,
                                 bool *allowed_out);
 
 /* Removes expired codes and the counts of past days; for the job runner. */
-struct error *code_purge(struct database *database, struct arena *arena, unsigned limit);
+struct error *one_time_code_purge(struct database *database, struct arena *arena, unsigned limit);
 
 #endif

@@ -50,27 +50,27 @@ struct error *organisation_find(struct database *database, struct arena *arena, 
                                 struct organisation **organisation_out);
 
 /*
- * Keeps all others from holding or changing the organisation's row until the transaction ends. Part of a transaction, and
- * taken behind the users' rows.
+ * Keeps all others from holding or changing the organisation's row until the transaction ends. Part of a transaction,
+ * and taken behind the users' rows.
  */
-struct error *organisation_hold(struct database *database, struct arena *arena, struct id id);
+struct error *organisation_admin_lock(struct database *database, struct arena *arena, struct id id);
 
 /* provisioning -> active. *changed_out (may be NULL) is false when it was not provisioning. */
 struct error *organisation_activate(struct database *database, struct arena *arena, struct id id,
                                     bool *changed_out);
 
-struct organisation_page {
+struct organisation_admin_page {
     struct organisation *items;
     size_t count;
     bool more;
 };
 
 /* Every organisation behind `after` (none: from the start) by id, `limit` of them at most. For the operator. */
-struct error *organisation_each(struct database *database, struct arena *arena, struct id after,
-                                unsigned limit, struct organisation_page *page_out);
+struct error *organisation_admin_each(struct database *database, struct arena *arena, struct id after,
+                                unsigned limit, struct organisation_admin_page *page_out);
 
 /* What the operator changes; a NULL keeps what is there. */
-struct organisation_change {
+struct organisation_admin_change {
     const int64_t *quota_bytes; /* ORGANISATION_NO_QUOTA: none from now on */
     const int64_t *quota_files;
     const enum organisation_status *status; /* ACTIVE or DISABLED, from either of them */
@@ -80,7 +80,7 @@ struct organisation_change {
  * *changed_out is false when there is no such organisation, or when its status is to change while it is being
  * made.
  */
-struct error *organisation_change(struct database *database, struct arena *arena, struct id id,
-                                  const struct organisation_change *change, bool *changed_out);
+struct error *organisation_admin_change(struct database *database, struct arena *arena, struct id id,
+                                  const struct organisation_admin_change *change, bool *changed_out);
 
 #endif

@@ -17,7 +17,7 @@ struct arena;
 struct database;
 struct error;
 
-struct file_kept {
+struct file_admin_record {
     struct id id;
     struct id organisation_id;
     uint8_t hash[FILE_HASH_BYTES];
@@ -28,64 +28,66 @@ struct file_kept {
     bool damaged;     /* marked (domain/file/file_damage.h) */
 };
 
-struct file_kept_page {
-    struct file_kept *items;
+struct file_admin_page {
+    struct file_admin_record *items;
     size_t count;
 };
 
-#define FILE_KEEP_PAGE_MAX 1000
+#define FILE_ADMIN_PAGE_MAX 1000
 
 /*
  * The rows behind `after` (none: from the start), `limit` of them at most; fewer than that are the last.
  * In a transaction that sees one snapshot, all pages together are that snapshot.
  */
-struct error *file_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
-                        struct file_kept_page *page_out);
+struct error *file_admin_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
+                        struct file_admin_page *page_out);
 
 /* The row, *found_out false when there is none (any more). */
-struct error *file_look(struct database *database, struct arena *arena, struct id id,
-                        struct file_kept *kept_out, bool *found_out);
+struct error *file_admin_find(struct database *database, struct arena *arena, struct id id,
+                        struct file_admin_record *record_out, bool *found_out);
 
 /* How many rows there are, as the server guesses: for progress only. */
-struct error *file_estimate(struct database *database, struct arena *arena, int64_t *count_out);
+struct error *file_admin_estimate(struct database *database, struct arena *arena, int64_t *count_out);
 
-#define FILE_KNOWN_MAX 64
+#define FILE_ADMIN_KNOWN_MAX 64
 
-/* For each of at most FILE_KNOWN_MAX ids whether it has a row. */
-struct error *file_known(struct database *database, struct arena *arena, const struct id *ids, size_t count,
+/* For each of at most FILE_ADMIN_KNOWN_MAX ids whether it has a row. */
+struct error *file_admin_known(struct database *database, struct arena *arena, const struct id *ids, size_t count,
                          bool *known_out);
 
 /*
  * Deletes the row of a file that is archived since `before` (milliseconds since 1970) or longer, and notes its
  * bytes for removal; part of a transaction. *taken_out is false when it is not so (any more): it was restored.
  */
-struct error *file_take_out(struct database *database, struct arena *arena, const struct file_kept *kept,
+struct error *file_purge(struct database *database, struct arena *arena, const struct file_admin_record *record,
                             int64_t before, bool *taken_out);
 
 /* Ids whose bytes are to be removed, `limit` at most; *ids_out is in the arena. */
-struct error *file_removals(struct database *database, struct arena *arena, unsigned limit,
+struct error *file_admin_removals(struct database *database, struct arena *arena, unsigned limit,
                             struct id **ids_out, size_t *count_out);
 
 /* Whether the bytes of `id` are noted for removal. */
-struct error *file_removal_noted(struct database *database, struct arena *arena, struct id id,
+struct error *file_admin_removal_noted(struct database *database, struct arena *arena, struct id id,
                                  bool *noted_out);
 
 /* The bytes are gone. */
-struct error *file_removal_done(struct database *database, struct arena *arena, struct id id);
+struct error *file_admin_removal_done(struct database *database, struct arena *arena, struct id id);
 
 /* What an organisation's files come to, by their state. */
-struct file_sums {
+struct file_admin_sums {
     int64_t active_files;
     int64_t active_bytes;
     int64_t archived_files;
     int64_t archived_bytes;
 };
 
-struct error *file_sums(struct database *database, struct arena *arena, struct id organisation,
-                         struct file_sums *sums_out);
+struct error *file_admin_sums(struct database *database, struct arena *arena, struct id organisation,
+                         struct file_admin_sums *sums_out);
 
-/* Whether the organisation's count of its usage (domain/file/file_usage.h) is what its rows add up to, at one moment. */
-struct error *file_usage_holds(struct database *database, struct arena *arena, struct id organisation,
+/*
+ * Whether the organisation's count of its usage (domain/file/file_usage.h) is what its rows add up to, at one moment.
+ */
+struct error *file_admin_usage_agrees(struct database *database, struct arena *arena, struct id organisation,
                                bool *holds_out);
 
 #endif

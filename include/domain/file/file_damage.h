@@ -23,10 +23,12 @@ struct error *file_damage_count(struct database *database, struct arena *arena, 
 
 /* The marked files behind `after` (none: from the start), `limit` of them at most; fewer than that are the last. */
 struct error *file_damage_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
-                               struct file_kept_page *page_out);
+                               struct file_admin_page *page_out);
 
-/* The files of the same organisation with the same hash, other than `kept` itself: they may share its bytes. As above. */
-struct error *file_damage_twins(struct database *database, struct arena *arena, const struct file_kept *kept, struct id after,
-                                unsigned limit, struct file_kept_page *page_out);
+/*
+ * The files of the same organisation with the same hash, other than `kept` itself: they may share its bytes. As above.
+ */
+struct error *file_damage_twins(struct database *database, struct arena *arena, const struct file_admin_record *kept, struct id after,
+                                unsigned limit, struct file_admin_page *page_out);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The principal: who is calling and what they may do, read afresh for every request in one round trip, so that a change by
- * anyone holds from the next request on. All that is kept from one request to the next is that a session was good, and with
- * which mark: while that mark stands in the row that is read anyway, the session's own row need not be read.
+ * The principal: who is calling and what they may do, read afresh for every request in one round trip, so that a change
+ * by anyone holds from the next request on. All that is kept from one request to the next is that a session was good,
+ * and with which mark: while that mark stands in the row that is read anyway, the session's own row need not be read.
  */
 #ifndef GATEHOUSE_DOMAIN_PERMISSION_PRINCIPAL_H
 #define GATEHOUSE_DOMAIN_PERMISSION_PRINCIPAL_H
@@ -26,8 +26,8 @@ struct role_grant {
 };
 
 /*
- * What deciding needs, and no more: of `user` the id, organisation, roles, permissions and status, of `organisation` the id
- * and status. The other members are empty; principal_details() reads them.
+ * What deciding needs, and no more: of `user` the id, organisation, roles, permissions and status, of `organisation`
+ * the id and status. The other members are empty; principal_details() reads them.
  */
 struct principal {
     struct user user;
@@ -46,9 +46,9 @@ struct principal_source {
 };
 
 /*
- * One statement, or two where something was taken from a session of the user since the last: the user, the organisation,
- * the session's state, roles and permissions. *principal_out is NULL when there is no such user. A user that may not call is
- * loaded all the same: ask principal_stands().
+ * One statement, or two where something was taken from a session of the user since the last: the user, the
+ * organisation, the session's state, roles and permissions. *principal_out is NULL when there is no such user. A user
+ * that may not call is loaded all the same: ask principal_stands().
  */
 struct error *principal_load(struct database *database, struct arena *arena, struct id user,
                              struct id session, struct principal **principal_out);
@@ -67,26 +67,29 @@ struct error *principal_details(struct database *database, struct arena *arena, 
                                 struct user **user_out, struct organisation **organisation_out);
 
 /*
- * What principal_load() reads, compared with what it stands for: how many users' rows and roles' permissions differ. Nobody
- * but who goes round the triggers (sql/011-principal.sql) can make it other than 0.
+ * What principal_load() reads, compared with what it stands for: how many users' rows and roles' permissions differ.
+ * Nobody but who goes round the triggers (sql/011-principal.sql) can make it other than 0.
  */
 struct error *principal_compare(struct database *database, struct arena *arena, int64_t *different_out);
 
 /*
- * Whether the triggers that keep it do their work: *trigger_out is the name of the first that is missing or does not, NULL when
- * all do. It is tried in a transaction that is rolled back, so it takes no right to see triggers; the handle is in none.
+ * Whether the triggers that keep it do their work: *trigger_out is the name of the first that is missing or does not,
+ * NULL when all do. It is tried in a transaction that is rolled back, so it takes no right to see triggers; the handle
+ * is in none.
  */
-struct error *principal_probe(struct database *database, struct arena *arena, const char **trigger_out);
+struct error *principal_selftest(struct database *database, struct arena *arena, const char **trigger_out);
 
-/* Makes what principal_load() reads anew from what it stands for; *changed_out is what principal_compare() had found. */
+/*
+ * Makes what principal_load() reads anew from what it stands for; *changed_out is what principal_compare() had found.
+ */
 struct error *principal_rebuild(struct database *database, struct arena *arena, int64_t *changed_out);
 
 /* The same for the workers' account, which cannot write what is kept: triggers do it (sql/018-worker-rights.sql). */
 struct error *principal_repair(struct database *database, struct arena *arena, int64_t *changed_out);
 
 /*
- * The statement itself, as it is for a session that is known to be good, for tools/bench, which measures what its bare round
- * trip costs. Its parameters are the file, where `with_file`, and the user.
+ * The statement itself, as it is for a session that is known to be good, for tools/bench, which measures what its bare
+ * round trip costs. Its parameters are the file, where `with_file`, and the user.
  */
 const struct statement *principal_statement(bool with_file);
 

@@ -247,7 +247,7 @@ static void add_failures(struct writer *writer, const struct route *route)
 
 static void add_operation(struct writer *writer, const struct route *route)
 {
-    add_json(writer, text_lowered(writer->text.arena, method_text(route->method)));
+    add_json(writer, text_lowered(writer->text.arena, request_method_text(route->method)));
     add(writer, ":{\"operationId\":");
     add_json(writer, route->operation);
     add(writer, ",\"tags\":[");

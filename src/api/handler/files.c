@@ -186,7 +186,7 @@ struct patch_body {
 static const struct schema_field patch_fields[] = {
     {.name = "name",
      .type = SCHEMA_TEXT,
-     .flags = SCHEMA_UNJUDGED,
+     .flags = SCHEMA_UNCHECKED,
      .maximum = LIMIT_FIELD_BYTES,
      .offset = offsetof(struct patch_body, name),
      .description = "At most " LIMIT_TEXT(LIMIT_FILE_NAME_BYTES) " bytes, cleaned of paths and control characters; its "
@@ -218,7 +218,7 @@ struct error *files_patch(struct call *call)
     const struct patch_body *body = call->body;
     struct file_record *record;
     struct file_patch patch = {
-        .name = body->name == NULL ? NULL : clean_file_name(call->arena, body->name),
+        .name = body->name == NULL ? NULL : disposition_clean_name(call->arena, body->name),
         .tags = schema_has(&files_patch_schema, call->body_present, "tags") ? &body->tags : NULL,
     };
     TRY(files_find(call, &record));

@@ -65,7 +65,7 @@ struct error *settings_get(struct call *call)
 
 static const struct schema_field logging_change_fields[] = {
     {.name = "level", .type = SCHEMA_CHOICE, .choices = LEVELS, .offset = offsetof(struct logging_view, level)},
-    {.name = "filter", .type = SCHEMA_TEXT, .flags = SCHEMA_UNJUDGED, .maximum = LIMIT_LOG_FILTER_BYTES,
+    {.name = "filter", .type = SCHEMA_TEXT, .flags = SCHEMA_UNCHECKED, .maximum = LIMIT_LOG_FILTER_BYTES,
      .offset = offsetof(struct logging_view, filter), .description = FILTER_DESCRIPTION},
 };
 

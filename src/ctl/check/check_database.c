@@ -56,7 +56,7 @@ static bool one_account(const struct checks *checks)
 static struct error *probe_triggers(struct database *database, struct arena *arena)
 {
     const char *trigger = NULL;
-    TRY(principal_probe(database, arena, &trigger));
+    TRY(principal_selftest(database, arena, &trigger));
     if (trigger == NULL)
         return NULL;
     return error_message(error_plain(arena, ERROR_INTERNAL),

@@ -34,7 +34,7 @@ static struct error *check_person(struct arena *arena, const struct sign_up_cust
     struct validation validation;
     validation_init(&validation, arena);
     const char *const names[][2] = {{"first-name", person->first_name}, {"last-name", person->last_name}};
-    enum address_fault wrong = address_judge(arena, person->email);
+    enum address_fault wrong = address_validate(arena, person->email);
     if (wrong != ADDRESS_GOOD)
         validation_add(&validation, "format", address_fault_text(wrong), "--email");
     for (size_t i = 0; i < 2; i++)

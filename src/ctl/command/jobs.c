@@ -69,13 +69,19 @@ static void pause_for(long milliseconds)
     (void)nanosleep(&wait, NULL);
 }
 
-/* What became of an item whose report the database did not take: its number and attempts alone, and whether it was sent. */
+/*
+ * What became of an item whose report the database did not take: its number and attempts alone, and whether it was
+ * sent.
+ */
 struct unreported {
     struct outbox_item item;
     bool sent;
 };
 
-/* What the mail server is told, read again when secrets were changed; and what is still to be reported of the last claim. */
+/*
+ * What the mail server is told, read again when secrets were changed; and what is still to be reported of the last
+ * claim.
+ */
 struct mailer {
     struct arena *arena;
     struct mail_transport *transport;
@@ -141,8 +147,8 @@ static struct error *do_item(struct service *service, struct arena *arena, const
 }
 
 /*
- * One round: *count_out is how many items were claimed, none before the outbox knows what became of the last ones. What is
- * kept from the round before is brought up to date first.
+ * One round: *count_out is how many items were claimed, none before the outbox knows what became of the last ones. What
+ * is kept from the round before is brought up to date first.
  */
 static struct error *do_round(struct service *service, struct arena *arena, struct mailer *mailer, size_t *count_out)
 {
@@ -181,13 +187,13 @@ static struct error *purge_throttle(struct service *service, struct arena *arena
 
 static struct error *purge_changes(struct service *service, struct arena *arena, uint64_t *count)
 {
-    return change_purge(service->database, arena, CHANGE_KEEP_DAYS, PURGE_ROWS, count);
+    return change_log_purge(service->database, arena, CHANGE_KEEP_DAYS, PURGE_ROWS, count);
 }
 
 static struct error *purge_codes(struct service *service, struct arena *arena, uint64_t *count)
 {
     *count = 0;
-    return code_purge(service->database, arena, PURGE_ROWS);
+    return one_time_code_purge(service->database, arena, PURGE_ROWS);
 }
 
 static struct error *purge_tokens(struct service *service, struct arena *arena, uint64_t *count)

@@ -52,11 +52,11 @@ static void list_one(struct arena *arena, const struct organisation *one, struct
 /* `json` is NULL: as a table. */
 static struct error *list_all(struct service *service, struct arena *arena, struct ctl_json *json)
 {
-    struct organisation_page page = {.more = true};
+    struct organisation_admin_page page = {.more = true};
     struct id after = {{0}};
     while (page.more) {
         arena_reset(arena);
-        TRY(organisation_each(service->database, arena, after, PAGE, &page));
+        TRY(organisation_admin_each(service->database, arena, after, PAGE, &page));
         for (size_t i = 0; i < page.count; i++) {
             list_one(arena, &page.items[i], json);
             after = page.items[i].id;
@@ -86,7 +86,7 @@ static struct error *unknown(struct arena *arena, struct id id)
     return error_message(error_plain(arena, ERROR_INTERNAL), "There is no organisation with the id %s.", id_text(arena, id));
 }
 
-static void print_whole(struct arena *arena, const struct organisation *found, const struct file_sums *sums)
+static void print_whole(struct arena *arena, const struct organisation *found, const struct file_admin_sums *sums)
 {
     (void)printf("id              %s\n", id_text(arena, found->id));
     (void)printf("name            %s\n", found->name);
@@ -100,7 +100,7 @@ static void print_whole(struct arena *arena, const struct organisation *found, c
     (void)printf("updated         %s\n", found->updated_at);
 }
 
-static void write_whole(struct arena *arena, const struct organisation *found, const struct file_sums *sums)
+static void write_whole(struct arena *arena, const struct organisation *found, const struct file_admin_sums *sums)
 {
     struct ctl_json json = {.arena = arena};
     write_head(found, &json);
@@ -117,11 +117,11 @@ static void write_whole(struct arena *arena, const struct organisation *found, c
 static struct error *show(struct service *service, struct arena *arena, struct id id, bool as_json)
 {
     struct organisation *found;
-    struct file_sums sums;
+    struct file_admin_sums sums;
     TRY(organisation_find(service->database, arena, id, &found));
     if (found == NULL)
         return unknown(arena, id);
-    TRY(file_sums(service->database, arena, id, &sums));
+    TRY(file_admin_sums(service->database, arena, id, &sums));
     (as_json ? write_whole : print_whole)(arena, found, &sums);
     return NULL;
 }
@@ -133,7 +133,7 @@ struct setting {
     int64_t quota_bytes;
     int64_t quota_files;
     enum organisation_status status;
-    struct organisation_change change;
+    struct organisation_admin_change change;
     bool changed;
     bool as_json;
 };
@@ -153,7 +153,7 @@ static struct error *write_change(struct database *database, struct arena *arena
 {
     struct setting *setting = context;
     struct buffer details;
-    TRY(organisation_change(database, arena, setting->id, &setting->change, &setting->changed));
+    TRY(organisation_admin_change(database, arena, setting->id, &setting->change, &setting->changed));
     if (!setting->changed)
         return NULL;
     buffer_init(&details, arena);

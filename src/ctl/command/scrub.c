@@ -111,7 +111,7 @@ static int do_scrub(struct run *run, struct service *service, struct progress *p
         .step_microseconds = STEP_MICROSECONDS, .found = print_found, .context = &counts};
     if (!read_rate(run, service, &options))
         return EXIT_USAGE;
-    struct error *error = file_estimate(service->database, run->arena, &total);
+    struct error *error = file_admin_estimate(service->database, run->arena, &total);
     if (error != NULL)
         return tell_failure(error);
     struct scrub *scrub = scrub_new(service, &options);

@@ -30,14 +30,14 @@ static const struct statement write_plain = {
 struct holders {
     struct address_holder *items;
     size_t count;
-    size_t room;
+    size_t capacity;
 };
 
 static void add(struct holders *holders, struct arena *arena, const struct address_holder *holder)
 {
-    if (holders->count == holders->room) {
-        holders->room = holders->room == 0 ? PAGE_ROWS : 2 * holders->room;
-        struct address_holder *items = arena_array(arena, holders->room, sizeof *items);
+    if (holders->count == holders->capacity) {
+        holders->capacity = holders->capacity == 0 ? PAGE_ROWS : 2 * holders->capacity;
+        struct address_holder *items = arena_array(arena, holders->capacity, sizeof *items);
         for (size_t i = 0; i < holders->count; i++)
             items[i] = holders->items[i];
         holders->items = items;

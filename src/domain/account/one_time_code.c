@@ -65,11 +65,11 @@ static const struct statement purge_codes = {"DELETE FROM code WHERE expires_at 
 static const struct statement purge_allowances = {
     "DELETE FROM mail_allowance WHERE day < UTC_DATE() - INTERVAL 1 DAY LIMIT ?"};
 
-struct error *code_issue(struct database *database, struct arena *arena, struct secret master, struct id user,
+struct error *one_time_code_issue(struct database *database, struct arena *arena, struct secret master, struct id user,
                          const char *purpose, int64_t seconds, struct secret *code_out)
 {
     uint8_t hash[DIGEST_BYTES];
-    const char *code = random_code(arena, CODE_DIGITS);
+    const char *code = random_code(arena, ONE_TIME_CODE_DIGITS);
     hash_code(arena, master, user, purpose, code, hash);
     TRY(database_change(database, arena, &replace_code,
                         VALUES(database_id(user), database_text(purpose), database_bytes(hash, sizeof hash),
@@ -110,9 +110,10 @@ static bool is_right(const struct trial *trial, const struct rows *rows)
 }
 
 /*
- * The time of the answer must not tell whether there is a code. So each try is one transaction of the same statements. First it
- * locks the decoy of the name. So tries at one name wait for one another, whoever's the name is. Then it reads one row and
- * counts in it: the code's, or the decoy's where no code takes the try. The lock of the decoy is there already, so neither waits.
+ * The time of the answer must not tell whether there is a code. So each try is one transaction of the same statements.
+ * First it locks the decoy of the name. So tries at one name wait for one another, whoever's the name is. Then it reads
+ * one row and counts in it: the code's, or the decoy's where no code takes the try. The lock of the decoy is there
+ * already, so neither waits.
  */
 static struct error *count_and_compare(struct database *database, struct arena *arena, void *context)
 {
@@ -124,19 +125,19 @@ static struct error *count_and_compare(struct database *database, struct arena *
     struct database_value decoy = database_id(trial->decoy);
     TRY(database_change(database, arena, &lock_decoy, VALUES(decoy, purpose, database_bytes(nothing, sizeof nothing)), NULL));
     TRY(database_query(database, arena, &read_target,
-                       VALUES(purpose, database_id(trial->user), purpose, database_integer(CODE_TRIES), decoy), &rows));
+                       VALUES(purpose, database_id(trial->user), purpose, database_integer(ONE_TIME_CODE_TRIES), decoy), &rows));
     bool own = rows->count == 1 && !id_equal(rows_id(rows, 0, 0), trial->decoy);
     struct id target = own ? trial->user : trial->decoy;
     TRY(database_change(database, arena, &count_try,
-                        VALUES(database_integer(CODE_TRIES + 1), database_id(target), purpose,
-                               database_integer(own ? CODE_TRIES : CODE_TRIES + 1)),
+                        VALUES(database_integer(ONE_TIME_CODE_TRIES + 1), database_id(target), purpose,
+                               database_integer(own ? ONE_TIME_CODE_TRIES : ONE_TIME_CODE_TRIES + 1)),
                         &change));
     trial->good = is_right(trial, rows) && own && change.affected == 1;
     return NULL;
 }
 
-struct error *code_try(struct database *database, struct arena *arena, struct secret master,
-                       const struct code_attempt *attempt, bool *good_out)
+struct error *one_time_code_try(struct database *database, struct arena *arena, struct secret master,
+                       const struct one_time_code_attempt *attempt, bool *good_out)
 {
     struct id decoy = decoy_of(arena, attempt->username);
     struct trial trial = {
@@ -149,13 +150,13 @@ struct error *code_try(struct database *database, struct arena *arena, struct se
     return NULL;
 }
 
-struct error *code_give_back(struct database *database, struct arena *arena, struct id user, const char *purpose)
+struct error *one_time_code_give_back(struct database *database, struct arena *arena, struct id user, const char *purpose)
 {
     return database_change(database, arena, &uncount_try, VALUES(database_id(user), database_text(purpose)), NULL);
 }
 
-struct error *code_spend(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                         struct code_spent *code_out, bool *spent_out)
+struct error *one_time_code_spend(struct database *database, struct arena *arena, struct id user, const char *purpose,
+                         struct one_time_code_spent *code_out, bool *spent_out)
 {
     struct database_value values[] = {database_id(user), database_text(purpose)};
     struct change change;
@@ -176,8 +177,8 @@ struct error *code_spend(struct database *database, struct arena *arena, struct 
     return NULL;
 }
 
-struct error *code_restore(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                           const struct code_spent *code)
+struct error *one_time_code_restore(struct database *database, struct arena *arena, struct id user, const char *purpose,
+                           const struct one_time_code_spent *code)
 {
     return database_change(database, arena, &put_code_back,
                            VALUES(database_id(user), database_text(purpose),
@@ -187,23 +188,23 @@ struct error *code_restore(struct database *database, struct arena *arena, struc
                            NULL);
 }
 
-struct error *code_void(struct database *database, struct arena *arena, struct id user, const char *purpose)
+struct error *one_time_code_void(struct database *database, struct arena *arena, struct id user, const char *purpose)
 {
     return database_change(database, arena, &remove_code, VALUES(database_id(user), database_text(purpose)), NULL);
 }
 
-struct error *code_mail_allowed(struct database *database, struct arena *arena, struct id user, const char *purpose,
+struct error *one_time_code_mail_allowed(struct database *database, struct arena *arena, struct id user, const char *purpose,
                                 bool *allowed_out)
 {
     struct change change;
     TRY(database_change(database, arena, &make_allowance, VALUES(database_id(user), database_text(purpose)), &change));
     TRY(database_change(database, arena, &count_mail,
-                        VALUES(database_id(user), database_text(purpose), database_integer(CODE_MAILS_A_DAY)), &change));
+                        VALUES(database_id(user), database_text(purpose), database_integer(ONE_TIME_CODE_MAILS_A_DAY)), &change));
     *allowed_out = change.affected == 1;
     return NULL;
 }
 
-struct error *code_purge(struct database *database, struct arena *arena, unsigned limit)
+struct error *one_time_code_purge(struct database *database, struct arena *arena, unsigned limit)
 {
     TRY(database_change(database, arena, &purge_codes, VALUES(database_integer(limit)), NULL));
     return database_change(database, arena, &purge_allowances, VALUES(database_integer(limit)), NULL);

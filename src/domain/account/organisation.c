@@ -34,7 +34,7 @@ static int64_t quota_read(const struct rows *rows, size_t row, size_t column)
 
 enum organisation_status organisation_status_read(const char *text)
 {
-    int status = word_index(statuses, text);
+    int status = columns_word_index(statuses, text);
     return status < 0 ? ORGANISATION_DISABLED : (enum organisation_status)status;
 }
 

@@ -10,8 +10,8 @@
 static const struct statement each_organisation = {
     "SELECT " ORGANISATION_COLUMNS " FROM organisation o WHERE o.id > ? ORDER BY o.id LIMIT ?"};
 
-struct error *organisation_each(struct database *database, struct arena *arena, struct id after,
-                                unsigned limit, struct organisation_page *page_out)
+struct error *organisation_admin_each(struct database *database, struct arena *arena, struct id after,
+                                unsigned limit, struct organisation_admin_page *page_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &each_organisation,
@@ -26,7 +26,7 @@ struct error *organisation_each(struct database *database, struct arena *arena, 
 
 static const struct statement hold_organisation = {"SELECT 1 FROM organisation WHERE id = ? FOR UPDATE"};
 
-struct error *organisation_hold(struct database *database, struct arena *arena, struct id id)
+struct error *organisation_admin_lock(struct database *database, struct arena *arena, struct id id)
 {
     struct rows *rows;
     assert(database_in_transaction(database));
@@ -44,8 +44,8 @@ static struct database_value quota_value(const int64_t *quota)
     return quota == NULL || *quota == ORGANISATION_NO_QUOTA ? database_null() : database_integer(*quota);
 }
 
-struct error *organisation_change(struct database *database, struct arena *arena, struct id id,
-                                  const struct organisation_change *change, bool *changed_out)
+struct error *organisation_admin_change(struct database *database, struct arena *arena, struct id id,
+                                  const struct organisation_admin_change *change, bool *changed_out)
 {
     struct change done;
     const char *status = change->status == NULL ? NULL : organisation_status_text(*change->status);

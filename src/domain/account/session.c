@@ -67,11 +67,11 @@ struct error *session_purge(struct database *database, struct arena *arena, unsi
     return NULL;
 }
 
-static const struct statement mark_everyone = {"UPDATE principal SET session_mark = UNHEX(REPLACE(UUID(), '-', ''))"};
+static const struct statement renew_stamps = {"UPDATE principal SET session_mark = UNHEX(REPLACE(UUID(), '-', ''))"};
 
 struct error *session_mark_everyone(struct database *database, struct arena *arena)
 {
-    return database_change(database, arena, &mark_everyone, NO_VALUES, NULL);
+    return database_change(database, arena, &renew_stamps, NO_VALUES, NULL);
 }
 
 static const struct statement end_everyones = {

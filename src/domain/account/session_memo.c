@@ -14,7 +14,7 @@
 struct slot {
     struct id user;
     struct id session;
-    struct id mark;
+    struct id stamp;
     int64_t until; /* 0: nothing stands here */
 };
 
@@ -27,14 +27,14 @@ static size_t place_of(struct id session)
     return ((size_t)session.bytes[ID_BYTES - 2] << 8 | session.bytes[ID_BYTES - 1]) % LIMIT_SESSION_MEMO_SLOTS;
 }
 
-const struct id *session_memo_mark(const struct database *database, struct id user, struct id session, int64_t now)
+const struct id *session_memo_stamp(const struct database *database, struct id user, struct id session, int64_t now)
 {
     const struct session_memo *memo = database_remembered(database);
     if (memo == NULL)
         return NULL;
     const struct slot *slot = &memo->slots[place_of(session)];
     bool known = now < slot->until && id_equal(slot->session, session) && id_equal(slot->user, user);
-    return known ? &slot->mark : NULL;
+    return known ? &slot->stamp : NULL;
 }
 
 static struct session_memo *memo_of(struct database *database)
@@ -48,15 +48,15 @@ static struct session_memo *memo_of(struct database *database)
     return memo;
 }
 
-void session_memo_learn(struct database *database, struct id user, struct id session, struct id mark, int64_t now,
+void session_memo_learn(struct database *database, struct id user, struct id session, struct id stamp, int64_t now,
                         int64_t lasting)
 {
     if (database_in_transaction(database))
         return;
     struct slot *slot = &memo_of(database)->slots[place_of(session)];
     int64_t age = lasting < LIMIT_SESSION_MEMO_AGE ? lasting : LIMIT_SESSION_MEMO_AGE;
-    if (age > 0 && !id_is_none(mark))
-        *slot = (struct slot){user, session, mark, now + age};
+    if (age > 0 && !id_is_none(stamp))
+        *slot = (struct slot){user, session, stamp, now + age};
     else if (id_equal(slot->session, session))
         slot->until = 0;
 }

@@ -20,7 +20,7 @@ const char *user_status_text(enum user_status status)
 
 bool user_status_parse(const char *text, enum user_status *status_out)
 {
-    int status = word_index(statuses, text);
+    int status = columns_word_index(statuses, text);
     if (status < 0 || status == USER_PROVISIONING)
         return false;
     *status_out = (enum user_status)status;
@@ -34,7 +34,7 @@ const char *user_email_canonical(struct arena *arena, const char *email)
 
 enum user_status user_status_read(const char *text)
 {
-    int status = word_index(statuses, text);
+    int status = columns_word_index(statuses, text);
     return status < 0 ? USER_DISABLED : (enum user_status)status;
 }
 
@@ -47,7 +47,7 @@ void user_read(struct arena *arena, const struct rows *rows, size_t row, size_t 
         .phone = rows_text(rows, row, first + 3),
         .first_name = rows_text(rows, row, first + 4),
         .last_name = rows_text(rows, row, first + 5),
-        .permissions = permission_words(arena, column_permission(arena, rows, row, first + 6)),
+        .permissions = permission_words(arena, columns_permission(arena, rows, row, first + 6)),
         .status = user_status_read(rows_text(rows, row, first + 7)),
         .email_verified = rows_boolean(rows, row, first + 8),
         .phone_verified = rows_boolean(rows, row, first + 9),
@@ -69,9 +69,9 @@ static struct user *read_one(struct arena *arena, const struct rows *rows)
 }
 
 /*
- * By what a caller without a token has typed. The time of the statement must not tell who has an account. So it does the same
- * work for every name: it looks for the name and for the first user of all, then reads one whole row. That row is the first
- * user's where the name is nobody's, and the last column is 0.
+ * By what a caller without a token has typed. The time of the statement must not tell who has an account. So it does
+ * the same work for every name: it looks for the name and for the first user of all, then reads one whole row. That row
+ * is the first user's where the name is nobody's, and the last column is 0.
  */
 #define ONE_OF(candidates)                                                                             \
     "u.id = SUBSTRING(CONCAT(" candidates ", (SELECT s.id FROM user s ORDER BY s.id LIMIT 1)), 1, 16)"
@@ -79,8 +79,8 @@ static struct user *read_one(struct arena *arena, const struct rows *rows)
     "COALESCE((SELECT k.id FROM user k WHERE k." column " = ?), '')"
 
 /*
- * The address as the version before stored it comes first: rows that its workers added have that for a key until the next
- * migration. Of an ASCII address both are the same.
+ * The address as the version before stored it comes first: rows that its workers added have that for a key until the
+ * next migration. Of an ASCII address both are the same.
  */
 static const struct statement find_by_key = {
     "SELECT " USER_COLUMNS ", " USER_ROLES ", u.email_key IN (?, ?) AND u.status <> 'provisioning' FROM user u"

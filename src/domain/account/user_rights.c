@@ -48,7 +48,7 @@ struct error *user_others_hold_everything(struct database *database, struct aren
     *hold_out = false;
     for (size_t i = 0; i < rows->count && !*hold_out; i++) {
         /* A part of a malformed text is no permission. */
-        struct text_list own = permission_words(arena, column_permission(arena, rows, i, 0));
+        struct text_list own = permission_words(arena, columns_permission(arena, rows, i, 0));
         *hold_out = rows_boolean(rows, i, 1) || text_list_has(&own, PERMISSION_EVERYTHING);
     }
     return NULL;

@@ -9,13 +9,13 @@
 #include "domain/file/file_admin_int.h"
 #include "store/database/database.h"
 
-static const struct statement each_file = {"SELECT " KEPT_COLUMNS
+static const struct statement each_file = {"SELECT " FILE_ADMIN_COLUMNS
                                            " FROM file f WHERE f.id > ? ORDER BY f.id LIMIT ?"};
-static const struct statement look_at_file = {"SELECT " KEPT_COLUMNS " FROM file f WHERE f.id = ?"};
+static const struct statement find_file = {"SELECT " FILE_ADMIN_COLUMNS " FROM file f WHERE f.id = ?"};
 
-static void read_kept(const struct rows *rows, size_t row, struct file_kept *kept_out)
+static void read_record(const struct rows *rows, size_t row, struct file_admin_record *record_out)
 {
-    *kept_out = (struct file_kept){
+    *record_out = (struct file_admin_record){
         .id = rows_id(rows, row, 0),
         .organisation_id = rows_id(rows, row, 1),
         .size = rows_integer(rows, row, 3),
@@ -27,36 +27,36 @@ static void read_kept(const struct rows *rows, size_t row, struct file_kept *kep
     size_t length;
     const void *hash = rows_bytes(rows, row, 2, &length);
     assert(length == FILE_HASH_BYTES);
-    memcpy(kept_out->hash, hash, FILE_HASH_BYTES);
+    memcpy(record_out->hash, hash, FILE_HASH_BYTES);
 }
 
-void file_kept_page_read(struct arena *arena, const struct rows *rows, struct file_kept_page *page_out)
+void file_admin_page_read(struct arena *arena, const struct rows *rows, struct file_admin_page *page_out)
 {
     page_out->count = rows->count;
     page_out->items = arena_array(arena, rows->count, sizeof *page_out->items);
     for (size_t i = 0; i < rows->count; i++)
-        read_kept(rows, i, &page_out->items[i]);
+        read_record(rows, i, &page_out->items[i]);
 }
 
-struct error *file_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
-                        struct file_kept_page *page_out)
+struct error *file_admin_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
+                        struct file_admin_page *page_out)
 {
-    assert(limit >= 1 && limit <= FILE_KEEP_PAGE_MAX);
+    assert(limit >= 1 && limit <= FILE_ADMIN_PAGE_MAX);
     struct rows *rows;
     TRY(database_query(database, arena, &each_file, VALUES(database_id(after), database_integer(limit)),
                        &rows));
-    file_kept_page_read(arena, rows, page_out);
+    file_admin_page_read(arena, rows, page_out);
     return NULL;
 }
 
-struct error *file_look(struct database *database, struct arena *arena, struct id id,
-                        struct file_kept *kept_out, bool *found_out)
+struct error *file_admin_find(struct database *database, struct arena *arena, struct id id,
+                        struct file_admin_record *record_out, bool *found_out)
 {
     struct rows *rows;
-    TRY(database_query(database, arena, &look_at_file, VALUES(database_id(id)), &rows));
+    TRY(database_query(database, arena, &find_file, VALUES(database_id(id)), &rows));
     *found_out = rows->count == 1;
     if (*found_out)
-        read_kept(rows, 0, kept_out);
+        read_record(rows, 0, record_out);
     return NULL;
 }
 
@@ -64,7 +64,7 @@ static const struct statement estimate_files = {
     "SELECT COALESCE(MAX(table_rows), 0) FROM information_schema.tables"
     " WHERE table_schema = DATABASE() AND table_name = 'file'"};
 
-struct error *file_estimate(struct database *database, struct arena *arena, int64_t *count_out)
+struct error *file_admin_estimate(struct database *database, struct arena *arena, int64_t *count_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &estimate_files, NO_VALUES, &rows));
@@ -72,21 +72,21 @@ struct error *file_estimate(struct database *database, struct arena *arena, int6
     return NULL;
 }
 
-#define MARKS_8 "?, ?, ?, ?, ?, ?, ?, ?"
-#define MARKS_32 MARKS_8 ", " MARKS_8 ", " MARKS_8 ", " MARKS_8
-#define MARKS_64 MARKS_32 ", " MARKS_32
+#define PARAMETERS_8 "?, ?, ?, ?, ?, ?, ?, ?"
+#define PARAMETERS_32 PARAMETERS_8 ", " PARAMETERS_8 ", " PARAMETERS_8 ", " PARAMETERS_8
+#define PARAMETERS_64 PARAMETERS_32 ", " PARAMETERS_32
 
-static const struct statement known_files = {"SELECT f.id FROM file f WHERE f.id IN (" MARKS_64 ")"};
+static const struct statement known_files = {"SELECT f.id FROM file f WHERE f.id IN (" PARAMETERS_64 ")"};
 
-struct error *file_known(struct database *database, struct arena *arena, const struct id *ids, size_t count,
+struct error *file_admin_known(struct database *database, struct arena *arena, const struct id *ids, size_t count,
                          bool *known_out)
 {
-    assert(count >= 1 && count <= FILE_KNOWN_MAX);
-    struct database_value values[FILE_KNOWN_MAX];
+    assert(count >= 1 && count <= FILE_ADMIN_KNOWN_MAX);
+    struct database_value values[FILE_ADMIN_KNOWN_MAX];
     struct rows *rows;
-    for (size_t i = 0; i < FILE_KNOWN_MAX; i++)
+    for (size_t i = 0; i < FILE_ADMIN_KNOWN_MAX; i++)
         values[i] = database_id(ids[i < count ? i : 0]);
-    TRY(database_query(database, arena, &known_files, values, FILE_KNOWN_MAX, &rows));
+    TRY(database_query(database, arena, &known_files, values, FILE_ADMIN_KNOWN_MAX, &rows));
     memset(known_out, 0, count * sizeof *known_out);
     for (size_t row = 0; row < rows->count; row++)
         for (size_t i = 0; i < count; i++)
@@ -99,7 +99,7 @@ static const struct statement list_removals = {"SELECT file_id FROM file_removal
 static const struct statement find_removal = {"SELECT 1 FROM file_removal WHERE file_id = ?"};
 static const struct statement delete_removal = {"DELETE FROM file_removal WHERE file_id = ?"};
 
-struct error *file_removals(struct database *database, struct arena *arena, unsigned limit,
+struct error *file_admin_removals(struct database *database, struct arena *arena, unsigned limit,
                             struct id **ids_out, size_t *count_out)
 {
     struct rows *rows;
@@ -111,7 +111,7 @@ struct error *file_removals(struct database *database, struct arena *arena, unsi
     return NULL;
 }
 
-struct error *file_removal_noted(struct database *database, struct arena *arena, struct id id,
+struct error *file_admin_removal_noted(struct database *database, struct arena *arena, struct id id,
                                  bool *noted_out)
 {
     struct rows *rows;
@@ -120,7 +120,7 @@ struct error *file_removal_noted(struct database *database, struct arena *arena,
     return NULL;
 }
 
-struct error *file_removal_done(struct database *database, struct arena *arena, struct id id)
+struct error *file_admin_removal_done(struct database *database, struct arena *arena, struct id id)
 {
     TRY(database_change(database, arena, &delete_removal, VALUES(database_id(id)), NULL));
     return NULL;
@@ -131,12 +131,12 @@ static const struct statement sum_files = {
     " COALESCE(SUM(f.status <> 'active'), 0), COALESCE(SUM(IF(f.status = 'active', 0, f.size)), 0)"
     " FROM file f WHERE f.organisation_id = ?"};
 
-struct error *file_sums(struct database *database, struct arena *arena, struct id organisation,
-                         struct file_sums *sums_out)
+struct error *file_admin_sums(struct database *database, struct arena *arena, struct id organisation,
+                         struct file_admin_sums *sums_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &sum_files, VALUES(database_id(organisation)), &rows));
-    *sums_out = (struct file_sums){
+    *sums_out = (struct file_admin_sums){
         .active_files = rows_integer(rows, 0, 0),
         .active_bytes = rows_integer(rows, 0, 1),
         .archived_files = rows_integer(rows, 0, 2),
@@ -150,7 +150,7 @@ static const struct statement compare_usage = {
     " AS bytes, COUNT(*) AS files FROM file f WHERE f.organisation_id = ?) s"
     " LEFT JOIN file_usage u ON u.organisation_id = ?"};
 
-struct error *file_usage_holds(struct database *database, struct arena *arena, struct id organisation,
+struct error *file_admin_usage_agrees(struct database *database, struct arena *arena, struct id organisation,
                                bool *holds_out)
 {
     struct rows *rows;

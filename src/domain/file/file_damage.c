@@ -40,32 +40,32 @@ struct error *file_damage_count(struct database *database, struct arena *arena, 
     return NULL;
 }
 
-static const struct statement each_damaged = {"SELECT " KEPT_COLUMNS " FROM file f"
+static const struct statement each_damaged = {"SELECT " FILE_ADMIN_COLUMNS " FROM file f"
                                               " WHERE f.damaged_at IS NOT NULL AND f.id > ? ORDER BY f.id LIMIT ?"};
 
 struct error *file_damage_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
-                               struct file_kept_page *page_out)
+                               struct file_admin_page *page_out)
 {
     struct rows *rows;
-    assert(limit >= 1 && limit <= FILE_KEEP_PAGE_MAX);
+    assert(limit >= 1 && limit <= FILE_ADMIN_PAGE_MAX);
     TRY(database_query(database, arena, &each_damaged, VALUES(database_id(after), database_integer(limit)), &rows));
-    file_kept_page_read(arena, rows, page_out);
+    file_admin_page_read(arena, rows, page_out);
     return NULL;
 }
 
 static const struct statement list_twins = {
-    "SELECT " KEPT_COLUMNS " FROM file f WHERE f.organisation_id = ? AND f.hash = ? AND f.id > ? AND f.id <> ?"
+    "SELECT " FILE_ADMIN_COLUMNS " FROM file f WHERE f.organisation_id = ? AND f.hash = ? AND f.id > ? AND f.id <> ?"
     " ORDER BY f.id LIMIT ?"};
 
-struct error *file_damage_twins(struct database *database, struct arena *arena, const struct file_kept *kept, struct id after,
-                                unsigned limit, struct file_kept_page *page_out)
+struct error *file_damage_twins(struct database *database, struct arena *arena, const struct file_admin_record *kept, struct id after,
+                                unsigned limit, struct file_admin_page *page_out)
 {
     struct rows *rows;
-    assert(limit >= 1 && limit <= FILE_KEEP_PAGE_MAX);
+    assert(limit >= 1 && limit <= FILE_ADMIN_PAGE_MAX);
     TRY(database_query(database, arena, &list_twins,
                        VALUES(database_id(kept->organisation_id), database_bytes(kept->hash, FILE_HASH_BYTES),
                               database_id(after), database_id(kept->id), database_integer(limit)),
                        &rows));
-    file_kept_page_read(arena, rows, page_out);
+    file_admin_page_read(arena, rows, page_out);
     return NULL;
 }

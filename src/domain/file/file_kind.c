@@ -20,23 +20,23 @@ static const enum file_content type_contents[][sizeof bucket_contents / sizeof *
 
 bool file_bucket_known(const char *text)
 {
-    return word_index(file_buckets, text) >= 0;
+    return columns_word_index(file_buckets, text) >= 0;
 }
 
 bool file_type_known(const char *text)
 {
-    return word_index(file_types, text) >= 0;
+    return columns_word_index(file_types, text) >= 0;
 }
 
 enum file_content file_content_of(const char *type, const char *bucket)
 {
-    int row = word_index(file_types, type);
-    int column = word_index(file_buckets, bucket);
+    int row = columns_word_index(file_types, type);
+    int column = columns_word_index(file_buckets, bucket);
     return row < 0 || column < 0 ? FILE_CONTENT_NOTHING : type_contents[row][column];
 }
 
 enum file_content file_content_of_bucket(const char *bucket)
 {
-    int row = word_index(file_buckets, bucket);
+    int row = columns_word_index(file_buckets, bucket);
     return row < 0 ? FILE_CONTENT_NOTHING : bucket_contents[row];
 }

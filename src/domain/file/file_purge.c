@@ -12,13 +12,13 @@ static const struct statement delete_tags = {"DELETE FROM file_tag WHERE file_id
 static const struct statement delete_file = {"DELETE FROM file WHERE id = ? AND organisation_id = ?"};
 static const struct statement note_removal = {"INSERT INTO file_removal (file_id) VALUES (?)"};
 
-struct error *file_take_out(struct database *database, struct arena *arena, const struct file_kept *kept,
+struct error *file_purge(struct database *database, struct arena *arena, const struct file_admin_record *record,
                             int64_t before, bool *taken_out)
 {
     assert(database_in_transaction(database));
     struct rows *rows;
-    const struct database_value id = database_id(kept->id);
-    const struct database_value organisation = database_id(kept->organisation_id);
+    const struct database_value id = database_id(record->id);
+    const struct database_value organisation = database_id(record->organisation_id);
     TRY(database_query(database, arena, &lock_archived, VALUES(id, organisation), &rows));
     *taken_out = rows->count == 1 && rows_time_milliseconds(rows, 0, 0) <= before;
     if (!*taken_out)

@@ -2,8 +2,9 @@
 /*
  * The statement that every authorised request waits for: three rows by their primary keys (two without a file), which
  * the server reads while it plans, so that no join is left to execute. What it reads, triggers keep up to date
- * (sql/011-principal.sql). The session's own row, the truth itself, is read as well unless this process has found it good
- * and the mark beside the user says that nothing was taken from any session of the user since (sql/016-session-mark.sql).
+ * (sql/011-principal.sql). The session's own row, the truth itself, is read as well unless this process has found it
+ * good and the stamp beside the user says that nothing was taken from any session of the user since
+ * (sql/016-session-mark.sql).
  *
  * Measured with 10,000 users of two roles and 50,000 files, one connection over the unix socket, as the smallest of 40
  * interleaved rounds, in microseconds until the result is there (of the server's processor, of the client's):
@@ -17,8 +18,9 @@
  *     principal with something of the session in it, version, file           47 (31, 9)
  *     user and organisation by their own rows, that is two tables more       82
  *
- * Each table costs about 8 us, each column up to 1. One row a session that holds all would save the same table, but then
- * every change of a user, an organisation or a role must find all its sessions, of which a user may have many thousands.
+ * Each table costs about 8 us, each column up to 1. One row a session that holds all would save the same table, but
+ * then every change of a user, an organisation or a role must find all its sessions, of which a user may have many
+ * thousands.
  */
 #include "domain/permission/principal.h"
 
@@ -33,7 +35,7 @@
 #include "domain/principal_int.h"
 #include "domain/session_memo_int.h"
 
-#define MARK_COLUMN 7
+#define STAMP_COLUMN 7
 #define FILE_COLUMN PRINCIPAL_COLUMN_COUNT
 
 #define PRINCIPAL_TABLES " FROM principal p LEFT JOIN change_version v ON v.id = 1"
@@ -45,14 +47,14 @@
     " CEILING(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), s.expires_at) / 1000), 0)"
 #define SESSION_TABLE " LEFT JOIN session s ON s.id = ?"
 
-/* For a session of which it is known with which mark it was good, and for any. */
+/* For a session of which it is known with which stamp it was good, and for any. */
 static const struct statement load_known = {"SELECT " PRINCIPAL_COLUMNS PRINCIPAL_TABLES PRINCIPAL_ROW};
 static const struct statement load_any = {
     "SELECT " PRINCIPAL_COLUMNS ", " LASTING_COLUMN PRINCIPAL_TABLES SESSION_TABLE PRINCIPAL_ROW};
 
 /*
- * The comparison of organisations is no equation to the server: with one it takes 2 to 5 of 37 us more to plan, since it then
- * weighs the keys that begin with the organisation.
+ * The comparison of organisations is no equation to the server: with one it takes 2 to 5 of 37 us more to plan, since
+ * it then weighs the keys that begin with the organisation.
  */
 static const struct statement load_known_with_file = {
     "SELECT " PRINCIPAL_COLUMNS ", " FILE_BODY_COLUMNS PRINCIPAL_TABLES
@@ -117,7 +119,7 @@ static bool same_item(struct item one, struct item other)
     return one.length == other.length && memcmp(one.bytes, other.bytes, one.length) == 0;
 }
 
-/* In the arena. A NUL would cut the text, and what is left might read as a permission: see column_permission(). */
+/* In the arena. A NUL would cut the text, and what is left might read as a permission: see columns_permission(). */
 static const char *item_text(struct arena *arena, struct item item)
 {
     char *text = arena_copy(arena, item.bytes, item.length);
@@ -127,48 +129,48 @@ static const char *item_text(struct arena *arena, struct item item)
     return text;
 }
 
-/* What `book`, the permissions of all roles, says of one role. */
-static struct text_list permissions_of(struct arena *arena, struct items book, struct item role, const char **room)
+/* What `role_permissions`, the permissions of all roles, says of one role. */
+static struct text_list permissions_of(struct arena *arena, struct items role_permissions, struct item role, const char **buffer)
 {
-    struct text_list list = {room, 0};
+    struct text_list list = {buffer, 0};
     struct item name, permission;
-    while (next_item(&book, &name) && next_item(&book, &permission))
+    while (next_item(&role_permissions, &name) && next_item(&role_permissions, &permission))
         if (same_item(name, role))
             list.items[list.count++] = item_text(arena, permission);
     return list;
 }
 
-static void read_grants(struct arena *arena, struct items roles, struct items book, struct principal *principal)
+static void read_grants(struct arena *arena, struct items roles, struct items role_permissions, struct principal *principal)
 {
     size_t count = count_items(roles);
     struct item role;
-    /* A role is held once, so that all of them together have no more permissions than the book. */
-    const char **room = arena_array(arena, count_items(book) / 2 + 1, sizeof *room);
+    /* A role is held once, so that all of them together have no more permissions than the role_permissions. */
+    const char **buffer = arena_array(arena, count_items(role_permissions) / 2 + 1, sizeof *buffer);
     principal->grants = arena_array(arena, count, sizeof *principal->grants);
     principal->user.roles.items = arena_array(arena, count, sizeof *principal->user.roles.items);
     while (next_item(&roles, &role)) {
         struct role_grant *grant = &principal->grants[principal->grant_count++];
         grant->role = item_text(arena, role);
-        grant->permissions = permissions_of(arena, book, role, room);
-        room += grant->permissions.count;
+        grant->permissions = permissions_of(arena, role_permissions, role, buffer);
+        buffer += grant->permissions.count;
         principal->user.roles.items[principal->user.roles.count++] = grant->role;
     }
 }
 
 /* ---- loading ------------------------------------------------------------------------------------- */
 
-static const struct statement find_book = {"SELECT " PRINCIPAL_BOOK};
+static const struct statement find_role_permissions = {"SELECT " PRINCIPAL_ROLE_PERMISSIONS};
 
 /* The permissions of all roles. Somebody may have emptied change_version; until it is filled again this costs more. */
-static struct error *read_book(struct database *database, struct arena *arena, const struct rows *rows,
-                               struct items *book_out)
+static struct error *read_role_permissions(struct database *database, struct arena *arena, const struct rows *rows,
+                               struct items *role_permissions_out)
 {
     struct rows *found;
-    *book_out = items_of(rows, 6);
+    *role_permissions_out = items_of(rows, 6);
     if (!rows_is_null(rows, 0, 6))
         return NULL;
-    TRY(database_query(database, arena, &find_book, NO_VALUES, &found));
-    *book_out = items_of(found, 0);
+    TRY(database_query(database, arena, &find_role_permissions, NO_VALUES, &found));
+    *role_permissions_out = items_of(found, 0);
     return NULL;
 }
 
@@ -196,19 +198,21 @@ static struct error *ask(struct database *database, struct arena *arena, const s
     return database_query(database, arena, statement, values, count, rows_out);
 }
 
-/* The user's rows, none where there is no such user, and whether the session is good at the moment of which they tell. */
+/*
+ * The user's rows, none where there is no such user, and whether the session is good at the moment of which they tell.
+ */
 static struct error *look(struct database *database, struct arena *arena, const struct question *question,
                           struct rows **rows_out, bool *good_out)
 {
     int64_t now = clock_monotonic() / 1000;
     *good_out = true;
-    if (session_memo_mark(database, question->user, question->session, now) != NULL) {
+    if (session_memo_stamp(database, question->user, question->session, now) != NULL) {
         TRY(ask(database, arena, question, true, rows_out));
         if ((*rows_out)->count == 0)
             return NULL;
         /* Asked for only now: the connection may have broken meanwhile, and what was remembered is gone with it. */
-        const struct id *mark = session_memo_mark(database, question->user, question->session, now);
-        if (mark != NULL && id_equal(rows_id(*rows_out, 0, MARK_COLUMN), *mark))
+        const struct id *stamp = session_memo_stamp(database, question->user, question->session, now);
+        if (stamp != NULL && id_equal(rows_id(*rows_out, 0, STAMP_COLUMN), *stamp))
             return NULL;
     }
     TRY(ask(database, arena, question, false, rows_out));
@@ -216,24 +220,24 @@ static struct error *look(struct database *database, struct arena *arena, const 
         return NULL;
     int64_t lasting = rows_integer(*rows_out, 0, (*rows_out)->columns - 1);
     *good_out = lasting > 0;
-    session_memo_learn(database, question->user, question->session, rows_id(*rows_out, 0, MARK_COLUMN), now, lasting);
+    session_memo_learn(database, question->user, question->session, rows_id(*rows_out, 0, STAMP_COLUMN), now, lasting);
     return NULL;
 }
 
 struct error *principal_read(struct database *database, struct arena *arena, const struct rows *rows, struct id user,
                              struct principal **principal_out)
 {
-    struct items book;
+    struct items role_permissions;
     struct principal *principal = arena_alloc(arena, sizeof *principal);
     principal->user.id = user;
     principal->user.organisation_id = rows_id(rows, 0, 0);
     principal->user.status = user_status_read(rows_text(rows, 0, 1));
     principal->organisation.id = principal->user.organisation_id;
     principal->organisation.status = organisation_status_read(rows_text(rows, 0, 2));
-    principal->user.permissions = permission_words(arena, column_permission(arena, rows, 0, 3));
+    principal->user.permissions = permission_words(arena, columns_permission(arena, rows, 0, 3));
     principal->change_version = rows_integer(rows, 0, PRINCIPAL_VERSION_COLUMN);
-    TRY(read_book(database, arena, rows, &book));
-    read_grants(arena, items_of(rows, 4), book, principal);
+    TRY(read_role_permissions(database, arena, rows, &role_permissions));
+    read_grants(arena, items_of(rows, 4), role_permissions, principal);
     *principal_out = principal;
     return NULL;
 }

@@ -10,7 +10,7 @@ static const struct statement compare = {
     " AND q.organisation_status = o.status AND q.permissions = u.permissions AND q.roles = " PRINCIPAL_ROLES
     " WHERE q.user_id IS NULL)"
     " + (SELECT COUNT(*) FROM principal q LEFT JOIN user u ON u.id = q.user_id WHERE u.id IS NULL)"
-    " + (SELECT COUNT(*) = 0 FROM change_version v WHERE v.id = 1 AND v.roles = " PRINCIPAL_BOOK ")"};
+    " + (SELECT COUNT(*) = 0 FROM change_version v WHERE v.id = 1 AND v.roles = " PRINCIPAL_ROLE_PERMISSIONS ")"};
 
 struct error *principal_compare(struct database *database, struct arena *arena, int64_t *different_out)
 {
@@ -38,9 +38,9 @@ static const struct statement fill = {
     " organisation_status = VALUES(organisation_status), permissions = VALUES(permissions), roles = VALUES(roles)"};
 
 /* Where the row is not there, its trigger puts the roles into the new one. */
-static const struct statement write_book = {
+static const struct statement write_role_permissions = {
     "INSERT INTO change_version (id, version) VALUES (1, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000))"
-    " ON DUPLICATE KEY UPDATE roles = " PRINCIPAL_BOOK};
+    " ON DUPLICATE KEY UPDATE roles = " PRINCIPAL_ROLE_PERMISSIONS};
 
 static struct error *rebuild(struct database *database, struct arena *arena, void *context)
 {
@@ -55,7 +55,7 @@ static struct error *rebuild(struct database *database, struct arena *arena, voi
         return NULL;
     TRY(database_change(database, arena, &empty, NO_VALUES, NULL));
     TRY(database_change(database, arena, &fill, NO_VALUES, NULL));
-    TRY(database_change(database, arena, &write_book, NO_VALUES, NULL));
+    TRY(database_change(database, arena, &write_role_permissions, NO_VALUES, NULL));
     return NULL;
 }
 

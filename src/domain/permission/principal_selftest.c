@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether the triggers of sql/011-principal.sql and sql/016-session-mark.sql are there and do their work: users, organisations, sessions and roles of our own are made and changed, what the triggers should have
- * done is looked at after each step, and all of it is rolled back. Nobody else ever sees it; for its few milliseconds,
- * whoever changes a role or appends to the change log waits.
+ * Whether the triggers of sql/011-principal.sql and sql/016-session-mark.sql are there and do their work: users,
+ * organisations, sessions and roles of our own are made and changed, what the triggers should have done is looked at
+ * after each step, and all of it is rolled back. Nobody else ever sees it; for its few milliseconds, whoever changes a
+ * role or appends to the change log waits.
  */
 #include <string.h>
 
@@ -12,15 +13,18 @@
 #include "domain/columns_int.h"
 #include "domain/permission/principal.h"
 
-/* The values of a step, one letter each: u the user, a and b its organisations, s its session, n a name unlike any other. */
+/*
+ * The values of a step, one letter each: u the user, a and b its organisations, s its session, n a name unlike any
+ * other.
+ */
 struct step {
     const char *trigger; /* what it is about; NULL: only a step on the way */
     struct statement statement;
     const char *values;
 };
 
-/* The mark that the steps wait to be renewed. */
-#define UNMARK "UPDATE principal SET session_mark = '' WHERE user_id = ?"
+/* The stamp that the steps wait to be renewed. */
+#define CLEAR_STAMP "UPDATE principal SET session_mark = '' WHERE user_id = ?"
 #define RENAME "UPDATE principal SET user_id = ? WHERE user_id = ?"
 
 static const struct step steps[] = {
@@ -30,15 +34,15 @@ static const struct step steps[] = {
      {"INSERT INTO user (id, organisation_id, email, first_name, last_name, status) VALUES (?, ?, ?, '', '', 'provisioning')"},
      "uan"},
     {"session_mark_begin", {"DELETE FROM session WHERE id = ?"}, "s"},
-    {NULL, {UNMARK}, "u"},
+    {NULL, {CLEAR_STAMP}, "u"},
     {NULL, {"INSERT INTO session (id, user_id, expires_at) VALUES (?, ?, UTC_TIMESTAMP(3) + INTERVAL 1 HOUR)"}, "su"},
     {"session_mark_update", {"UPDATE session SET expires_at = expires_at - INTERVAL 1 SECOND WHERE id = ?"}, "s"},
-    {NULL, {UNMARK}, "u"},
+    {NULL, {CLEAR_STAMP}, "u"},
     {"session_mark_update", {"UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE id = ?"}, "s"},
     {NULL, {"UPDATE session SET ended_at = NULL WHERE id = ?"}, "s"},
-    {NULL, {UNMARK}, "u"},
+    {NULL, {CLEAR_STAMP}, "u"},
     {"session_mark_delete", {"DELETE FROM session WHERE id = ?"}, "s"},
-    {NULL, {UNMARK}, "u"},
+    {NULL, {CLEAR_STAMP}, "u"},
     {NULL, {RENAME}, "au"},
     {"session_mark_move", {RENAME}, "ua"},
     {"principal_user_update", {"UPDATE user SET permissions = 'a:b:r', status = 'disabled' WHERE id = ?"}, "u"},
@@ -63,32 +67,32 @@ static const struct statement compare = {
     " AND q.organisation_status = o.status AND q.permissions = u.permissions AND q.roles = " PRINCIPAL_ROLES
     " WHERE u.id = ? AND q.user_id IS NULL)"
     " + (SELECT COUNT(*) FROM principal q LEFT JOIN user u ON u.id = q.user_id WHERE q.user_id = ? AND u.id IS NULL)"
-    " + (SELECT COUNT(*) FROM change_version v WHERE v.id = 1 AND v.roles <> " PRINCIPAL_BOOK "),"
+    " + (SELECT COUNT(*) FROM change_version v WHERE v.id = 1 AND v.roles <> " PRINCIPAL_ROLE_PERMISSIONS "),"
     " (SELECT COUNT(*) FROM principal WHERE user_id = ? AND session_mark <> REPEAT(CHAR(0), 16))"};
 
-struct probe {
+struct selftest {
     struct id user, first, second, session;
     const char *name;
     const char *trigger; /* that does not do its work */
     bool done;
 };
 
-static struct error *take(struct database *database, struct arena *arena, const struct probe *probe, const struct step *step)
+static struct error *take(struct database *database, struct arena *arena, const struct selftest *selftest, const struct step *step)
 {
     struct database_value values[4];
     size_t count = strlen(step->values);
     for (size_t i = 0; i < count; i++) {
         char letter = step->values[i];
-        const struct id *id = letter == 'u'   ? &probe->user
-                              : letter == 's' ? &probe->session
-                              : letter == 'a' ? &probe->first
-                                              : &probe->second;
-        values[i] = letter == 'n' ? database_text(probe->name) : database_id(*id);
+        const struct id *id = letter == 'u'   ? &selftest->user
+                              : letter == 's' ? &selftest->session
+                              : letter == 'a' ? &selftest->first
+                                              : &selftest->second;
+        values[i] = letter == 'n' ? database_text(selftest->name) : database_id(*id);
     }
     return database_change(database, arena, &step->statement, values, count, NULL);
 }
 
-/* Whether the user must have a mark after the step. */
+/* Whether the user must have a stamp after the step. */
 static bool is_of_marks(const struct step *step)
 {
     return strncmp(step->trigger, "session_mark", strlen("session_mark")) == 0;
@@ -97,50 +101,50 @@ static bool is_of_marks(const struct step *step)
 /* Always an error, so that everything is rolled back. */
 static struct error *try_all(struct database *database, struct arena *arena, void *context)
 {
-    struct probe *probe = context;
+    struct selftest *selftest = context;
     struct rows *rows;
-    probe->trigger = NULL;
+    selftest->trigger = NULL;
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        TRY(take(database, arena, probe, &steps[i]));
+        TRY(take(database, arena, selftest, &steps[i]));
         if (steps[i].trigger == NULL)
             continue;
-        struct database_value user = database_id(probe->user);
+        struct database_value user = database_id(selftest->user);
         TRY(database_query(database, arena, &compare, VALUES(user, user, user), &rows));
         if (rows_integer(rows, 0, 0) != 0 || (is_of_marks(&steps[i]) && rows_integer(rows, 0, 1) != 1)) {
-            probe->trigger = steps[i].trigger;
+            selftest->trigger = steps[i].trigger;
             break;
         }
     }
-    probe->done = true;
+    selftest->done = true;
     return error_new(arena, ERROR_INTERNAL, "tried, and rolled back");
 }
 
 /*
- * The triggers of sql/018-worker-rights.sql go over all users, which is too much to try. Whoever may make them sees their
- * names.
+ * The triggers of sql/018-worker-rights.sql go over all users, which is too much to try. Whoever may make them sees
+ * their names.
  */
-static struct error *find_repairs(struct database *database, struct arena *arena, struct probe *probe)
+static struct error *find_repairs(struct database *database, struct arena *arena, struct selftest *selftest)
 {
     static const char *const names[] = {"principal_repair_remove", "principal_repair_fill", "principal_repair_roles"};
     static const struct statement count_trigger = {"SELECT COUNT(*) FROM information_schema.triggers"
                                                    " WHERE trigger_schema = DATABASE() AND trigger_name = ?"};
-    for (size_t i = 0; probe->trigger == NULL && i < sizeof names / sizeof *names; i++) {
+    for (size_t i = 0; selftest->trigger == NULL && i < sizeof names / sizeof *names; i++) {
         struct rows *rows;
         TRY(database_query(database, arena, &count_trigger, VALUES(database_text(names[i])), &rows));
         if (rows_integer(rows, 0, 0) == 0)
-            probe->trigger = names[i];
+            selftest->trigger = names[i];
     }
     return NULL;
 }
 
-struct error *principal_probe(struct database *database, struct arena *arena, const char **trigger_out)
+struct error *principal_selftest(struct database *database, struct arena *arena, const char **trigger_out)
 {
-    struct probe probe = {.user = id_new(), .first = id_new(), .second = id_new(), .session = id_new()};
-    probe.name = arena_format(arena, "gatehousectl-check-%s", id_text(arena, probe.user));
-    struct error *error = database_transaction(database, arena, try_all, &probe, NULL);
-    if (!probe.done)
+    struct selftest selftest = {.user = id_new(), .first = id_new(), .second = id_new(), .session = id_new()};
+    selftest.name = arena_format(arena, "gatehousectl-check-%s", id_text(arena, selftest.user));
+    struct error *error = database_transaction(database, arena, try_all, &selftest, NULL);
+    if (!selftest.done)
         return error;
-    TRY(find_repairs(database, arena, &probe));
-    *trigger_out = probe.trigger;
+    TRY(find_repairs(database, arena, &selftest));
+    *trigger_out = selftest.trigger;
     return NULL;
 }

@@ -28,7 +28,7 @@ struct error *role_list(struct database *database, struct arena *arena, struct r
             *role = (struct role){id, rows_text(rows, i, 1), {permissions + i, 0}};
         }
         if (!rows_is_null(rows, i, 2))
-            role->permissions.items[role->permissions.count++] = column_permission(arena, rows, i, 2);
+            role->permissions.items[role->permissions.count++] = columns_permission(arena, rows, i, 2);
     }
     return NULL;
 }
@@ -44,7 +44,7 @@ const struct role *role_find(const struct role_list *roles, const char *id)
 /* Whether the role is one of those only holders of `*:*:a` may grant (`admin`, `account-admin`). */
 static bool is_reserved(const char *id)
 {
-    return word_index(reserved, id) >= 0;
+    return columns_word_index(reserved, id) >= 0;
 }
 
 bool role_is_internal(const char *id)

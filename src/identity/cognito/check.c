@@ -154,7 +154,7 @@ static struct error *check_issuer(const struct cognito *cognito, struct arena *a
 struct error *cognito_check(struct remote *remote, struct arena *arena)
 {
     struct cognito *cognito = cognito_of(remote);
-    struct web_answer answer;
+    struct http_client_answer answer;
     TRY(remote_check_get(remote, arena, "endpoint", cognito->options.endpoint, &answer));
     TRY(check_key(cognito, arena));
     TRY(check_client(cognito, arena));

@@ -97,11 +97,11 @@ static const char *bare_name(struct arena *arena, const char *type)
 }
 
 /* The exception's name; NULL: the answer names none, so it is nothing that Cognito said. */
-static const char *exception_of(struct arena *arena, const struct web_answer *answer, const struct document *document)
+static const char *exception_of(struct arena *arena, const struct http_client_answer *answer, const struct document *document)
 {
     const char *type = document_text(document_member(document, "__type"));
     if (type == NULL)
-        type = web_answer_header(answer, "x-amzn-ErrorType");
+        type = http_client_answer_header(answer, "x-amzn-ErrorType");
     return type == NULL ? NULL : bare_name(arena, type);
 }
 
@@ -126,7 +126,10 @@ bool cognito_is_misconfigured(const struct cognito_call *call)
 
 bool cognito_is_password_refused(const struct cognito_call *call)
 {
-    /* "Value at 'password' failed to satisfy constraint": one that begins or ends with a blank does not come to the policy. */
+    /*
+     * "Value at 'password' failed to satisfy constraint": one that begins or ends with a blank does not come to the
+     * policy.
+     */
     return call->fault == COGNITO_INVALID_PASSWORD ||
            (call->fault == COGNITO_INVALID_PARAMETER && strstr(call->message, "assword' failed to satisfy") != NULL);
 }
@@ -139,20 +142,20 @@ struct error *cognito_unexpected(struct arena *arena, const struct cognito_call 
 
 /* ---- calling -------------------------------------------------------------------------------------- */
 
-static enum web_outcome send_once(struct cognito *cognito, struct arena *arena, const struct cognito_call *call,
+static enum http_client_outcome send_once(struct cognito *cognito, struct arena *arena, const struct cognito_call *call,
                                   struct remote_answer *answer, const char **reason)
 {
-    const struct web_header headers[] = {
+    const struct http_client_header headers[] = {
         {"Content-Type", "application/x-amz-json-1.1"},
         {"X-Amz-Target", arena_format(arena, TARGET "%s", call->operation)},
         {"X-Amz-Security-Token", secret_reveal(cognito->session_token)},
     };
     size_t without = cognito->session_token.bytes == NULL ? 1 : 0;
-    const struct web_signature signature = {.region = cognito->options.region,
+    const struct http_client_signature signature = {.region = cognito->options.region,
                                             .service = "cognito-idp",
                                             .key_id = cognito->options.access_key_id,
                                             .key = cognito->access_key};
-    const struct web_call request = {.method = "POST",
+    const struct http_client_call request = {.method = "POST",
                                      .url = arena_format(arena, "%s/", cognito->options.endpoint),
                                      .headers = headers,
                                      .header_count = sizeof headers / sizeof *headers - without,
@@ -209,7 +212,7 @@ struct error *cognito_call(struct cognito *cognito, struct arena *arena, struct 
             break;
         if (round > 0)
             wait_a_little(THROTTLE_WAIT_MAX_MILLISECONDS - THROTTLE_WAIT_MILLISECONDS);
-        if (send_once(cognito, arena, call, &answer, &reason) != WEB_ANSWERED)
+        if (send_once(cognito, arena, call, &answer, &reason) != HTTP_CLIENT_ANSWERED)
             return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "cognito %s: %s", call->operation, reason);
         TRY(read_answer(arena, call, &answer, &throttled));
     }

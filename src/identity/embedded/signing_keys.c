@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signing keys. They lie in identity_signing_key, the private half sealed under the service's secret and the
- * key's own kid, and are shared by all workers of all hosts. The newest key that is not retired signs; a
- * retired one stays in the published set until the last token it can have signed has expired.
+ * Signing keys. They lie in identity_signing_key, the private half sealed under the service's secret and the key's own
+ * kid, and are shared by all workers of all hosts. The newest key that is not retired signs; a retired one stays in the
+ * published set until the last token it can have signed has expired.
  *
- * Parsing a key is dear, so a process keeps what it read and reads the table again when REREAD_SECONDS have
- * passed, or when a token came that no key opens, but that at most once in STRANGE_SECONDS: a flood of
- * made-up tokens costs nothing. When the table cannot be read, what was read before goes on.
+ * Parsing a key is dear, so a process keeps what it read and reads the table again when REREAD_SECONDS have passed, or
+ * when a token came that no key opens, but that at most once in STRANGE_SECONDS: a flood of made-up tokens costs
+ * nothing. When the table cannot be read, what was read before goes on.
  *
- * The public halves lie in the service cache as well, so that of all processes of a host that start or read again only one
- * asks the database. Private halves never do, sealed or not: who is to sign reads the table.
+ * The public halves lie in the service cache as well, so that of all processes of a host that start or read again only
+ * one asks the database. Private halves never do, sealed or not: who is to sign reads the table.
  */
 #include <string.h>
 
@@ -29,8 +29,10 @@
 #define STRANGE_SECONDS 30
 #define LOCK_WAIT_SECONDS 4
 
-/* How long the cache keeps the public halves: what may pass beyond REREAD_SECONDS before a process has read a change that
- * nobody announced. How long a process may take to read them. */
+/*
+ * How long the cache keeps the public halves: what may pass beyond REREAD_SECONDS before a process has read a change
+ * that nobody announced. How long a process may take to read them.
+ */
 #define CACHE_SECONDS 60
 #define LEASE_SECONDS 10
 
@@ -131,7 +133,9 @@ static void digest_rows(struct arena *arena, const struct key_rows *rows, uint8_
     digest_sha256(buffer.bytes, buffer.length, digest_out);
 }
 
-/* What was forgotten and is read again byte for byte comes back as it was parsed; the private half is always read anew. */
+/*
+ * What was forgotten and is read again byte for byte comes back as it was parsed; the private half is always read anew.
+ */
 static void recall_keys(struct embedded *embedded, const uint8_t digest[DIGEST_BYTES])
 {
     struct embedded_signing_keys *forgotten = &embedded->forgotten;
@@ -239,8 +243,8 @@ static struct error *make_first(struct embedded *embedded, struct arena *arena)
 }
 
 /*
- * A set holds KEY_SET_KEYS keys. One more would push out the oldest, whose tokens may still hold: nobody who came with one of
- * them would know why they were sent away.
+ * A set holds KEY_SET_KEYS keys. One more would push out the oldest, whose tokens may still hold: nobody who came with
+ * one of them would know why they were sent away.
  */
 static struct error *check_capacity(struct embedded *embedded, struct arena *arena)
 {
@@ -262,7 +266,7 @@ static struct error *rotate_body(struct database *database, struct arena *arena,
     struct change change;
     TRY(add_key(database, arena, key));
     TRY(database_change(database, arena, &retire_keys, VALUES(database_text(key->kid)), &change));
-    return change_append(database, arena, CHANGE_SECRETS, "{}", NULL);
+    return change_log_append(database, arena, CHANGE_LOG_SECRETS, "{}", NULL);
 }
 
 static struct error *make_next(struct embedded *embedded, struct arena *arena)

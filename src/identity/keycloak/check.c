@@ -10,7 +10,7 @@
 static struct error *check_realm(struct keycloak *keycloak, struct arena *arena)
 {
     const struct keycloak_options *options = &keycloak->options;
-    struct web_answer answer;
+    struct http_client_answer answer;
     struct document *document = NULL;
     const char *realm = percent_encode(arena, options->realm, strlen(options->realm));
     const char *url = arena_format(arena, "%s/realms/%s/.well-known/openid-configuration", options->url, realm);

@@ -68,11 +68,11 @@ static void begin(struct arena *arena, const char *name, const char *method, con
 
 /* Sends it and reads the answer, whatever its status below 500. */
 static struct error *call_once(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call,
-                               const struct web_header *headers, size_t header_count)
+                               const struct http_client_header *headers, size_t header_count)
 {
     struct remote_answer answer;
     const char *reason = NULL;
-    const struct web_call request = {.method = call->method,
+    const struct http_client_call request = {.method = call->method,
                                      .url = call->url,
                                      .headers = headers,
                                      .header_count = header_count,
@@ -80,12 +80,12 @@ static struct error *call_once(struct keycloak *keycloak, struct arena *arena, s
                                      .body_length = call->body.length,
                                      .once = call->once};
     keycloak->remote.sets_password = call->sets_password;
-    if (remote_call(&keycloak->remote, arena, &request, &answer, &reason) != WEB_ANSWERED)
+    if (remote_call(&keycloak->remote, arena, &request, &answer, &reason) != HTTP_CLIENT_ANSWERED)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak %s: %s", call->name, reason);
     const struct document *document = answer.document;
     call->status = answer.web.status;
     call->answer = document;
-    call->location = web_answer_header(&answer.web, "Location");
+    call->location = http_client_answer_header(&answer.web, "Location");
     /* A body that is not JSON comes from something in between, whatever its status says. */
     if (call->status >= 500 || call->status < 200 || (answer.web.length != 0 && document == NULL))
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak %s: status %ld, %s", call->name, call->status,
@@ -119,7 +119,7 @@ void keycloak_form_begin(struct keycloak *keycloak, struct arena *arena, const c
 
 struct error *keycloak_form_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call)
 {
-    static const struct web_header headers[] = {{"Content-Type", "application/x-www-form-urlencoded"}};
+    static const struct http_client_header headers[] = {{"Content-Type", "application/x-www-form-urlencoded"}};
     return call_once(keycloak, arena, call, headers, 1);
 }
 
@@ -151,8 +151,9 @@ struct error *keycloak_service_token_request(struct keycloak *keycloak, struct a
 }
 
 /*
- * The token lies in the host's cache for all its processes, sealed: "MILLISECONDS TOKEN", until when it is used by the wall clock.
- * Nobody waits there for another who is fetching one, since the provider may be slow. It goes with "token:", so with the secrets.
+ * The token lies in the host's cache for all its processes, sealed: "MILLISECONDS TOKEN", until when it is used by the
+ * wall clock. Nobody waits there for another who is fetching one, since the provider may be slow. It goes with
+ * "token:", so with the secrets.
  */
 static const char *shared_name(const struct keycloak *keycloak, struct arena *arena)
 {
@@ -228,7 +229,7 @@ void keycloak_url_begin(struct arena *arena, const char *method, const char *url
 struct error *keycloak_bearer_call(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call,
                                    const char *token)
 {
-    const struct web_header headers[] = {
+    const struct http_client_header headers[] = {
         {"Authorization", arena_format(arena, "Bearer %s", token)},
         {"Content-Type", "application/json"},
     };

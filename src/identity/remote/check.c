@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is wrong with a provider's configuration, in a sentence; for `gatehousectl check`. It goes past the gate and leaves no trace there. */
+/*
+ * What is wrong with a provider's configuration, in a sentence; for `gatehousectl check`. It goes past the gate and
+ * leaves no trace there.
+ */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,10 +27,10 @@ struct error *remote_check_failed(struct arena *arena, const char *format, ...)
 }
 
 /* Tokens and signatures are only good for a while. */
-static struct error *check_clock(struct arena *arena, const char *name, const struct web_answer *answer)
+static struct error *check_clock(struct arena *arena, const char *name, const struct http_client_answer *answer)
 {
     struct tm parts = {0};
-    const char *date = web_answer_header(answer, "Date");
+    const char *date = http_client_answer_header(answer, "Date");
     if (date == NULL || strptime(date, "%a, %d %b %Y %H:%M:%S GMT", &parts) == NULL)
         return NULL;
     long long seconds = (long long)timegm(&parts) - (long long)(clock_now() / 1000);
@@ -39,12 +42,12 @@ static struct error *check_clock(struct arena *arena, const char *name, const st
 }
 
 struct error *remote_check_get(struct remote *remote, struct arena *arena, const char *setting, const char *url,
-                               struct web_answer *answer_out)
+                               struct http_client_answer *answer_out)
 {
     const char *name = remote->driver->name;
     const char *reason = NULL;
-    struct web_call call = {.method = "GET", .url = url, .milliseconds = GET_MILLISECONDS};
-    if (web_call(remote->web, arena, &call, answer_out, &reason) == WEB_ANSWERED)
+    struct http_client_call call = {.method = "GET", .url = url, .milliseconds = GET_MILLISECONDS};
+    if (http_client_call(remote->web, arena, &call, answer_out, &reason) == HTTP_CLIENT_ANSWERED)
         return check_clock(arena, name, answer_out);
     if (strstr(reason, "SSL") != NULL)
         return remote_check_failed(
@@ -59,7 +62,7 @@ struct error *remote_check_get(struct remote *remote, struct arena *arena, const
 
 static struct error *check_keys(struct remote *remote, struct arena *arena)
 {
-    struct web_answer answer;
+    struct http_client_answer answer;
     struct key_set *set;
     const char *url = remote->driver->keys_url(remote);
     TRY(remote_check_get(remote, arena, "jwks_url", url, &answer));

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The gate in front of a provider's calls. After FAILURES_MAX failures in a row, or where as many in WINDOW_SECONDS are more
- * than half of the calls, it stays closed for a while: who calls meanwhile is told at once. Then one call is the probe, the
- * others being told as before until it is back: an answer opens the gate, a failure closes it again.
+ * The gate in front of a provider's calls. After FAILURES_MAX failures in a row, or where as many in WINDOW_SECONDS are
+ * more than half of the calls, it stays closed for a while: who calls meanwhile is told at once. Then one call is the
+ * probe, the others being told as before until it is back: an answer opens the gate, a failure closes it again.
  *
- * And only so many processes may be waiting for the provider at the same time, each at its place, so that a slow one cannot
- * take every worker: calls_max of a host, and never the last worker of a pool that has other work as well. Such a pool's
- * processes take the first places, of which there are fewer than workers; the others begin with the last ones. Who comes when
- * all are taken waits a moment if the provider seems to be well, and is told at once if it does not.
+ * And only so many processes may be waiting for the provider at the same time, each at its place, so that a slow one
+ * cannot take every worker: calls_max of a host, and never the last worker of a pool that has other work as well. Such
+ * a pool's processes take the first places, of which there are fewer than workers; the others begin with the last ones.
+ * Who comes when all are taken waits a moment if the provider seems to be well, and is told at once if it does not.
  *
  * All processes of a host share one file. A place is a lock on one of its first bytes, which goes with its process; the
  * gate's state lies at CIRCUIT_BREAKER_AT and is read and written under a lock of its own.
@@ -28,7 +28,9 @@
 #define FAILURES_MAX 5
 #define WINDOW_SECONDS 10
 #define SECOND INT64_C(1000000)
-/* The pool of what goes to the provider all the time (gatehouse(8), "Two pools"): nothing else waits for its workers. */
+/*
+ * The pool of what goes to the provider all the time (gatehouse(8), "Two pools"): nothing else waits for its workers.
+ */
 #define SIGN_IN_POOL "login"
 /* So long after somebody took a place another may be expected to be given back. */
 #define CALL_MICROSECONDS (2 * SECOND)
@@ -237,34 +239,34 @@ static bool is_its_own(const struct remote_answer *answer)
            (answer->web.length == 0 || answer->document != NULL);
 }
 
-enum web_outcome remote_call(struct remote *remote, struct arena *arena, const struct web_call *call,
+enum http_client_outcome remote_call(struct remote *remote, struct arena *arena, const struct http_client_call *call,
                              struct remote_answer *answer_out, const char **reason_out)
 {
-    struct web_call timed = *call;
+    struct http_client_call timed = *call;
     bool sets_password = remote->sets_password;
     remote->sets_password = false;
     *answer_out = (struct remote_answer){0};
     timed.milliseconds = remote_milliseconds_left(remote);
     if (timed.milliseconds <= 0) {
         *reason_out = "no time is left for it";
-        return WEB_UNREACHABLE;
+        return HTTP_CLIENT_UNREACHABLE;
     }
     if (!remote_slot_take(remote)) {
         *reason_out = REMOTE_NO_SLOT;
-        return WEB_UNREACHABLE;
+        return HTTP_CLIENT_UNREACHABLE;
     }
     if (happens(remote, EVENT_CALL) == VERDICT_CLOSED) {
         remote_slot_leave(remote);
         *reason_out = "it failed several times and is given time to recover";
-        return WEB_UNREACHABLE;
+        return HTTP_CLIENT_UNREACHABLE;
     }
-    enum web_outcome outcome = web_call(remote->web, arena, &timed, &answer_out->web, reason_out);
+    enum http_client_outcome outcome = http_client_call(remote->web, arena, &timed, &answer_out->web, reason_out);
     remote_slot_leave(remote);
-    if (outcome == WEB_ANSWERED && answer_out->web.length != 0 &&
+    if (outcome == HTTP_CLIENT_ANSWERED && answer_out->web.length != 0 &&
         document_parse(arena, answer_out->web.body, answer_out->web.length, &answer_out->document) != NULL)
         answer_out->document = NULL;
-    bool answered = outcome == WEB_ANSWERED && is_its_own(answer_out);
-    remote->is_unknown = remote->is_unknown || (sets_password && !answered && outcome != WEB_UNREACHABLE);
+    bool answered = outcome == HTTP_CLIENT_ANSWERED && is_its_own(answer_out);
+    remote->is_unknown = remote->is_unknown || (sets_password && !answered && outcome != HTTP_CLIENT_UNREACHABLE);
     (void)happens(remote, answered ? EVENT_ANSWER : EVENT_FAILURE);
     return outcome;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The provider's key set. It lies in the service cache for all processes of the host, with the time when it was fetched; each
- * looks there every few seconds and parses it when its text has changed. One process at a time asks the provider for it
- * anew, every FRESH_SECONDS; the others go on with what there is and wait for nothing, so while the provider is down the last
- * good set serves for LAST_GOOD_SECONDS, at the cost of one attempt in RETRY_SECONDS. A token of a key that is not known makes the
- * set be fetched at once, but only once in STRANGE_SECONDS for all processes together, whatever came of it: made-up tokens
- * cost nothing.
+ * The provider's key set. It lies in the service cache for all processes of the host, with the time when it was
+ * fetched; each looks there every few seconds and parses it when its text has changed. One process at a time asks the
+ * provider for it anew, every FRESH_SECONDS; the others go on with what there is and wait for nothing, so while the
+ * provider is down the last good set serves for LAST_GOOD_SECONDS, at the cost of one attempt in RETRY_SECONDS. A token
+ * of a key that is not known makes the set be fetched at once, but only once in STRANGE_SECONDS for all processes
+ * together, whatever came of it: made-up tokens cost nothing.
  */
 #include <string.h>
 
@@ -98,14 +98,14 @@ static struct error *adopt(struct remote *remote, struct arena *arena, const voi
 static struct error *fetch(struct arena *arena, void *context, void **bytes_out, size_t *length_out)
 {
     struct remote *remote = context;
-    struct web_answer answer;
+    struct http_client_answer answer;
     struct key_set *set;
     const char *reason = NULL;
-    struct web_call call = {.method = "GET",
+    struct http_client_call call = {.method = "GET",
                             .url = remote->driver->keys_url(remote),
                             .milliseconds = FETCH_MILLISECONDS,
                             .answer_bytes = BYTES_MAX};
-    if (web_call(remote->web, arena, &call, &answer, &reason) != WEB_ANSWERED)
+    if (http_client_call(remote->web, arena, &call, &answer, &reason) != HTTP_CLIENT_ANSWERED)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "key set: %s", reason);
     if (answer.status != 200)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "key set: status %ld", answer.status);

@@ -11,8 +11,8 @@
 /* ---- making and removing -------------------------------------------------------------------------- */
 
 /*
- * The address has an account already. One that carries our id and that nobody has used is what an attempt before left: it
- * gets the password and the attributes of this one.
+ * The address has an account already. One that carries our id and that nobody has used is what an attempt before left:
+ * it gets the password and the attributes of this one.
  */
 static struct error *take_over(struct remote *remote, struct arena *arena, const struct provider_account *account,
                                const char **subject_out, enum provider_outcome *outcome_out)
@@ -244,7 +244,7 @@ struct error *remote_read_secrets(struct remote *remote, struct arena *arena, co
 struct error *remote_check_address(struct arena *arena, const struct remote_driver *driver, const char *name,
                                    const char *url)
 {
-    if (web_url_usable(url))
+    if (http_client_url_usable(url))
         return NULL;
     return error_message(error_new(arena, ERROR_INTERNAL, "%s is not usable", name),
                          "%s in [%s] must start with https:// (http:// for this machine only), without a query.", name,
@@ -260,7 +260,7 @@ struct error *remote_init(struct remote *remote, const struct remote_driver *dri
     remote->arena = arena_new();
     remote->slots_fd = -1;
     remote->known = arena_array(remote->arena, REMOTE_KNOWN_SESSIONS, sizeof *remote->known);
-    return web_client_new(remote->arena, options->ca_file, &remote->web);
+    return http_client_new(remote->arena, options->ca_file, &remote->web);
 }
 
 struct error *remote_ready(struct remote *remote, struct arena *arena, struct error *error,

@@ -65,7 +65,7 @@ struct error *authority_keep(struct service *service, struct arena *arena, const
     if (owner_kept && administrator_kept)
         return NULL;
     /* The statements below start after the lock is taken, so they see what earlier holders of the lock have changed. */
-    TRY(organisation_hold(database, arena, before->organisation_id));
+    TRY(organisation_admin_lock(database, arena, before->organisation_id));
     if (!owner_kept)
         TRY(user_others_have_role(database, arena, before->organisation_id, before->id, ROLE_OWNER, &owner_kept));
     if (!administrator_kept)

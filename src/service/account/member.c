@@ -111,9 +111,9 @@ static struct error *confirm_rows(struct database *database, struct arena *arena
     if (!confirmation->by_code)
         TRY(check_confirmer(confirmation, arena));
     if (confirmation->by_code && !confirmation->at_provider)
-        TRY(code_spend(database, arena, user->id, CODE_CONFIRM, NULL, &spent));
+        TRY(one_time_code_spend(database, arena, user->id, ONE_TIME_CODE_CONFIRM, NULL, &spent));
     else
-        TRY(code_void(database, arena, user->id, CODE_CONFIRM));
+        TRY(one_time_code_void(database, arena, user->id, ONE_TIME_CODE_CONFIRM));
     if (spent)
         TRY(user_confirm(database, arena, user->organisation_id, user->id, &confirmation->changed));
     if (!confirmation->changed)
@@ -147,8 +147,8 @@ static struct error *try_code(struct service *service, struct arena *arena, cons
     static const struct id nobody;
     enum provider_outcome outcome;
     if (!provider_has_codes(service->provider))
-        return code_try(service->database, arena, service->master,
-                        &(struct code_attempt){user != NULL ? user->id : nobody, username, CODE_CONFIRM, code}, good_out);
+        return one_time_code_try(service->database, arena, service->master,
+                        &(struct one_time_code_attempt){user != NULL ? user->id : nobody, username, ONE_TIME_CODE_CONFIRM, code}, good_out);
     TRY(provider_confirm_by_code(service->provider, arena, user != NULL ? user->provider_subject : NULL, code, &outcome));
     *good_out = outcome == PROVIDER_OK || outcome == PROVIDER_STATE;
     return NULL;

@@ -51,7 +51,7 @@ struct error *notification_confirm(struct service *service, struct arena *arena,
         {"organisation", name_for_mail(arena, organisation)},
         {"code", secret_reveal(code)},
         {"link", link_to(service, arena, "confirm", user)},
-        {"hours", arena_format(arena, "%d", CODE_CONFIRM_SECONDS / 3600)},
+        {"hours", arena_format(arena, "%d", ONE_TIME_CODE_CONFIRM_SECONDS / 3600)},
     };
     return QUEUE(service, arena, "confirm", user, values);
 }
@@ -63,7 +63,7 @@ struct error *notification_reset(struct service *service, struct arena *arena, c
         PERSON(arena, user),
         {"code", secret_reveal(code)},
         {"link", link_to(service, arena, "reset", user)},
-        {"minutes", arena_format(arena, "%d", CODE_RESET_SECONDS / 60)},
+        {"minutes", arena_format(arena, "%d", ONE_TIME_CODE_RESET_SECONDS / 60)},
     };
     return QUEUE(service, arena, "reset", user, values);
 }

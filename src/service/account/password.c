@@ -46,7 +46,7 @@ struct password_step {
     struct secret password;
     struct secret new_password;
     bool permanent;
-    struct code_spent code;
+    struct one_time_code_spent code;
     const char *typed;  /* a code that the provider checks */
     const char *action; /* the audit action of a change that is resolved afterwards */
     enum provider_outcome outcome;
@@ -177,7 +177,7 @@ static const struct user *resettable(const struct user *user)
 static struct error *decide_reset(struct password_step *step, struct arena *arena)
 {
     bool spent = false;
-    TRY(code_spend(step->service->database, arena, step->user->id, CODE_RESET, &step->code, &spent));
+    TRY(one_time_code_spend(step->service->database, arena, step->user->id, ONE_TIME_CODE_RESET, &step->code, &spent));
     if (!spent)
         step->refusal = error_plain(arena, ERROR_CODE_MISMATCH);
     return NULL;
@@ -212,7 +212,7 @@ static struct error *follow_reset(struct password_step *step, struct arena *aren
 
 static struct error *give_back_reset(struct password_step *step, struct arena *arena)
 {
-    return code_restore(step->service->database, arena, step->user->id, CODE_RESET, &step->code);
+    return one_time_code_restore(step->service->database, arena, step->user->id, ONE_TIME_CODE_RESET, &step->code);
 }
 
 static const struct password_steps resetting = {
@@ -273,14 +273,14 @@ struct error *password_reset(struct service *service, struct arena *arena, const
                                  .new_password = new_password, .typed = code};
     if (provider_has_codes(service->provider))
         return reset_by_code(&step, arena, &throttle, username, found);
-    TRY(code_try(service->database, arena, service->master, &(struct code_attempt){id, username, CODE_RESET, code}, &good));
+    TRY(one_time_code_try(service->database, arena, service->master, &(struct one_time_code_attempt){id, username, ONE_TIME_CODE_RESET, code}, &good));
     if (!good || user == NULL)
         return code_failed(service, arena, caller, &throttle, found);
     struct password_owner owner;
     TRY(password_policy_owner(service->database, arena, user, &owner));
     struct error *refusal = password_policy_check(service->passwords, arena, "newPassword", new_password, &owner);
     if (refusal != NULL) {
-        TRY(code_give_back(service->database, arena, user->id, CODE_RESET));
+        TRY(one_time_code_give_back(service->database, arena, user->id, ONE_TIME_CODE_RESET));
         return refusal;
     }
     TRY(run(&step, arena));
@@ -303,7 +303,7 @@ static struct error *decide_setting(struct password_step *step, struct arena *ar
     if (user == NULL)
         return error_plain(arena, ERROR_USER_UNKNOWN);
     TRY(member_check_reach(step->service, arena, &now, user, "username"));
-    return code_void(step->service->database, arena, user->id, CODE_RESET);
+    return one_time_code_void(step->service->database, arena, user->id, ONE_TIME_CODE_RESET);
 }
 
 static struct error *ask_setting(struct password_step *step, struct arena *arena)

@@ -111,9 +111,9 @@ static struct error *mail_reset(struct database *database, struct arena *arena, 
     struct secret code;
     bool allowed = false;
     struct id id = question->user->id;
-    TRY(code_mail_allowed(database, arena, id, CODE_RESET, &allowed));
+    TRY(one_time_code_mail_allowed(database, arena, id, ONE_TIME_CODE_RESET, &allowed));
     if (allowed) {
-        TRY(code_issue(database, arena, question->service->master, id, CODE_RESET, CODE_RESET_SECONDS, &code));
+        TRY(one_time_code_issue(database, arena, question->service->master, id, ONE_TIME_CODE_RESET, ONE_TIME_CODE_RESET_SECONDS, &code));
         TRY(notification_reset(question->service, arena, question->user, code));
         TRY(record(question, arena, "user.forgottenPassword"));
     }
@@ -126,9 +126,9 @@ static struct error *mail_confirmation(struct database *database, struct arena *
     struct secret code;
     bool allowed = false;
     struct id id = question->user->id;
-    TRY(code_mail_allowed(database, arena, id, CODE_CONFIRM, &allowed));
+    TRY(one_time_code_mail_allowed(database, arena, id, ONE_TIME_CODE_CONFIRM, &allowed));
     if (allowed) {
-        TRY(code_issue(database, arena, question->service->master, id, CODE_CONFIRM, CODE_CONFIRM_SECONDS, &code));
+        TRY(one_time_code_issue(database, arena, question->service->master, id, ONE_TIME_CODE_CONFIRM, ONE_TIME_CODE_CONFIRM_SECONDS, &code));
         TRY(notification_confirm(question->service, arena, question->user, question->organisation, code));
         TRY(record(question, arena, "user.resendConfirmation"));
     }
@@ -155,7 +155,7 @@ static struct error *invite_again(struct question *question, struct arena *arena
     bool allowed = true;
     /* Counted at the first attempt only. */
     if (question->item->attempts <= 1)
-        TRY(code_mail_allowed(service->database, arena, question->user->id, NOTIFICATION_FIRST_LOGIN, &allowed));
+        TRY(one_time_code_mail_allowed(service->database, arena, question->user->id, NOTIFICATION_FIRST_LOGIN, &allowed));
     if (!allowed)
         return outbox_finish(service->database, arena, question->item, NULL);
     question->temporary_password = secret_of(random_text(arena, RANDOM_PASSWORD_CHARACTERS));
@@ -204,7 +204,7 @@ static struct error *have_sent(struct question *question, struct arena *arena, e
     enum provider_outcome outcome;
     bool allowed = true;
     if (question->item->attempts <= 1)
-        TRY(code_mail_allowed(database, arena, question->user->id, code == PROVIDER_CODE_RESET ? CODE_RESET : CODE_CONFIRM,
+        TRY(one_time_code_mail_allowed(database, arena, question->user->id, code == PROVIDER_CODE_RESET ? ONE_TIME_CODE_RESET : ONE_TIME_CODE_CONFIRM,
                               &allowed));
     if (!allowed)
         return outbox_finish(database, arena, question->item, NULL);

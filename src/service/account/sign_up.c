@@ -65,15 +65,15 @@ static struct error *queue_mail(struct creation *creation, struct arena *arena)
     bool allowed = false;
     struct secret code;
     if (creation->kind == PROVIDER_INVITED) {
-        TRY(code_mail_allowed(service->database, arena, user->id, NOTIFICATION_FIRST_LOGIN, &allowed));
+        TRY(one_time_code_mail_allowed(service->database, arena, user->id, NOTIFICATION_FIRST_LOGIN, &allowed));
         return notification_first_login(service, arena, user, creation->organisation_name, creation->password);
     }
     if (creation->kind != PROVIDER_AWAITING_CODE)
         return NULL;
-    TRY(code_mail_allowed(service->database, arena, user->id, CODE_CONFIRM, &allowed));
+    TRY(one_time_code_mail_allowed(service->database, arena, user->id, ONE_TIME_CODE_CONFIRM, &allowed));
     if (provider_has_codes(service->provider))
         return NULL;
-    TRY(code_issue(service->database, arena, service->master, user->id, CODE_CONFIRM, CODE_CONFIRM_SECONDS, &code));
+    TRY(one_time_code_issue(service->database, arena, service->master, user->id, ONE_TIME_CODE_CONFIRM, ONE_TIME_CODE_CONFIRM_SECONDS, &code));
     return notification_confirm(service, arena, user, creation->organisation_name, code);
 }
 

@@ -30,7 +30,7 @@ static bool is_named(const struct upload *upload)
 
 const char *upload_validate_name(struct validation *validation, const char *path, const char *raw)
 {
-    const char *name = clean_file_name(validation->arena, raw);
+    const char *name = disposition_clean_name(validation->arena, raw);
     if (name == NULL)
         validation_add(validation, "format", "is not a usable file name", "%s", path);
     else if (strlen(name) > LIMIT_FILE_NAME_BYTES)

@@ -23,7 +23,7 @@ static const struct schema_field form_fields[] = {
          "An avatar, image or logo is a picture (JPEG, PNG, GIF, WebP, AVIF, HEIC, TIFF, BMP), whatever the bucket."},
     {.name = "name",
      .type = SCHEMA_TEXT,
-     .flags = SCHEMA_UNJUDGED,
+     .flags = SCHEMA_UNCHECKED,
      .maximum = LIMIT_FIELD_BYTES,
      .offset = offsetof(struct upload_form, name),
      .description = "At most " LIMIT_TEXT(

@@ -95,7 +95,7 @@ static struct error *on_end(void *context)
                    utf8_valid(upload->field.bytes, upload->field.length);
     if (!upload->field_too_long && is_text)
         upload->pairs[upload->pair_count++] = (struct schema_pair){field->name, upload->field.bytes};
-    else if ((field->flags & SCHEMA_UNJUDGED) != 0)
+    else if ((field->flags & SCHEMA_UNCHECKED) != 0)
         validation_add(&upload->validation, is_text ? "length" : "encoding",
                        "must be UTF-8 text of at most " LIMIT_TEXT(LIMIT_FIELD_BYTES) " bytes", "%s", field->name);
     else /* The form refuses an empty value, with the right path. */

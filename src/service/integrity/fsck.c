@@ -38,7 +38,7 @@ static struct error *save(struct fsck *fsck, struct arena *arena)
     for (int kind = 0; kind < FSCK_KINDS; kind++)
         buffer_add_format(&text, " %lld", (long long)result->counts[kind]);
     fsck->saved = clock_monotonic();
-    return maintenance_save(fsck->service->database, arena, MAINTENANCE_FSCK, text.bytes);
+    return lease_save_position(fsck->service->database, arena, LEASE_FSCK, text.bytes);
 }
 
 /* A position of another version counts as none. */
@@ -46,7 +46,7 @@ static struct error *load(struct fsck *fsck)
 {
     const char *position;
     struct fsck_result *result = fsck->result;
-    TRY(maintenance_position(fsck->service->database, fsck->arena, MAINTENANCE_FSCK, &position));
+    TRY(lease_position(fsck->service->database, fsck->arena, LEASE_FSCK, &position));
     struct text_list words = text_words(fsck->arena, position);
     int64_t numbers[POSITION_WORDS] = {0};
     struct id at;
@@ -69,7 +69,7 @@ static struct error *load(struct fsck *fsck)
 enum reading { READING_GOOD, READING_DIFFERENT, READING_FAILED, READING_ENDED };
 
 /* Reads the bytes from the disk and not from memory, as far as the system can be asked for that. */
-static enum reading read_once(struct fsck *fsck, int fd, const struct file_kept *kept)
+static enum reading read_once(struct fsck *fsck, int fd, const struct file_admin_record *kept)
 {
     uint8_t sum[DIGEST_BYTES];
     enum reading reading = READING_GOOD;
@@ -101,7 +101,7 @@ static enum reading read_once(struct fsck *fsck, int fd, const struct file_kept 
 }
 
 /* Reads different bytes a second time: a fault of memory or of a cable must not condemn a file. */
-static struct error *compare_hash(struct fsck *fsck, const struct file_kept *kept, enum reading *reading_out)
+static struct error *compare_hash(struct fsck *fsck, const struct file_admin_record *kept, enum reading *reading_out)
 {
     int fd;
     uint64_t size;
@@ -116,7 +116,7 @@ static struct error *compare_hash(struct fsck *fsck, const struct file_kept *kep
 }
 
 /* Moves bytes that are not the file's into quarantine, and takes the right ones from the backup if it has them. */
-static struct error *repair_file(struct fsck *fsck, const struct file_kept *kept, struct fsck_finding *finding)
+static struct error *repair_file(struct fsck *fsck, const struct file_admin_record *kept, struct fsck_finding *finding)
 {
     if (finding->kind == FSCK_SIZE || finding->kind == FSCK_HASH)
         TRY(blob_set_aside(fsck->service->blobs, fsck->scratch, kept->id, &finding->moved_to));
@@ -141,11 +141,11 @@ static struct error *mark_file(struct fsck *fsck, const struct fsck_finding *fin
 }
 
 /* Reports a file, unless its row is gone: a purge may have removed the file meanwhile. */
-static struct error *report_file(struct fsck *fsck, const struct file_kept *kept, enum fsck_kind kind)
+static struct error *report_file(struct fsck *fsck, const struct file_admin_record *kept, enum fsck_kind kind)
 {
-    struct file_kept now;
+    struct file_admin_record now;
     bool found = false;
-    TRY(file_look(fsck->service->database, fsck->scratch, kept->id, &now, &found));
+    TRY(file_admin_find(fsck->service->database, fsck->scratch, kept->id, &now, &found));
     if (!found)
         return NULL;
     struct fsck_finding finding = {.kind = kind,
@@ -159,7 +159,7 @@ static struct error *report_file(struct fsck *fsck, const struct file_kept *kept
     return NULL;
 }
 
-static struct error *check_file(struct fsck *fsck, const struct file_kept *kept)
+static struct error *check_file(struct fsck *fsck, const struct file_admin_record *kept)
 {
     struct blob_found found;
     bool there = false;
@@ -185,10 +185,10 @@ static struct error *check_file(struct fsck *fsck, const struct file_kept *kept)
 
 /* ---- all rows ------------------------------------------------------------------------------------ */
 
-static struct error *check_page(struct fsck *fsck, const struct file_kept_page *page)
+static struct error *check_page(struct fsck *fsck, const struct file_admin_page *page)
 {
     for (size_t i = 0; i < page->count; i++) {
-        const struct file_kept *kept = &page->items[i];
+        const struct file_admin_record *kept = &page->items[i];
         if (kept->created >= fsck->before)
             fsck->result->young++;
         else
@@ -207,10 +207,10 @@ static struct error *check_page(struct fsck *fsck, const struct file_kept_page *
 
 static struct error *check_rows(struct fsck *fsck)
 {
-    struct file_kept_page page = {.count = PAGE_ROWS};
+    struct file_admin_page page = {.count = PAGE_ROWS};
     while (page.count == PAGE_ROWS && !fsck->result->interrupted) {
         arena_reset(fsck->scratch);
-        TRY(file_each(fsck->service->database, fsck->scratch, fsck->at, PAGE_ROWS, &page));
+        TRY(file_admin_each(fsck->service->database, fsck->scratch, fsck->at, PAGE_ROWS, &page));
         TRY(check_page(fsck, &page));
         fsck->result->interrupted = fsck->result->interrupted || progress_ends(fsck->options->progress);
     }
@@ -221,7 +221,7 @@ static struct error *check_usage(struct fsck *fsck, struct id organisation)
 {
     bool holds = true;
     struct fsck_finding finding = {.kind = FSCK_USAGE, .organisation_id = organisation};
-    TRY(file_usage_holds(fsck->service->database, fsck->scratch, organisation, &holds));
+    TRY(file_admin_usage_agrees(fsck->service->database, fsck->scratch, organisation, &holds));
     if (holds)
         return NULL;
     if (fsck->options->repair) {
@@ -234,11 +234,11 @@ static struct error *check_usage(struct fsck *fsck, struct id organisation)
 
 static struct error *check_organisations(struct fsck *fsck)
 {
-    struct organisation_page page = {.more = true};
+    struct organisation_admin_page page = {.more = true};
     struct id after = {{0}};
     while (page.more) {
         arena_reset(fsck->scratch);
-        TRY(organisation_each(fsck->service->database, fsck->scratch, after, PAGE_ROWS, &page));
+        TRY(organisation_admin_each(fsck->service->database, fsck->scratch, after, PAGE_ROWS, &page));
         for (size_t i = 0; i < page.count; i++) {
             after = page.items[i].id;
             TRY(check_usage(fsck, after));
@@ -265,7 +265,7 @@ static struct error *check_all(struct fsck *fsck)
     TRY(fsck_store(fsck));
     if (fsck->result->interrupted)
         return NULL;
-    return maintenance_save(fsck->service->database, fsck->arena, MAINTENANCE_FSCK, "");
+    return lease_save_position(fsck->service->database, fsck->arena, LEASE_FSCK, "");
 }
 
 struct error *fsck_run(struct service *service, struct arena *arena, struct arena *scratch,
@@ -288,8 +288,8 @@ struct error *fsck_run(struct service *service, struct arena *arena, struct aren
         return error;
     if (options->from != NULL)
         TRY(backup_find(arena, options->from, &fsck.backup));
-    TRY(file_estimate(service->database, arena, &fsck.total));
-    TRY(lease_holder_take(service, arena, MAINTENANCE_FSCK, PATIENCE_SECONDS, &fsck.lease));
+    TRY(file_admin_estimate(service->database, arena, &fsck.total));
+    TRY(lease_holder_take(service, arena, LEASE_FSCK, PATIENCE_SECONDS, &fsck.lease));
     error = check_all(&fsck);
     lease_holder_release(&fsck.lease, arena);
     return error;

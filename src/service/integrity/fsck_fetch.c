@@ -10,7 +10,7 @@
 #include "service/integrity/fsck_int.h"
 #include "service/runtime/service.h"
 
-static struct error *write_bytes(struct fsck *fsck, const struct file_kept *kept, int from, bool *mended_out)
+static struct error *write_bytes(struct fsck *fsck, const struct file_admin_record *kept, int from, bool *mended_out)
 {
     struct blob_writer *writer;
     uint8_t sum[DIGEST_BYTES];
@@ -31,7 +31,7 @@ static struct error *write_bytes(struct fsck *fsck, const struct file_kept *kept
     return backup_give(fsck->scratch, blob_root(fsck->service->blobs), blob_path(fsck->scratch, kept->id));
 }
 
-struct error *fsck_fetch(struct fsck *fsck, const struct file_kept *kept, bool *mended_out)
+struct error *fsck_fetch(struct fsck *fsck, const struct file_admin_record *kept, bool *mended_out)
 {
     const char *path = arena_format(fsck->scratch, "%s/" BACKUP_FILES "/%s", fsck->backup, blob_path(fsck->scratch, kept->id));
     int from = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);

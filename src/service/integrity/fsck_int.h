@@ -30,7 +30,7 @@ struct fsck {
     struct id at;   /* the last row that was compared */
     int64_t saved;  /* clock_monotonic() of the last save */
     /* Ids from the store whose rows are to be looked up. */
-    struct id waiting[FILE_KNOWN_MAX];
+    struct id waiting[FILE_ADMIN_KNOWN_MAX];
     size_t waiting_count;
 };
 
@@ -41,7 +41,7 @@ void fsck_report(struct fsck *fsck, struct fsck_finding *finding);
  * Puts the bytes of a file from the backup into the store, where they are missing. *mended_out is false when the backup
  * does not have them, or has others than the row says.
  */
-struct error *fsck_fetch(struct fsck *fsck, const struct file_kept *kept, bool *mended_out);
+struct error *fsck_fetch(struct fsck *fsck, const struct file_admin_record *kept, bool *mended_out);
 
 /* Goes through the store: bytes without a row, temporary files, names that no blob can have. */
 struct error *fsck_store(struct fsck *fsck);

@@ -21,20 +21,20 @@ static struct error *resolve_orphan(struct fsck *fsck, struct id id)
 {
     struct service *service = fsck->service;
     struct arena *scratch = fsck->scratch;
-    struct file_kept kept;
+    struct file_admin_record kept;
     bool found = false;
     bool noted = false;
-    TRY(file_look(service->database, scratch, id, &kept, &found));
+    TRY(file_admin_find(service->database, scratch, id, &kept, &found));
     if (found)
         return NULL;
-    TRY(file_removal_noted(service->database, scratch, id, &noted));
+    TRY(file_admin_removal_noted(service->database, scratch, id, &noted));
     struct fsck_finding finding = {.kind = noted ? FSCK_REMOVAL : FSCK_ORPHAN,
                                    .id = id,
                                    .path = blob_path(scratch, id),
                                    .mended = fsck->options->repair || noted};
     if (fsck->options->repair && noted) {
         TRY(blob_remove(service->blobs, scratch, id));
-        TRY(file_removal_done(service->database, scratch, id));
+        TRY(file_admin_removal_done(service->database, scratch, id));
     } else if (fsck->options->repair) {
         TRY(blob_set_aside(service->blobs, scratch, id, &finding.moved_to));
         if (finding.moved_to == NULL) /* an upload that was given up has removed it */
@@ -47,10 +47,10 @@ static struct error *resolve_orphan(struct fsck *fsck, struct id id)
 /* Looks up the rows of the ids that wait. */
 static struct error *settle(struct fsck *fsck)
 {
-    bool known[FILE_KNOWN_MAX];
+    bool known[FILE_ADMIN_KNOWN_MAX];
     if (fsck->waiting_count == 0)
         return NULL;
-    TRY(file_known(fsck->service->database, fsck->scratch, fsck->waiting, fsck->waiting_count, known));
+    TRY(file_admin_known(fsck->service->database, fsck->scratch, fsck->waiting, fsck->waiting_count, known));
     for (size_t i = 0; i < fsck->waiting_count; i++)
         if (!known[i])
             TRY(resolve_orphan(fsck, fsck->waiting[i]));
@@ -69,7 +69,7 @@ static struct error *see_blob(void *context, const struct blob_found *found)
     if (found->modified >= fsck->before)
         return NULL;
     fsck->waiting[fsck->waiting_count++] = found->id;
-    return fsck->waiting_count == FILE_KNOWN_MAX ? settle(fsck) : NULL;
+    return fsck->waiting_count == FILE_ADMIN_KNOWN_MAX ? settle(fsck) : NULL;
 }
 
 static struct error *see_stray(void *context, const struct blob_stray *stray)

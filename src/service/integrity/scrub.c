@@ -58,7 +58,7 @@ static void let_go(struct scrub *scrub)
 {
     scrub_read_end(scrub);
     arena_reset(scrub->pages);
-    scrub->page = (struct file_kept_page){.count = 0};
+    scrub->page = (struct file_admin_page){.count = 0};
     scrub->next = 0;
     scrub->last = false;
     scrub->held = false;
@@ -103,7 +103,7 @@ static struct error *wish(struct scrub *scrub)
         return NULL;
     if (scrub->wished)
         return lease_holder_renew(&scrub->wish, scrub->scratch);
-    return lease_holder_try(scrub->service, scrub->scratch, MAINTENANCE_SCRUB_WANTED, &scrub->wish, &scrub->wished);
+    return lease_holder_try(scrub->service, scrub->scratch, LEASE_SCRUB_WANTED, &scrub->wish, &scrub->wished);
 }
 
 static struct error *take(struct scrub *scrub, int64_t now)
@@ -115,10 +115,10 @@ static struct error *take(struct scrub *scrub, int64_t now)
     scrub->tried = now;
     TRY(wish(scrub));
     if (!scrub->options.patient)
-        TRY(maintenance_held(scrub->service->database, scrub->scratch, MAINTENANCE_SCRUB_WANTED, &wanted));
+        TRY(lease_held(scrub->service->database, scrub->scratch, LEASE_SCRUB_WANTED, &wanted));
     if (wanted)
         return NULL;
-    TRY(lease_holder_try(scrub->service, scrub->scratch, MAINTENANCE_SCRUB, &scrub->lease, &scrub->held));
+    TRY(lease_holder_try(scrub->service, scrub->scratch, LEASE_SCRUB, &scrub->lease, &scrub->held));
     if (scrub->held)
         TRY(scrub_position_load(scrub->service, scrub->scratch, &scrub->position));
     return NULL;
@@ -139,7 +139,7 @@ static struct error *save(struct scrub *scrub, bool *goes_out)
     if (!scrub->options.damaged)
         TRY(scrub_position_save(scrub, scrub->scratch));
     if (!scrub->options.patient)
-        TRY(maintenance_held(scrub->service->database, scrub->scratch, MAINTENANCE_SCRUB_WANTED, &wanted));
+        TRY(lease_held(scrub->service->database, scrub->scratch, LEASE_SCRUB_WANTED, &wanted));
     if (wanted) {
         give_back(scrub);
         *goes_out = false;
@@ -195,8 +195,8 @@ static struct error *next_page(struct scrub *scrub)
     struct id after = scrub->options.damaged ? scrub->damaged_at : scrub->position.at;
     arena_reset(scrub->pages);
     scrub->next = 0;
-    scrub->page = (struct file_kept_page){.count = 0};
-    TRY((scrub->options.damaged ? file_damage_each : file_each)(scrub->service->database, scrub->pages, after, PAGE_ROWS,
+    scrub->page = (struct file_admin_page){.count = 0};
+    TRY((scrub->options.damaged ? file_damage_each : file_admin_each)(scrub->service->database, scrub->pages, after, PAGE_ROWS,
                                                                 &scrub->page));
     scrub->last = scrub->page.count < PAGE_ROWS;
     return NULL;
@@ -205,7 +205,7 @@ static struct error *next_page(struct scrub *scrub)
 /* Reads on in the open file, or opens the next one. */
 static struct error *read_some(struct scrub *scrub)
 {
-    const struct file_kept *kept = &scrub->page.items[scrub->next];
+    const struct file_admin_record *kept = &scrub->page.items[scrub->next];
     enum scrub_verdict verdict = SCRUB_VERDICT_NONE;
     if (scrub->reader.fd >= 0)
         verdict = scrub_read_more(scrub, kept);

@@ -44,23 +44,23 @@ struct scrub {
     bool asked;     /* the pass that `now` asks for was begun */
     int64_t tried;  /* clock_monotonic() of the last try at the lease */
     int64_t saved;  /* clock_monotonic() */
-    struct file_kept_page page;
+    struct file_admin_page page;
     size_t next;          /* the next file of the page */
     bool last;            /* this is the last page */
     struct id damaged_at; /* with `damaged`: the last file that was read */
 };
 
 /* Opens the bytes of `kept`. False, with the verdict, where they do not exist or cannot be opened. */
-bool scrub_read_begin(struct scrub *scrub, const struct file_kept *kept, enum scrub_verdict *verdict_out);
+bool scrub_read_begin(struct scrub *scrub, const struct file_admin_record *kept, enum scrub_verdict *verdict_out);
 
 /* Reads one portion and counts it. The verdict is NONE until the file is read to its end; then the file is closed. */
-enum scrub_verdict scrub_read_more(struct scrub *scrub, const struct file_kept *kept);
+enum scrub_verdict scrub_read_more(struct scrub *scrub, const struct file_admin_record *kept);
 
 /* Closes the open file, if any. */
 void scrub_read_end(struct scrub *scrub);
 
 /* Marks the file by the verdict, and the files that share its bytes. */
-struct error *scrub_mark(struct scrub *scrub, const struct file_kept *kept, enum scrub_verdict verdict);
+struct error *scrub_mark(struct scrub *scrub, const struct file_admin_record *kept, enum scrub_verdict verdict);
 
 struct error *scrub_position_save(struct scrub *scrub, struct arena *arena);
 

@@ -24,7 +24,7 @@
 /* A mark that is set or removed, together with its audit row. */
 struct marking {
     struct scrub *scrub;
-    const struct file_kept *kept;
+    const struct file_admin_record *kept;
     bool damaged;
     bool changed;
 };
@@ -43,13 +43,13 @@ static struct error *write_mark(struct database *database, struct arena *arena, 
     return marking->changed ? caller_audit(marking->scrub->service, arena, &nobody, &entry) : NULL;
 }
 
-static void tell(struct scrub *scrub, const struct file_kept *kept, const char *what)
+static void tell(struct scrub *scrub, const struct file_admin_record *kept, const char *what)
 {
     if (scrub->options.found != NULL)
         scrub->options.found(scrub->options.context, kept->id, kept->organisation_id, what);
 }
 
-static struct error *mark(struct scrub *scrub, const struct file_kept *kept, bool damaged)
+static struct error *mark(struct scrub *scrub, const struct file_admin_record *kept, bool damaged)
 {
     struct marking marking = {.scrub = scrub, .kept = kept, .damaged = damaged};
     TRY(database_transaction(scrub->service->database, scrub->scratch, write_mark, &marking, NULL));
@@ -76,11 +76,11 @@ static bool identify(struct scrub *scrub, struct id id, struct stat *status_out)
     return told;
 }
 
-static struct error *mark_twins(struct scrub *scrub, const struct file_kept *kept)
+static struct error *mark_twins(struct scrub *scrub, const struct file_admin_record *kept)
 {
     struct stat own, other;
     struct id after = {{0}};
-    struct file_kept_page page = {.count = TWINS};
+    struct file_admin_page page = {.count = TWINS};
     if (!identify(scrub, kept->id, &own) || own.st_nlink < 2)
         return NULL;
     while (page.count == TWINS) {
@@ -94,7 +94,7 @@ static struct error *mark_twins(struct scrub *scrub, const struct file_kept *kep
     return NULL;
 }
 
-static struct error *note_lost(struct scrub *scrub, const struct file_kept *kept, const char *what)
+static struct error *note_lost(struct scrub *scrub, const struct file_admin_record *kept, const char *what)
 {
     scrub->position.lost++;
     LOG(ERROR, FILES, "the bytes of a file cannot be read", LOG_TEXT("file", id_text(scrub->scratch, kept->id)),
@@ -103,14 +103,14 @@ static struct error *note_lost(struct scrub *scrub, const struct file_kept *kept
     return NULL;
 }
 
-struct error *scrub_mark(struct scrub *scrub, const struct file_kept *kept, enum scrub_verdict verdict)
+struct error *scrub_mark(struct scrub *scrub, const struct file_admin_record *kept, enum scrub_verdict verdict)
 {
-    struct file_kept now;
+    struct file_admin_record now;
     bool found = false;
     if (verdict == SCRUB_VERDICT_GOOD && !kept->damaged)
         return NULL;
     /* A purge may have removed the file meanwhile, and another process may have marked it. */
-    TRY(file_look(scrub->service->database, scrub->scratch, kept->id, &now, &found));
+    TRY(file_admin_find(scrub->service->database, scrub->scratch, kept->id, &now, &found));
     if (!found)
         return NULL;
     if (verdict == SCRUB_VERDICT_GOOD)

@@ -23,7 +23,7 @@ struct error *scrub_position_load(struct service *service, struct arena *arena, 
     const char *text;
     int64_t numbers[POSITION_WORDS] = {0};
     *position_out = (struct scrub_position){.files = 0};
-    TRY(maintenance_position(service->database, arena, MAINTENANCE_SCRUB, &text));
+    TRY(lease_position(service->database, arena, LEASE_SCRUB, &text));
     struct text_list words = text_words(arena, text);
     struct id at;
     if (words.count != POSITION_WORDS || strcmp(words.items[0], VERSION) != 0 || !id_parse(words.items[1], &at))
@@ -45,7 +45,7 @@ struct error *scrub_position_save(struct scrub *scrub, struct arena *arena)
                                     (long long)position->lost, (long long)position->begun, (long long)position->finished,
                                     (long long)position->first, (long long)position->last_lost);
     scrub->saved = clock_monotonic();
-    return maintenance_save(scrub->service->database, arena, MAINTENANCE_SCRUB, text);
+    return lease_save_position(scrub->service->database, arena, LEASE_SCRUB, text);
 }
 
 /* Until a pass was completed, the begin of the first one counts. An installation without a scrub is never late. */

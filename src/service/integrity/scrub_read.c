@@ -16,7 +16,7 @@
 #include "service/integrity/scrub_int.h"
 #include "service/runtime/service.h"
 
-bool scrub_read_begin(struct scrub *scrub, const struct file_kept *kept, enum scrub_verdict *verdict_out)
+bool scrub_read_begin(struct scrub *scrub, const struct file_admin_record *kept, enum scrub_verdict *verdict_out)
 {
     struct blob_found found;
     bool there = false;
@@ -75,7 +75,7 @@ static ssize_t read_portion(struct scrub_reader *reader)
     return got;
 }
 
-static enum scrub_verdict conclude(struct scrub *scrub, const struct file_kept *kept)
+static enum scrub_verdict conclude(struct scrub *scrub, const struct file_admin_record *kept)
 {
     struct scrub_reader *reader = &scrub->reader;
     uint8_t sum[DIGEST_BYTES];
@@ -91,7 +91,7 @@ static enum scrub_verdict conclude(struct scrub *scrub, const struct file_kept *
     return good ? SCRUB_VERDICT_GOOD : SCRUB_VERDICT_DAMAGED;
 }
 
-enum scrub_verdict scrub_read_more(struct scrub *scrub, const struct file_kept *kept)
+enum scrub_verdict scrub_read_more(struct scrub *scrub, const struct file_admin_record *kept)
 {
     struct scrub_reader *reader = &scrub->reader;
     ssize_t got = read_portion(reader);

@@ -84,7 +84,7 @@ static struct error *write_rows(struct database *database, struct backup *backup
     return output_close(&output, error, &backup->manifest.rows_hash);
 }
 
-static struct error *list_page(struct backup *backup, struct output *output, const struct file_kept_page *page)
+static struct error *list_page(struct backup *backup, struct output *output, const struct file_admin_page *page)
 {
     for (size_t i = 0; i < page->count; i++) {
         struct backup_item item = {.id = page->items[i].id, .size = page->items[i].size};
@@ -99,11 +99,11 @@ static struct error *list_page(struct backup *backup, struct output *output, con
 
 static struct error *list_pages(struct database *database, struct backup *backup, struct output *output)
 {
-    struct file_kept_page page = {.count = PAGE_ROWS};
+    struct file_admin_page page = {.count = PAGE_ROWS};
     struct id after = {{0}};
     while (page.count == PAGE_ROWS) {
         arena_reset(backup->scratch);
-        TRY(file_each(database, backup->scratch, after, PAGE_ROWS, &page));
+        TRY(file_admin_each(database, backup->scratch, after, PAGE_ROWS, &page));
         if (page.count > 0)
             after = page.items[page.count - 1].id;
         TRY(list_page(backup, output, &page));
@@ -250,7 +250,7 @@ struct error *backup_run(struct service *service, struct arena *arena, struct ar
                                        .pace = {.bytes_per_second = options->bytes_per_second},
                                        .step = backup_step,
                                        .context = &backup};
-    TRY(lease_holder_take(service, arena, MAINTENANCE_FILES, PATIENCE_SECONDS, &backup.lease));
+    TRY(lease_holder_take(service, arena, LEASE_FILES, PATIENCE_SECONDS, &backup.lease));
     struct error *error = make_backup(&backup);
     lease_holder_release(&backup.lease, arena);
     return error;

@@ -15,7 +15,7 @@ struct error *lease_holder_try(struct service *service, struct arena *arena, con
 {
     *holder_out = (struct lease_holder){
         .service = service, .name = name, .id = id_new(), .renewed = clock_monotonic()};
-    return maintenance_take(service->database, arena, name, holder_out->id, LEASE_HOLDER_SECONDS, held_out);
+    return lease_take(service->database, arena, name, holder_out->id, LEASE_HOLDER_SECONDS, held_out);
 }
 
 struct error *lease_holder_take(struct service *service, struct arena *arena, const char *name, unsigned patience,
@@ -43,7 +43,7 @@ struct error *lease_holder_renew(struct lease_holder *holder, struct arena *aren
     int64_t now = clock_monotonic();
     if (now - holder->renewed < LEASE_HOLDER_SECONDS * SECOND / 5)
         return NULL;
-    TRY(maintenance_take(holder->service->database, arena, holder->name, holder->id, LEASE_HOLDER_SECONDS, &held));
+    TRY(lease_take(holder->service->database, arena, holder->name, holder->id, LEASE_HOLDER_SECONDS, &held));
     /* Too late: the row may still be this holder's, but another run may have held the lease in between. */
     if (held && now - holder->renewed < LEASE_HOLDER_SECONDS * SECOND) {
         holder->renewed = now;
@@ -57,5 +57,5 @@ struct error *lease_holder_renew(struct lease_holder *holder, struct arena *aren
 
 void lease_holder_release(struct lease_holder *holder, struct arena *arena)
 {
-    (void)maintenance_release(holder->service->database, arena, holder->name, holder->id);
+    (void)lease_release(holder->service->database, arena, holder->name, holder->id);
 }

@@ -44,10 +44,10 @@ static struct error *check_store(struct service *service, struct arena *arena)
 static struct error *remove_noted(struct service *service, struct arena *arena, size_t *count_out)
 {
     struct id *ids;
-    TRY(file_removals(service->database, arena, REMOVALS, &ids, count_out));
+    TRY(file_admin_removals(service->database, arena, REMOVALS, &ids, count_out));
     for (size_t i = 0; i < *count_out; i++) {
         TRY(blob_remove(service->blobs, arena, ids[i]));
-        TRY(file_removal_done(service->database, arena, ids[i]));
+        TRY(file_admin_removal_done(service->database, arena, ids[i]));
     }
     return NULL;
 }
@@ -69,11 +69,11 @@ struct error *purge_finish(struct service *service, struct arena *arena, uint64_
     bool held = false;
     size_t count = 0;
     *count_out = 0;
-    TRY(file_removals(service->database, arena, 1, &ids, &count));
+    TRY(file_admin_removals(service->database, arena, 1, &ids, &count));
     if (count == 0)
         return NULL;
     TRY(check_store(service, arena));
-    TRY(lease_holder_try(service, arena, MAINTENANCE_FILES, &lease, &held));
+    TRY(lease_holder_try(service, arena, LEASE_FILES, &lease, &held));
     if (!held)
         return NULL;
     struct error *error = remove_noted(service, arena, &count);
@@ -86,12 +86,12 @@ struct error *purge_finish(struct service *service, struct arena *arena, uint64_
 
 struct batch {
     struct purge *purge;
-    const struct file_kept *items[BATCH_FILES];
+    const struct file_admin_record *items[BATCH_FILES];
     bool taken[BATCH_FILES]; /* by the last try of the transaction */
     size_t count;
 };
 
-static struct error *audit_file(struct database *database, struct arena *arena, const struct file_kept *kept)
+static struct error *audit_file(struct database *database, struct arena *arena, const struct file_admin_record *kept)
 {
     char archived[CLOCK_TEXT_BYTES];
     clock_format(kept->archived, archived);
@@ -127,7 +127,7 @@ static struct error *take_out(struct database *database, struct arena *arena, vo
     struct batch *batch = context;
     bool counted[BATCH_FILES] = {false};
     for (size_t i = 0; i < batch->count; i++) {
-        TRY(file_take_out(database, arena, batch->items[i], batch->purge->options->before, &batch->taken[i]));
+        TRY(file_purge(database, arena, batch->items[i], batch->purge->options->before, &batch->taken[i]));
         if (batch->taken[i])
             TRY(audit_file(database, arena, batch->items[i]));
     }
@@ -155,11 +155,11 @@ static struct error *purge_batch(struct batch *batch)
     return remove_all_noted(purge);
 }
 
-static struct error *purge_page(struct purge *purge, const struct file_kept_page *page)
+static struct error *purge_page(struct purge *purge, const struct file_admin_page *page)
 {
     struct batch batch = {.purge = purge};
     for (size_t i = 0; i < page->count; i++) {
-        const struct file_kept *kept = &page->items[i];
+        const struct file_admin_record *kept = &page->items[i];
         if (kept->status != FILE_ARCHIVED || kept->archived == 0 || kept->archived > purge->options->before)
             continue;
         if (purge->options->dry_run) {
@@ -176,11 +176,11 @@ static struct error *purge_page(struct purge *purge, const struct file_kept_page
 
 static struct error *purge_rows(struct purge *purge)
 {
-    struct file_kept_page page = {.count = PAGE_ROWS};
+    struct file_admin_page page = {.count = PAGE_ROWS};
     struct id after = {{0}};
     while (page.count == PAGE_ROWS && !purge->result->interrupted) {
         arena_reset(purge->scratch);
-        TRY(file_each(purge->service->database, purge->scratch, after, PAGE_ROWS, &page));
+        TRY(file_admin_each(purge->service->database, purge->scratch, after, PAGE_ROWS, &page));
         if (page.count > 0)
             after = page.items[page.count - 1].id;
         TRY(purge_page(purge, &page));
@@ -197,11 +197,11 @@ struct error *purge_files(struct service *service, struct arena *arena, struct a
     *result_out = (struct purge_result){0};
     struct purge purge = {
         .service = service, .arena = arena, .scratch = scratch, .options = options, .result = result_out};
-    TRY(file_estimate(service->database, arena, &purge.total));
+    TRY(file_admin_estimate(service->database, arena, &purge.total));
     if (options->dry_run)
         return purge_rows(&purge);
     TRY(check_store(service, arena));
-    TRY(lease_holder_take(service, arena, MAINTENANCE_FILES, PATIENCE_SECONDS, &purge.lease));
+    TRY(lease_holder_take(service, arena, LEASE_FILES, PATIENCE_SECONDS, &purge.lease));
     struct error *error = remove_all_noted(&purge);
     if (error == NULL)
         error = purge_rows(&purge);

@@ -35,16 +35,16 @@ struct text_list cache_eviction_secret_prefixes(struct arena *arena)
     return list_names(arena, prefixes, sizeof prefixes / sizeof *prefixes);
 }
 
-struct cache_eviction cache_eviction_read(struct arena *arena, const struct change_entry *entry)
+struct cache_eviction cache_eviction_read(struct arena *arena, const struct change_log_entry *entry)
 {
     static const char *const settings_prefixes[] = {CACHE_PREFIX_SETTINGS};
     struct cache_eviction eviction = {.version = entry->version};
     struct document *payload;
-    if (entry->kind == CHANGE_SECRETS)
+    if (entry->kind == CHANGE_LOG_SECRETS)
         eviction.prefixes = cache_eviction_secret_prefixes(arena);
-    if (entry->kind == CHANGE_SETTINGS)
+    if (entry->kind == CHANGE_LOG_SETTINGS)
         eviction.prefixes = list_names(arena, settings_prefixes, 1);
-    if (entry->kind != CHANGE_CACHE)
+    if (entry->kind != CHANGE_LOG_CACHE)
         return eviction;
     if (document_parse(arena, entry->payload, strlen(entry->payload), &payload) != NULL ||
         !document_boolean(document_member(payload, "flush"), &eviction.flush)) {

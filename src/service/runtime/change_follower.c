@@ -42,7 +42,7 @@ static void forget_keys(struct service *service)
 }
 
 /* Applies `entry`. NULL, here and below: everything may be out of date. */
-static struct error *apply_cache(struct service *service, struct arena *arena, const struct change_entry *entry)
+static struct error *apply_cache(struct service *service, struct arena *arena, const struct change_log_entry *entry)
 {
     struct cache_eviction eviction = {.flush = true};
     if (entry != NULL)
@@ -54,7 +54,7 @@ static struct error *apply_cache(struct service *service, struct arena *arena, c
     return NULL;
 }
 
-static struct error *apply_secrets(struct service *service, struct arena *arena, const struct change_entry *entry)
+static struct error *apply_secrets(struct service *service, struct arena *arena, const struct change_log_entry *entry)
 {
     (void)arena;
     (void)entry;
@@ -65,7 +65,7 @@ static struct error *apply_secrets(struct service *service, struct arena *arena,
     return NULL;
 }
 
-static struct error *apply_settings(struct service *service, struct arena *arena, const struct change_entry *entry)
+static struct error *apply_settings(struct service *service, struct arena *arena, const struct change_log_entry *entry)
 {
     if (entry == NULL && !service->changes.known)
         return settings_apply_cached(service, arena);
@@ -73,15 +73,15 @@ static struct error *apply_settings(struct service *service, struct arena *arena
 }
 
 /* Applies a change of each kind. NULL: a process keeps nothing of that kind. */
-static struct error *(*const appliers[CHANGE_KIND_COUNT])(struct service *, struct arena *, const struct change_entry *) = {
-    [CHANGE_CACHE] = apply_cache,
-    [CHANGE_SECRETS] = apply_secrets,
-    [CHANGE_SETTINGS] = apply_settings,
+static struct error *(*const appliers[CHANGE_LOG_KIND_COUNT])(struct service *, struct arena *, const struct change_log_entry *) = {
+    [CHANGE_LOG_CACHE] = apply_cache,
+    [CHANGE_LOG_SECRETS] = apply_secrets,
+    [CHANGE_LOG_SETTINGS] = apply_settings,
 };
 
-static struct error *apply(struct service *service, struct arena *arena, const struct change_entry *entry)
+static struct error *apply(struct service *service, struct arena *arena, const struct change_log_entry *entry)
 {
-    LOG(DEBUG, SYSTEM, "following a change", LOG_TEXT("kind", change_kind_text(entry->kind)),
+    LOG(DEBUG, SYSTEM, "following a change", LOG_TEXT("kind", change_log_kind_text(entry->kind)),
         LOG_INTEGER("version", entry->version));
     if (appliers[entry->kind] == NULL)
         return NULL;
@@ -90,16 +90,16 @@ static struct error *apply(struct service *service, struct arena *arena, const s
 
 static struct error *apply_everything(struct service *service, struct arena *arena)
 {
-    for (enum change_kind kind = 0; kind < CHANGE_KIND_COUNT; kind++)
+    for (enum change_log_kind kind = 0; kind < CHANGE_LOG_KIND_COUNT; kind++)
         if (appliers[kind] != NULL)
             TRY(appliers[kind](service, arena, NULL));
     return NULL;
 }
 
-static bool all_known(const struct change_entries *entries)
+static bool all_known(const struct change_log_entries *entries)
 {
     for (size_t i = 0; i < entries->count; i++)
-        if (entries->items[i].kind == CHANGE_UNKNOWN)
+        if (entries->items[i].kind == CHANGE_LOG_UNKNOWN)
             return false;
     return entries->whole;
 }
@@ -111,16 +111,16 @@ static bool all_known(const struct change_entries *entries)
  */
 static struct error *follow_file(struct service *service, struct arena *arena, int64_t version, bool anew)
 {
-    struct change_entries entries = {.count = 0};
+    struct change_log_entries entries = {.count = 0};
     int64_t newest = version;
     int64_t at = cache_version(service->cache);
     /* The file may be ahead of this request, but not of the log, unless a backup was restored. */
     if (at > version)
-        TRY(change_current(service->database, arena, &newest));
+        TRY(change_log_current(service->database, arena, &newest));
     if (at > newest)
         anew = true;
     else if (at != 0 && at < version)
-        TRY(change_list(service->database, arena, at, version, &entries));
+        TRY(change_log_list(service->database, arena, at, version, &entries));
     size_t count = all_known(&entries) ? entries.count : 0;
     struct cache_eviction *evictions = arena_array(arena, count, sizeof *evictions);
     for (size_t i = 0; i < count; i++)
@@ -132,9 +132,9 @@ static struct error *follow_file(struct service *service, struct arena *arena, i
 static struct error *follow_process(struct service *service, struct arena *arena, int64_t version)
 {
     struct followed_changes *changes = &service->changes;
-    struct change_entries entries = {.whole = false};
+    struct change_log_entries entries = {.whole = false};
     if (changes->known)
-        TRY(change_list(service->database, arena, changes->version, version, &entries));
+        TRY(change_log_list(service->database, arena, changes->version, version, &entries));
     if (all_known(&entries)) {
         for (size_t i = 0; i < entries.count; i++)
             TRY(apply(service, arena, &entries.items[i]));
@@ -198,6 +198,6 @@ void change_follower_try_catch_up(struct service *service, struct arena *arena)
 struct error *change_follower_catch_up(struct service *service, struct arena *arena)
 {
     int64_t version;
-    TRY(change_current(service->database, arena, &version));
+    TRY(change_log_current(service->database, arena, &version));
     return change_follower_follow(service, arena, version);
 }

@@ -106,7 +106,7 @@ static struct error *write_version(struct database *database, struct arena *aren
     struct writing *writing = context;
     const struct settings_update *update = writing->update;
     struct settings_state state;
-    TRY(change_lock(database, arena));
+    TRY(change_log_lock(database, arena));
     TRY(settings_load(database, arena, &state));
     const struct settings_row old = settings_apply_row(writing->service, arena, &state);
     if (update->if_match != NULL && !range_names(update->if_match, settings_update_etag(arena, old.version), false))
@@ -119,7 +119,7 @@ static struct error *write_version(struct database *database, struct arena *aren
     TRY(settings_insert(database, arena, writing->row.version, writing->row.settings, writing->row.user_id));
     TRY(audit(writing, arena));
     state = (struct settings_state){.good = &writing->row, .newest = writing->row.version};
-    return change_append(database, arena, CHANGE_SETTINGS, state_payload(arena, &state), &writing->change_version);
+    return change_log_append(database, arena, CHANGE_LOG_SETTINGS, state_payload(arena, &state), &writing->change_version);
 }
 
 /* Finds out whether a transaction whose answer was lost was committed: then the rows are what this writer wrote. */
@@ -127,7 +127,7 @@ static struct error *look_up(struct writing *writing, struct arena *arena, struc
 {
     struct settings_row *row = NULL;
     int64_t newest = 0;
-    if (change_current(writing->service->database, arena, &newest) != NULL || newest < writing->change_version ||
+    if (change_log_current(writing->service->database, arena, &newest) != NULL || newest < writing->change_version ||
         settings_find(writing->service->database, arena, writing->row.version, &row) != NULL || row == NULL ||
         row->settings == NULL || !id_equal(row->user_id, writing->row.user_id) ||
         strcmp(settings_text(arena, row->settings), settings_text(arena, writing->row.settings)) != 0)
@@ -157,9 +157,9 @@ struct error *settings_update_write(struct service *service, struct arena *arena
 static struct error *announce(struct database *database, struct arena *arena, void *context)
 {
     struct settings_state state;
-    TRY(change_lock(database, arena));
+    TRY(change_log_lock(database, arena));
     TRY(settings_load(database, arena, &state));
-    return change_append(database, arena, CHANGE_SETTINGS, state_payload(arena, &state), context);
+    return change_log_append(database, arena, CHANGE_LOG_SETTINGS, state_payload(arena, &state), context);
 }
 
 struct error *settings_update_announce(struct service *service, struct arena *arena)

@@ -2,19 +2,19 @@
 /*
  * The LMDB file: opened, locked and replaced.
  *
- * LMDB trusts its file: pages are read straight from the mapping, and a file that was cut or overwritten under it ends the
- * process. A cache must not cost a request, so each transaction runs inside cache_guarded(), which comes back from such a
- * fault; the file is then thrown away. After a fault in a writing transaction LMDB's own memory may be in the middle of
- * something: the process takes another one's place after the request in hand (cache_spent()). A writer that is killed is
- * harmless: what it had not committed was never there.
+ * LMDB trusts its file: pages are read straight from the mapping, and a file that was cut or overwritten under it ends
+ * the process. A cache must not cost a request, so each transaction runs inside cache_guarded(), which comes back from
+ * such a fault; the file is then thrown away. After a fault in a writing transaction LMDB's own memory may be in the
+ * middle of something: the process takes another one's place after the request in hand (cache_spent()). A writer that
+ * is killed is harmless: what it had not committed was never there.
  *
- * The file is opened under its lock. Whoever makes one anew only removes the old from the path; who still has it open works
- * on in it until the next look at the path, a second later at the most: it misses, but what it reads is as true as before,
- * since every file carries its own version.
+ * The file is opened under its lock. Whoever makes one anew only removes the old from the path; who still has it open
+ * works on in it until the next look at the path, a second later at the most: it misses, but what it reads is as true
+ * as before, since every file carries its own version.
  *
- * Pages are written in the mapping (MDB_WRITEMAP), not in copies on the heap that a broken page could make LMDB overrun; the
- * file has all its blocks from the start, so a full disk shows when it is opened. Nothing is synced: a power cut may leave a
- * file that is broken, and that is replaced.
+ * Pages are written in the mapping (MDB_WRITEMAP), not in copies on the heap that a broken page could make LMDB
+ * overrun; the file has all its blocks from the start, so a full disk shows when it is opened. Nothing is synced: a
+ * power cut may leave a file that is broken, and that is replaced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -131,8 +131,9 @@ static int allocate(const struct cache *cache)
 }
 
 /*
- * LMDB believes the sizes that stand in the file's two first pages, and maps as much. Garbage there would look like a lack of
- * memory or of room, so that the file is never made anew. What else may be wrong with these pages LMDB sees itself.
+ * LMDB believes the sizes that stand in the file's two first pages, and maps as much. Garbage there would look like a
+ * lack of memory or of room, so that the file is never made anew. What else may be wrong with these pages LMDB sees
+ * itself.
  */
 static bool sizes_fit(const struct cache *cache)
 {
@@ -155,7 +156,7 @@ static bool sizes_fit(const struct cache *cache)
 }
 
 /* Within a transaction LMDB has no memory only for a list of pages whose length is garbage. */
-static int judged(int code)
+static int checked_code(int code)
 {
     return code == ENOMEM ? MDB_CORRUPTED : code;
 }
@@ -188,7 +189,7 @@ static int open_step(struct cache_attempt *attempt)
     code = mdb_env_open(cache->env, cache->path, flags, 0600);
     if (code == 0)
         code = is_same(cache) ? allocate(cache) : CACHE_STUCK;
-    return code != 0 ? code : judged(prepare_step(attempt));
+    return code != 0 ? code : checked_code(prepare_step(attempt));
 }
 
 /* After a fault in a writing transaction nothing of LMDB's is touched any more. */
@@ -269,7 +270,10 @@ static bool ready(struct cache *cache, bool look)
     return cache->env != NULL || (now >= cache->retry_at && open_file(cache));
 }
 
-/* Of several who find the same file broken one throws it away. Where it cannot be removed, it is left alone for a while. */
+/*
+ * Of several who find the same file broken one throws it away. Where it cannot be removed, it is left alone for a
+ * while.
+ */
 void cache_discard(struct cache *cache, const char *reason)
 {
     if (is_ours(cache)) {
@@ -326,7 +330,7 @@ static int run_once(struct cache *cache, int (*step)(struct cache_attempt *attem
     if (code != 0)
         return code;
     cache->removed = (struct cache_removed){0};
-    code = judged(cache_guarded(step, &attempt));
+    code = checked_code(cache_guarded(step, &attempt));
     cache_unlock(cache->descriptor);
     if (code == 0 && writes)
         count_removed(&cache->removed);
@@ -335,7 +339,10 @@ static int run_once(struct cache *cache, int (*step)(struct cache_attempt *attem
     return code;
 }
 
-/* No page is free, though the oldest entries go in time: they lie badly. All go, or the file where even that takes pages. */
+/*
+ * No page is free, though the oldest entries go in time: they lie badly. All go, or the file where even that takes
+ * pages.
+ */
 static bool make_room(struct cache *cache)
 {
     int code = run_once(cache, write_step, cache_empty, &cache->version);
@@ -345,9 +352,9 @@ static bool make_room(struct cache *cache)
 }
 
 /*
- * Whether what made the attempt fail is mended, so that it may run again. A file that says it has grown (MDB_MAP_RESIZED)
- * goes as well: all processes have the same size, and LMDB would unmap the old pages before it finds that it cannot map as
- * much as garbage asks for, and then go on with addresses that are nobody's.
+ * Whether what made the attempt fail is mended, so that it may run again. A file that says it has grown
+ * (MDB_MAP_RESIZED) goes as well: all processes have the same size, and LMDB would unmap the old pages before it finds
+ * that it cannot map as much as garbage asks for, and then go on with addresses that are nobody's.
  */
 static bool mend(struct cache *cache, int code)
 {

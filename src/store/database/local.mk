@@ -12,7 +12,7 @@ libghstore_database_a_SOURCES = \
 	include/store/database/grants.def \
 	include/store/database/migrate.h \
 	src/store/database/migrate.c \
-	src/store/database/migrate_setup.c \
+	src/store/database/migrate_provision.c \
 	src/store/database/prepared.c \
 	src/store/database/retry.c \
 	src/store/database/rows.c \

@@ -18,7 +18,7 @@ static void every_row_says_who_may_call(void **state)
     assert_true(count >= 15);
     for (size_t i = 0; i < count; i++)
         if (route_fault(&rows[i]) != NULL)
-            fail_msg("%s %s %s", method_text(rows[i].method), rows[i].path, route_fault(&rows[i]));
+            fail_msg("%s %s %s", request_method_text(rows[i].method), rows[i].path, route_fault(&rows[i]));
 }
 
 /* Whoever owns an organisation holds rwx:*, and so every letter but `a` in every module. */
@@ -97,7 +97,7 @@ static void openapi_has_every_operation(void **state)
     assert_null(document_parse(arena, text, strlen(text), &document));
     for (size_t i = 0; i < count; i++) {
         const struct document *path = document_member(document_member(document, "paths"), rows[i].path);
-        const struct document *operation = document_member(path, text_lowered(arena, method_text(rows[i].method)));
+        const struct document *operation = document_member(path, text_lowered(arena, request_method_text(rows[i].method)));
         assert_non_null(operation);
         assert_string_equal(document_text(document_member(operation, "operationId")), rows[i].operation);
         assert_non_null(document_member(document_member(operation, "responses"), "500"));

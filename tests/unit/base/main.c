@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
 
-#define MODULES(X)                                                                                           \
-    X(arena)                                                                                                 \
-    X(clock)                                                                                                 \
-    X(configuration)                                                                                         \
-    X(error)                                                                                                 \
-    X(host_hints)                                                                                            \
-    X(host_memory)                                                                                           \
-    X(host_process)                                                                                          \
-    X(id)                                                                                                    \
-    X(log)                                                                                                   \
-    X(log_filter)                                                                                            \
-    X(metrics)                                                                                               \
-    X(name)                                                                                                  \
-    X(network)                                                                                               \
-    X(secret)                                                                                                \
-    X(text)                                                                                                  \
+#define MODULES(X)                                                                                                     \
+    X(arena)                                                                                                           \
+    X(clock)                                                                                                           \
+    X(configuration)                                                                                                   \
+    X(error)                                                                                                           \
+    X(host_hints)                                                                                                      \
+    X(host_memory)                                                                                                     \
+    X(host_process)                                                                                                    \
+    X(id)                                                                                                              \
+    X(log)                                                                                                             \
+    X(log_filter)                                                                                                      \
+    X(metrics)                                                                                                         \
+    X(name)                                                                                                            \
+    X(network)                                                                                                         \
+    X(secret)                                                                                                          \
+    X(text)                                                                                                            \
     X(upload_slots)
 
 HARNESS_MAIN("base", MODULES)

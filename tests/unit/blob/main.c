@@ -2,5 +2,12 @@
 /* The unit tests of the blob floor. */
 #include "harness.h"
 
-#define MODULES(X) X(content) X(directory) X(faults) X(image) X(keep) X(scanner) X(sniff)
+#define MODULES(X)                                                                                                     \
+    X(content)                                                                                                         \
+    X(directory)                                                                                                       \
+    X(faults)                                                                                                          \
+    X(image)                                                                                                           \
+    X(directory_sweep)                                                                                                 \
+    X(scanner)                                                                                                         \
+    X(sniff)
 HARNESS_MAIN("blob", MODULES)

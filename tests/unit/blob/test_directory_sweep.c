@@ -146,4 +146,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(ids_are_read_from_names_and_nothing_else),
     HARNESS_TEST(names_of_nothing_are_found),
 };
-HARNESS_MODULE(keep, cases)
+HARNESS_MODULE(directory_sweep, cases)

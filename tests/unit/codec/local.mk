@@ -22,8 +22,8 @@ tests_unit_test_codec_CFLAGS = $(unit_cflags) $(CJSON_CFLAGS) $(OPENSSL_CFLAGS)
 tests_unit_test_codec_LDADD = $(unit_libs) $(codec_libs) $(CMOCKA_LIBS) -lm
 
 # The JSON reader against another strict one.
-check_PROGRAMS += tests/unit/judge-documents
-tests_unit_judge_documents_SOURCES = tests/unit/codec/judge_documents.c
-tests_unit_judge_documents_LDADD = $(codec_libs)
+check_PROGRAMS += tests/unit/validate-documents
+tests_unit_validate_documents_SOURCES = tests/unit/codec/validate_documents.c
+tests_unit_validate_documents_LDADD = $(codec_libs)
 TESTS += tests/unit/codec/compare-documents
 EXTRA_DIST += tests/unit/codec/compare-documents

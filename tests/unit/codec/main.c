@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
 
-#define MODULES(X)                                                                                           \
-    X(address)                                                                                               \
-    X(digest)                                                                                                \
-    X(document)                                                                                              \
-    X(document_scan)                                                                                         \
-    X(encoding)                                                                                              \
-    X(key_set_read)                                                                                          \
-    X(password_hash)                                                                                         \
-    X(random)                                                                                                \
-    X(seal)                                                                                                  \
-    X(signing_key)                                                                                           \
-    X(sigv4)                                                                                                 \
-    X(token)                                                                                                 \
-    X(token_attack)                                                                                          \
+#define MODULES(X)                                                                                                     \
+    X(address)                                                                                                         \
+    X(digest)                                                                                                          \
+    X(document)                                                                                                        \
+    X(document_scan)                                                                                                   \
+    X(encoding)                                                                                                        \
+    X(key_set_read)                                                                                                    \
+    X(password_hash)                                                                                                   \
+    X(random)                                                                                                          \
+    X(seal)                                                                                                            \
+    X(signing_key)                                                                                                     \
+    X(sigv4)                                                                                                           \
+    X(token)                                                                                                           \
+    X(token_attack)                                                                                                    \
     X(token_memo)
 
 HARNESS_MAIN("codec", MODULES)

@@ -36,7 +36,7 @@ static void spellings_of_one_address_have_one_key(void **state)
     struct arena *arena = harness_arena(state);
     for (size_t row = 0; row < sizeof alike / sizeof *alike; row++)
         for (size_t i = 0; i < 6 && alike[row][i] != NULL; i++) {
-            if (address_judge(arena, alike[row][i]) != ADDRESS_GOOD)
+            if (address_validate(arena, alike[row][i]) != ADDRESS_GOOD)
                 fail_msg("%s should be good", alike[row][i]);
             if (strcmp(address_key(arena, alike[row][i]), alike[row][0]) != 0)
                 fail_msg("%s has the key %s", alike[row][i], address_key(arena, alike[row][i]));
@@ -113,12 +113,12 @@ static void what_nobody_sees_is_refused(void **state)
         for (size_t k = 0; k < sizeof places / sizeof *places; k++) {
             const char *mark = strchr(places[k], '%');
             const char *text = arena_format(arena, "%.*s%s%s", (int)(mark - places[k]), places[k], letter, mark + 2);
-            if (address_judge(arena, text) != ADDRESS_INVISIBLE)
+            if (address_validate(arena, text) != ADDRESS_INVISIBLE)
                 fail_msg("U+%04X in %s should be refused", (unsigned)c, places[k]);
             assert_false(address_same(arena, text, "ab@example.org"));
         }
     }
-    assert_int_equal(address_judge(arena, "a\xff@example.org"), ADDRESS_INVISIBLE);
+    assert_int_equal(address_validate(arena, "a\xff@example.org"), ADDRESS_INVISIBLE);
 }
 
 static void the_form_is_judged(void **state)
@@ -133,19 +133,19 @@ static void the_form_is_judged(void **state)
                                           "a@münchen..de", "a@münchen.de.", "a@mün chen.de", "a@mün_chen.de", "a@-münchen.de",
                                           "a@\xcc\x81mnchen.de", "a@xn--fa-hia.de-", "a@\xd7\x90" "a.example"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        if (address_judge(arena, good[i]) != ADDRESS_GOOD)
+        if (address_validate(arena, good[i]) != ADDRESS_GOOD)
             fail_msg("%s should pass", good[i]);
     for (size_t i = 0; i < sizeof shapeless / sizeof *shapeless; i++)
-        if (address_judge(arena, shapeless[i]) != ADDRESS_SHAPE)
+        if (address_validate(arena, shapeless[i]) != ADDRESS_SHAPE)
             fail_msg("%s should not pass", shapeless[i]);
     for (size_t i = 0; i < sizeof domains / sizeof *domains; i++)
-        if (address_judge(arena, domains[i]) == ADDRESS_GOOD)
+        if (address_validate(arena, domains[i]) == ADDRESS_GOOD)
             fail_msg("%s should not pass", domains[i]);
-    assert_int_equal(address_judge(arena, "a@xn--a.de"), ADDRESS_DOMAIN);
+    assert_int_equal(address_validate(arena, "a@xn--a.de"), ADDRESS_DOMAIN);
     /* What NFKC makes of a letter is judged as well: these are (a), a blank and an acute, a < and three dots. */
     static const char *const made[] = {"⒜@example.org", "a\xc2\xb4@example.org", "a＜@example.org", "a…b@example.org"};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
-        assert_int_equal(address_judge(arena, made[i]), ADDRESS_SHAPE);
+        assert_int_equal(address_validate(arena, made[i]), ADDRESS_SHAPE);
     for (enum address_fault fault = ADDRESS_SHAPE; fault <= ADDRESS_LENGTH; fault++)
         assert_non_null(strstr(address_fault_text(fault), "e-mail address"));
     assert_null(address_fault_text(ADDRESS_GOOD));
@@ -164,22 +164,22 @@ static const char *repeated(struct arena *arena, const char *text, size_t times,
 static void lengths_are_bounded_as_typed_and_as_a_key(void **state)
 {
     struct arena *arena = harness_arena(state);
-    assert_int_equal(address_judge(arena, repeated(arena, "a", 64, "@example.org")), ADDRESS_GOOD);
-    assert_int_equal(address_judge(arena, repeated(arena, "a", 65, "@example.org")), ADDRESS_LENGTH);
-    assert_int_equal(address_judge(arena, repeated(arena, "é", 32, "@example.org")), ADDRESS_GOOD);
-    assert_int_equal(address_judge(arena, repeated(arena, "é", 33, "@example.org")), ADDRESS_LENGTH);
+    assert_int_equal(address_validate(arena, repeated(arena, "a", 64, "@example.org")), ADDRESS_GOOD);
+    assert_int_equal(address_validate(arena, repeated(arena, "a", 65, "@example.org")), ADDRESS_LENGTH);
+    assert_int_equal(address_validate(arena, repeated(arena, "é", 32, "@example.org")), ADDRESS_GOOD);
+    assert_int_equal(address_validate(arena, repeated(arena, "é", 33, "@example.org")), ADDRESS_LENGTH);
     /* U+0149 folds to three bytes from two, U+FB03 to three from three, U+FDFA to 33 from three. */
-    assert_int_equal(address_judge(arena, repeated(arena, "ŉ", 32, "@example.org")), ADDRESS_LENGTH);
-    assert_int_equal(address_judge(arena, repeated(arena, "ﬃ", 21, "@example.org")), ADDRESS_GOOD);
+    assert_int_equal(address_validate(arena, repeated(arena, "ŉ", 32, "@example.org")), ADDRESS_LENGTH);
+    assert_int_equal(address_validate(arena, repeated(arena, "ﬃ", 21, "@example.org")), ADDRESS_GOOD);
     const char *letters = repeated(arena, "a", 62, ".");
     const char *domain = arena_format(arena, "%s%s%s", letters, letters, letters);
-    assert_int_equal(address_judge(arena, repeated(arena, "a", 64, arena_format(arena, "@%sde", domain))), ADDRESS_LENGTH);
-    assert_int_equal(address_judge(arena, repeated(arena, "a", 63, arena_format(arena, "@%sde", domain))), ADDRESS_LENGTH);
-    assert_int_equal(address_judge(arena, repeated(arena, "a", 62, arena_format(arena, "@%sde", domain))), ADDRESS_GOOD);
-    assert_int_equal(address_judge(arena, repeated(arena, "a", 60, arena_format(arena, "@%s", domain))), ADDRESS_SHAPE);
+    assert_int_equal(address_validate(arena, repeated(arena, "a", 64, arena_format(arena, "@%sde", domain))), ADDRESS_LENGTH);
+    assert_int_equal(address_validate(arena, repeated(arena, "a", 63, arena_format(arena, "@%sde", domain))), ADDRESS_LENGTH);
+    assert_int_equal(address_validate(arena, repeated(arena, "a", 62, arena_format(arena, "@%sde", domain))), ADDRESS_GOOD);
+    assert_int_equal(address_validate(arena, repeated(arena, "a", 60, arena_format(arena, "@%s", domain))), ADDRESS_SHAPE);
     /* Whatever comes is bounded work, and comes back. */
     const char *huge = repeated(arena, "\xef\xb7\xba", 20000, "@example.org");
-    assert_int_equal(address_judge(arena, huge), ADDRESS_LENGTH);
+    assert_int_equal(address_validate(arena, huge), ADDRESS_LENGTH);
     assert_string_equal(address_key(arena, huge), huge);
 }
 

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
 
-#define MODULES(X)  \
-    X(address_keys) \
-    X(permission)   \
-    X(statements)   \
-    X(role)         \
-    X(user)         \
-    X(password_policy) \
-    X(provisioning) \
-    X(principal)    \
-    X(principal_keep) \
-    X(session_mark) \
-    X(session)      \
-    X(outbox)       \
-    X(file)         \
-    X(file_list)    \
-    X(file_usage)   \
-    X(link_key)     \
-    X(throttle)     \
-    X(throttle_use) \
-    X(code)         \
-    X(user_change)  \
-    X(user_list)    \
-    X(audit_list)   \
-    X(change)       \
+#define MODULES(X)                                                                                                     \
+    X(address_keys)                                                                                                    \
+    X(permission)                                                                                                      \
+    X(statements)                                                                                                      \
+    X(role)                                                                                                            \
+    X(user)                                                                                                            \
+    X(password_policy)                                                                                                 \
+    X(provisioning)                                                                                                    \
+    X(principal)                                                                                                       \
+    X(principal_rebuild)                                                                                               \
+    X(session_memo)                                                                                                    \
+    X(session)                                                                                                         \
+    X(outbox)                                                                                                          \
+    X(file)                                                                                                            \
+    X(file_list)                                                                                                       \
+    X(file_usage)                                                                                                      \
+    X(link_key)                                                                                                        \
+    X(throttle)                                                                                                        \
+    X(throttle_use)                                                                                                    \
+    X(one_time_code)                                                                                                   \
+    X(user_change)                                                                                                     \
+    X(user_list)                                                                                                       \
+    X(audit_list)                                                                                                      \
+    X(change_log)                                                                                                      \
     X(settings)
 HARNESS_MAIN("domain", MODULES)

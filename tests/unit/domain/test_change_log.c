@@ -10,7 +10,7 @@
 #include "support.h"
 
 struct append {
-    enum change_kind kind;
+    enum change_log_kind kind;
     const char *payload;
     int64_t version;
     bool fail;
@@ -19,11 +19,11 @@ struct append {
 static struct error *append_body(struct database *database, struct arena *arena, void *context)
 {
     struct append *append = context;
-    TRY(change_append(database, arena, append->kind, append->payload, &append->version));
+    TRY(change_log_append(database, arena, append->kind, append->payload, &append->version));
     return append->fail ? error_plain(arena, ERROR_USER_STATE) : NULL;
 }
 
-static int64_t append(struct database *database, struct arena *arena, enum change_kind kind, const char *payload)
+static int64_t append(struct database *database, struct arena *arena, enum change_log_kind kind, const char *payload)
 {
     struct append what = {.kind = kind, .payload = payload};
     expect_ok(database_transaction(database, arena, append_body, &what, NULL));
@@ -33,7 +33,7 @@ static int64_t append(struct database *database, struct arena *arena, enum chang
 static int64_t current(struct database *database, struct arena *arena)
 {
     int64_t version;
-    expect_ok(change_current(database, arena, &version));
+    expect_ok(change_log_current(database, arena, &version));
     return version;
 }
 
@@ -41,19 +41,19 @@ static void versions_count_up_by_one_and_the_list_tells_what_was_appended(void *
 {
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
-    struct change_entries entries;
-    int64_t start = append(database, arena, CHANGE_CACHE, "{\"keys\":[\"a\"]}");
-    assert_int_equal(append(database, arena, CHANGE_SECRETS, "{}"), start + 1);
-    assert_int_equal(append(database, arena, CHANGE_SETTINGS, "{}"), start + 2);
+    struct change_log_entries entries;
+    int64_t start = append(database, arena, CHANGE_LOG_CACHE, "{\"keys\":[\"a\"]}");
+    assert_int_equal(append(database, arena, CHANGE_LOG_SECRETS, "{}"), start + 1);
+    assert_int_equal(append(database, arena, CHANGE_LOG_SETTINGS, "{}"), start + 2);
     assert_int_equal(current(database, arena), start + 2);
-    expect_ok(change_list(database, arena, start - 1, start + 1, &entries));
+    expect_ok(change_log_list(database, arena, start - 1, start + 1, &entries));
     assert_true(entries.whole);
     assert_int_equal(entries.count, 2);
     assert_int_equal(entries.items[0].version, start);
-    assert_int_equal(entries.items[0].kind, CHANGE_CACHE);
+    assert_int_equal(entries.items[0].kind, CHANGE_LOG_CACHE);
     assert_string_equal(entries.items[0].payload, "{\"keys\":[\"a\"]}");
-    assert_int_equal(entries.items[1].kind, CHANGE_SECRETS);
-    expect_ok(change_list(database, arena, start, start, &entries));
+    assert_int_equal(entries.items[1].kind, CHANGE_LOG_SECRETS);
+    expect_ok(change_log_list(database, arena, start, start, &entries));
     assert_true(entries.whole);
     assert_int_equal(entries.count, 0);
     database_free(&database);
@@ -63,12 +63,12 @@ static void what_was_rolled_back_was_never_there(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
-    int64_t start = append(database, arena, CHANGE_CACHE, "{}");
-    struct append what = {.kind = CHANGE_CACHE, .payload = "{}", .fail = true};
+    int64_t start = append(database, arena, CHANGE_LOG_CACHE, "{}");
+    struct append what = {.kind = CHANGE_LOG_CACHE, .payload = "{}", .fail = true};
     expect_error(database_transaction(database, arena, append_body, &what, NULL), ERROR_USER_STATE);
     assert_int_equal(what.version, start + 1);
     assert_int_equal(current(database, arena), start);
-    assert_int_equal(append(database, arena, CHANGE_CACHE, "{}"), start + 1);
+    assert_int_equal(append(database, arena, CHANGE_LOG_CACHE, "{}"), start + 1);
     database_free(&database);
 }
 
@@ -77,27 +77,27 @@ static void a_log_that_does_not_tell_all_says_so(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
-    struct change_entries entries;
+    struct change_log_entries entries;
     uint64_t count;
-    int64_t start = append(database, arena, CHANGE_CACHE, "{}");
+    int64_t start = append(database, arena, CHANGE_LOG_CACHE, "{}");
     for (int i = 0; i < 3; i++)
-        (void)append(database, arena, CHANGE_CACHE, "{}");
+        (void)append(database, arena, CHANGE_LOG_CACHE, "{}");
     sql(database, arena, "UPDATE change_log SET at = UTC_TIMESTAMP(3) - INTERVAL 8 DAY WHERE id = %lld",
         (long long)start + 1);
-    expect_ok(change_purge(database, arena, 7, 10, &count));
+    expect_ok(change_log_purge(database, arena, 7, 10, &count));
     assert_int_equal(count, 1);
-    expect_ok(change_list(database, arena, start, start + 3, &entries));
+    expect_ok(change_log_list(database, arena, start, start + 3, &entries));
     assert_false(entries.whole);
     assert_int_equal(entries.count, 0);
-    expect_ok(change_list(database, arena, start + 1, start + 3, &entries));
+    expect_ok(change_log_list(database, arena, start + 1, start + 3, &entries));
     assert_true(entries.whole);
-    expect_ok(change_list(database, arena, start + 3, start + 1, &entries));
+    expect_ok(change_log_list(database, arena, start + 3, start + 1, &entries));
     assert_false(entries.whole);
-    expect_ok(change_list(database, arena, start + 3, start + 4 + CHANGE_LIST_MAX, &entries));
+    expect_ok(change_log_list(database, arena, start + 3, start + 4 + CHANGE_LOG_LIST_MAX, &entries));
     assert_false(entries.whole);
     sql(database, arena, "UPDATE change_log SET kind = 'of tomorrow' WHERE id = %lld", (long long)start + 3);
-    expect_ok(change_list(database, arena, start + 2, start + 3, &entries));
-    assert_int_equal(entries.items[0].kind, CHANGE_UNKNOWN);
+    expect_ok(change_log_list(database, arena, start + 2, start + 3, &entries));
+    assert_int_equal(entries.items[0].kind, CHANGE_LOG_UNKNOWN);
     database_free(&database);
 }
 
@@ -109,10 +109,10 @@ static int append_many(struct database *database, struct arena *arena, unsigned 
     (void)index;
     (void)context;
     for (int i = 0; i < APPENDS; i++) {
-        struct change_entries entries;
-        int64_t version = append(database, arena, CHANGE_CACHE, "{}");
+        struct change_log_entries entries;
+        int64_t version = append(database, arena, CHANGE_LOG_CACHE, "{}");
         /* Whoever sees a version finds every row up to it. */
-        expect_ok(change_list(database, arena, version - 1, current(database, arena), &entries));
+        expect_ok(change_log_list(database, arena, version - 1, current(database, arena), &entries));
         if (!entries.whole)
             return 1;
     }
@@ -124,7 +124,7 @@ static void writers_at_once_leave_no_gap_at_any_moment(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
     int results[RACERS_MAX];
-    int64_t start = append(database, arena, CHANGE_CACHE, "{}");
+    int64_t start = append(database, arena, CHANGE_LOG_CACHE, "{}");
     race(WRITERS, append_many, NULL, results);
     assert_int_equal(race_count(results, WRITERS, 0), WRITERS);
     assert_int_equal(current(database, arena), start + WRITERS * APPENDS);
@@ -135,10 +135,10 @@ static void a_table_that_was_emptied_counts_anew_elsewhere(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
-    int64_t before = append(database, arena, CHANGE_CACHE, "{}");
+    int64_t before = append(database, arena, CHANGE_LOG_CACHE, "{}");
     sql(database, arena, "DELETE FROM change_version");
     assert_int_equal(current(database, arena), 0);
-    assert_true(append(database, arena, CHANGE_CACHE, "{}") > before + 1);
+    assert_true(append(database, arena, CHANGE_LOG_CACHE, "{}") > before + 1);
     database_free(&database);
 }
 
@@ -148,11 +148,11 @@ static void a_change_waits_for_nobody_who_holds_the_roles(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
     struct database *other = database_fixture_new();
-    int64_t start = append(database, arena, CHANGE_CACHE, "{}");
+    int64_t start = append(database, arena, CHANGE_LOG_CACHE, "{}");
     sql(database, arena, "SET SESSION innodb_lock_wait_timeout = 1");
     sql(other, arena, "START TRANSACTION");
     (void)sql_integer(other, arena, "SELECT COUNT(*) FROM (SELECT role_id FROM role_permission FOR UPDATE) x");
-    assert_int_equal(append(database, arena, CHANGE_CACHE, "{}"), start + 1);
+    assert_int_equal(append(database, arena, CHANGE_LOG_CACHE, "{}"), start + 1);
     sql(other, arena, "ROLLBACK");
     database_free(&other);
     database_free(&database);
@@ -168,7 +168,7 @@ static void the_version_comes_with_the_caller(void **state)
     struct user *user = given_user(database, arena, organisation, "owner", NULL);
     struct id session = given_session(database, arena, user->id);
     for (int i = 0; i < 3; i++) {
-        int64_t version = append(database, arena, CHANGE_CACHE, "{}");
+        int64_t version = append(database, arena, CHANGE_LOG_CACHE, "{}");
         expect_ok(principal_load(database, arena, user->id, session, &principal));
         assert_int_equal(principal->change_version, version);
         expect_ok(principal_load_with_file(database, arena, user->id, session, user->id, &principal, &file));
@@ -190,4 +190,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_change_waits_for_nobody_who_holds_the_roles),
     HARNESS_TEST(the_version_comes_with_the_caller),
 };
-HARNESS_MODULE(change, cases)
+HARNESS_MODULE(change_log, cases)

@@ -2,5 +2,12 @@
 /* The unit tests of the http floor. */
 #include "harness.h"
 
-#define MODULES(X) X(body_file) X(disposition) X(multipart) X(multipart_header) X(range) X(request) X(schema)
+#define MODULES(X)                                                                                                     \
+    X(body_file)                                                                                                       \
+    X(disposition)                                                                                                     \
+    X(multipart)                                                                                                       \
+    X(multipart_header)                                                                                                \
+    X(range)                                                                                                           \
+    X(request)                                                                                                         \
+    X(schema)
 HARNESS_MAIN("http", MODULES)

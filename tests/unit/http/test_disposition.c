@@ -84,7 +84,7 @@ static const struct example names[] = {
 static void names_lose_what_is_not_part_of_one(void **state)
 {
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const char *name = clean_file_name(harness_arena(state), names[i].raw);
+        const char *name = disposition_clean_name(harness_arena(state), names[i].raw);
         if (names[i].name == NULL) {
             if (name != NULL)
                 fail_msg("\"%s\" gives \"%s\", not nothing", names[i].raw, name);
@@ -105,10 +105,10 @@ static void cleaning_twice_changes_nothing_more(void **state)
         char raw[64] = "";
         for (uint32_t count = harness_random_below(&random, 8); count > 0; count--)
             strcat(raw, scraps[harness_random_below(&random, sizeof scraps / sizeof *scraps)]);
-        const char *once = clean_file_name(arena, raw);
+        const char *once = disposition_clean_name(arena, raw);
         if (once == NULL)
             continue;
-        const char *twice = clean_file_name(arena, once);
+        const char *twice = disposition_clean_name(arena, once);
         assert_non_null(twice);
         assert_string_equal(once, twice);
     }
@@ -119,7 +119,7 @@ static void long_names_are_not_cut(void **state)
     char raw[1001];
     memset(raw, 'x', 1000);
     raw[1000] = '\0';
-    assert_int_equal(strlen(clean_file_name(harness_arena(state), raw)), 1000);
+    assert_int_equal(strlen(disposition_clean_name(harness_arena(state), raw)), 1000);
 }
 
 struct header_example {

@@ -259,7 +259,7 @@ static const struct condition_example conditions[] = {
     {true, {"\"x\"", NULL, "\"abc\"", "bytes=100-"}, FAILED},
 };
 
-static void conditions_are_judged_in_order(void **state)
+static void conditions_are_checked_in_order(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
@@ -277,6 +277,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_range_never_leaves_the_file),
     HARNESS_TEST(plain_ranges_are_told_from_those_that_servers_read_in_ways_of_their_own),
     HARNESS_TEST(content_range_is_written),
-    HARNESS_TEST(conditions_are_judged_in_order),
+    HARNESS_TEST(conditions_are_checked_in_order),
 };
 HARNESS_MODULE(range, cases)

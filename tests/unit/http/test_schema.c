@@ -266,7 +266,7 @@ static void query_faults_are_named(void **state)
     assert_int_equal(schema_split_query(arena, "a=%00", &pairs, &count)->code, ERROR_REQUEST_MALFORMED);
 }
 
-static void phones_are_judged(void **state)
+static void phones_are_checked(void **state)
 {
     (void)state;
     assert_true(schema_phone_is_good("+441632960123"));
@@ -320,7 +320,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(schema_takes_only_an_object),
     HARNESS_TEST(query_is_split_and_read),
     HARNESS_TEST(query_faults_are_named),
-    HARNESS_TEST(phones_are_judged),
+    HARNESS_TEST(phones_are_checked),
     HARNESS_TEST(what_is_written_is_escaped_and_never_a_secret),
     HARNESS_TEST(descriptions_are_json),
 };

@@ -6,7 +6,7 @@ tests_unit_libdatabase_a_CFLAGS = $(unit_cflags)
 support_libs = tests/unit/libdatabase.a
 
 EXTRA_DIST += tests/unit/store/read_mail.py tests/unit/store/smtp_server.py \
-	tests/unit/store/web_server.py
+	tests/unit/store/http_server.py
 check_PROGRAMS += tests/unit/test-store
 TESTS += tests/unit/test-store
 tests_unit_test_store_SOURCES = \

@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 #include "harness.h"
 
-#define MODULES(X)                                                                                      \
-    X(failure) X(sql_split) X(mail) X(mail_template) X(mail_file) X(mail_smtp) X(database) X(connection) \
-    X(transaction) X(migrate) X(dump) X(web) X(cache) X(cache_faults) X(cache_stuck)
+#define MODULES(X)                                                                                                     \
+    X(database_failure)                                                                                                \
+    X(sql_split)                                                                                                       \
+    X(mail)                                                                                                            \
+    X(mail_template)                                                                                                   \
+    X(mail_file)                                                                                                       \
+    X(mail_smtp)                                                                                                       \
+    X(database)                                                                                                        \
+    X(connection)                                                                                                      \
+    X(transaction)                                                                                                     \
+    X(migrate)                                                                                                         \
+    X(dump)                                                                                                            \
+    X(http_client)                                                                                                     \
+    X(cache)                                                                                                           \
+    X(cache_faults)                                                                                                    \
+    X(cache_stuck)
 HARNESS_MAIN("store", MODULES)

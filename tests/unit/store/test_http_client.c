@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls over HTTP against a server that does as the path says (web_server.py). */
+/* Calls over HTTP against a server that does as the path says (http_server.py). */
 #include "harness.h"
 
 #include <dlfcn.h>
@@ -24,8 +24,8 @@ struct stage {
     struct arena *arena;
     const char *directory;
     const char *base; /* of the server's addresses */
-    struct web_client *client;
-    struct web_answer answer;
+    struct http_client *client;
+    struct http_client_answer answer;
     const char *reason;
 };
 
@@ -37,17 +37,17 @@ static struct stage *stage_of(void **state)
     stage->arena = arena;
     stage->directory = harness_directory(arena);
     stage->base = arena_format(arena, "http://127.0.0.1:%s",
-                               script_server_start(arena, "tests/unit/store/web_server.py", stage->directory, none));
-    help_none(web_client_new(arena, NULL, &stage->client));
+                               script_server_start(arena, "tests/unit/store/http_server.py", stage->directory, none));
+    help_none(http_client_new(arena, NULL, &stage->client));
     return stage;
 }
 
-static enum web_outcome get(struct stage *stage, const char *path, int64_t milliseconds)
+static enum http_client_outcome get(struct stage *stage, const char *path, int64_t milliseconds)
 {
-    struct web_call call = {.method = "GET",
+    struct http_client_call call = {.method = "GET",
                             .url = arena_format(stage->arena, "%s%s", stage->base, path),
                             .milliseconds = milliseconds};
-    return web_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason);
+    return http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason);
 }
 
 static const char *noted(const struct stage *stage)
@@ -66,8 +66,8 @@ static size_t count_of(const char *text, const char *word)
 static void a_call_arrives_as_it_was_given(void **state)
 {
     struct stage *stage = stage_of(state);
-    const struct web_header headers[] = {{"Content-Type", "application/x-amz-json-1.1"}, {"X-Thing", "a b"}};
-    struct web_call call = {.method = "POST",
+    const struct http_client_header headers[] = {{"Content-Type", "application/x-amz-json-1.1"}, {"X-Thing", "a b"}};
+    struct http_client_call call = {.method = "POST",
                             .url = arena_format(stage->arena, "%s/echo", stage->base),
                             .headers = headers,
                             .header_count = 2,
@@ -76,30 +76,30 @@ static void a_call_arrives_as_it_was_given(void **state)
                             .user = "client",
                             .password = secret_of("se:cret"),
                             .milliseconds = PATIENCE_MILLISECONDS};
-    assert_int_equal(web_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), WEB_ANSWERED);
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), HTTP_CLIENT_ANSWERED);
     assert_int_equal(stage->answer.status, 200);
     assert_int_equal(strncmp(stage->answer.body, "POST /echo HTTP/1.1\r\n", 21), 0);
     assert_non_null(strstr(stage->answer.body, "\r\nContent-Type: application/x-amz-json-1.1\r\n"));
     assert_non_null(strstr(stage->answer.body, "\r\nX-Thing: a b\r\n"));
     assert_non_null(strstr(stage->answer.body, "\r\nAuthorization: Basic Y2xpZW50OnNlOmNyZXQ=\r\n"));
     assert_string_equal(strstr(stage->answer.body, "\r\n\r\n"), "\r\n\r\n{\"a\":1}");
-    assert_string_equal(web_answer_header(&stage->answer, "x-kind"), "two words");
-    assert_null(web_answer_header(&stage->answer, "x-kin"));
+    assert_string_equal(http_client_answer_header(&stage->answer, "x-kind"), "two words");
+    assert_null(http_client_answer_header(&stage->answer, "x-kin"));
 }
 
 static void nothing_of_one_call_goes_into_the_next(void **state)
 {
     struct stage *stage = stage_of(state);
-    struct web_signature signature = {"eu-central-1", "cognito-idp", "AKIDEXAMPLE", secret_of("key")};
-    struct web_call call = {.method = "POST",
+    struct http_client_signature signature = {"eu-central-1", "cognito-idp", "AKIDEXAMPLE", secret_of("key")};
+    struct http_client_call call = {.method = "POST",
                             .url = arena_format(stage->arena, "%s/echo", stage->base),
                             .body = "{}",
                             .body_length = 2,
                             .signature = &signature,
                             .milliseconds = PATIENCE_MILLISECONDS};
-    assert_int_equal(web_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), WEB_ANSWERED);
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), HTTP_CLIENT_ANSWERED);
     assert_non_null(strstr(stage->answer.body, "Authorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/"));
-    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), WEB_ANSWERED);
+    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
     assert_null(strstr(stage->answer.body, "Authorization"));
     assert_int_equal(strncmp(stage->answer.body, "GET /echo", 9), 0);
     assert_string_equal(strstr(stage->answer.body, "\r\n\r\n"), "\r\n\r\n");
@@ -110,7 +110,7 @@ static void a_signed_call_arrives_with_the_published_signature(void **state)
 {
     static const struct {
         const char *body;
-        struct web_header more;
+        struct http_client_header more;
         const char *names, *signature;
     } vectors[] = {
         {NULL, {0}, "host;x-amz-date", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
@@ -118,12 +118,12 @@ static void a_signed_call_arrives_with_the_published_signature(void **state)
          "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"},
     };
     struct stage *stage = stage_of(state);
-    const struct web_signature signature = {"us-east-1", "service", "AKIDEXAMPLE",
+    const struct http_client_signature signature = {"us-east-1", "service", "AKIDEXAMPLE",
                                             secret_of("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-        const struct web_header headers[] = {
+        const struct http_client_header headers[] = {
             {"Host", "example.amazonaws.com"}, {"X-Amz-Date", "20150830T123600Z"}, vectors[i].more};
-        struct web_call call = {.method = "POST",
+        struct http_client_call call = {.method = "POST",
                                 .url = arena_format(stage->arena, "%s/", stage->base),
                                 .headers = headers,
                                 .header_count = vectors[i].more.name == NULL ? 2 : 3,
@@ -131,7 +131,7 @@ static void a_signed_call_arrives_with_the_published_signature(void **state)
                                 .body_length = vectors[i].body == NULL ? 0 : strlen(vectors[i].body),
                                 .signature = &signature,
                                 .milliseconds = PATIENCE_MILLISECONDS};
-        assert_int_equal(web_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), WEB_ANSWERED);
+        assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), HTTP_CLIENT_ANSWERED);
         const char *wanted = arena_format(
             stage->arena,
             "\r\nAuthorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request,"
@@ -147,13 +147,13 @@ static void any_status_is_an_answer_and_no_redirect_is_followed(void **state)
     static const int statuses[] = {400, 404, 429, 500, 503};
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
         assert_int_equal(get(stage, arena_format(stage->arena, "/status/%d", statuses[i]), PATIENCE_MILLISECONDS),
-                         WEB_ANSWERED);
+                         HTTP_CLIENT_ANSWERED);
         assert_int_equal(stage->answer.status, statuses[i]);
         assert_string_equal(stage->answer.body, "<html>no</html>");
     }
-    assert_int_equal(get(stage, "/redirect", PATIENCE_MILLISECONDS), WEB_ANSWERED);
+    assert_int_equal(get(stage, "/redirect", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
     assert_int_equal(stage->answer.status, 302);
-    assert_string_equal(web_answer_header(&stage->answer, "Location"), "/echo");
+    assert_string_equal(http_client_answer_header(&stage->answer, "Location"), "/echo");
     assert_null(strstr(noted(stage), "/echo"));
 }
 
@@ -163,7 +163,7 @@ static void what_was_sent_without_a_whole_answer_is_unknown(void **state)
     struct stage *stage = stage_of(state);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         int64_t began = clock_monotonic();
-        assert_int_equal(get(stage, paths[i], 600), WEB_UNKNOWN);
+        assert_int_equal(get(stage, paths[i], 600), HTTP_CLIENT_UNKNOWN);
         assert_non_null(stage->reason);
         assert_true(clock_monotonic() - began < 20 * 1000000);
     }
@@ -172,14 +172,14 @@ static void what_was_sent_without_a_whole_answer_is_unknown(void **state)
 static void an_answer_over_its_bound_is_none(void **state)
 {
     struct stage *stage = stage_of(state);
-    struct web_call call = {.method = "GET",
+    struct http_client_call call = {.method = "GET",
                             .url = arena_format(stage->arena, "%s/long", stage->base),
                             .milliseconds = PATIENCE_MILLISECONDS,
                             .answer_bytes = 4999};
-    assert_int_equal(web_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), WEB_UNKNOWN);
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), HTTP_CLIENT_UNKNOWN);
     assert_string_equal(stage->reason, "the answer was too long");
     call.answer_bytes = 5000;
-    assert_int_equal(web_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), WEB_ANSWERED);
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), HTTP_CLIENT_ANSWERED);
     assert_int_equal(stage->answer.length, 5000);
 }
 
@@ -201,12 +201,12 @@ static void where_nobody_listens_nothing_was_carried_out(void **state)
     unsigned port;
     int deaf = deaf_socket(&port);
     stage->base = arena_format(stage->arena, "http://127.0.0.1:%u", port);
-    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), WEB_UNREACHABLE);
+    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_UNREACHABLE);
     (void)close(deaf);
     stage->base = "http://no-such-host.invalid";
-    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), WEB_UNREACHABLE);
+    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_UNREACHABLE);
     stage->base = "file:///etc/hostname?";
-    assert_int_equal(get(stage, "", PATIENCE_MILLISECONDS), WEB_UNREACHABLE);
+    assert_int_equal(get(stage, "", PATIENCE_MILLISECONDS), HTTP_CLIENT_UNREACHABLE);
 }
 
 /* ---- a name server that does not answer -------------------------------------------------------------- */
@@ -237,7 +237,7 @@ static void a_name_that_is_still_looked_up_is_not_waited_for(void **state)
     struct stage *stage = stage_of(state);
     assert_int_equal(pipe(held), 0);
     stage->base = "http://" HELD;
-    assert_int_equal(get(stage, "/echo", 300), WEB_UNREACHABLE);
+    assert_int_equal(get(stage, "/echo", 300), HTTP_CLIENT_UNREACHABLE);
     assert_false(atomic_load(&looked_up));
     (void)close(held[1]);
     for (int i = 0; i < HELD_MILLISECONDS && !atomic_load(&looked_up); i++)
@@ -250,17 +250,17 @@ static void a_name_that_is_still_looked_up_is_not_waited_for(void **state)
 static void a_call_that_must_happen_once_is_never_sent_twice(void **state)
 {
     struct stage *stage = stage_of(state);
-    struct web_call call = {.method = "POST",
+    struct http_client_call call = {.method = "POST",
                             .url = arena_format(stage->arena, "%s/reset", stage->base),
                             .body = "{}",
                             .body_length = 2,
                             .milliseconds = PATIENCE_MILLISECONDS,
                             .once = true};
-    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), WEB_ANSWERED);
-    assert_int_equal(web_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), WEB_UNKNOWN);
+    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), HTTP_CLIENT_UNKNOWN);
     assert_int_equal(count_of(noted(stage), "POST /reset"), 1);
-    assert_int_equal(get(stage, "/leave", PATIENCE_MILLISECONDS), WEB_ANSWERED);
-    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), WEB_ANSWERED);
+    assert_int_equal(get(stage, "/leave", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
 }
 
 static void only_certificates_that_hold_are_spoken_to(void **state)
@@ -276,16 +276,16 @@ static void only_certificates_that_hold_are_spoken_to(void **state)
         const char *pair = certificate_make(arena, stage->directory, table[i].name, table[i].host, table[i].days);
         const char *arguments[] = {"--certificate", pair, NULL};
         stage->base = arena_format(arena, "https://localhost:%s",
-                                   script_server_start(arena, "tests/unit/store/web_server.py", stage->directory, arguments));
-        assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), WEB_UNREACHABLE);
-        struct web_client *system = stage->client;
-        help_none(web_client_new(arena, arena_format(arena, "%s-cert.pem", pair), &stage->client));
-        assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), table[i].good ? WEB_ANSWERED : WEB_UNREACHABLE);
+                                   script_server_start(arena, "tests/unit/store/http_server.py", stage->directory, arguments));
+        assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_UNREACHABLE);
+        struct http_client *system = stage->client;
+        help_none(http_client_new(arena, arena_format(arena, "%s-cert.pem", pair), &stage->client));
+        assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), table[i].good ? HTTP_CLIENT_ANSWERED : HTTP_CLIENT_UNREACHABLE);
         stage->client = system;
     }
 }
 
-static void addresses_are_judged(void **state)
+static void addresses_are_checked(void **state)
 {
     (void)state;
     static const char *const good[] = {"https://cognito-idp.eu-central-1.amazonaws.com", "https://kc.example/auth",
@@ -294,9 +294,9 @@ static void addresses_are_judged(void **state)
                                       "http://localhost.evil.example", "http://[::2]/", "ftp://localhost", "https://u:p@example.org",
                                       "https://example.org/?a=b", "https://example.org/#a", "example.org", "", "https://"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
-        assert_true(web_url_usable(good[i]));
+        assert_true(http_client_url_usable(good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
-        assert_false(web_url_usable(bad[i]));
+        assert_false(http_client_url_usable(bad[i]));
 }
 
 static const struct CMUnitTest cases[] = {
@@ -310,6 +310,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_name_that_is_still_looked_up_is_not_waited_for),
     HARNESS_TEST(a_call_that_must_happen_once_is_never_sent_twice),
     HARNESS_TEST(only_certificates_that_hold_are_spoken_to),
-    HARNESS_TEST(addresses_are_judged),
+    HARNESS_TEST(addresses_are_checked),
 };
-HARNESS_MODULE(web, cases)
+HARNESS_MODULE(http_client, cases)

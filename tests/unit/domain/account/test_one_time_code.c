@@ -25,7 +25,7 @@ static struct id given_person(struct database *database, struct arena *arena)
 static const char *issue(struct database *database, struct arena *arena, struct id user, const char *purpose)
 {
     struct secret code;
-    expect_ok(code_issue(database, arena, master(), user, purpose, 3600, &code));
+    expect_ok(one_time_code_issue(database, arena, master(), user, purpose, 3600, &code));
     return secret_reveal(code);
 }
 
@@ -33,21 +33,21 @@ static bool try_code(struct database *database, struct arena *arena, struct id u
                      const char *code)
 {
     bool good = false;
-    expect_ok(code_try(database, arena, master(), &(struct code_attempt){user, NAME, purpose, code}, &good));
+    expect_ok(one_time_code_try(database, arena, master(), &(struct one_time_code_attempt){user, NAME, purpose, code}, &good));
     return good;
 }
 
 static bool spend(struct database *database, struct arena *arena, struct id user, const char *purpose)
 {
     bool spent = false;
-    expect_ok(code_spend(database, arena, user, purpose, NULL, &spent));
+    expect_ok(one_time_code_spend(database, arena, user, purpose, NULL, &spent));
     return spent;
 }
 
 static bool mail_allowed(struct database *database, struct arena *arena, struct id user, const char *purpose)
 {
     bool allowed = false;
-    expect_ok(code_mail_allowed(database, arena, user, purpose, &allowed));
+    expect_ok(one_time_code_mail_allowed(database, arena, user, purpose, &allowed));
     return allowed;
 }
 
@@ -69,13 +69,13 @@ static void right_code_is_good_once(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
     struct id user = given_person(database, arena);
-    const char *code = issue(database, arena, user, CODE_CONFIRM);
+    const char *code = issue(database, arena, user, ONE_TIME_CODE_CONFIRM);
     assert_int_equal(strlen(code), 6);
     assert_int_equal(strspn(code, "0123456789"), 6);
-    assert_true(try_code(database, arena, user, CODE_CONFIRM, code));
-    assert_true(spend(database, arena, user, CODE_CONFIRM));
-    assert_false(spend(database, arena, user, CODE_CONFIRM));
-    assert_false(try_code(database, arena, user, CODE_CONFIRM, code));
+    assert_true(try_code(database, arena, user, ONE_TIME_CODE_CONFIRM, code));
+    assert_true(spend(database, arena, user, ONE_TIME_CODE_CONFIRM));
+    assert_false(spend(database, arena, user, ONE_TIME_CODE_CONFIRM));
+    assert_false(try_code(database, arena, user, ONE_TIME_CODE_CONFIRM, code));
     database_free(&database);
 }
 
@@ -84,27 +84,27 @@ static void a_spent_code_that_is_given_back_is_as_it_was(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
     struct id user = given_person(database, arena);
-    struct code_spent kept;
+    struct one_time_code_spent kept;
     bool spent = false;
-    const char *code = issue(database, arena, user, CODE_RESET);
-    assert_false(try_code(database, arena, user, CODE_RESET, wrong(arena, code)));
-    assert_true(try_code(database, arena, user, CODE_RESET, code));
+    const char *code = issue(database, arena, user, ONE_TIME_CODE_RESET);
+    assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, wrong(arena, code)));
+    assert_true(try_code(database, arena, user, ONE_TIME_CODE_RESET, code));
     const char *expires = sql_text(database, arena, "SELECT CAST(expires_at AS CHAR) FROM code WHERE user_id = %s",
                                    sql_id(arena, user));
-    expect_ok(code_spend(database, arena, user, CODE_RESET, &kept, &spent));
+    expect_ok(one_time_code_spend(database, arena, user, ONE_TIME_CODE_RESET, &kept, &spent));
     assert_true(spent);
-    expect_ok(code_restore(database, arena, user, CODE_RESET, &kept));
+    expect_ok(one_time_code_restore(database, arena, user, ONE_TIME_CODE_RESET, &kept));
     assert_int_equal(tries_of(database, arena, user), 1);
     assert_string_equal(sql_text(database, arena, "SELECT CAST(expires_at AS CHAR) FROM code WHERE user_id = %s",
                                  sql_id(arena, user)),
                         expires);
-    assert_true(try_code(database, arena, user, CODE_RESET, code));
+    assert_true(try_code(database, arena, user, ONE_TIME_CODE_RESET, code));
 
     /* A newer one is not replaced. */
-    expect_ok(code_spend(database, arena, user, CODE_RESET, &kept, &spent));
-    const char *newer = issue(database, arena, user, CODE_RESET);
-    expect_ok(code_restore(database, arena, user, CODE_RESET, &kept));
-    assert_true(try_code(database, arena, user, CODE_RESET, newer));
+    expect_ok(one_time_code_spend(database, arena, user, ONE_TIME_CODE_RESET, &kept, &spent));
+    const char *newer = issue(database, arena, user, ONE_TIME_CODE_RESET);
+    expect_ok(one_time_code_restore(database, arena, user, ONE_TIME_CODE_RESET, &kept));
+    assert_true(try_code(database, arena, user, ONE_TIME_CODE_RESET, newer));
     database_free(&database);
 }
 
@@ -113,21 +113,21 @@ static void five_wrong_tries_spend_it(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
     struct id user = given_person(database, arena);
-    const char *code = issue(database, arena, user, CODE_RESET);
+    const char *code = issue(database, arena, user, ONE_TIME_CODE_RESET);
     for (int i = 0; i < 4; i++)
-        assert_false(try_code(database, arena, user, CODE_RESET, wrong(arena, code)));
-    assert_true(try_code(database, arena, user, CODE_RESET, code));
-    code = issue(database, arena, user, CODE_RESET);
+        assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, wrong(arena, code)));
+    assert_true(try_code(database, arena, user, ONE_TIME_CODE_RESET, code));
+    code = issue(database, arena, user, ONE_TIME_CODE_RESET);
     for (int i = 0; i < 5; i++)
-        assert_false(try_code(database, arena, user, CODE_RESET, wrong(arena, code)));
-    assert_false(try_code(database, arena, user, CODE_RESET, code));
+        assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, wrong(arena, code)));
+    assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, code));
     assert_int_equal(tries_of(database, arena, user), 5);
     /* What is no code at all counts as well. */
-    code = issue(database, arena, user, CODE_RESET);
+    code = issue(database, arena, user, ONE_TIME_CODE_RESET);
     static const char *const others[] = {"", "12345", "1234567", "abcdef", "      "};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        assert_false(try_code(database, arena, user, CODE_RESET, others[i]));
-    assert_false(try_code(database, arena, user, CODE_RESET, code));
+        assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, others[i]));
+    assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, code));
     database_free(&database);
 }
 
@@ -138,28 +138,28 @@ static void bound_to_user_purpose_and_secret(void **state)
     struct database *database = database_fixture_new();
     struct id user = given_person(database, arena);
     struct id other = given_person(database, arena);
-    const char *code = issue(database, arena, user, CODE_CONFIRM);
+    const char *code = issue(database, arena, user, ONE_TIME_CODE_CONFIRM);
     const char *hash = sql_text(database, arena, "SELECT HEX(code_hash) FROM code WHERE user_id = %s",
                                 sql_id(arena, user));
-    (void)issue(database, arena, other, CODE_CONFIRM);
-    (void)issue(database, arena, user, CODE_RESET);
+    (void)issue(database, arena, other, ONE_TIME_CODE_CONFIRM);
+    (void)issue(database, arena, user, ONE_TIME_CODE_RESET);
     sql(database, arena, "UPDATE code SET code_hash = x'%s' WHERE user_id IN (%s, %s)", hash,
         sql_id(arena, user), sql_id(arena, other));
-    assert_false(try_code(database, arena, other, CODE_CONFIRM, code));
-    assert_false(try_code(database, arena, user, CODE_RESET, code));
+    assert_false(try_code(database, arena, other, ONE_TIME_CODE_CONFIRM, code));
+    assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, code));
     bool good = true;
-    expect_ok(code_try(database, arena, secret_of("fedcba9876543210fedcba9876543210"),
-                       &(struct code_attempt){user, NAME, CODE_CONFIRM, code}, &good));
+    expect_ok(one_time_code_try(database, arena, secret_of("fedcba9876543210fedcba9876543210"),
+                       &(struct one_time_code_attempt){user, NAME, ONE_TIME_CODE_CONFIRM, code}, &good));
     assert_false(good);
-    assert_true(try_code(database, arena, user, CODE_CONFIRM, code));
+    assert_true(try_code(database, arena, user, ONE_TIME_CODE_CONFIRM, code));
     /* Spending and voiding reach one purpose of one user only. */
-    assert_true(spend(database, arena, user, CODE_CONFIRM));
+    assert_true(spend(database, arena, user, ONE_TIME_CODE_CONFIRM));
     assert_int_equal(tries_of(database, arena, other), 1);
     assert_int_equal(tries_of(database, arena, user), 1);
-    expect_ok(code_void(database, arena, user, CODE_RESET));
-    assert_false(spend(database, arena, user, CODE_RESET));
-    expect_ok(code_void(database, arena, user, CODE_RESET));
-    assert_true(spend(database, arena, other, CODE_CONFIRM));
+    expect_ok(one_time_code_void(database, arena, user, ONE_TIME_CODE_RESET));
+    assert_false(spend(database, arena, user, ONE_TIME_CODE_RESET));
+    expect_ok(one_time_code_void(database, arena, user, ONE_TIME_CODE_RESET));
+    assert_true(spend(database, arena, other, ONE_TIME_CODE_CONFIRM));
     database_free(&database);
 }
 
@@ -168,15 +168,15 @@ static void new_one_replaces_the_old_and_its_tries(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
     struct id user = given_person(database, arena);
-    const char *old = issue(database, arena, user, CODE_CONFIRM);
+    const char *old = issue(database, arena, user, ONE_TIME_CODE_CONFIRM);
     for (int i = 0; i < 5; i++)
-        assert_false(try_code(database, arena, user, CODE_CONFIRM, wrong(arena, old)));
+        assert_false(try_code(database, arena, user, ONE_TIME_CODE_CONFIRM, wrong(arena, old)));
     sql(database, arena, "UPDATE code SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND");
-    const char *new = issue(database, arena, user, CODE_CONFIRM);
+    const char *new = issue(database, arena, user, ONE_TIME_CODE_CONFIRM);
     while (strcmp(old, new) == 0)
-        new = issue(database, arena, user, CODE_CONFIRM);
-    assert_false(try_code(database, arena, user, CODE_CONFIRM, old));
-    assert_true(try_code(database, arena, user, CODE_CONFIRM, new));
+        new = issue(database, arena, user, ONE_TIME_CODE_CONFIRM);
+    assert_false(try_code(database, arena, user, ONE_TIME_CODE_CONFIRM, old));
+    assert_true(try_code(database, arena, user, ONE_TIME_CODE_CONFIRM, new));
     assert_int_equal(tries_of(database, arena, user), 2);
     database_free(&database);
 }
@@ -187,7 +187,7 @@ static void ends_with_its_time(void **state)
     struct database *database = database_fixture_new();
     struct id user = given_person(database, arena);
     struct secret code;
-    expect_ok(code_issue(database, arena, master(), user, CODE_RESET, 60, &code));
+    expect_ok(one_time_code_issue(database, arena, master(), user, ONE_TIME_CODE_RESET, 60, &code));
     assert_in_range(sql_integer(database, arena,
                                 "SELECT TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), expires_at) FROM code WHERE"
                                 " user_id = %s",
@@ -196,7 +196,7 @@ static void ends_with_its_time(void **state)
     sql(database, arena,
         "UPDATE code SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE user_id = %s",
         sql_id(arena, user));
-    assert_false(try_code(database, arena, user, CODE_RESET, secret_reveal(code)));
+    assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, secret_reveal(code)));
     assert_int_equal(tries_of(database, arena, user), 0);
     database_free(&database);
 }
@@ -206,18 +206,18 @@ static void given_back_tries_are_free(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
     struct id user = given_person(database, arena);
-    const char *code = issue(database, arena, user, CODE_RESET);
+    const char *code = issue(database, arena, user, ONE_TIME_CODE_RESET);
     for (int i = 0; i < 12; i++) {
-        assert_true(try_code(database, arena, user, CODE_RESET, code));
-        expect_ok(code_give_back(database, arena, user, CODE_RESET));
+        assert_true(try_code(database, arena, user, ONE_TIME_CODE_RESET, code));
+        expect_ok(one_time_code_give_back(database, arena, user, ONE_TIME_CODE_RESET));
     }
     assert_int_equal(tries_of(database, arena, user), 0);
-    expect_ok(code_give_back(database, arena, user, CODE_RESET));
-    expect_ok(code_give_back(database, arena, given_person(database, arena), CODE_RESET));
+    expect_ok(one_time_code_give_back(database, arena, user, ONE_TIME_CODE_RESET));
+    expect_ok(one_time_code_give_back(database, arena, given_person(database, arena), ONE_TIME_CODE_RESET));
     assert_int_equal(tries_of(database, arena, user), 0);
     for (int i = 0; i < 5; i++)
-        assert_false(try_code(database, arena, user, CODE_RESET, wrong(arena, code)));
-    assert_false(try_code(database, arena, user, CODE_RESET, code));
+        assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, wrong(arena, code)));
+    assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, code));
     database_free(&database);
 }
 
@@ -225,8 +225,8 @@ static void nobody_has_no_code(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
-    assert_false(try_code(database, arena, (struct id){{0}}, CODE_RESET, "123456"));
-    assert_false(try_code(database, arena, given_person(database, arena), CODE_RESET, "123456"));
+    assert_false(try_code(database, arena, (struct id){{0}}, ONE_TIME_CODE_RESET, "123456"));
+    assert_false(try_code(database, arena, given_person(database, arena), ONE_TIME_CODE_RESET, "123456"));
     database_free(&database);
 }
 
@@ -251,31 +251,31 @@ static void a_try_that_no_code_takes_counts_in_a_decoy(void **state)
     struct id user = given_person(database, arena);
     static const struct id nobody;
     for (int i = 1; i <= 3; i++) {
-        assert_false(try_code(database, arena, nobody, CODE_RESET, "123456"));
+        assert_false(try_code(database, arena, nobody, ONE_TIME_CODE_RESET, "123456"));
         assert_int_equal(decoy_tries(database, arena), i);
     }
     /* Neither a user without a code, nor a spent or an expired one. */
-    assert_false(try_code(database, arena, user, CODE_RESET, "123456"));
+    assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, "123456"));
     assert_int_equal(decoy_tries(database, arena), 4);
-    (void)issue(database, arena, user, CODE_RESET);
+    (void)issue(database, arena, user, ONE_TIME_CODE_RESET);
     sql(database, arena, "UPDATE code SET tries = 5 WHERE user_id = %s", sql_id(arena, user));
-    assert_false(try_code(database, arena, user, CODE_RESET, "123456"));
+    assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, "123456"));
     assert_int_equal(decoy_tries(database, arena), 5);
-    (void)issue(database, arena, user, CODE_RESET);
+    (void)issue(database, arena, user, ONE_TIME_CODE_RESET);
     sql(database, arena, "UPDATE code SET expires_at = '2001-01-01' WHERE user_id = %s", sql_id(arena, user));
-    assert_false(try_code(database, arena, user, CODE_RESET, "123456"));
+    assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, "123456"));
     assert_int_equal(decoy_tries(database, arena), 0);
     assert_int_equal(tries_of(database, arena, user), 0);
     /* A code that takes the try is counted in instead. */
-    (void)issue(database, arena, user, CODE_RESET);
-    assert_false(try_code(database, arena, user, CODE_RESET, "no code"));
+    (void)issue(database, arena, user, ONE_TIME_CODE_RESET);
+    assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, "no code"));
     assert_int_equal(decoy_tries(database, arena), 0);
     assert_int_equal(tries_of(database, arena, user), 1);
     /* A decoy never expires, and one that is missing is made again. */
-    expect_ok(code_purge(database, arena, 1000));
+    expect_ok(one_time_code_purge(database, arena, 1000));
     assert_int_equal(decoys(database, arena), 1);
     sql(database, arena, "DELETE FROM code WHERE " IS_DECOY);
-    assert_false(try_code(database, arena, nobody, CODE_RESET, "123456"));
+    assert_false(try_code(database, arena, nobody, ONE_TIME_CODE_RESET, "123456"));
     assert_int_equal(decoy_tries(database, arena), 1);
     database_free(&database);
 }
@@ -288,22 +288,22 @@ static void tries_at_one_name_wait_for_one_another_whoevers_it_is(void **state)
     struct database *other = database_fixture_new();
     struct id with = given_person(database, arena);
     const struct id users[] = {{{0}}, with, given_person(database, arena)};
-    const char *code = issue(database, arena, with, CODE_RESET);
-    assert_false(try_code(database, arena, users[0], CODE_RESET, "123456"));
+    const char *code = issue(database, arena, with, ONE_TIME_CODE_RESET);
+    assert_false(try_code(database, arena, users[0], ONE_TIME_CODE_RESET, "123456"));
     sql(database, arena, "SET innodb_lock_wait_timeout = 0");
     sql(other, arena, "BEGIN");
     (void)sql_integer(other, arena, "SELECT tries FROM code WHERE " IS_DECOY " FOR UPDATE");
     for (size_t i = 0; i < sizeof users / sizeof *users; i++) {
         bool good = true;
-        const struct code_attempt attempt = {users[i], NAME, CODE_RESET, code};
-        assert_non_null(code_try(database, arena, master(), &attempt, &good));
+        const struct one_time_code_attempt attempt = {users[i], NAME, ONE_TIME_CODE_RESET, code};
+        assert_non_null(one_time_code_try(database, arena, master(), &attempt, &good));
         assert_false(good);
         /* Strangers do not wait. */
-        const struct code_attempt stranger = {users[i], "another@example.com", CODE_RESET, "no code"};
-        expect_ok(code_try(database, arena, master(), &stranger, &good));
+        const struct one_time_code_attempt stranger = {users[i], "another@example.com", ONE_TIME_CODE_RESET, "no code"};
+        expect_ok(one_time_code_try(database, arena, master(), &stranger, &good));
     }
     sql(other, arena, "ROLLBACK");
-    assert_true(try_code(database, arena, with, CODE_RESET, code));
+    assert_true(try_code(database, arena, with, ONE_TIME_CODE_RESET, code));
     database_free(&other);
     database_free(&database);
 }
@@ -320,8 +320,8 @@ static int race_to_try(struct database *database, struct arena *arena, unsigned 
     (void)index;
     const struct contest *contest = context;
     bool good = false;
-    const struct code_attempt attempt = {contest->user, NAME, CODE_RESET, contest->code};
-    if (code_try(database, arena, master(), &attempt, &good) != NULL)
+    const struct one_time_code_attempt attempt = {contest->user, NAME, ONE_TIME_CODE_RESET, contest->code};
+    if (one_time_code_try(database, arena, master(), &attempt, &good) != NULL)
         return 99;
     return good ? 1 : 0;
 }
@@ -331,7 +331,7 @@ static int race_to_spend(struct database *database, struct arena *arena, unsigne
     (void)index;
     const struct contest *contest = context;
     bool spent = false;
-    if (code_spend(database, arena, contest->user, CODE_RESET, NULL, &spent) != NULL)
+    if (one_time_code_spend(database, arena, contest->user, ONE_TIME_CODE_RESET, NULL, &spent) != NULL)
         return 99;
     return spent ? 1 : 0;
 }
@@ -341,7 +341,7 @@ static int race_to_mail(struct database *database, struct arena *arena, unsigned
     (void)index;
     const struct contest *contest = context;
     bool allowed = false;
-    if (code_mail_allowed(database, arena, contest->user, CODE_RESET, &allowed) != NULL)
+    if (one_time_code_mail_allowed(database, arena, contest->user, ONE_TIME_CODE_RESET, &allowed) != NULL)
         return 99;
     return allowed ? 1 : 0;
 }
@@ -352,7 +352,7 @@ static void parallel_tries_never_exceed_five(void **state)
     struct database *database = database_fixture_new();
     struct contest contest = {.user = given_person(database, arena)};
     int results[RACERS_MAX];
-    contest.code = issue(database, arena, contest.user, CODE_RESET);
+    contest.code = issue(database, arena, contest.user, ONE_TIME_CODE_RESET);
     race(50, race_to_try, &contest, results);
     assert_int_equal(race_count(results, 50, 1), 5);
     assert_int_equal(race_count(results, 50, 0), 45);
@@ -384,16 +384,16 @@ static void five_mails_a_day_for_each_user_and_purpose(void **state)
     struct id user = given_person(database, arena);
     struct id other = given_person(database, arena);
     for (int i = 0; i < 5; i++)
-        assert_true(mail_allowed(database, arena, user, CODE_RESET));
+        assert_true(mail_allowed(database, arena, user, ONE_TIME_CODE_RESET));
     for (int i = 0; i < 3; i++)
-        assert_false(mail_allowed(database, arena, user, CODE_RESET));
-    assert_true(mail_allowed(database, arena, user, CODE_CONFIRM));
-    assert_true(mail_allowed(database, arena, other, CODE_RESET));
+        assert_false(mail_allowed(database, arena, user, ONE_TIME_CODE_RESET));
+    assert_true(mail_allowed(database, arena, user, ONE_TIME_CODE_CONFIRM));
+    assert_true(mail_allowed(database, arena, other, ONE_TIME_CODE_RESET));
     sql(database, arena, "UPDATE mail_allowance SET day = day - INTERVAL 1 DAY WHERE user_id = %s",
         sql_id(arena, user));
     for (int i = 0; i < 5; i++)
-        assert_true(mail_allowed(database, arena, user, CODE_RESET));
-    assert_false(mail_allowed(database, arena, user, CODE_RESET));
+        assert_true(mail_allowed(database, arena, user, ONE_TIME_CODE_RESET));
+    assert_false(mail_allowed(database, arena, user, ONE_TIME_CODE_RESET));
     database_free(&database);
 }
 
@@ -405,20 +405,20 @@ static void purge_takes_what_is_over_and_no_more(void **state)
     sql(database, arena, "DELETE FROM mail_allowance");
     struct id over = given_person(database, arena);
     struct id running = given_person(database, arena);
-    (void)issue(database, arena, over, CODE_RESET);
-    const char *code = issue(database, arena, running, CODE_RESET);
+    (void)issue(database, arena, over, ONE_TIME_CODE_RESET);
+    const char *code = issue(database, arena, running, ONE_TIME_CODE_RESET);
     sql(database, arena,
         "UPDATE code SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE user_id = %s",
         sql_id(arena, over));
     for (int days = 0; days < 3; days++) {
-        assert_true(mail_allowed(database, arena, running, CODE_RESET));
+        assert_true(mail_allowed(database, arena, running, ONE_TIME_CODE_RESET));
         sql(database, arena, "UPDATE mail_allowance SET day = day - INTERVAL 1 DAY ORDER BY day");
     }
-    assert_true(mail_allowed(database, arena, running, CODE_RESET));
-    expect_ok(code_purge(database, arena, 100));
+    assert_true(mail_allowed(database, arena, running, ONE_TIME_CODE_RESET));
+    expect_ok(one_time_code_purge(database, arena, 100));
     assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM code"), 1);
     assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM mail_allowance"), 2);
-    assert_true(try_code(database, arena, running, CODE_RESET, code));
+    assert_true(try_code(database, arena, running, ONE_TIME_CODE_RESET, code));
     database_free(&database);
 }
 
@@ -441,7 +441,7 @@ static void purge_does_not_read_the_counts_of_today(void **state)
     int64_t before = rows_looked_at(database, arena);
     int64_t itself = rows_looked_at(database, arena) - before;
     before = rows_looked_at(database, arena);
-    expect_ok(code_purge(database, arena, 100));
+    expect_ok(one_time_code_purge(database, arena, 100));
     int64_t looked = rows_looked_at(database, arena) - before - itself;
     assert_in_range(looked, 0, 100);
     assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM mail_allowance"), 499);
@@ -465,4 +465,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(five_mails_a_day_for_each_user_and_purpose),
     HARNESS_TEST(purge_takes_what_is_over_and_no_more),
 };
-HARNESS_MODULE(code, cases)
+HARNESS_MODULE(one_time_code, cases)

@@ -25,7 +25,7 @@ static bool opens(struct database *database, struct arena *arena, struct id key,
     struct link_target target;
     int64_t version;
     expect_ok(link_key_find_target(database, arena, &ids, &target));
-    expect_ok(change_current(database, arena, &version));
+    expect_ok(change_log_current(database, arena, &version));
     assert_int_equal(target.change_version, version);
     assert_true((target.key == NULL) == (target.file == NULL) && (target.key == NULL) == (target.maker == NULL));
     if (target.key == NULL)

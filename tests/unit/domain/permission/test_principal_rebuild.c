@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the triggers keep (sql/011-principal.sql) is at every moment what the tables say, whoever changes them and how. */
+/*
+ * What the triggers keep (sql/011-principal.sql) is at every moment what the tables say, whoever changes them and how.
+ */
 #include "harness.h"
 
 #include <stdlib.h>
@@ -65,8 +67,8 @@ static void end(struct world *world)
 }
 
 /*
- * Statements as somebody types them. @u is a user, @o an organisation, @r a role, @p a permission, @t a status; @v, @n and
- * @s are others, or the same again. Some break a key, which must leave all as it was.
+ * Statements as somebody types them. @u is a user, @o an organisation, @r a role, @p a permission, @t a status; @v, @n
+ * and @s are others, or the same again. Some break a key, which must leave all as it was.
  */
 static const char *const typed[] = {
     "UPDATE user SET status = '@t' WHERE id = @u",
@@ -302,7 +304,7 @@ static const char *missing_trigger(struct arena *arena)
 {
     const char *missing;
     struct database *database = database_fixture_new();
-    expect_ok(principal_probe(database, arena, &missing));
+    expect_ok(principal_selftest(database, arena, &missing));
     database_free(&database);
     return missing;
 }
@@ -349,4 +351,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(the_workers_account_has_it_mended_without_the_right_to_write_it),
     HARNESS_TEST(a_trigger_that_is_missing_is_found),
 };
-HARNESS_MODULE(principal_keep, cases)
+HARNESS_MODULE(principal_rebuild, cases)

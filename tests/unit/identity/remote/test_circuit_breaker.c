@@ -13,22 +13,22 @@
 #include "domain/support.h"
 #include "identity/support_remote.h"
 
-static enum web_outcome knock_by(struct stage *stage, struct provider *provider, const char **reason_out)
+static enum http_client_outcome knock_by(struct stage *stage, struct provider *provider, const char **reason_out)
 {
     struct remote *remote = remote_of(provider);
     struct remote_answer answer;
-    struct web_call call = {.method = "GET", .url = remote->driver->keys_url(remote)};
+    struct http_client_call call = {.method = "GET", .url = remote->driver->keys_url(remote)};
     remote_start(remote, REMOTE_LOGIN_MILLISECONDS);
     return remote_call(remote, stage->arena, &call, &answer, reason_out);
 }
 
-static enum web_outcome knock(struct stage *stage, const char **reason_out)
+static enum http_client_outcome knock(struct stage *stage, const char **reason_out)
 {
     return knock_by(stage, stage->provider, reason_out);
 }
 
 /* One call that fails, or none. */
-static enum web_outcome knock_in_vain(struct stage *stage, struct provider *provider, const char **reason_out)
+static enum http_client_outcome knock_in_vain(struct stage *stage, struct provider *provider, const char **reason_out)
 {
     stage_fault(stage, stage->calls->keys_fault, "status-500");
     return knock_by(stage, provider, reason_out);
@@ -63,21 +63,21 @@ static void a_provider_that_fails_is_left_alone_for_a_while(void **state)
     const char *reason = NULL;
     remote_of(stage->provider)->options.rest_seconds = 3600;
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
+        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
     }
     size_t before = stage_count(stage, stage->calls->keys);
     for (int i = 0; i < 10; i++)
-        assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+        assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_non_null(strstr(reason, "recover"));
     assert_int_equal(stage_count(stage, stage->calls->keys), before);
     /* Its time over, a single failure is enough to close the gate again, and a success to open it. */
     rest_is_over(stage);
-    assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
-    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_int_equal(knock_in_vain(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     rest_is_over(stage);
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(knock_in_vain(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_end(stage);
 }
 
@@ -95,11 +95,11 @@ static void more_calls_than_places_are_refused_at_once(void **state)
     struct stage *stage = cognito_stage_new(state);
     const char *reason = NULL;
     int other = occupied(stage, 1);
-    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_non_null(strstr(reason, "waiting"));
     (void)close(other); /* as when its process dies */
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_end(stage);
 }
 
@@ -137,16 +137,16 @@ static void the_last_worker_of_a_pool_does_not_wait(void **state)
     int worker = start_worker(metrics, "worker");
     int other = occupied(stage, 1);
     host_process_join(HOST_PROCESS_WORKER, "worker");
-    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_string_equal(reason, REMOTE_NO_SLOT);
     /* Those that only sign people in wait all together, and so may any other process. */
     host_process_join(HOST_PROCESS_WORKER, "login");
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     host_process_join(HOST_PROCESS_JOBS, NULL);
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     (void)close(other);
     host_process_join(HOST_PROCESS_WORKER, "worker");
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     (void)close(worker);
     host_process_close();
     stage_end(stage);
@@ -158,12 +158,12 @@ static void who_comes_late_waits_for_a_place_that_was_taken_just_now(void **stat
     struct stage *stage = cognito_stage_new(state);
     struct circuit_breaker gate = {.taken_at = 0};
     const char *reason = NULL;
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     int other = occupied(stage, 1);
     int file = breaker_file(stage, &gate);
     int64_t begun = gate.taken_at = clock_monotonic();
     breaker_write(file, &gate);
-    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_string_equal(reason, REMOTE_NO_SLOT);
     assert_true(clock_monotonic() - begun >= 2000000);
     (void)close(other);
@@ -181,14 +181,14 @@ static void who_holds_or_awaits_a_lock_has_a_place(void **state)
     remote_start(holder, REMOTE_LOGIN_MILLISECONDS);
     expect_ok(remote_account_lock(holder, stage->arena, "somebody"));
     /* The holder's own calls need no other. */
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_forget_failures(stage);
-    assert_int_equal(knock_by(stage, other, &reason), WEB_UNREACHABLE);
+    assert_int_equal(knock_by(stage, other, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_string_equal(reason, REMOTE_NO_SLOT);
     struct error *error = remote_account_lock(remote_of(other), stage->arena, "somebody else");
     assert_string_equal(error->detail, REMOTE_NO_SLOT);
     remote_account_unlock(holder, stage->arena, "somebody");
-    assert_int_equal(knock_by(stage, other, &reason), WEB_ANSWERED);
+    assert_int_equal(knock_by(stage, other, &reason), HTTP_CLIENT_ANSWERED);
     provider_free(&other);
     stage_end(stage);
 }
@@ -199,12 +199,12 @@ static void a_check_goes_past_a_closed_gate(void **state)
     struct stage *stage = cognito_stage_new(state);
     struct circuit_breaker gate, after;
     const char *reason = NULL;
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     int file = breaker_file(stage, &gate);
     remote_of(stage->provider)->options.rest_seconds = 3600;
     gate.closed_until = clock_monotonic() + INT64_C(3000000000);
     breaker_write(file, &gate);
-    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     int other = occupied(stage, 1);
     expect_ok(provider_check(stage->provider, stage->arena));
     (void)close(other);
@@ -241,18 +241,21 @@ static void a_kept_lock_on_the_state_holds_back_no_call(void **state)
     int other = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR | O_CREAT, 0600);
     struct flock kept = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CIRCUIT_BREAKER_AT, .l_len = 1};
     assert_true(other >= 0 && fcntl(other, F_OFD_SETLK, &kept) == 0);
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     remote_of(stage->provider)->options.rest_seconds = 3600;
     for (int i = 0; i < 5; i++)
-        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
-    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_non_null(strstr(reason, "recover"));
     (void)close(other);
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_end(stage);
 }
 
-/* Of those that come when its time is over one tries, for all processes; one that is never heard of again is not waited for. */
+/*
+ * Of those that come when its time is over one tries, for all processes; one that is never heard of again is not waited
+ * for.
+ */
 static void only_one_call_is_the_probe(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
@@ -260,20 +263,20 @@ static void only_one_call_is_the_probe(void **state)
     const char *reason = NULL;
     remote_of(stage->provider)->options.rest_seconds = 3600;
     for (int i = 0; i < 5; i++)
-        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), WEB_ANSWERED);
+        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
     (void)unlink(arena_format(stage->arena, "%s/fault", stage->directory));
     int file = breaker_file(stage, &gate);
     gate.closed_until = clock_monotonic();
     gate.probe_until = gate.closed_until + INT64_C(3600000000);
     breaker_write(file, &gate);
-    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     file = breaker_file(stage, &gate);
     gate.probe_until = clock_monotonic();
     breaker_write(file, &gate);
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     (void)close(breaker_file(stage, &gate));
     assert_int_equal(gate.closed_until, 0);
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_end(stage);
 }
 
@@ -284,9 +287,9 @@ static void failures_of_all_processes_count_together(void **state)
     const char *reason = NULL;
     remote_of(stage->provider)->options.rest_seconds = remote_of(other)->options.rest_seconds = 3600;
     for (int i = 0; i < 5; i++)
-        assert_int_equal(knock_in_vain(stage, i % 2 == 0 ? stage->provider : other, &reason), WEB_ANSWERED);
-    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
-    assert_int_equal(knock_by(stage, other, &reason), WEB_UNREACHABLE);
+        assert_int_equal(knock_in_vain(stage, i % 2 == 0 ? stage->provider : other, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
+    assert_int_equal(knock_by(stage, other, &reason), HTTP_CLIENT_UNREACHABLE);
     provider_free(&other);
     stage_end(stage);
 }
@@ -297,9 +300,9 @@ static void what_was_noted_before_the_clock_began_is_void(void **state)
     struct stage *stage = cognito_stage_new(state);
     const struct circuit_breaker gate = {.failures = 5, .closed_until = INT64_MAX / 2, .window_at = INT64_MAX / 2};
     const char *reason = NULL;
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     breaker_write(open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR), &gate);
-    assert_int_equal(knock(stage, &reason), WEB_ANSWERED);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_end(stage);
 }
 
@@ -319,7 +322,7 @@ static void mostly_failing_is_failing(void **state)
         (void)close(breaker_file(stage, &gate));
         assert_true(gate.closed_until != 0 || gate.window_calls < (int64_t)strlen(pattern));
     }
-    assert_int_equal(knock(stage, &reason), WEB_UNREACHABLE);
+    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     stage_end(stage);
 }
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Nobody learns from the time of an answer whether an account exists or a code is there. Times cannot be compared exactly,
- * but the work can: what the database counts for our connection must be the same for every name, the statements of each
- * kind, the rows looked up and written and the commits. A try at a code also writes as many bytes of the server's redo log.
+ * Nobody learns from the time of an answer whether an account exists or a code is there. Times cannot be compared
+ * exactly, but the work can: what the database counts for our connection must be the same for every name, the
+ * statements of each kind, the rows looked up and written and the commits. A try at a code also writes as many bytes of
+ * the server's redo log.
  */
 #include "harness.h"
 
@@ -97,7 +98,7 @@ struct person {
 static void give_code(struct stage *stage, struct id user, const char *purpose, const char *change)
 {
     struct secret code;
-    expect_ok(code_issue(stage->database, stage->arena, stage->service.master, user, purpose, 3600, &code));
+    expect_ok(one_time_code_issue(stage->database, stage->arena, stage->service.master, user, purpose, 3600, &code));
     sql(stage->database, stage->arena, "UPDATE code SET %s WHERE user_id = %s AND purpose = '%s'", change,
         sql_id(stage->arena, user), purpose);
 }
@@ -209,7 +210,7 @@ static int64_t log_of_try(struct stage *stage, const char *username)
     struct user *user = NULL;
     int64_t least = INT64_MAX;
     expect_ok(user_find_by_username(stage->database, stage->arena, username, &user));
-    struct code_attempt attempt = {.username = username, .purpose = CODE_CONFIRM, .code = "no code"};
+    struct one_time_code_attempt attempt = {.username = username, .purpose = ONE_TIME_CODE_CONFIRM, .code = "no code"};
     if (user != NULL)
         attempt.user = user->id;
     for (unsigned i = 0; i < LOG_ROUNDS; i++) {
@@ -219,7 +220,7 @@ static int64_t log_of_try(struct stage *stage, const char *username)
         sql(stage->database, stage->arena, "UPDATE code SET tries = 0 WHERE tries BETWEEN 1 AND 4");
         sql(stage->database, stage->arena, "SET GLOBAL innodb_max_purge_lag_wait = 0");
         int64_t before = log_position(stage);
-        expect_ok(code_try(stage->database, stage->arena, stage->service.master, &attempt, &good));
+        expect_ok(one_time_code_try(stage->database, stage->arena, stage->service.master, &attempt, &good));
         int64_t bytes = log_position(stage) - before;
         least = bytes < least ? bytes : least;
     }

@@ -452,14 +452,14 @@ static void a_purge_and_a_backup_keep_each_other_out(void **state)
     struct lease_holder lease;
     bool held;
     keep_archive(keep, record.id, 86400);
-    expect_ok(lease_holder_try(&keep->service, keep->arena, MAINTENANCE_FILES, &lease, &held));
+    expect_ok(lease_holder_try(&keep->service, keep->arena, LEASE_FILES, &lease, &held));
     assert_true(held);
     /* A purge has it and ends: the backup waits for that. */
     sql(keep->service.database, keep->arena,
         "UPDATE maintenance SET held_until = UTC_TIMESTAMP(3) + INTERVAL 1 SECOND WHERE name = 'files'");
     struct backup_result result = backup(drill, (struct backup_options){0});
     assert_int_equal(result.files, 1);
-    expect_ok(lease_holder_try(&keep->service, keep->arena, MAINTENANCE_FILES, &lease, &held));
+    expect_ok(lease_holder_try(&keep->service, keep->arena, LEASE_FILES, &lease, &held));
     assert_true(held); /* it has given it back */
 }
 

@@ -145,7 +145,7 @@ static void what_a_crash_left_is_finished(void **state)
             assert_int_equal(purge(keep, 30, false).count, 0);
         } else {
             /* Not while a backup runs: it may need them. */
-            expect_ok(lease_holder_take(&keep->service, keep->arena, MAINTENANCE_FILES, 0, &lease));
+            expect_ok(lease_holder_take(&keep->service, keep->arena, LEASE_FILES, 0, &lease));
             expect_ok(purge_finish(&keep->service, keep->arena, &count));
             assert_int_equal(count, 0);
             assert_true(bytes_there(keep, id));

@@ -12,17 +12,17 @@
 #include "store/database/database.h"
 
 struct append {
-    enum change_kind kind;
+    enum change_log_kind kind;
     int64_t version;
 };
 
 static struct error *append_body(struct database *database, struct arena *arena, void *context)
 {
     struct append *append = context;
-    return change_append(database, arena, append->kind, "{\"flush\":true}", &append->version);
+    return change_log_append(database, arena, append->kind, "{\"flush\":true}", &append->version);
 }
 
-static int64_t append(struct stage *stage, enum change_kind kind)
+static int64_t append(struct stage *stage, enum change_log_kind kind)
 {
     struct append what = {.kind = kind};
     expect_ok(database_transaction(stage->database, stage->arena, append_body, &what, NULL));
@@ -33,7 +33,7 @@ static int64_t append(struct stage *stage, enum change_kind kind)
 static void a_process_begins_where_it_first_hears_of_a_version(void **state)
 {
     struct stage *stage = stage_new(harness_arena(state));
-    int64_t version = append(stage, CHANGE_SECRETS);
+    int64_t version = append(stage, CHANGE_LOG_SECRETS);
     expect_ok(change_follower_catch_up(&stage->service, stage->arena));
     assert_true(stage->service.changes.known);
     assert_int_equal(stage->service.changes.version, version);
@@ -46,15 +46,15 @@ static void each_change_is_followed_once(void **state)
     struct stage *stage = stage_new(harness_arena(state));
     expect_ok(change_follower_catch_up(&stage->service, stage->arena));
     stage->service.changes.secrets = stage->service.changes.keys = 0;
-    int64_t version = append(stage, CHANGE_SECRETS);
+    int64_t version = append(stage, CHANGE_LOG_SECRETS);
     expect_ok(change_follower_follow(&stage->service, stage->arena, version));
     expect_ok(change_follower_follow(&stage->service, stage->arena, version));
     expect_ok(change_follower_catch_up(&stage->service, stage->arena));
     assert_int_equal(stage->service.changes.secrets, 1);
     assert_int_equal(stage->service.changes.keys, 1);
-    (void)append(stage, CHANGE_SETTINGS);
-    (void)append(stage, CHANGE_SECRETS);
-    expect_ok(change_follower_follow(&stage->service, stage->arena, append(stage, CHANGE_CACHE)));
+    (void)append(stage, CHANGE_LOG_SETTINGS);
+    (void)append(stage, CHANGE_LOG_SECRETS);
+    expect_ok(change_follower_follow(&stage->service, stage->arena, append(stage, CHANGE_LOG_CACHE)));
     assert_int_equal(stage->service.changes.secrets, 2);
     assert_int_equal(stage->service.changes.keys, 3);
 }
@@ -64,7 +64,7 @@ static void a_log_that_does_not_tell_all_makes_everything_stale(void **state)
     struct stage *stage = stage_new(harness_arena(state));
     expect_ok(change_follower_catch_up(&stage->service, stage->arena));
     stage->service.changes.secrets = 0;
-    int64_t version = append(stage, CHANGE_SETTINGS);
+    int64_t version = append(stage, CHANGE_LOG_SETTINGS);
     sql(stage->database, stage->arena, "DELETE FROM change_log");
     expect_ok(change_follower_follow(&stage->service, stage->arena, version));
     assert_int_equal(stage->service.changes.version, version);
@@ -73,7 +73,7 @@ static void a_log_that_does_not_tell_all_makes_everything_stale(void **state)
     expect_ok(change_follower_follow(&stage->service, stage->arena, version - 5));
     assert_int_equal(stage->service.changes.version, version - 5);
     assert_int_equal(stage->service.changes.secrets, 2);
-    version = append(stage, CHANGE_SETTINGS);
+    version = append(stage, CHANGE_LOG_SETTINGS);
     sql(stage->database, stage->arena, "UPDATE change_log SET kind = 'of tomorrow'");
     expect_ok(change_follower_follow(&stage->service, stage->arena, version));
     assert_int_equal(stage->service.changes.secrets, 3);
@@ -85,7 +85,7 @@ static void a_log_that_cannot_be_read_leaves_the_process_where_it_was(void **sta
     expect_ok(change_follower_catch_up(&stage->service, stage->arena));
     int64_t before = stage->service.changes.version;
     stage->service.changes.secrets = 0;
-    int64_t version = append(stage, CHANGE_SECRETS);
+    int64_t version = append(stage, CHANGE_LOG_SECRETS);
     sql(stage->database, stage->arena, "RENAME TABLE change_log TO change_log_away");
     struct error *error = change_follower_follow(&stage->service, stage->arena, version);
     sql(stage->database, stage->arena, "RENAME TABLE change_log_away TO change_log");

@@ -64,4 +64,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_full_disk_is_told_from_the_engine_s_words),
     HARNESS_TEST(the_key_s_name_is_read_whatever_the_value_holds),
 };
-HARNESS_MODULE(failure, cases)
+HARNESS_MODULE(database_failure, cases)

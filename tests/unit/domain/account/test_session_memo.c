@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* That a process which remembers a good session learns of each thing that is taken from it (sql/016-session-mark.sql). */
+/*
+ * That a process which remembers a good session learns of each thing that is taken from it (sql/016-session-mark.sql).
+ */
 #include "harness.h"
 
 #include <string.h>
@@ -137,7 +139,10 @@ static void an_end_that_is_rolled_back_is_none(void **state)
     end_scene(&scene);
 }
 
-/* Whoever ends a session while its user's principal is away cannot mark it; the principal that comes back is marked anew. */
+/*
+ * Whoever ends a session while its user's principal is away cannot mark it; the principal that comes back is marked
+ * anew.
+ */
 static void a_principal_that_comes_back_has_another_mark(void **state)
 {
     struct scene scene = given_scene(state);
@@ -292,4 +297,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(all_marks_are_renewed_where_a_copy_was_put_back),
     HARNESS_TEST(a_mark_of_zeros_is_not_remembered),
 };
-HARNESS_MODULE(session_mark, cases)
+HARNESS_MODULE(session_memo, cases)
