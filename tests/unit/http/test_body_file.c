@@ -2,9 +2,16 @@
 /* Spooled bodies: only the web server's own plain files below the one folder, whatever the path says. */
 #include "harness.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -52,6 +59,36 @@ static void a_plain_file_below_the_folder_is_opened(void **state)
     }
 }
 
+/* What RestrictSUIDSGID= of systemd does to the calls of our services, as far as it concerns files that are only read. */
+static bool restrict_calls(void)
+{
+    struct sock_filter rules[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat2, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    const struct sock_fprog program = {.len = sizeof rules / sizeof *rules, .filter = rules};
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static void the_sandbox_of_the_service_lets_a_file_be_opened(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *directory = harness_directory(arena);
+    const char *path = make(arena, directory, "0000000001", "hello");
+    const struct body_file_rules rules = {.directory = directory};
+    const char *problem;
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(!restrict_calls() ? 2 : body_file_open(&rules, path, 5, &problem) < 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void what_lies_elsewhere_is_refused(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -72,6 +109,9 @@ static void what_lies_elsewhere_is_refused(void **state)
         arena_format(arena, "%s/../%s", directory, outside + 1),
         arena_format(arena, "%s/./../%s/body", directory, strrchr(directory, '/') + 1),
         arena_format(arena, "%s/nothing", directory),
+        arena_format(arena, "%s/nothing/body", directory),
+        arena_format(arena, "%s/body/body", directory),
+        arena_format(arena, "%s/%0*d", directory, 300, 1),
     };
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
         assert_refused(&rules, paths[i], 5);
@@ -133,6 +173,7 @@ static void size_owner_and_rights_have_to_be_right(void **state)
 
 static const struct CMUnitTest tests[] = {
     HARNESS_TEST(a_plain_file_below_the_folder_is_opened),
+    HARNESS_TEST(the_sandbox_of_the_service_lets_a_file_be_opened),
     HARNESS_TEST(what_lies_elsewhere_is_refused),
     HARNESS_TEST(links_pipes_folders_and_second_names_are_refused),
     HARNESS_TEST(size_owner_and_rights_have_to_be_right),
