@@ -1,26 +1,37 @@
 check_PROGRAMS += tests/unit/test-service
 TESTS += tests/unit/test-service
 tests_unit_test_service_SOURCES = \
-	tests/unit/domain/support.h tests/unit/domain/support.c \
-	tests/unit/service/main.c \
-	tests/unit/service/support_accounts.h tests/unit/service/support_accounts.c \
-	tests/unit/service/support_maintenance.h tests/unit/service/support_maintenance.c \
-	tests/unit/service/account/test_sign_in.c \
-	tests/unit/service/system/test_settings_update.c \
+	tests/unit/domain/support.c \
+	tests/unit/domain/support.h \
+	tests/unit/http/fake_source.h \
 	tests/unit/service/access/test_authority.c \
-	tests/unit/service/maintenance/test_backup.c \
-	tests/unit/service/account/test_sign_up.c \
-	tests/unit/service/account/test_equal_work.c \
-	tests/unit/service/integrity/test_fsck.c \
 	tests/unit/service/access/test_grant.c \
-	tests/unit/service/system/test_health.c \
-	tests/unit/service/system/test_inspect.c \
-	tests/unit/service/runtime/test_change_follower.c \
+	tests/unit/service/access/test_login_throttle.c \
 	tests/unit/service/access/test_signed_link.c \
+	tests/unit/service/account/test_equal_work.c \
 	tests/unit/service/account/test_mail_flood.c \
 	tests/unit/service/account/test_member.c \
+	tests/unit/service/account/test_notification.c \
+	tests/unit/service/account/test_sign_in.c \
+	tests/unit/service/account/test_sign_up.c \
+	tests/unit/service/file/support_files.c \
+	tests/unit/service/file/support_files.h \
+	tests/unit/service/file/test_file_update.c \
+	tests/unit/service/file/test_upload.c \
+	tests/unit/service/integrity/test_fsck.c \
+	tests/unit/service/integrity/test_scrub.c \
+	tests/unit/service/main.c \
+	tests/unit/service/maintenance/test_backup.c \
+	tests/unit/service/maintenance/test_purge.c \
+	tests/unit/service/runtime/test_change_follower.c \
 	tests/unit/service/runtime/test_shared_token_cache.c \
-	tests/unit/service/maintenance/test_purge.c tests/unit/service/integrity/test_scrub.c
+	tests/unit/service/support_accounts.c \
+	tests/unit/service/support_accounts.h \
+	tests/unit/service/support_maintenance.c \
+	tests/unit/service/support_maintenance.h \
+	tests/unit/service/system/test_health.c \
+	tests/unit/service/system/test_inspect.c \
+	tests/unit/service/system/test_settings_update.c
 tests_unit_test_service_CPPFLAGS = $(unit_cppflags)
 tests_unit_test_service_CFLAGS = $(unit_cflags)
 tests_unit_test_service_LDADD = $(support_libs) $(unit_libs) $(service_archives) libghhttp.a $(blob_libs) $(identity_libs) $(CMOCKA_LIBS)

@@ -18,5 +18,9 @@
     X(purge)                                                                                                           \
     X(scrub)                                                                                                           \
     X(settings_update)                                                                                                 \
-    X(backup)
+    X(backup)                                                                                                          \
+    X(file_update)                                                                                                     \
+    X(upload)                                                                                                          \
+    X(login_throttle)                                                                                                  \
+    X(notification)
 HARNESS_MAIN("service", MODULES)
