@@ -49,7 +49,8 @@ struct call {
     const struct route *route;
     const struct route_table *routes; /* the table that the row stands in */
     struct caller caller;
-    struct id id;              /* of a path with {id} */
+    struct id id;              /* of a path with {id}: its first id */
+    struct id second_id;       /* of a path with two ids, such as {id} and {sessionId} */
     struct file_record *file;  /* where the row names_file: the caller's organisation's file, NULL when there is none; or the link's */
     const void *query;         /* as the row's query schema says */
     uint64_t query_present;
@@ -70,7 +71,7 @@ enum offline {
 
 struct route {
     enum method method;
-    const char *path; /* "/system/files/{id}" */
+    const char *path; /* "/system/files/{id}": at most ROUTE_WORDS_MAX words in braces, each of them an id but for {token} */
     const char *operation;
     const char *tag;
     const char *summary;
@@ -98,8 +99,11 @@ struct route {
     struct error *(*handler)(struct call *call);
 };
 
+/* The most words in braces that a path has. */
+#define ROUTE_WORDS_MAX 2
+
 /*
- * What is wrong with who may call a row, as a sentence for the log; NULL: nothing. A permission stands where the row asks for
+ * What is wrong with the path of a row or with who may call it, as a sentence for the log; NULL: nothing. A permission stands where the row asks for
  * one, and nowhere else. In module `sys` its letter is `a`, since whoever owns an organisation holds rwx:* and so every other
  * letter there.
  */
@@ -114,10 +118,28 @@ struct route_table {
 };
 const struct route_table *routes(void);
 
+/* What the words of a path stand for: pieces of the request's path, in their order. */
+struct route_segments {
+    struct {
+        const char *start;
+        size_t length;
+    } items[ROUTE_WORDS_MAX];
+    size_t count;
+};
+
+/*
+ * Whether `path` has the shape of `pattern`, a row's path. A word in braces stands for one segment that is not empty.
+ * *segments_out is complete only when it has.
+ */
+bool route_path_fits(const char *pattern, const char *path, struct route_segments *segments_out);
+
+/* The name of the word number `index` (from 0) of a row's path, "id" for {id}; NULL when there are not so many. In the arena. */
+const char *route_word(struct arena *arena, const struct route *row, size_t index);
+
 /* What a path and method lead to. */
 struct route_match {
-    const struct route *route; /* NULL: none */
-    const char *segment;       /* what {id} stands for, raw; NULL when the path has none */
+    const struct route *route;             /* NULL: none */
+    const char *segments[ROUTE_WORDS_MAX]; /* what the words of the path stand for, raw; NULL where it has no such word */
     char allow[64];            /* the methods the path takes, "" when there is no such path */
 };
 

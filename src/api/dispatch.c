@@ -166,13 +166,26 @@ static struct error *read_body(struct call *call, struct validation *validation)
     return NULL;
 }
 
-/* Every failing path of path, query and body at once. */
-static struct error *read_input(struct call *call, bool id_is_good)
+/* Reads the ids that the path names. Bit n of the result: word n is an id. */
+static unsigned read_ids(struct call *call, const struct route_match *match)
+{
+    struct id *ids[ROUTE_WORDS_MAX] = {&call->id, &call->second_id};
+    unsigned good = 0;
+    for (unsigned i = 0; i < ROUTE_WORDS_MAX; i++)
+        if (match->segments[i] != NULL && id_parse(match->segments[i], ids[i]))
+            good |= 1U << i;
+    return good;
+}
+
+/* Every failing path of path, query and body at once. `ids`: as read_ids() says. */
+static struct error *read_input(struct call *call, unsigned ids)
 {
     struct validation validation;
+    const char *word;
     validation_init(&validation, call->arena);
-    if (strstr(call->route->path, "{id}") != NULL && !id_is_good)
-        validation_add(&validation, "format", "must be an id: 36 lower-case characters", "id");
+    for (unsigned i = 0; !call->route->names_link && (word = route_word(call->arena, call->route, i)) != NULL; i++)
+        if ((ids & 1U << i) == 0)
+            validation_add(&validation, "format", "must be an id: 36 lower-case characters", "%s", word);
     TRY(read_query(call, &validation));
     TRY(read_body(call, &validation));
     if (call->body != NULL && call->route->validate != NULL)
@@ -229,12 +242,12 @@ static struct error *serve(struct call *call)
     log_context(call->request->request_id, NULL, NULL, call->route->operation);
     if (call->route->admit != NULL && !is_question(call))
         upload_bound_end(call->service, call->request);
-    bool id_is_good = match.segment != NULL && id_parse(match.segment, &call->id);
-    TRY(check_caller(call, call->route->names_file && id_is_good ? &call->id : NULL));
+    unsigned ids = read_ids(call, &match);
+    TRY(check_caller(call, call->route->names_file && (ids & 1) != 0 ? &call->id : NULL));
     if (is_question(call))
         return call->route->admit(call);
-    TRY(open_link(call, match.segment));
-    TRY(read_input(call, id_is_good));
+    TRY(open_link(call, match.segments[0]));
+    TRY(read_input(call, ids));
     TRY(follow_changes(call));
     TRY(call->route->handler(call));
     write_result(call);

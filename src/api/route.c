@@ -11,16 +11,9 @@
 #include "base/arena.h"
 #include "domain/permission/permission.h"
 
-/* What {id} stands for in a path; `start` is NULL when the pattern has none. */
-struct segment {
-    const char *start;
-    size_t length;
-};
-
-/* Whether `path` has the shape of `pattern`. */
-static bool path_fits(const char *pattern, const char *path, struct segment *segment_out)
+bool route_path_fits(const char *pattern, const char *path, struct route_segments *segments_out)
 {
-    *segment_out = (struct segment){NULL, 0};
+    segments_out->count = 0;
     while (*pattern != '\0') {
         if (*pattern != '{') {
             if (*pattern++ != *path++)
@@ -29,12 +22,21 @@ static bool path_fits(const char *pattern, const char *path, struct segment *seg
         }
         pattern = strchr(pattern, '}') + 1;
         size_t length = strcspn(path, "/");
-        if (length == 0)
+        if (length == 0 || segments_out->count == ROUTE_WORDS_MAX)
             return false;
-        *segment_out = (struct segment){path, length};
+        segments_out->items[segments_out->count].start = path;
+        segments_out->items[segments_out->count++].length = length;
         path += length;
     }
     return *path == '\0';
+}
+
+const char *route_word(struct arena *arena, const struct route *row, size_t index)
+{
+    const char *start = strchr(row->path, '{');
+    for (size_t i = 0; i < index && start != NULL; i++)
+        start = strchr(start + 1, '{');
+    return start == NULL ? NULL : arena_copy(arena, start + 1, strcspn(start + 1, "}"));
 }
 
 static void add_method(char *allow, size_t size, const char *method)
@@ -77,9 +79,19 @@ static size_t hash_beginnings(const char *path, uint32_t hashes_out[BEGINNING_MA
     return length + (path[length] != '\0');
 }
 
+static size_t count_words(const char *path)
+{
+    size_t count = 0;
+    for (const char *at = strchr(path, '{'); at != NULL; at = strchr(at + 1, '{'))
+        count++;
+    return count;
+}
+
 const char *route_fault(const struct route *row)
 {
     struct permission permission;
+    if (row->path != NULL && count_words(row->path) > ROUTE_WORDS_MAX)
+        return "has a path with more words in braces than ROUTE_WORDS_MAX";
     if (row->access == ACCESS_UNSAID)
         return "does not say who may call it";
     if ((row->access == ACCESS_PERMISSION) != (row->permission != NULL))
@@ -128,15 +140,16 @@ void route_find(struct arena *arena, enum method method, const char *path, struc
     size_t length = hash_beginnings(path, hashes);
     const struct route *rows = table.rows;
     for (size_t i = 0; i < table.count; i++) {
-        struct segment segment;
-        if (!may_fit(&table.beginnings[i], length, hashes) || !path_fits(rows[i].path, path, &segment))
+        struct route_segments segments;
+        if (!may_fit(&table.beginnings[i], length, hashes) || !route_path_fits(rows[i].path, path, &segments))
             continue;
         add_method(match_out->allow, sizeof match_out->allow, request_method_text(rows[i].method));
         if (rows[i].method == METHOD_GET)
             add_method(match_out->allow, sizeof match_out->allow, "HEAD");
         if (rows[i].method == method || (method == METHOD_HEAD && rows[i].method == METHOD_GET)) {
             match_out->route = &rows[i];
-            match_out->segment = segment.start == NULL ? NULL : arena_copy(arena, segment.start, segment.length);
+            for (size_t s = 0; s < segments.count; s++)
+                match_out->segments[s] = arena_copy(arena, segments.items[s].start, segments.items[s].length);
         }
     }
 }

@@ -78,17 +78,16 @@ static const char *add_fields(struct writer *writer, const struct schema *schema
 
 static void add_parameters(struct writer *writer, const struct route *route)
 {
+    static const struct schema_field id = {.type = SCHEMA_ID};
+    static const struct schema_field token = {
+        .type = SCHEMA_TEXT, .minimum = SIGNED_LINK_TOKEN_CHARACTERS, .maximum = SIGNED_LINK_TOKEN_CHARACTERS};
     const char *separator = "";
+    const char *word;
     add(writer, "\"parameters\":[");
-    if (strchr(route->path, '{') != NULL) {
-        static const struct schema_field id = {.name = "id", .type = SCHEMA_ID};
-        static const struct schema_field token = {.name = "token",
-                                                  .type = SCHEMA_TEXT,
-                                                  .minimum = SIGNED_LINK_TOKEN_CHARACTERS,
-                                                  .maximum = SIGNED_LINK_TOKEN_CHARACTERS};
-        const struct schema_field *field = route->names_link ? &token : &id;
-        buffer_add_format(&writer->text, "{\"name\":\"%s\",\"in\":\"path\",\"required\":true,\"schema\":", field->name);
-        schema_describe_field(&writer->text, field, true);
+    for (size_t i = 0; (word = route_word(writer->text.arena, route, i)) != NULL; i++) {
+        add(writer, separator);
+        buffer_add_format(&writer->text, "{\"name\":\"%s\",\"in\":\"path\",\"required\":true,\"schema\":", word);
+        schema_describe_field(&writer->text, route->names_link ? &token : &id, true);
         add(writer, "}");
         separator = ",";
     }

@@ -64,7 +64,8 @@ static void paths_match_exactly(void **state)
     route_find(arena, METHOD_GET, "/system/files/abc/info", &match);
     assert_non_null(match.route);
     assert_string_equal(match.route->operation, "fileInformation");
-    assert_string_equal(match.segment, "abc");
+    assert_string_equal(match.segments[0], "abc");
+    assert_null(match.segments[1]);
     route_find(arena, METHOD_HEAD, "/system/files/abc", &match);
     assert_string_equal(match.route->operation, "downloadFile");
     static const char *const unknown[] = {"/", "/system", "/system/files/", "/system/files//info", "/system/files/a/b/info",
@@ -77,6 +78,26 @@ static void paths_match_exactly(void **state)
     route_find(arena, METHOD_PUT, "/system/files/abc", &match);
     assert_null(match.route);
     assert_string_equal(match.allow, "GET, HEAD, DELETE, PATCH");
+}
+
+static void a_path_has_up_to_two_words_in_braces(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const struct route row = {.access = ACCESS_TOKEN, .path = "/users/{id}/sessions/{sessionId}"};
+    struct route_segments segments;
+    assert_true(route_path_fits(row.path, "/users/ab/sessions/cde", &segments));
+    assert_int_equal(segments.count, 2);
+    assert_string_equal(arena_copy(arena, segments.items[0].start, segments.items[0].length), "ab");
+    assert_string_equal(arena_copy(arena, segments.items[1].start, segments.items[1].length), "cde");
+    static const char *const others[] = {"/users/ab/sessions", "/users/ab/sessions/", "/users//sessions/cde", "/users/ab/sessions/cde/",
+                                         "/users/ab/cd/sessions/e", "/users/ab/session/cde", "/users/ab/sessions/c/e"};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        assert_false(route_path_fits(row.path, others[i], &segments));
+    assert_string_equal(route_word(arena, &row, 0), "id");
+    assert_string_equal(route_word(arena, &row, 1), "sessionId");
+    assert_null(route_word(arena, &row, 2));
+    assert_null(route_fault(&row));
+    assert_non_null(route_fault(&(struct route){.access = ACCESS_TOKEN, .path = "/a/{id}/b/{bId}/c/{cId}"}));
 }
 
 static void openapi_is_the_committed_one(void **state)
@@ -109,6 +130,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_row_of_module_sys_asks_for_the_letter_a),
     HARNESS_TEST(every_row_is_complete),
     HARNESS_TEST(paths_match_exactly),
+    HARNESS_TEST(a_path_has_up_to_two_words_in_braces),
     HARNESS_TEST(openapi_is_the_committed_one),
     HARNESS_TEST(openapi_has_every_operation),
 };
