@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The route table: one row an endpoint (src/api/routes_*.c, a file for each tag). Dispatch, the OpenAPI document, `gatehousectl routes`, the
- * Allow header and the tests all read it, so none of them can disagree with what runs.
+ * The route table: one row for each endpoint (src/api/routes_*.c, a file for each tag). Dispatch, the OpenAPI document,
+ * `gatehousectl routes`, the Allow header and the tests all read it, so none of them can differ from what runs.
  */
 #ifndef GATEHOUSE_API_ROUTE_H
 #define GATEHOUSE_API_ROUTE_H
@@ -21,52 +21,52 @@ struct route_table;
 struct schema;
 struct service;
 
-/* Who may call. There is no default: a row that says nothing does not start. */
+/* Who may call. There is no default: with a row that does not say it, no program starts. */
 enum access {
     ACCESS_UNSAID,
     ACCESS_PUBLIC,    /* no token is looked at */
-    ACCESS_TOKEN,     /* any good token */
-    ACCESS_PERMISSION /* a good token whose user holds the row's permission */
+    ACCESS_TOKEN,     /* any valid token */
+    ACCESS_PERMISSION /* a valid token whose user holds the row's permission */
 };
 
 enum body_kind { BODY_NONE, BODY_JSON, BODY_MULTIPART };
 
 enum reply_kind {
-    REPLY_SUCCESS, /* {status, message}: call->success */
-    REPLY_OBJECT,  /* call->result written with the row's reply schema */
+    REPLY_SUCCESS,        /* {status, message}: call->success is the message */
+    REPLY_OBJECT,         /* call->result, written by the row's reply schema */
     REPLY_OBJECT_OR_LIST, /* the same, or call->results as an array */
-    REPLY_JSON,    /* the handler writes call->reply's body itself */
-    REPLY_TEXT,    /* likewise, and its Content-Type */
-    REPLY_FILE     /* the handler prepares the bytes of a file */
+    REPLY_JSON,           /* the handler writes call->reply's body itself */
+    REPLY_TEXT,           /* the same, with its Content-Type */
+    REPLY_FILE            /* the handler prepares the bytes of a file */
 };
 
-/* One request on its way through dispatch; handlers read and fill it. */
+/* One request on its way through dispatch. Handlers read and fill it. */
 struct call {
     struct service *service;
     struct arena *arena;
     struct request *request;
     struct reply *reply;
     const struct route *route;
-    const struct route_table *routes; /* the table that the row stands in */
+    const struct route_table *routes; /* the table with the row */
     struct caller caller;
     struct id id;              /* of a path with {id}: its first id */
     struct id second_id;       /* of a path with two ids, such as {id} and {sessionId} */
-    struct file_record *file;  /* where the row names_file: the caller's organisation's file, NULL when there is none; or the link's */
-    const void *query;         /* as the row's query schema says */
+    struct file_record *file;  /* names_file: the caller's file or NULL; names_link: the link's file */
+    const void *query;         /* as the row's query schema reads it */
     uint64_t query_present;
-    const void *body;          /* as the row's body schema says */
+    const void *body; /* as the row's body schema reads it */
     uint64_t body_present;
     const void *result;
-    const void *const *results; /* REPLY_OBJECT_OR_LIST: an array when not NULL */
+    const void *const *results; /* REPLY_OBJECT_OR_LIST: an array when it is not NULL */
     size_t result_count;
     const char *success;
 };
 
-/* What a public row has to do with the database and what is kept from it. */
+/* What a public row needs from the database and from what the process keeps. */
 enum offline {
-    OFFLINE_NOT,  /* uses it: fails where the newest change cannot be learned */
-    OFFLINE_ALSO, /* answers without; but where the database can be asked, it knows of the newest change like any other */
-    OFFLINE_ONLY  /* asks nothing by itself, and waits for a database that is away once, not time and again */
+    OFFLINE_NOT,  /* needs it: fails when the newest change cannot be learned */
+    OFFLINE_ALSO, /* answers without it, but learns of the newest change when the database can be asked */
+    OFFLINE_ONLY  /* asks nothing itself, and waits for an unreachable database once, not at each request */
 };
 
 struct route {
@@ -79,23 +79,26 @@ struct route {
     enum access access;
     const char *permission; /* ACCESS_PERMISSION: one concrete permission */
     enum offline offline;   /* ACCESS_PUBLIC */
-    bool names_link;        /* ACCESS_PUBLIC: {token} is a signed link; its file stands in for a caller's permission */
-    bool names_file;        /* {id} is a file: its row is read in the same round trip as the principal */
+    bool names_link;        /* ACCESS_PUBLIC: {token} is a signed link, which stands in for a token and a permission */
+    bool names_file;        /* {id} is a file, which is loaded in the same round trip as the principal */
     enum body_kind body_kind;
-    const struct schema *headers; /* request headers that the handler reads itself; for the OpenAPI document */
+    const struct schema *headers; /* request headers that the handler reads; for the OpenAPI document */
     const struct schema *query;
     const struct schema *body; /* BODY_MULTIPART: the text fields */
-    /* Adds what the body schema cannot see to `validation`, so that every failing path is told at once; may be NULL. */
+    /*
+     * Adds to `validation` what the body schema cannot see, so that every failing path is reported at once; may be
+     * NULL.
+     */
     struct error *(*validate)(struct call *call, struct validation *validation);
     /*
-     * Answers the web server's question whether the body of such a request may be received, once token and permission hold
-     * (api/admission.h). Where it is NULL, the row is never found by a question.
+     * Decides whether the body of such a request may come, after token and permission (api/admission.h). Where it is
+     * NULL, a question does not find the row.
      */
     struct error *(*admit)(struct call *call);
     enum reply_kind reply_kind;
     const struct schema *reply;
-    bool reserves_conflict; /* 409 is documented, although the row answers no code of it yet */
-    const enum error_code *errors; /* beyond those every such row has; ended by ERROR_CODE_COUNT */
+    bool reserves_conflict;        /* 409 is in the document, although the row has no code for it yet */
+    const enum error_code *errors; /* beside those of every such row; ended by ERROR_CODE_COUNT */
     struct error *(*handler)(struct call *call);
 };
 
@@ -103,22 +106,23 @@ struct route {
 #define ROUTE_WORDS_MAX 2
 
 /*
- * What is wrong with the path of a row or with who may call it, as a sentence for the log; NULL: nothing. A permission stands where the row asks for
- * one, and nowhere else. In module `sys` its letter is `a`, since whoever owns an organisation holds rwx:* and so every other
- * letter there.
+ * What is wrong with the path of a row, or with its access, as a phrase for the log; NULL: nothing. A row names a
+ * permission when it asks for one, and only then. In module `sys` the permission has letter `a`: owners of
+ * organisations hold rwx:*, and so every other letter there.
  */
 const char *route_fault(const struct route *row);
 
 #define ROUTES_MAX 128
 
-/* All rows, at most ROUTES_MAX. No row has a fault. */
+/* All rows. None of them has a fault. */
 struct route_table {
     const struct route *rows;
     size_t count;
 };
+/* The table of all rows; the program owns it. */
 const struct route_table *routes(void);
 
-/* What the words of a path stand for: pieces of the request's path, in their order. */
+/* The segments of a request's path in the places of the words in braces, in their order. */
 struct route_segments {
     struct {
         const char *start;
@@ -128,26 +132,27 @@ struct route_segments {
 };
 
 /*
- * Whether `path` has the shape of `pattern`, a row's path. A word in braces stands for one segment that is not empty.
- * *segments_out is complete only when it has.
+ * Whether `path` fits `pattern`, the path of a row. A word in braces takes one segment, which must not be empty.
+ * *segments_out is complete only when the path fits.
  */
 bool route_path_fits(const char *pattern, const char *path, struct route_segments *segments_out);
 
-/* The name of the word number `index` (from 0) of a row's path, "id" for {id}; NULL when there are not so many. In the arena. */
+/* The name of word `index` (from 0) of a row's path, "id" for {id}, in the arena; NULL when there is no such word. */
 const char *route_word(struct arena *arena, const struct route *row, size_t index);
 
-/* What a path and method lead to. */
+/* What a path and a method lead to. */
 struct route_match {
     const struct route *route;             /* NULL: none */
-    const char *segments[ROUTE_WORDS_MAX]; /* what the words of the path stand for, raw; NULL where it has no such word */
-    char allow[64];            /* the methods the path takes, "" when there is no such path */
+    const char *segments[ROUTE_WORDS_MAX]; /* raw; NULL: the path has no such word */
+    char allow[64];                        /* the methods of the path; "": there is no such path */
 };
 
+/* Finds the row of a method and a path (NULL: none matches). HEAD finds the row of GET. The segments lie in the arena. */
 void route_find(struct arena *arena, enum method method, const char *path, struct route_match *match_out);
 
 /*
- * Every code the row can answer: the row's own and those that follow from its access, body and query. At most
- * ERROR_CODE_COUNT; returns the number.
+ * Lists every code that the row can answer: its own, and those that follow from its access, body and query. Returns
+ * their number.
  */
 size_t route_errors(const struct route *route, enum error_code codes_out[ERROR_CODE_COUNT]);
 

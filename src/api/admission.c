@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes the answer to a question about an upload into headers. */
 #include "api/admission.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of judgement (docs/api.md) is the order of the lines in serve(): route, token, permission, input,
- * handler. The body is not touched before token and permission are settled.
+ * Serves requests. The order of the checks (docs/api.md) is the order of the lines in serve(): route, token,
+ * permission, input, handler. The body is not touched before token and permission are settled.
  */
 #include "api/dispatch.h"
 
@@ -31,7 +31,7 @@
 
 #define JSON_TYPE "application/json; charset=utf-8"
 
-/* The Origin header when it is one of the configured ones, else NULL. */
+/* The Origin header when it is one of the configured origins, else NULL. */
 static const char *allowed_origin(const struct call *call)
 {
     const char *origin = request_header(call->request, "ORIGIN");
@@ -58,7 +58,7 @@ static void set_common_headers(struct call *call)
     }
 }
 
-/* A CORS pre-flight from a configured origin; everything else is an unknown method. */
+/* Answers a CORS pre-flight from a configured origin. False: it is none, and its method is unknown. */
 static bool answer_preflight(struct call *call, const char *allow)
 {
     if (call->request->method != METHOD_OPTIONS || allowed_origin(call) == NULL ||
@@ -72,7 +72,7 @@ static bool answer_preflight(struct call *call, const char *allow)
     return true;
 }
 
-/* Whether the web server asks for a verdict only (api/admission.h). */
+/* Whether the web server only asks if the body may come (api/admission.h). */
 static bool is_question(const struct call *call)
 {
     return call->request->source.kind != REQUEST_WHOLE;
@@ -100,7 +100,7 @@ static struct error *check_caller(struct call *call, const struct id *file)
     return NULL;
 }
 
-/* Whoever holds a link that holds may have its file; the link is judged where a caller's permission would be. */
+/* Opens the link of the row, which stands in for token and permission. */
 static struct error *open_link(struct call *call, const char *segment)
 {
     if (!call->route->names_link)
@@ -109,7 +109,7 @@ static struct error *open_link(struct call *call, const char *segment)
 }
 
 /*
- * A public request that uses anything kept from before must know that it still holds
+ * A public request that uses what the process keeps must know that it is still right
  * (service/runtime/change_follower.h).
  */
 static struct error *follow_changes(struct call *call)
@@ -134,7 +134,7 @@ static struct error *read_query(struct call *call, struct validation *validation
     return NULL;
 }
 
-/* No body at all stands for an empty object where the row asks for nothing. */
+/* Whether the request may come without a body: then an empty object is taken, when the row requires no member. */
 static bool may_lack_body(const struct call *call)
 {
     const struct schema *schema = call->route->body;
@@ -177,7 +177,7 @@ static unsigned read_ids(struct call *call, const struct route_match *match)
     return good;
 }
 
-/* Every failing path of path, query and body at once. `ids`: as read_ids() says. */
+/* Reads path, query and body, and collects every failing path. */
 static struct error *read_input(struct call *call, unsigned ids)
 {
     struct validation validation;
@@ -265,8 +265,8 @@ static void log_failure(const struct error *error)
 }
 
 /*
- * Who was refused what: every 403 of a caller that is known stands in the audit trail, whatever the log settings say. A
- * database that fails here must not turn the refusal into something else.
+ * Writes every 403 of a known caller to the audit trail, whatever the log settings say. A database that fails here must
+ * not turn the refusal into another error.
  */
 static void audit_denial(struct call *call, const struct error *error)
 {
@@ -286,7 +286,7 @@ static void audit_denial(struct call *call, const struct error *error)
     struct audit_entry entry = {.action = "access.denied", .outcome = "failure", .details = details.bytes};
     struct error *failure = caller_audit(call->service, call->arena, &call->caller, &entry);
     if (failure != NULL)
-        LOG(ERROR, HTTP, "a refusal could not be written to the audit trail", LOG_TEXT("detail", failure->detail));
+        LOG(ERROR, HTTP, "a refusal was not written to the audit trail", LOG_TEXT("detail", failure->detail));
 }
 
 static void fail(struct call *call, const struct error *error)
@@ -315,15 +315,18 @@ void dispatch_open(void)
         (void)metrics_operation(table->rows[i].operation);
 }
 
-/* They were named in the order of the table, and 0 is the one that stands for no operation. */
+/*
+ * The number of the operation for the metrics: operations were named in the order of the table, and 0 stands for no
+ * operation.
+ */
 static unsigned operation_number(const struct call *call)
 {
     return call->route == NULL ? 0 : (unsigned)(call->route - call->routes->rows) + 1;
 }
 
 /*
- * Leaves the log line and the count. A body that was let in comes back as a request, which leaves them then; one that
- * was refused does not.
+ * Writes the log line and counts the request. A body that may come returns as a request, which is logged and counted
+ * then; a refused one does not return.
  */
 static void end(const struct call *call, const struct error *error, int64_t started)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes the body and the headers of a reply to an error. */
 #include "api/error_reply.h"
 
 #include "base/arena.h"
@@ -109,7 +110,7 @@ void error_reply(struct reply *reply, const struct error *error, const char *req
         .body = write_body(reply->arena, error, request_id),
         .validation = list_entries(reply->arena, error),
     };
-    /* The two headers that belong to an error reply and that only the failing place can know. */
+    /* Two headers belong to an error reply that only the failing place knows; they are kept. */
     const char *allow = reply_find_header(reply, "Allow");
     const char *content_range = reply_find_header(reply, "Content-Range");
     reply_clear(reply);

@@ -1,5 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The handlers and schemas of each group of endpoints, for the route table. */
+/*
+ * Declares the handlers and schemas of all endpoints, for the route table.
+ *
+ * A handler serves the operation of its row (api/route.h). It reads call->query, call->body, call->id and call->file,
+ * and fills call->result, call->results, call->success or call->reply, as the row's reply kind says. Its errors are
+ * those that the row lists. What it makes lies in the call's arena. A *_validate_* function adds to the validation what
+ * the schema of the body cannot see; its own error is one of the database.
+ */
 #ifndef GATEHOUSE_API_HANDLERS_INT_H
 #define GATEHOUSE_API_HANDLERS_INT_H
 
@@ -20,7 +27,7 @@ struct error *accounts_refresh(struct call *call);
 struct error *accounts_logout(struct call *call);
 struct error *accounts_me(struct call *call);
 
-/* The body of every request that names a user and nothing else. */
+/* The body of a request that names a user and nothing else. */
 struct username_body {
     const char *username;
 };
@@ -48,7 +55,7 @@ struct error *passwords_forgotten(struct call *call);
 struct error *passwords_reset(struct call *call);
 struct error *passwords_admin_set(struct call *call);
 
-/* trail.c. Every action that is written to the audit trail stands in this list. */
+/* audit.c. AUDIT_ACTIONS has every action that is written to the audit trail. */
 #define AUDIT_ACTIONS                                                                                                  \
     "access.crossOrganisation|access.denied|audit.purge|cache.update|customer.create|file.archive|file.damaged|file."  \
     "link|file.infected|file.purge|file.repaired|file.restore|file.update|file.upload|organisation.update|session."    \
@@ -79,7 +86,7 @@ struct error *downloads_file(struct call *call);
 struct error *downloads_link(struct call *call);
 struct error *downloads_make_link(struct call *call);
 
-/* caching.c */
+/* cache.c */
 extern const struct schema cache_body_schema;
 struct error *cache_update(struct call *call);
 

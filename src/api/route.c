@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Looking through the table as it stands touches every row and every path, for each request. So what the paths begin
- * with, up to a {word}, is kept side by side as lengths and hashes; a row is looked at only where these fit.
+ * Finds the row of a request. Comparing every path of the table touches all of it for each request. So the beginnings
+ * of the paths, up to a {word}, are kept side by side as lengths and hashes, and a row is looked at only when these
+ * fit.
  */
 #include "api/route.h"
 
@@ -53,11 +54,11 @@ static void add_method(char *allow, size_t size, const char *method)
 
 #define BEGINNING_MAX 63
 
-/* How a row's path begins. */
+/* The beginning of a row's path. */
 struct beginning {
     uint32_t hash;
     uint8_t length;
-    bool whole; /* there is nothing behind it */
+    bool whole; /* the path ends there */
 };
 
 static struct {
@@ -66,7 +67,10 @@ static struct {
     struct beginning beginnings[ROUTES_MAX];
 } table;
 
-/* hashes_out[i] is that of the first i characters (FNV-1a); returns the length of `path`, cut. */
+/*
+ * Makes hashes_out[i], the hash of the first i characters (FNV-1a). Returns the length of `path`, cut at BEGINNING_MAX
+ * + 1.
+ */
 static size_t hash_beginnings(const char *path, uint32_t hashes_out[BEGINNING_MAX + 1])
 {
     uint32_t hash = 2166136261u;
@@ -121,7 +125,7 @@ static void read_table(void)
     table.rows = rows;
 }
 
-/* Whether a path of this length, with these hashes, may be the row's. */
+/* Whether a path with this length and these hashes can be the row's. */
 static bool may_fit(const struct beginning *beginning, size_t length, const uint32_t hashes[BEGINNING_MAX + 1])
 {
     if (beginning->whole ? beginning->length != length : beginning->length > length)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which errors a row of the route table can answer. */
+/* Lists the errors that a row of the route table can answer. */
 #include "api/route.h"
 
 static size_t add_code(enum error_code *codes, size_t count, enum error_code code)
@@ -30,7 +30,7 @@ size_t route_errors(const struct route *route, enum error_code codes_out[ERROR_C
     if (route->body_kind != BODY_NONE)
         for (size_t i = 0; i < sizeof of_body / sizeof *of_body; i++)
             count = add_code(codes_out, count, of_body[i]);
-    /* A path without query parameters refuses any, so every path can answer these. */
+    /* A path without query parameters refuses all of them, so every path can answer these. */
     count = add_code(codes_out, count, ERROR_REQUEST_MALFORMED);
     count = add_code(codes_out, count, ERROR_REQUEST_INVALID);
     for (const enum error_code *code = route->errors; code != NULL && *code != ERROR_CODE_COUNT; code++)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The route table. The rows stand in a file for each tag: routes_accounts.c, routes_files.c, routes_service.c. */
+/*
+ * Makes the route table of its groups: routes_accounts.c, routes_files.c and routes_service.c each hold the rows of one
+ * tag.
+ */
 #include "api/route.h"
 
 #include <assert.h>
@@ -9,7 +12,7 @@
 
 static const struct routes_group *const groups[] = {&routes_accounts, &routes_files, &routes_service};
 
-/* One array, since a row's place in it is the number under which its requests are counted. */
+/* One array, since the metrics count requests by the row's place in it. */
 static struct route rows[ROUTES_MAX];
 static struct route_table table = {.rows = rows};
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of the paths below /customers/. */
+/* The rows of the route table below /customers/. */
 #include "api/handlers_int.h"
 #include "api/routes_int.h"
 #include "base/limits.h"

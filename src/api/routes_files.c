@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of files and of the links to them. */
+/* The rows of the route table for files and links to them. */
 #include "api/handlers_int.h"
 #include "api/routes_int.h"
 #include "service/file/upload.h"

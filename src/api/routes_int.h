@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the files of rows share. Each holds the rows of one tag; routes.c makes one table of them. */
+/* What the files with rows of the route table share. Each holds the rows of one tag. */
 #ifndef GATEHOUSE_API_ROUTES_INT_H
 #define GATEHOUSE_API_ROUTES_INT_H
 
@@ -7,7 +7,7 @@
 
 #include "api/route.h"
 
-/* The codes that a row adds to those that every such row has. */
+/* The codes that a row adds to those of every such row. */
 #define ERRORS(...) ((const enum error_code[]){__VA_ARGS__, ERROR_CODE_COUNT})
 
 struct routes_group {

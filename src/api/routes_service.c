@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The rows of the service itself: audit trail, cache, settings, health, metrics, and what it publishes. */
+/* The rows of the route table for the service itself: audit trail, cache, settings, health, metrics, documents. */
 #include "api/handlers_int.h"
 #include "api/routes_int.h"
 

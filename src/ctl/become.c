@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Giving up root before a file of the workers is opened. */
+/* Gives up root before a file of the workers is opened. */
 #include <errno.h>
 #include <grp.h>
 #include <pwd.h>

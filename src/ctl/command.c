@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line, read by a command's row. getopt_long() is given the row's options, --config, --help and --json. */
+/*
+ * Reads the command line by the row of the command: getopt_long() gets the row's options, --config, --help and --json.
+ */
 #include <getopt.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -11,7 +13,7 @@
 #define LETTER_HELP 'h'
 #define LETTER_CONFIG 256
 #define LETTER_JSON 257
-#define LETTER_OWN 258 /* and above: the row's options */
+#define LETTER_OWN 258 /* this and above: the row's options */
 
 /* Options that every command has. */
 #define COMMON_OPTIONS 3
@@ -26,7 +28,7 @@ static size_t count_options(const struct ctl_command *command)
 
 /* ---- which command ------------------------------------------------------------------------------- */
 
-/* How many words of the command's name the line begins with, 0 where it is another command. */
+/* How many words of the command's name the line begins with; 0: it is another command. */
 static int match(const char *name, char **words)
 {
     int count = 0;
@@ -71,7 +73,7 @@ static const struct option *make_table(struct run *run, const struct ctl_command
     return table;
 }
 
-/* getopt's own sentences are off, so that ours are the only ones. A ':' of its is an option without its value. */
+/* Prints what is wrong with an option. getopt's own sentences are off. Its ':' is an option without its value. */
 static enum ctl_reading refuse_option(struct run *run, int letter, char **argv)
 {
     const char *word = argv[optind - 1];

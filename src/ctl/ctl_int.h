@@ -2,9 +2,10 @@
 /*
  * What the commands of gatehousectl share.
  *
- * A command is a row: its name, its operands, its options, its function. The row stands at the end of the command's own
- * file, and src/ctl/main.c lists all of them. From the row come the reading of the command line, --help, and the sentences
- * about what is wrong with it. The function finds options and operands read and counted, and looks them up by their names.
+ * A command is a row: its name, its operands, its options, its function. The row stands at the end of the command's
+ * file, and src/ctl/main.c lists all rows. The row drives the reading of the command line, --help, and the sentences
+ * about a wrong command line. The function finds options and operands read and counted, and looks them up by their
+ * names.
  */
 #ifndef GATEHOUSE_CTL_CTL_INT_H
 #define GATEHOUSE_CTL_CTL_INT_H
@@ -31,18 +32,18 @@ struct progress;
 
 struct ctl_option {
     const char *name;  /* without the dashes; NULL ends the table */
-    const char *value; /* what its value is called in the help, "ADDRESS"; NULL: it takes none */
+    const char *value; /* the name of its value in the help, "ADDRESS"; NULL: it takes none */
     const char *help;  /* one line, without a full stop */
     bool required;
 };
 
 struct ctl_command {
     const char *name;     /* one or two words: "purge", "organisation set" */
-    const char *operands; /* "ID", "[PREFIX]": those in brackets may be left out and stand last; NULL: there are none */
+    const char *operands; /* "ID", "[PREFIX]": those in brackets are optional and come last; NULL: none */
     const char *summary;  /* one line */
     const struct ctl_option *options; /* NULL: there are none */
-    bool json;                        /* --json is understood, and run->json says whether it was given */
-    int (*run)(struct run *run);      /* returns the exit status; errors were printed already, as sentences on stderr */
+    bool json;                        /* --json is known, and run->json says whether it was given */
+    int (*run)(struct run *run);      /* returns the exit status, after it has printed errors on stderr */
 };
 
 extern const struct ctl_command ctl_check, ctl_migrate, ctl_create_admin, ctl_jobs, ctl_unlock, ctl_mirror, ctl_fsck,
@@ -55,7 +56,7 @@ extern const struct ctl_command ctl_check, ctl_migrate, ctl_create_admin, ctl_jo
 
 /* ---- one run of a command ------------------------------------------------------------------------ */
 
-/* An option as it was given. */
+/* An option that was given. */
 struct ctl_given {
     const char *name;
     const char *value; /* NULL where the option takes none */
@@ -75,16 +76,16 @@ struct run {
 /* Whether the option was given. */
 bool ctl_has(const struct run *run, const char *name);
 
-/* The option's value, the last one where it was given several times; NULL: it was not given. */
+/* The option's value, the last one of several; NULL: it was not given. */
 const char *ctl_value(const struct run *run, const char *name);
 
 /*
- * The option's value as a whole number within minimum..maximum. Where the option was not given *number_out stays as it
- * is. False: it is none, and the operator was told.
+ * The option's value as a whole number within minimum..maximum. Without the option *number_out stays as it is. False:
+ * it is not such a number, and the operator was told.
  */
 bool ctl_number(const struct run *run, const char *name, int64_t minimum, int64_t maximum, int64_t *number_out);
 
-/* Operand number `at` (from 0) as an id. False: it is none, and the operator was told. */
+/* Operand `at` (from 0) as an id. False: it is not an id, and the operator was told. */
 bool ctl_id(const struct run *run, size_t at, struct id *id_out);
 
 /* Prints what is wrong with the command line, and how the command is used. Returns EXIT_USAGE. */
@@ -93,26 +94,26 @@ int ctl_usage(const struct run *run, const char *format, ...) __attribute__((for
 /* ---- reading the command line (command.c) and helping with it (help.c) ---------------------------- */
 
 /*
- * Finds the row whose name the words begin with, the longest name first; *words_out is how many words that is. NULL where
- * there is none.
+ * Finds the row whose name the words begin with; the longest name wins. *words_out is the number of its words. NULL:
+ * there is no such row.
  */
 const struct ctl_command *ctl_find(const struct ctl_command *const *commands, char **words, int *words_out);
 
 enum ctl_reading { CTL_READ, CTL_HELP, CTL_WRONG };
 
 /*
- * Reads what stands behind the command's name: argv[1] to argv[argc - 1], with argv[0] free. CTL_HELP: --help was given.
- * CTL_WRONG: the command line is wrong, and the operator was told. --config is understood here, too.
+ * Reads what follows the command's name: argv[1] to argv[argc - 1]; argv[0] is not used. CTL_HELP: --help was given.
+ * CTL_WRONG: the command line is wrong, and the operator was told. --config may stand here, too.
  */
 enum ctl_reading ctl_read(struct run *run, const struct ctl_command *command, int argc, char **argv);
 
 /* Prints one command's usage, summary and options. */
 void ctl_help(FILE *stream, const struct ctl_command *command);
 
-/* Whether there are commands of several words that begin with this one. */
+/* Whether there are commands of several words that begin with this word. */
 bool ctl_is_group(const struct ctl_command *const *commands, const char *word);
 
-/* Prints the commands; where `group` is not NULL, those alone whose first word it is. */
+/* Prints the commands; where `group` is not NULL, those that begin with it. */
 void ctl_help_all(FILE *stream, const struct ctl_command *const *commands, const char *group);
 
 /* "usage: gatehousectl [--config FILE] purge --older-than DAYS [--audit]" */
@@ -121,13 +122,13 @@ void ctl_help_usage(FILE *stream, const struct ctl_command *command);
 /* ---- JSON on the standard output (json.c) --------------------------------------------------------- */
 
 /*
- * Members are written one after the other. `name` is NULL inside an array. Arrays and objects are opened with '[' or '{',
- * and closed with ctl_json_close(). The outermost one ends the line when it is closed.
+ * Members are written one after the other. `name` is NULL inside an array. Arrays and objects are opened with '[' or
+ * '{' and closed with ctl_json_close(). Closing the outermost one ends the line.
  */
 #define CTL_JSON_DEPTH 8
 struct ctl_json {
     struct arena *arena;
-    char open[CTL_JSON_DEPTH]; /* what is to be closed, outermost first */
+    char open[CTL_JSON_DEPTH]; /* brackets to close, outermost first */
     size_t depth;
     bool comma;
 };
@@ -142,48 +143,52 @@ void ctl_json_words(struct ctl_json *json, const char *name, const struct text_l
 
 /* ---- the rest ------------------------------------------------------------------------------------ */
 
-/* What `migrate` does: secrets, migrations of that directory, the workers' account. */
+/* Does what `migrate` does: secrets, the migrations of the directory `sql`, the workers' account. */
 struct error *ctl_make_ready(struct run *run, const char *sql);
 
 /* Prints an error for the operator: message, detail, entries (fail.c). Returns EXIT_FAILURE. */
 int ctl_fail(const struct error *error);
 
-/* Reads the configuration and opens the service; service_close() is the caller's. */
+/* Reads the configuration and opens the service. The caller calls service_close(). */
 struct error *ctl_open(struct run *run, struct service *service_out);
 
 /*
- * Opens the service, does the work, closes the service and prints the error where there is one. `arena` is one for the
- * work, which may reset it. The exit status.
+ * Opens the service, calls work(), closes the service, and prints the error if there is one. `arena` is for work(),
+ * which may reset it. Returns the exit status.
  */
 int ctl_with_service(struct run *run, struct error *(*work)(struct service *service, struct arena *arena, void *context),
                      void *context);
 
 /*
- * The same two with the account of [database] admin_user, for commands that do what the workers' account may not. A
- * sentence for the operator where that account does not let this user in.
+ * As ctl_open(), with the account of [database] admin_user, for what the workers' account may not do. The error is a
+ * sentence for the operator when that account does not let this user in.
  */
 struct error *ctl_open_administrator(struct run *run, struct service *service_out);
+
+/* As ctl_with_service(), with that account. */
 int ctl_with_administrator(struct run *run,
                            struct error *(*work)(struct service *service, struct arena *arena, void *context),
                            void *context);
 
 /*
- * For commands that open the workers' cache: root becomes the user whose the cache's folder is, for good. Others, and where the
- * folder is root's, stay who they are.
+ * For commands that open the workers' cache: root becomes the owner of the cache's folder, for good. Other users stay
+ * who they are, and so does root when it owns the folder.
  */
 struct error *ctl_become_workers(struct run *run);
 
-/* From where the workers' account connects, as GRANT writes it: "localhost" or "%". */
+/* The host that the workers' account connects from, as GRANT writes it: "localhost" or "%". */
 const char *ctl_account_host(const struct configuration *configuration);
 
 /*
- * The progress of a long command: a line on standard error where that is a terminal, an end in good order at SIGINT and
- * SIGTERM. ctl_progress_end() takes the progress line away.
+ * Begins the progress of a long command: a line on standard error where that is a terminal, and an end in good order at
+ * SIGINT and SIGTERM.
  */
 void ctl_progress_begin(struct progress *progress_out);
+
+/* Clears the line. */
 void ctl_progress_end(struct progress *progress);
 
-/* A number of bytes for people, "1.5 GiB", in the run's arena. */
+/* A number of bytes as text for people, "1.5 GiB", in the arena. */
 const char *ctl_bytes(struct arena *arena, int64_t bytes);
 
 #endif

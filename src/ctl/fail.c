@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a command that failed tells the operator. */
+/* Prints the error of a command that failed, for the operator. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 int ctl_fail(const struct error *error)
 {
-    /* The sentence for callers speaks of a request; the operator is told what it was. */
+    /* The sentence of an internal error is for callers. The operator gets the detail instead. */
     bool is_plain = error->detail != NULL && strcmp(error->message, error_sentence(ERROR_INTERNAL)) == 0;
     (void)fprintf(stderr, "gatehousectl: %s\n", is_plain ? error->detail : error->message);
     if (error->detail != NULL && !is_plain && strcmp(error->detail, error->message) != 0)

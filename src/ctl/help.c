@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What --help prints: all of it comes from the commands' rows. */
+/* Prints help and usage, from the commands' rows. */
 #include <string.h>
 
 #include "ctl/ctl_int.h"

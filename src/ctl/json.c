@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* JSON on the standard output. What a list holds may be long, so nothing is collected first. */
+/* Writes JSON to the standard output. Lists may be long, so nothing is collected first. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -14,7 +14,7 @@ static void print_text(struct ctl_json *json, const char *text)
     (void)fwrite(buffer.bytes, 1, buffer.length, stdout);
 }
 
-/* What stands before a value: a comma, the name. */
+/* Writes what comes before a value: a comma, the name. */
 static void begin(struct ctl_json *json, const char *name)
 {
     if (json->comma)
@@ -30,7 +30,7 @@ void ctl_json_open(struct ctl_json *json, const char *name, char bracket)
 {
     begin(json, name);
     if (name == NULL && bracket == '{' && json->depth == 2 && json->open[1] == '[')
-        (void)putchar('\n'); /* the objects of a list stand on lines of their own */
+        (void)putchar('\n'); /* each object of a list begins a line */
     (void)putchar(bracket);
     json->open[json->depth++] = bracket;
     json->comma = false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl: the operator's command. Each command lives in a file of its own, with its row. */
+/* gatehousectl, the operator's command: finds the row of a command, reads the command line and runs the command. */
 #include "config.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@ static int show_version(struct run *run)
 
 static const struct ctl_command version = {.name = "version", .summary = "print the version", .run = show_version};
 
-/* In the order in which an operator meets them. */
+/* In the order in which an operator needs them. */
 static const struct ctl_command *const commands[] = {
     &ctl_check,
     &ctl_migrate,
@@ -65,7 +65,7 @@ static bool is_help(const char *word)
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
-/* Options before the command. The index of the first word that is none, or -1: there is no such option. */
+/* Reads options before the command. Returns the index of the first word that is none; -1: there is no such option. */
 static int read_before(struct run *run, int argc, char **argv)
 {
     int at = 1;
@@ -83,7 +83,7 @@ static int read_before(struct run *run, int argc, char **argv)
     return at;
 }
 
-/* The first words are no command: they may be a group of commands, alone or with --help. */
+/* Answers first words that are no command. They may be the first word of several commands, alone or with --help. */
 static int refuse_command(char **words)
 {
     if (!ctl_is_group(commands, words[0])) {

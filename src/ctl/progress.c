@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the long commands share: progress on a terminal, and an end in good order. */
+/* Shows the progress of long commands on a terminal, and opens the service for commands. */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ static bool is_ending(void *context)
     return ending != 0;
 }
 
-/* The largest unit that leaves a whole number of it. */
+/* Divides a number of bytes by the largest unit that leaves at least one. */
 static double in_unit(int64_t bytes, const char **unit_out)
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};

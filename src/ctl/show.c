@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl routes, openapi: the tables, for people and for programs. */
+/* gatehousectl routes, openapi: prints the route table and the OpenAPI document. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -27,44 +27,56 @@ struct error;
 struct backup_manifest {
     const char *id;
     const char *created_at;
-    const char *migration;   /* file name of the newest one applied */
+    const char *migration;   /* the file name of the newest one applied */
     const char *rows_hash;   /* of rows.sql, hexadecimal */
     int64_t rows;
-    const char *list_hash;   /* of files.txt */
+    const char *list_hash; /* of files.txt, hexadecimal */
     int64_t files;
     int64_t bytes;
     int64_t lost;
-    const char *secret;      /* fingerprint of the secret file */
+    const char *secret; /* the fingerprint of the secret file */
     bool secret_included;
 };
 
-/* Writes it, whole and durable or not at all. */
+/* Writes the manifest into the directory, whole and durable or not at all. */
 struct error *backup_manifest_write(struct arena *arena, const char *directory, const struct backup_manifest *manifest);
 
-/* INTERNAL with a sentence for the operator where there is none or it is not understood. */
+/*
+ * Reads the manifest in the directory. INTERNAL, with a sentence for the operator, where there is none or it is not
+ * understood.
+ */
 struct error *backup_manifest_read(struct arena *arena, const char *directory, struct backup_manifest *manifest_out);
 
-/* What tells one secret file from another and nothing else about it. INTERNAL where it cannot be read. */
+/*
+ * Makes a fingerprint of the secret file, which tells two secret files apart and reveals nothing else. INTERNAL when it
+ * cannot be read.
+ */
 struct error *backup_fingerprint(struct arena *arena, const char *secret_file, const char **fingerprint_out);
 
-/* Whether one of the file's keys, the first or an older one, has the fingerprint. */
+/* Whether one of the keys of the secret file, the first or an older one, has the fingerprint. */
 struct error *backup_secret_has(struct arena *arena, const char *secret_file, const char *wanted, bool *has_out);
 
-/* The SHA-256 of a file, hexadecimal. */
+/* Makes the SHA-256 of a file, hexadecimal, in the arena. */
 struct error *backup_hash_file(struct arena *arena, const char *path, const char **hash_out);
 
 /* ---- names (backup_manifest.c) ------------------------------------------------------------------- */
 
-/* The newest complete backup in `directory`; NULL when there is none. Its name alone. */
+/* The name of the newest complete backup in `directory`; NULL when there is none. */
 struct error *backup_newest(struct arena *arena, const char *directory, const char **name_out);
 
-/* `directory` where that is a complete backup, else the newest in it. INTERNAL where there is none. */
+/*
+ * The path of a backup: `directory` where that is a complete backup, else the newest one in it. INTERNAL where there is
+ * none.
+ */
 struct error *backup_find(struct arena *arena, const char *directory, const char **path_out);
 
-/* The interrupted one; likewise. */
+/* The name of the interrupted backup in `directory`; NULL when there is none. */
 struct error *backup_partial(struct arena *arena, const char *directory, const char **name_out);
 
-/* A failed call of the system about a path, for the operator. */
+/*
+ * The error of a failed system call about a path, with a sentence for the operator: "PATH cannot be WHAT". STORAGE_FULL
+ * or INTERNAL.
+ */
 struct error *backup_failure(struct arena *arena, int number, const char *what, const char *path)
     __attribute__((returns_nonnull));
 
@@ -76,26 +88,29 @@ struct backup_item {
     int64_t size;
 };
 
-/* "<id> <hash> <size>\n", in the arena; every line is as long as the others, and they stand in the order of their ids. */
+/*
+ * A line of the list, "<id> <hash> <size>\n", in the arena. All lines have the same length, and stand in the order of
+ * their ids.
+ */
 const char *backup_item_line(struct arena *arena, const struct backup_item *item);
 
-/* Reads the next line; *more_out is false at the end. INTERNAL for a line that is none. */
+/* Reads the next line; *more_out is false at the end. INTERNAL for a malformed line. */
 struct error *backup_item_read(struct arena *arena, FILE *list, struct backup_item *item_out, bool *more_out);
 
-/* Whether the list that is open as `fd` has that id; by halving. */
+/* Whether the list, open as `fd`, has that id; by binary search. */
 struct error *backup_listed(struct arena *arena, int fd, struct id id, bool *listed_out);
 
 /* ---- bytes of several names (backup_names.c) ------------------------------------------------------ */
 
 struct backup_names;
 
-/* An empty table, of 5 MiB. */
+/* An empty table, of 5 MiB, in the arena. */
 struct backup_names *backup_names_new(struct arena *arena);
 
-/* Whether the bytes open as `fd` were noted under another name, with the item's size and hash: *first_out. */
+/* Whether the bytes open as `fd` were noted under another id, with the item's size and hash; *first_out is that id. */
 bool backup_names_find(const struct backup_names *names, int fd, const struct backup_item *item, struct id *first_out);
 
-/* Notes what was found to be good and is kept under the item's id now. Bytes of one name are not worth it. */
+/* Notes good bytes, which are kept under the item's id now. Bytes with one name are not noted. */
 void backup_names_note(struct backup_names *names, int fd, const struct backup_item *item);
 
 /* ---- bytes (backup_copy.c) ----------------------------------------------------------------------- */
@@ -105,7 +120,7 @@ struct backup_copy {
     unsigned char *block;
     struct backup_names *names;
     struct pace pace;
-    /* Called for each block; what it returns ends the copying. */
+    /* Called for each block; an error ends the copying. */
     struct error *(*step)(void *context, int64_t bytes);
     void *context;
 };
@@ -113,19 +128,19 @@ struct backup_copy {
 enum backup_bytes { BACKUP_GOOD, BACKUP_DIFFERENT, BACKUP_UNREADABLE };
 
 /*
- * Reads all of `from`, writing it to `to` where that is not -1, and judges it by the item. Errors are those of writing
+ * Reads all of `from`, writes it to `to` unless that is -1, and compares it with the item. Errors are those of writing
  * and of step().
  */
 struct error *backup_copy(struct backup_copy *copy, struct arena *arena, const struct backup_item *item, int from,
                           int to, enum backup_bytes *bytes_out);
 
 /*
- * Run as root, gives the file `path` of the blob directory `root`, and its folder, to the owner of the directory: the workers'
- * user. Does nothing for other users.
+ * When root runs it: gives the file `path` of the blob directory `root`, and its folder, to the owner of the directory,
+ * who is the workers' user. Does nothing for other users.
  */
 struct error *backup_give(struct arena *arena, const char *root, const char *path);
 
-/* Writes all of it; 0 or an errno. */
+/* Writes all bytes; 0 or an errno. */
 int backup_write_all(int fd, const void *bytes, size_t length);
 
 #endif

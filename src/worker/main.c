@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gatehouse.fcgi: one worker. It opens what it needs, serves one request at a time on descriptor 0, forgets each whole,
- * and leaves when asked to or after a number of requests; the supervisor starts the next.
+ * gatehouse.fcgi, a worker: opens what it needs, serves one request at a time on descriptor 0, and forgets each request
+ * completely. It ends when it is asked to, or after a number of requests; the supervisor starts the next one.
  */
 #include "config.h"
 
@@ -30,7 +30,7 @@
 #include "service/runtime/startup.h"
 #include "store/cache/cache.h"
 
-/* The path of base_url: what the web server's requests have in front of ours. */
+/* The path of base_url, with which the paths of all requests begin. */
 static const char *base_path(const char *base_url)
 {
     const char *host = strstr(base_url, "://");
@@ -38,7 +38,7 @@ static const char *base_path(const char *base_url)
     return path == NULL ? "" : path;
 }
 
-/* Users that may connect beside our own and root. Unknown names are reported and left out. */
+/* Adds the users that may connect beside our own and root. Unknown names are logged and left out. */
 static void find_peers(const struct configuration *configuration, struct fastcgi_options *options)
 {
     const struct text_list *names = &configuration->service.web_server_user;
@@ -52,8 +52,8 @@ static void find_peers(const struct configuration *configuration, struct fastcgi
 }
 
 /*
- * The pool this worker belongs to is called like the socket it serves, "login" for /run/gatehouse/login.sock. Where the
- * web server starts the workers itself each has a socket of its own, named by numbers: then there is one pool.
+ * The name of the worker's pool: that of the socket that it serves, "login" for /run/gatehouse/login.sock. When the web
+ * server starts the workers, each has a socket of its own with a number as its name: then there is one pool, and NULL.
  */
 static const char *pool_name(char name_out[sizeof(((struct sockaddr_un *)NULL)->sun_path)])
 {
@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 
     secret_protect_process();
 #ifdef M_TRIM_THRESHOLD
-    /* One thread, small requests: give memory of a large one back. musl has no such call. */
+    /* One thread with small requests: give the memory of a large one back. musl has no such call. */
     (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 #endif
 
@@ -126,7 +126,7 @@ int main(int argc, char **argv)
         error = service_open(arena, configuration, &service);
     if (error != NULL) {
         startup_report(error);
-        /* The supervisor starts another at once: a fault that stays must not keep the machine busy. */
+        /* The supervisor starts another worker at once. A lasting fault must not keep the machine busy. */
         (void)sleep(1);
         return EXIT_FAILURE;
     }

@@ -23,9 +23,11 @@ struct file_patch {
     const struct text_list *tags;
 };
 
+/* Archives a file: its bytes stay, and nobody gets them. */
 struct error *file_update_archive(struct service *service, struct arena *arena, const struct caller *caller,
                                   const struct file_record *record, struct file_record **changed_out);
 
+/* Makes an archived file active again. */
 struct error *file_update_restore(struct service *service, struct arena *arena, const struct caller *caller,
                                   const struct file_record *record, struct file_record **changed_out);
 

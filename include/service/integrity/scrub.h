@@ -43,6 +43,7 @@ struct scrub_position {
     int64_t last_lost; /* `lost` of the last whole pass */
 };
 
+/* Loads the saved position; one of zeros when there is none. */
 struct error *scrub_position_load(struct service *service, struct arena *arena, struct scrub_position *position_out);
 
 /* Bounds the bytes a second, by counting. It never allows more than `bytes_per_second` for a second that has passed. */
@@ -80,11 +81,10 @@ enum scrub_state {
     SCRUB_DONE     /* a pass ended in this step */
 };
 
-/*
- * Makes a scrub, on the heap, with a copy of the options. scrub_free() saves the position, gives the lease back and
- * releases it.
- */
+/* Makes a scrub, on the heap, with a copy of the options. Release it with scrub_free(). */
 struct scrub *scrub_new(struct service *service, const struct scrub_options *options);
+
+/* Saves the position, gives the lease back, and releases the scrub. *scrub may be NULL and is NULL afterwards. */
 void scrub_free(struct scrub **scrub);
 
 /*

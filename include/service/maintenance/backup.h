@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * backup and restore: rows and bytes that belong together.
+ * Makes a backup: rows and bytes that belong together, while the service runs.
  *
  *     DIRECTORY/2026-11-21T23-30-00.000Z/manifest.json   written last: without it there is no backup
  *                                        rows.sql        all rows, as of one moment
@@ -8,12 +8,12 @@
  *                                        files/ab/<id>   the bytes
  *                                        secret          with `include_secret` only
  *
- * The rows come first, in one snapshot; bytes are stored before their row and never changed, so that those of every row
- * of the snapshot are there when the rows have been written, whatever is uploaded, archived or restored meanwhile. Only
- * a purge takes bytes away: it and the backup keep each other out with a lease.
+ * The rows come first, in one snapshot. Bytes are stored before their row and never changed. So when the rows of the
+ * snapshot have been written, the bytes of each are there, whatever is uploaded, archived or restored meanwhile. Only a
+ * purge removes bytes: a lease keeps it and the backup apart.
  *
- * Bytes that a backup in the same directory has already are linked to it and not read again. A backup that was
- * interrupted is "<name>.partial"; the next one takes over what bytes it has, each compared with its hash.
+ * Bytes that an earlier backup in the same directory has are linked to and not read again. A backup that was
+ * interrupted is called "<name>.partial". The next one takes over its bytes, each compared with its hash.
  */
 #ifndef GATEHOUSE_SERVICE_MAINTENANCE_BACKUP_H
 #define GATEHOUSE_SERVICE_MAINTENANCE_BACKUP_H
@@ -29,18 +29,18 @@ struct error;
 struct service;
 
 struct backup_options {
-    const char *directory; /* made where it is missing */
-    bool link;             /* hard links to the store instead of copies, unread; on the same file system only */
+    const char *directory; /* made if it is missing */
+    bool link;             /* hard links to the store, unread, instead of copies; on the same file system only */
     bool include_secret;
-    int64_t bytes_per_second; /* reading at most so fast; 0: no bound */
-    /* A file whose bytes are not there, or not the recorded ones; may be NULL. */
+    int64_t bytes_per_second; /* read no more than this; 0: no bound */
+    /* Called for a file whose bytes are missing or not the recorded ones; may be NULL. */
     void (*lost)(void *context, struct id id, const char *why);
     void *context;
     struct progress *progress;
 };
 
 struct backup_result {
-    const char *path; /* of the backup */
+    const char *path; /* of the backup, in the arena */
     int64_t rows;
     int64_t files;
     int64_t bytes;  /* of all files */
@@ -50,7 +50,10 @@ struct backup_result {
     bool interrupted;
 };
 
-/* INTERNAL with a sentence for the operator; files that are lost are none, the rest is saved. */
+/*
+ * Makes a backup. `scratch` is reset again and again. INTERNAL, with a sentence for the operator in the message. Lost
+ * files are no error: they are counted, and everything else is saved.
+ */
 struct error *backup_run(struct service *service, struct arena *arena, struct arena *scratch,
                          const struct backup_options *options, struct backup_result *result_out);
 

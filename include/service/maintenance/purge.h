@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * purge: the end of archived files and of old audit rows.
+ * Purges archived files and old audit rows for good.
  *
- * A purged file is gone, row and bytes: its id is unknown from then on (400 file.unknown), its place in the quota is
- * free, its name and tags are not kept; the audit trail alone says that there was one (`file.purge`, with size, hash and
- * the time it was archived). Rows and audit go in one transaction, which also notes whose bytes are to be removed; the
- * bytes go after it has been committed. So a crash leaves bytes without a row, never a row without bytes, and the next
- * purge, the job runner or fsck finishes it.
+ * A purged file is gone, row and bytes. Its id is unknown from then on (400 file.unknown), and its place in the quota
+ * is free. Name and tags are not kept: only the audit trail tells that the file existed (`file.purge`, with its size,
+ * its hash and when it was archived). Rows and audit rows go in one transaction, which also notes whose bytes are to be
+ * removed. The bytes are removed after it is committed. So a crash leaves bytes without a row, never a row without
+ * bytes, and the next purge, the job runner or fsck removes them.
  */
 #ifndef GATEHOUSE_SERVICE_MAINTENANCE_PURGE_H
 #define GATEHOUSE_SERVICE_MAINTENANCE_PURGE_H
@@ -21,26 +21,29 @@ struct error;
 struct service;
 
 struct purge_options {
-    int64_t before; /* milliseconds since 1970: archived, or written to the trail, then or earlier */
-    bool dry_run;   /* count, change nothing */
+    int64_t before; /* milliseconds since 1970: archived, or written to the audit trail, at this time or earlier */
+    bool dry_run;   /* only count */
     struct progress *progress;
 };
 
 struct purge_result {
     int64_t count; /* files or audit rows */
-    int64_t bytes; /* of the files, by their rows; bytes of the same hash may be there once only */
+    int64_t bytes; /* of the files, by their rows; the store may have the same bytes once */
     bool interrupted;
 };
 
-/* `scratch` is reset again and again. Not while a backup runs: it waits a minute, then says so. */
+/*
+ * Purges files. `scratch` is reset again and again. Waits up to a minute for a backup; then an error says that one
+ * runs.
+ */
 struct error *purge_files(struct service *service, struct arena *arena, struct arena *scratch,
                           const struct purge_options *options, struct purge_result *result_out);
 
-/* Deletes audit rows and adds one that says so (`audit.purge`). */
+/* Deletes old audit rows, and adds one that says so (`audit.purge`). */
 struct error *purge_audit(struct service *service, struct arena *arena, struct arena *scratch,
                           const struct purge_options *options, struct purge_result *result_out);
 
-/* Removes the bytes that an interrupted purge has left; nothing while a backup or another purge runs. */
+/* Removes the bytes that an interrupted purge has left. Does nothing while a backup or another purge runs. */
 struct error *purge_finish(struct service *service, struct arena *arena, uint64_t *count_out);
 
 #endif

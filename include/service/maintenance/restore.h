@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * restore: a backup (service/maintenance/backup.h) into an empty database and an empty files directory.
+ * Restores a backup (service/maintenance/backup.h) into an empty database and an empty files directory.
  *
- * Bytes first, each compared with its hash and durable before the next; then the rows; then the migrations that are
- * newer than the backup. From the first byte to the end a table `gatehouse_restore`, which names the backup, says that
- * the restore is not finished: what is there belongs to it, so that another run with the same backup goes on (bytes that
- * are right are kept, rows are loaded anew), and one with another backup is refused. schema_migration is loaded last, so
- * that nothing takes half the rows for a database. All sessions end: what was ended since the backup must not live again.
+ * The bytes come first, each compared with its hash and made durable before the next. Then come the rows, then the
+ * migrations that are newer than the backup. While the restore is not finished, a table `gatehouse_restore` with the id
+ * of the backup says so. Then what is there belongs to the restore: another run with the same backup goes on (it keeps
+ * bytes that are right and loads the rows anew), and one with another backup is refused. schema_migration is loaded
+ * last, so that nothing takes half of the rows for a database. All sessions end: a session that was ended since the
+ * backup must not come back.
  */
 #ifndef GATEHOUSE_SERVICE_MAINTENANCE_RESTORE_H
 #define GATEHOUSE_SERVICE_MAINTENANCE_RESTORE_H
@@ -22,16 +23,16 @@ struct configuration;
 struct error;
 
 struct restore_options {
-    const char *directory; /* a backup, or the directory of several: then the newest */
-    const char *sql;       /* the migrations */
-    bool accept_loss;      /* load the rows although bytes are lost */
+    const char *directory; /* a backup, or a directory of backups, of which the newest is taken */
+    const char *sql;       /* the directory of the migrations */
+    bool accept_loss;      /* load the rows even if bytes are lost */
     void (*lost)(void *context, struct id id, const char *why); /* may be NULL */
     void *context;
     struct progress *progress;
 };
 
 struct restore_result {
-    const char *path; /* of the backup */
+    const char *path; /* of the backup, in the arena */
     const char *created_at;
     int64_t rows;
     int64_t files;
@@ -40,11 +41,14 @@ struct restore_result {
     bool interrupted;
 };
 
-/* All but the end: the table that says that it is not finished stays. INTERNAL with a sentence for the operator. */
+/*
+ * Restores all but the end: the table that says that it is not finished stays. `scratch` is reset again and again.
+ * INTERNAL, with a sentence for the operator in the message.
+ */
 struct error *restore_run(struct arena *arena, struct arena *scratch, const struct configuration *configuration,
                           const struct restore_options *options, struct restore_result *result_out);
 
-/* It is finished. */
+/* Removes the table: the restore is finished. */
 struct error *restore_finish(struct arena *arena, const struct configuration *configuration);
 
 #endif

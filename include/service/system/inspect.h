@@ -39,15 +39,19 @@ struct error *inspect_secret_files(struct arena *arena, const struct configurati
 /* This process can write the log's file. */
 struct error *inspect_log(struct arena *arena, const struct configuration *configuration);
 
-/* The folders of [cache] file and [metrics] file exist, take files, and are on a disk of this machine. */
+/* The folder of [cache] file exists, takes the file, and is on a disk of this machine. */
 struct error *inspect_cache(struct arena *arena, const struct configuration *configuration);
+
+/* The same for [metrics] file. */
 struct error *inspect_metrics(struct arena *arena, const struct configuration *configuration);
 
 /* [files] body_directory exists and can be read. */
 struct error *inspect_bodies(struct arena *arena, const struct configuration *configuration);
 
-/* The sender is an address; and mail can be handed on within `seconds`. No mail is sent. */
+/* The sender of mail is an address. */
 struct error *inspect_mail_sender(struct arena *arena, const struct configuration *configuration);
+
+/* Mail can be handed to the mail server or its folder within `seconds`. No mail is sent. */
 struct error *inspect_mail_way(struct arena *arena, const struct configuration *configuration, unsigned seconds);
 
 /* The values that the provider has sealed, and the newest key of links, open with the secret file. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A member's example is looked up as "Schema.member", then as "member"; a member that the table lacks gets a value that fits
- * its type. So a new endpoint has examples by itself, and a line here makes them better.
+ * Writes examples for the OpenAPI document. The example of a member is looked up as "Schema.member", then as "member".
+ * A member that the table lacks gets a value of its type. So a new endpoint has examples at once, and a line here makes
+ * them better.
  */
 #include "api/document/examples_int.h"
 
@@ -123,7 +124,7 @@ static const char *find_member(const char *key)
     return NULL;
 }
 
-/* What the table says of the member with its schema; NULL: nothing. */
+/* The table's value of the member with its schema; NULL: none. */
 static const char *find_own(struct buffer *buffer, const struct schema *schema, const struct schema_field *field)
 {
     return find_member(arena_format(buffer->arena, "%s.%s", schema->name, field->name));
@@ -150,7 +151,7 @@ static void add_text(struct buffer *buffer, const struct schema_field *field)
         buffer_add_json_text(buffer, values[field->type]);
 }
 
-/* An array of one item where items are known, else of none. */
+/* An array of one item where the items are known, else an empty one. */
 static void add_texts(struct buffer *buffer, const struct schema_field *field)
 {
     buffer_add_char(buffer, '[');

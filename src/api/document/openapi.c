@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The document is written straight from the tables: paths from the route rows, components from every schema that a row
- * reaches, each schema once by its name.
+ * Writes the OpenAPI document straight from the tables: paths from the route rows, components from every schema that a
+ * row reaches, each once by its name.
  */
 #include "api/document/openapi.h"
 
@@ -58,7 +58,7 @@ static void add_reference(struct writer *writer, const struct schema *schema)
 
 /* ---- parameters ---------------------------------------------------------------------------------- */
 
-/* The fields of a schema (may be NULL) as parameters; the separator that what follows needs. */
+/* Adds the fields of a schema (may be NULL) as parameters. Returns the separator that the next one needs. */
 static const char *add_fields(struct writer *writer, const struct schema *schema, const char *place, const char *separator)
 {
     for (size_t i = 0; schema != NULL && i < schema->count; i++) {
@@ -98,7 +98,7 @@ static void add_parameters(struct writer *writer, const struct route *route)
 
 /* ---- bodies -------------------------------------------------------------------------------------- */
 
-/* No body at all stands for an empty object, where an empty object will do. */
+/* Whether the body may be missing: where an empty object would be valid. */
 static bool may_lack_body(const struct route *route)
 {
     for (size_t i = 0; i < route->body->count; i++)
@@ -123,7 +123,7 @@ static void add_body(struct writer *writer, const struct route *route)
 
 /* ---- replies ------------------------------------------------------------------------------------- */
 
-/* The member "example" of a reply's content, where there is one. */
+/* Adds the member "example" of a reply's content, where there is an example. */
 static void add_reply_example(struct writer *writer, const struct route *route)
 {
     const char *json = examples_of_operation(route->operation);
@@ -211,7 +211,7 @@ static const char *status_meaning(int status)
     }
 }
 
-/* A response of one status whose code is one of those of `codes` that have this status; nothing where there is none. */
+/* Adds the response of one status with those of `codes` that have it; nothing, and false, where none has. */
 static bool add_failure(struct writer *writer, int status, const enum error_code *codes, size_t count)
 {
     const char *separator = "";
@@ -273,7 +273,7 @@ static void add_operation(struct writer *writer, const struct route *route)
     add(writer, "}}");
 }
 
-/* What the rows are sorted under. */
+/* The tags that sort the rows. */
 static const struct {
     const char *name;
     const char *description;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Endpoints of accounts: what they take, what they answer, and the hand-over to service/account. */
+/* Handles the endpoints of accounts: sign-up of customers, login, refresh, logout, me. */
 #include <stddef.h>
 
 #include "api/handler/views_int.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The endpoint of the audit trail. */
+/* Handles the endpoint of the audit trail. */
 #include <stddef.h>
 
 #include "api/handlers_int.h"
@@ -162,7 +162,10 @@ struct error *audits_list(struct call *call)
     read_time(&validation, "until", query->until, &filter.until);
     TRY(validation.error);
     TRY(audit_list(call->service->database, call->arena, &filter, &page));
-    /* Naming another organisation crosses its boundary, which is an event there; not before its rows were read. */
+    /*
+     * Asking for another organisation crosses its boundary, which adds a row to its trail. Its rows are read before
+     * that.
+     */
     TRY(caller_organisation(call->service, call->arena, &call->caller, call->route->permission, query->organisation_id,
                             &filter.organisation_id));
     struct audit_reply *reply = arena_alloc(call->arena, sizeof *reply);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The endpoint of the service cache. */
+/* Handles the endpoint of the service cache. */
 #include <stddef.h>
 
 #include "api/handlers_int.h"

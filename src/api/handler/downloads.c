@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of files: downloads with a token of the caller's, and signed links without one. */
+/* Handles downloads, with an access token or by a signed link, and makes the links. */
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,7 +39,7 @@ static void set_file_headers(struct call *call, const struct file_record *record
     const struct download_query *query = call->query;
     struct reply *reply = call->reply;
     bool show_inline = content_inline(record->content_type) && !query->download;
-    /* No charset: the bytes are as they are, and nobody said what they are in. */
+    /* No charset: nobody has said which one the bytes have. */
     reply_set_header(reply, "Content-Type", record->content_type);
     reply_set_header(reply, "Content-Disposition", disposition_format(call->arena, show_inline, record->name));
     reply_set_header(reply, "Content-Security-Policy", "sandbox; default-src 'none'");
@@ -48,7 +48,7 @@ static void set_file_headers(struct call *call, const struct file_record *record
     reply_set_header(reply, "ETag", etag);
 }
 
-/* The file behind the row, checked against it: a row whose bytes are gone or cut must not look like a download. */
+/* Opens the bytes of the row and checks their size: missing or cut bytes must not look like a download. */
 static struct error *open_bytes(struct call *call, const struct file_record *record, int *fd_out)
 {
     uint64_t size = 0;
@@ -65,7 +65,7 @@ static void close_fd(void *argument)
     (void)close(*(int *)argument);
 }
 
-/* The worker itself sends the bytes: the fall-back for web servers without X-Accel-Redirect and X-Sendfile. */
+/* Has the worker send the bytes itself, for web servers without X-Accel-Redirect and X-Sendfile. */
 static void stream(struct call *call, const struct range *range, int fd)
 {
     struct reply *reply = call->reply;
@@ -86,9 +86,9 @@ static void hand_over(struct call *call, const struct file_record *record, const
 }
 
 /*
- * Whether the web server can be left to cut the range. It judges If-Match and If-Range by entity tags of its own,
- * If-Unmodified-Since by the time of the blob, which is none of the file's, and ranges that are to be ignored in ways of
- * its own: with those the worker sends what it has decided itself.
+ * Whether the web server can cut the range. It compares If-Match and If-Range with entity tags of its own, and
+ * If-Unmodified-Since with the time of the blob, which is not the file's. It also ignores ranges by rules of its own.
+ * In these cases the worker sends what it has decided.
  */
 static bool server_can_send(const struct call *call, const struct range_conditions *conditions, enum range_answer answer)
 {
@@ -103,7 +103,7 @@ static void count_bytes(const struct call *call, const struct range *sent, bool 
         metrics_add(by_server ? METRIC_DOWNLOAD_BYTES_SERVER : METRIC_DOWNLOAD_BYTES_WORKER, sent->last - sent->first + 1);
 }
 
-/* Sends the whole file or a range of it, through the web server where that gives the right answer. */
+/* Sends the file or a range of it, through the web server where that gives the right reply. */
 static struct error *send_bytes(struct call *call, const struct file_record *record,
                                 const struct range_conditions *conditions, enum range_answer answer,
                                 const struct range *range)
@@ -132,7 +132,7 @@ static struct error *send_bytes(struct call *call, const struct file_record *rec
     return NULL;
 }
 
-/* Answers with what the request's conditions make of the file. */
+/* Answers as the conditions of the request decide. */
 static struct error *answer(struct call *call, const struct file_record *record)
 {
     struct range range;
@@ -170,7 +170,7 @@ struct error *downloads_file(struct call *call)
 
 /* ---- links --------------------------------------------------------------------------------------- */
 
-/* Dispatch has opened the link, which stands for token and permission here. */
+/* Dispatch has opened the link, which stands in for token and permission. */
 struct error *downloads_link(struct call *call)
 {
     return answer(call, call->file);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Endpoints of files, but for their bytes (downloads.c). */
+/* Handles the endpoints of files: upload, information, changes, list. downloads.c sends their bytes. */
 #include <stddef.h>
 #include <string.h>
 

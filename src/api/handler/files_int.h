@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the two files of file endpoints share: finding the file, writing its record. */
+/* What files.c and downloads.c share. */
 #ifndef GATEHOUSE_API_HANDLER_FILES_INT_H
 #define GATEHOUSE_API_HANDLER_FILES_INT_H
 
@@ -8,8 +8,8 @@ struct error;
 struct file_record;
 
 /*
- * The file that the path names: the row that came with the principal, or, for internal staff, any organisation's (the
- * crossing is audited). FILE_UNKNOWN, one answer for an unknown id and another organisation's.
+ * Finds the file that the path names: the one that was loaded with the principal or, for internal staff, one of any
+ * organisation, which is audited. FILE_UNKNOWN, the same for an unknown id and for a file of another organisation.
  */
 struct error *files_find(struct call *call, struct file_record **record_out);
 

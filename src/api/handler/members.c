@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Endpoints of the people of an organisation: creating, confirming, listing, changing, and what they may do. */
+/* Handles the endpoints of members: creating, confirming, listing and changing them, and what they may do. */
 #include <stddef.h>
 
 #include "api/handler/views_int.h"
@@ -372,7 +372,7 @@ static const struct schema_field authorise_reply_fields[] = {
 const struct schema members_authorise_reply_schema = {
     .name = "AuthoriseReply", SCHEMA_FIELDS(authorise_reply_fields), .size = sizeof(struct authorise_reply)};
 
-/* Whose decision is explained: the caller's, or another user's for administrators of users. */
+/* Finds whose rights are explained: the caller's, or for administrators of users another user's. */
 static struct error *find_subject(struct call *call, struct id user_id, const struct principal **principal_out)
 {
     static const char required[] = "cus:user:a";
@@ -399,7 +399,7 @@ struct error *members_authorise(struct call *call)
                            "must be one concrete permission, such as cus:file:w");
     TRY(find_subject(call, body->user_id, &subject));
     size_t count = principal_sources(call->arena, subject, body->permission, &sources);
-    /* Whoever may not call at all is refused everything, whatever the roles say. */
+    /* A user who may not call at all is refused everything, whatever the roles grant. */
     if (subject->user.status != USER_ACTIVE || subject->organisation.status != ORGANISATION_ACTIVE)
         count = 0;
     const void **views = arena_array(call->arena, count, sizeof *views);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Endpoints of passwords after the first. */
+/* Handles the endpoints of passwords: change, forgotten, reset, and setting by an administrator. */
 #include <stddef.h>
 
 #include "api/handlers_int.h"

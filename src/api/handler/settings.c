@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The endpoints of the system settings document. */
+/* Handles the endpoints of the system settings document. */
 #include <inttypes.h>
 #include <stddef.h>
 
@@ -61,7 +61,7 @@ struct error *settings_get(struct call *call)
     return NULL;
 }
 
-/* ---- changing it: the same two structs, of which anything may be missing ---- */
+/* ---- changing: the same two structs, of which every member may be missing ---- */
 
 static const struct schema_field logging_change_fields[] = {
     {.name = "level", .type = SCHEMA_CHOICE, .choices = LEVELS, .offset = offsetof(struct logging_view, level)},
@@ -94,7 +94,7 @@ struct error *settings_validate(struct call *call, struct validation *validation
     if (body->logging == NULL || body->logging->filter == NULL)
         return NULL;
     enum log_filter_result result = log_levels_read(LOG_LEVEL_INFO, body->logging->filter, &levels);
-    bool too_long = utf8_count(body->logging->filter) > LIMIT_LOG_FILTER_BYTES; /* said already */
+    bool too_long = utf8_count(body->logging->filter) > LIMIT_LOG_FILTER_BYTES; /* reported already */
     if (result == LOG_FILTER_GOOD || too_long)
         return NULL;
     bool unknown_word = result == LOG_FILTER_MODULE || result == LOG_FILTER_LEVEL;
@@ -117,7 +117,7 @@ struct error *settings_put(struct call *call)
     return NULL;
 }
 
-/* ---- what it was ---- */
+/* ---- history ---- */
 
 struct history_query {
     int64_t limit;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Endpoints of the service itself: health, version, its description, its public keys. */
+/* Handles the endpoints of the service itself: health, metrics, version, OpenAPI document, public keys. */
 #include <stddef.h>
 
 #include "config.h"
@@ -82,13 +82,13 @@ struct error *system_ready(struct call *call)
     return NULL;
 }
 
-/* To strangers there is nothing here: what a path without a route answers. */
+/* Strangers get what a path without a route answers. */
 struct error *system_metrics(struct call *call)
 {
     struct blob_space space;
     if (!network_list_has(&call->service->configuration->metrics.allow, call->request->client_address))
         return error_plain(call->arena, ERROR_ROUTE_UNKNOWN);
-    /* A file system that cannot be asked has no bytes free. */
+    /* A file system that does not answer has no free bytes. */
     if (blob_space(call->service->blobs, call->arena, &space) != NULL)
         space = (struct blob_space){0};
     metrics_set(METRIC_BLOB_FREE_BYTES, space.free_bytes);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes users and organisations as replies show them. */
 #include "api/handler/views_int.h"
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How users and organisations look to the outside: the structs that the reply schemas describe. */
+/* Users and organisations as replies show them, and their schemas. */
 #ifndef GATEHOUSE_API_HANDLER_VIEWS_INT_H
 #define GATEHOUSE_API_HANDLER_VIEWS_INT_H
 
@@ -41,6 +41,7 @@ struct organisation_view {
 extern const struct schema user_view_schema;
 extern const struct schema organisation_view_schema;
 
+/* A user or an organisation as replies show it, in the arena. */
 struct user_view *user_view(struct arena *arena, const struct user *user);
 struct organisation_view *organisation_view(struct arena *arena, const struct organisation *organisation);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl check: each part that the service stands on, one line each, with a sentence on what to do. */
+/* gatehousectl check: checks each part that the service needs, and prints a line for each, with advice. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 
 /* ---- this machine -------------------------------------------------------------------------------- */
 
-/* Root may read and write everything, so what the workers may not is not found. */
+/* A note: root may read and write everything, so this does not find what the workers may not. */
 static struct error *check_user(struct checks *checks)
 {
     struct stat status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of `gatehousectl check` that looks at the database, and at what is told with its help. */
+/* Checks the database for `gatehousectl check`, and what needs the database to be checked. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -64,7 +64,7 @@ static struct error *probe_triggers(struct database *database, struct arena *are
                          trigger);
 }
 
-/* Whether the administrator's account lets this user in; its refusal is not for the log. */
+/* Whether the administrator's account lets this user in. A refusal is not logged. */
 static bool lets_in(struct checks *checks, struct database *database)
 {
     log_set_module_level(LOG_MODULE_STORE, LOG_LEVEL_FATAL);
@@ -74,8 +74,8 @@ static bool lets_in(struct checks *checks, struct database *database)
 }
 
 /*
- * Without them a change of users or roles would take effect nowhere. Trying them takes rights that the workers' account
- * does not have; where the administrator's account does not let this user in, they are not looked at.
+ * Tries the triggers, without which changes of users or roles would take no effect. That needs rights that the workers'
+ * account does not have. Where the administrator's account does not let this user in, they are not tried.
  */
 static bool check_triggers(struct checks *checks)
 {
@@ -100,7 +100,9 @@ static bool check_triggers(struct checks *checks)
     return true;
 }
 
-/* What the workers' account may do beyond what the code needs. One account for everything may do all of it. */
+/*
+ * Checks what the workers' account may do beyond what the code needs. A single account for everything may do all of it.
+ */
 static bool check_rights(struct checks *checks)
 {
     size_t excess = 0;

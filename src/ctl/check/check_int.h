@@ -9,8 +9,8 @@
 #include "service/runtime/service.h"
 
 /*
- * An error is what the service, or something that people expect of it, does not work with. A warning is what works, and should
- * not stay so. A note is worth knowing, and nothing is wrong.
+ * An error: the service, or something that people expect of it, does not work. A warning: it works, but should not stay
+ * so. A note is worth knowing, and nothing is wrong.
  */
 enum check_level { CHECK_OK, CHECK_NOTE, CHECK_WARNING, CHECK_ERROR };
 
@@ -26,17 +26,19 @@ struct checks {
 /* "ok", "note", "warning", "error". */
 const char *check_level_text(enum check_level level);
 
-/* Tells how a part is; `level` and `advice` (may be NULL) count where there is an error. Whether there is none. */
+/* Reports a part. `level` and `advice` (may be NULL) count when there is an error. Returns whether there is none. */
 bool check_tell(struct checks *checks, const char *part, enum check_level level, struct error *error, const char *advice);
 
-/* Writes one part as JSON. */
+/* Writes one part as an object of JSON. */
 void check_write(struct ctl_json *json, const char *part, enum check_level level, struct error *error, const char *advice);
 
-/* The database and what is in it; mail. */
+/* Checks the database and what is in it. */
 void check_database(struct checks *checks);
+
+/* Checks templates, sender and transport of mail. */
 void check_mail(struct checks *checks);
 
-/* Sends one mail to `to` by the configured way, and says what became of it. The exit status. */
+/* Sends one mail to `to` as configured, and prints the result. Returns the exit status. */
 int check_try_mail(struct run *run, const char *to);
 
 #endif

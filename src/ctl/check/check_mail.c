@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of `gatehousectl check` that looks at the way of mails, and `check --mail`, which sends one. */
+/* Checks mail for `gatehousectl check`, and sends one mail for `check --mail`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 #define MAIL_SECONDS 10
 
-/* The templates that this version sends, filled with stand-ins. */
+/* Checks the templates that this version sends, filled with examples. */
 static struct error *check_templates(struct checks *checks)
 {
     static const char *const names[] = {"first-login", "confirm", "reset", "password-changed"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How `gatehousectl check` tells what it found of one part: as lines, or as JSON. */
+/* Prints what `gatehousectl check` has found of one part, as lines or as JSON. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static void print(const char *part, enum check_level level, const struct error *
         (void)printf("%-14s   %s\n", "", advice);
 }
 
-/* Where an error has nothing but a detail, that is what the operator is told, and not what a caller would be. */
+/* Gives the operator the detail where the message is only the sentence for callers. */
 static void speak_plainly(struct error *error)
 {
     if (error == NULL || error->detail == NULL || strcmp(error->message, error_sentence(ERROR_INTERNAL)) != 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl backup, restore. */
+/* gatehousectl backup, restore: copies rows and files, and puts a copy back. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,7 +98,7 @@ static void read_restore_options(const struct run *run, struct restore_options *
     options->directory = run->operands[0];
 }
 
-/* The workers' account and its password are the last thing that a new host lacks. */
+/* Restores, then makes the workers' account and its password, which a new host lacks. */
 static struct error *restore(struct run *run, struct arena *scratch, const struct restore_options *options,
                              struct restore_result *result)
 {

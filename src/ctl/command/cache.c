@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl cache: what is in this host's service cache, and evicting on every host. */
+/* gatehousectl cache: lists the entries of this host's service cache, and evicts entries on every host. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,6 @@
 
 #define PAGE 100
 
-/* The file is brought up to date first: what a change has evicted is not shown. */
 static void print_entry(const struct cache_entry *entry, struct ctl_json *json)
 {
     if (json == NULL) {
@@ -47,6 +46,7 @@ static struct error *list_keys(struct service *service, struct arena *arena, voi
     const struct run *run = context;
     const char *prefix = run->operand_count > 0 ? run->operands[0] : "";
     struct ctl_json json = {.arena = arena};
+    /* Brings the file up to date, so that entries which a change has evicted are not shown. */
     TRY(change_follower_catch_up(service, arena));
     if (!run->json) {
         (void)printf("%-60s %10s %10s\n", "key", "bytes", "seconds");
@@ -74,7 +74,7 @@ static struct error *do_evict(struct service *service, struct arena *arena, void
     return NULL;
 }
 
-/* The values of an option that may be given several times. False: one is not good, and the operator was told. */
+/* The values of an option that may be given several times. False: one of them is wrong, and the operator was told. */
 static bool read_names(const struct run *run, const char *option, struct text_list *names)
 {
     names->items = arena_array(run->arena, LIMIT_CACHE_NAMES, sizeof *names->items);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl create-admin: the first internal administrator, or another one. */
+/* gatehousectl create-admin: makes an internal administrator. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl fsck: exits 0 when all is well or mended, 1 when not, 2 when it could not look at everything. */
+/*
+ * gatehousectl fsck: compares files with their bytes. Exits with 0 when all is well or repaired, 1 when not, 2 when it
+ * could not check everything.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

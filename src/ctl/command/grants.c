@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl grants: what the workers' database account may do, as statements for whoever makes accounts by hand. */
+/* gatehousectl grants: prints the rights of the workers' database account, for those who make accounts by hand. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl identity: setting up the identity provider; moving people is in identity_transfer.c. */
+/* gatehousectl identity setup: sets up the identity provider. identity_transfer.c moves people. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl identity export, import: moving people from one identity provider to another. */
+/* gatehousectl identity export, import: moves people from one identity provider to another. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gatehousectl jobs: the background runner. It claims what is due from the outbox, does it, and tidies up now and
- * then. Any number may run on any host; a runner that dies leaves its claims to run out.
+ * gatehousectl jobs: the job runner. It claims due items from the outbox, does them, and cleans up from time to time.
+ * Any number of runners may run on any host. The claims of a runner that dies end by themselves.
  */
 #include <limits.h>
 #include <signal.h>
@@ -69,19 +69,13 @@ static void pause_for(long milliseconds)
     (void)nanosleep(&wait, NULL);
 }
 
-/*
- * What became of an item whose report the database did not take: its number and attempts alone, and whether it was
- * sent.
- */
+/* An item whose report the database did not take: only its number and attempts, and whether its mail was sent. */
 struct unreported {
     struct outbox_item item;
     bool sent;
 };
 
-/*
- * What the mail server is told, read again when secrets were changed; and what is still to be reported of the last
- * claim.
- */
+/* How mail is sent, read again when secrets were changed; and what is still to be reported of the last claim. */
 struct mailer {
     struct arena *arena;
     struct mail_transport *transport;
@@ -90,7 +84,7 @@ struct mailer {
     size_t unreported_count;
 };
 
-/* What cannot be read leaves the transport as it was: it would send nothing anyway. */
+/* Reads the transport again after secrets were changed. One that cannot be read stays as it was. */
 static void open_mailer(struct service *service, struct mailer *mailer)
 {
     if (mailer->secrets == service->changes.secrets)
@@ -109,7 +103,10 @@ static void open_mailer(struct service *service, struct mailer *mailer)
     mailer->secrets = service->changes.secrets;
 }
 
-/* A mail that was sent must not be sent again, and no item wait for its lease's end, because of a moment's outage. */
+/*
+ * Remembers an item that could not be reported: a sent mail must not be sent again, and no item should wait for the end
+ * of its lease because of a short outage.
+ */
 static void remember(struct mailer *mailer, const struct outbox_item *item, bool sent)
 {
     LOG(WARN, JOBS, "the outbox could not be told of a job and will be later", LOG_INTEGER("number", item->number),
@@ -118,7 +115,7 @@ static void remember(struct mailer *mailer, const struct outbox_item *item, bool
         (struct unreported){{.number = item->number, .attempts = item->attempts}, sent};
 }
 
-/* Where the lease has passed to another runner meanwhile this changes nothing. */
+/* Reports what was remembered. Does nothing where the lease has passed to another runner. */
 static struct error *report(struct service *service, struct arena *arena, struct mailer *mailer)
 {
     for (; mailer->unreported_count > 0; mailer->unreported_count--) {
@@ -147,8 +144,7 @@ static struct error *do_item(struct service *service, struct arena *arena, const
 }
 
 /*
- * One round: *count_out is how many items were claimed, none before the outbox knows what became of the last ones. What
- * is kept from the round before is brought up to date first.
+ * Does one round; *count_out is how many items were claimed. First it reports the last ones and follows the change log.
  */
 static struct error *do_round(struct service *service, struct arena *arena, struct mailer *mailer, size_t *count_out)
 {
@@ -210,7 +206,7 @@ static struct error *sweep_blobs(struct service *service, struct arena *arena, u
     return NULL;
 }
 
-/* What got past the triggers (foreign_key_checks = 0, a dump loaded without them) shall not stay for ever. */
+/* Repairs what has got past the triggers (foreign_key_checks = 0, or a dump loaded without them). */
 static struct error *repair_principals(struct service *service, struct arena *arena, uint64_t *count)
 {
     int64_t changed = 0;
@@ -229,7 +225,7 @@ static struct error *finish_purge(struct service *service, struct arena *arena, 
     return NULL;
 }
 
-/* Every step runs whatever became of the one before, and again while it still finds full portions. */
+/* Runs every step, whatever the one before has answered, and again while it still finds full portions. */
 static struct error *tidy(struct service *service, struct arena *arena)
 {
     static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
@@ -249,7 +245,7 @@ static struct error *tidy(struct service *service, struct arena *arena)
     return first;
 }
 
-/* What waits in the outbox, for the metrics; a database that cannot be asked shows by the age of these. */
+/* Sets the metrics of the outbox. When the database cannot be asked, they grow old. */
 static struct error *set_outbox_metrics(struct service *service, struct arena *arena)
 {
     struct outbox_counts counts;
@@ -299,7 +295,7 @@ static void complain(const struct error *error)
     LOG(ERROR, JOBS, "the round failed", LOG_TEXT("code", error_code_text(error->code)), LOG_TEXT("detail", error->detail));
 }
 
-/* Reads files for a moment. What fails is tried again soon, and must keep no mail from being sent. */
+/* Reads files for a moment. A failure is tried again soon, and must not keep mail from being sent. */
 static void scrub_some(struct scrub *scrub)
 {
     enum scrub_state state;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gatehousectl migrate: makes the database ready. The secret file and the workers' database password are made as well
+ * gatehousectl migrate: makes or updates the database. It also makes the secret file and the workers' database password
  * where they are missing, so that a new installation needs no other step.
  */
 #include <errno.h>
@@ -38,7 +38,7 @@ static char *folder_of(struct arena *arena, const char *path)
     return *folder == '\0' ? arena_text(arena, "/") : folder;
 }
 
-/* Without it a power cut could take the name away while what was sealed with the secret stays. */
+/* Makes the name of the file durable: otherwise a power cut could take the secret while what it has sealed stays. */
 static void sync_folder(struct arena *arena, const char *path)
 {
     int fd = open(folder_of(arena, path), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -48,7 +48,7 @@ static void sync_folder(struct arena *arena, const char *path)
     (void)close(fd);
 }
 
-/* The group that owns the folder is the workers': they may read the file. */
+/* Lets the group of the folder, which is the workers', read the file. */
 static void give_to_group(struct arena *arena, int fd, const char *path)
 {
     struct stat status;
@@ -56,7 +56,7 @@ static void give_to_group(struct arena *arena, int fd, const char *path)
         (void)fchmod(fd, 0640);
 }
 
-/* Makes a file of random hexadecimal digits, whole or not at all; one that is there is kept. */
+/* Makes a file of random hexadecimal digits, whole or not at all. An existing file stays. */
 static struct error *make_secret(struct arena *arena, const char *path)
 {
     unsigned char bytes[SEAL_MASTER_BYTES];
@@ -73,7 +73,7 @@ static struct error *make_secret(struct arena *arena, const char *path)
     bool written = write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fsync(fd) == 0;
     int failure = errno;
     (void)close(fd);
-    /* link() never replaces: of two that start at once, one makes the file and both use it. */
+    /* link() never replaces a file: of two programs that start at once, one makes it and both use it. */
     if (written && (link(temporary, path) == 0 || errno == EEXIST)) {
         (void)unlink(temporary);
         sync_folder(arena, path);
@@ -84,7 +84,7 @@ static struct error *make_secret(struct arena *arena, const char *path)
     return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(failure)), "The file %s cannot be made.", path);
 }
 
-/* What lacked triggers for a while may hold what they would not have left. */
+/* Makes what the triggers keep anew: without them for a while, it may be wrong. */
 static struct error *keep_principals(struct database *database, struct arena *arena)
 {
     int64_t changed = 0;
@@ -95,7 +95,7 @@ static struct error *keep_principals(struct database *database, struct arena *ar
     return NULL;
 }
 
-/* Before anything is changed: who must not share an address from now on and would. */
+/* Refuses to begin when accounts have addresses that would be the same from now on. */
 static struct error *refuse_collisions(struct database *database, struct arena *arena)
 {
     struct address_holder *holders;

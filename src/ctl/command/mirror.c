@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gatehousectl mirror: sends every user's effective permissions (and what else the provider mirrors) to the identity
- * provider, after the definition of a role was changed.
+ * gatehousectl mirror: sends every user's effective permissions, and what else is mirrored, to the identity provider.
+ * Run it after the definition of a role was changed.
  */
 #include <stdio.h>
 #include <stdlib.h>

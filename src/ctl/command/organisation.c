@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl organisation: list, show, and set quotas and status. */
+/* gatehousectl organisation: lists and shows organisations, and sets quotas and status. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static void list_one(struct arena *arena, const struct organisation *one, struct
     ctl_json_close(json);
 }
 
-/* `json` is NULL: as a table. */
+/* Lists all organisations; `json` NULL: as a table. */
 static struct error *list_all(struct service *service, struct arena *arena, struct ctl_json *json)
 {
     struct organisation_admin_page page = {.more = true};
@@ -173,7 +173,7 @@ static struct error *write_change(struct database *database, struct arena *arena
     return audit_insert(database, arena, &entry);
 }
 
-/* False: the value is wrong, and the operator was told. */
+/* Reads a quota. False: the value is wrong, and the operator was told. */
 static bool read_quota(const struct run *run, const char *name, int64_t *quota, const int64_t **change_out)
 {
     const char *text = ctl_value(run, name);

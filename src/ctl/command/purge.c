@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl purge: the end of files that have been archived for long, or of old audit rows. */
+/* gatehousectl purge: removes files that have been archived for long, or old audit rows, for good. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl rotate-keys: new keys for tokens and for links. */
+/* gatehousectl rotate-keys: makes new keys for tokens and links. */
 #include <stdio.h>
 
 #include "base/arena.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * gatehousectl rotate-secret: another master secret, in four steps with a restart of all processes after each change of the file.
- * --add puts a new key behind the others, --use makes the last one the first, no option seals everything anew under the first,
- * --remove takes all others out. The file is replaced whole or not at all.
+ * gatehousectl rotate-secret: changes the master secret in four steps, with a restart of all processes after each
+ * change of the file. --add adds a new key after the others. --use makes the last key the first. Without an option
+ * everything is sealed anew with the first key. --remove removes all others. The file is replaced whole or not at all.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@ static struct error *failure(struct arena *arena, const char *path)
     return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(errno)), "The file %s cannot be written.", path);
 }
 
-/* Owner, group and mode stay what they were. */
+/* Replaces the file. Owner, group and mode stay as they were. */
 static struct error *replace_file(struct arena *arena, const char *path, const char *text)
 {
     struct stat status;
@@ -126,7 +126,10 @@ static struct error *change_file(struct run *run, bool add)
     return add ? add_key(run->arena, path, &keys) : use_last(run->arena, path, &keys);
 }
 
-/* A new key has sealed nothing yet. One that has is the one before: --use was typed twice, and would take itself back. */
+/*
+ * Makes the new key the first. A new key has sealed nothing yet. A last key that has sealed something is the old one:
+ * --use was given twice, and would undo itself.
+ */
 static struct error *use_new(struct service *service, struct arena *arena, void *context)
 {
     struct run *run = context;

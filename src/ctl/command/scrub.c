@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl scrub: what the job runner does in the background, in the foreground; and how far it is. */
+/*
+ * gatehousectl scrub, scrub status: does in the foreground what the job runner does in the background, and shows the
+ * position.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +23,7 @@
 #define PAUSE_NANOSECONDS 20000000
 #define PATIENCE_MICROSECONDS INT64_C(60000000)
 
-/* Not everything could be looked at. */
+/* The exit status when not everything could be read. */
 #define EXIT_UNABLE 2
 
 struct counts {
@@ -47,7 +50,7 @@ static struct error *refuse(struct arena *arena)
                          "Another scrub is at work, here or on another host, and does not give way. Try again when it has ended.");
 }
 
-/* Until a pass has ended, nothing is due, or the operator ends it (*done_out is false). */
+/* Runs until a pass has ended, nothing is due, or the operator ends it (then *done_out is false). */
 static struct error *follow(struct scrub *scrub, struct arena *arena, struct progress *progress, int64_t total, bool *done_out)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NANOSECONDS};
@@ -68,7 +71,7 @@ static struct error *follow(struct scrub *scrub, struct arena *arena, struct pro
     return NULL;
 }
 
-/* It failed: whoever looks at the exit status must not take that for a damaged file. */
+/* The exit status of a failure, which must differ from that of a damaged file. */
 static int tell_failure(const struct error *error)
 {
     (void)ctl_fail(error);
@@ -157,7 +160,7 @@ static const char *time_text(struct arena *arena, int64_t time)
     return text;
 }
 
-/* In the last pass or in the one under way, as the metrics count them. */
+/* The lost files of the last pass or of the current one, as the metrics count them. */
 static int64_t lost_files(const struct scrub_position *position)
 {
     return position->lost > position->last_lost ? position->lost : position->last_lost;

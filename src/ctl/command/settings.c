@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl settings: the system settings document, for operators at the machine. */
+/* gatehousectl settings: shows and changes the system settings document, for operators at the machine. */
 #include <inttypes.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl unlock: ends the wait that failed logins of an account started. */
+/* gatehousectl unlock: ends the wait that failed logins of an account have started. */
 #include <stdio.h>
 
 #include "base/error.h"

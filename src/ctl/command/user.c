@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl user: list, show, enable, disable, and set the roles of people. */
+/* gatehousectl user: lists and shows people, enables and disables them, and sets their roles. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 
 struct listing {
     bool as_json;
-    struct user_filter filter; /* the organisation is none: everyone */
+    struct user_filter filter; /* without an organisation: of all */
 };
 
 static void write_head(const struct user *user, struct ctl_json *json)
@@ -54,7 +54,7 @@ static struct error *read_page(struct service *service, struct arena *arena, con
     return user_list(service->database, arena, filter, page_out);
 }
 
-/* `json` is NULL: as a table. */
+/* Lists all people; `json` NULL: as a table. */
 static struct error *list_all(struct service *service, struct arena *arena, struct user_filter *filter, struct ctl_json *json)
 {
     struct user_page page = {.more = true};
@@ -215,7 +215,7 @@ static int run_disable(struct run *run)
     return set_status(run, USER_DISABLED);
 }
 
-/* Role ids with commas between them, or "none". */
+/* Reads role ids with commas between them, or "none". */
 static struct text_list read_roles(struct arena *arena, const char *text)
 {
     struct text_list roles = {NULL, 0};

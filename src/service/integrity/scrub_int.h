@@ -62,6 +62,7 @@ void scrub_read_end(struct scrub *scrub);
 /* Marks the file by the verdict, and the files that share its bytes. */
 struct error *scrub_mark(struct scrub *scrub, const struct file_admin_record *kept, enum scrub_verdict verdict);
 
+/* Saves the position of the pass; the lease must be held. */
 struct error *scrub_position_save(struct scrub *scrub, struct arena *arena);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The frame of a backup, and its rows. */
+/* Runs a backup: chooses its place, saves the secret and the rows, has the bytes saved, and completes it. */
 #include "service/maintenance/backup.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static struct error *output_write(void *context, const char *bytes, size_t lengt
     return backup_step(backup, 0);
 }
 
-/* `error` is what became of the writing so far. */
+/* Ends the text and gives its hash. `error` is the error of the writing so far. */
 static struct error *output_close(struct output *output, struct error *error, const char **hash_out)
 {
     uint8_t sum[DIGEST_BYTES];
@@ -70,7 +70,7 @@ static struct error *output_close(struct output *output, struct error *error, co
 
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
-/* Leases and positions are of the moment, not of the data. */
+/* Leases and positions describe the moment, and are not saved. */
 static const char *const without_rows[] = {"maintenance", NULL};
 
 static struct error *write_rows(struct database *database, struct backup *backup)
@@ -111,7 +111,7 @@ static struct error *list_pages(struct database *database, struct backup *backup
     return NULL;
 }
 
-/* The whole of the snapshot. It may run again, after a conflict. */
+/* Reads the snapshot. The transaction may run it again after a conflict. */
 static struct error *read_snapshot(struct database *database, struct arena *arena, void *context)
 {
     struct backup *backup = context;
@@ -149,7 +149,7 @@ static struct error *make_directory(struct arena *arena, const char *path)
     return backup_failure(arena, errno, "made", path);
 }
 
-/* Where this backup is made: in the place of an interrupted one, if there is one. */
+/* Chooses where the backup is made: in the place of an interrupted one, if there is one. */
 static struct error *choose_place(struct backup *backup)
 {
     struct arena *arena = backup->arena;
@@ -212,7 +212,10 @@ static struct error *sync_directory(struct arena *arena, const char *path, bool 
     return number == 0 ? NULL : backup_failure(arena, number, "made durable", path);
 }
 
-/* All is durable before the manifest is, and the manifest before the name that says that it is a backup. */
+/*
+ * Everything is made durable before the manifest, and the manifest before the directory gets the name of a complete
+ * backup.
+ */
 static struct error *finish(struct backup *backup)
 {
     struct arena *arena = backup->arena;

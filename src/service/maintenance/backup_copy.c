@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes and the list of them, a block and a line at a time. */
+/* Copies and compares bytes, and writes and reads the list of files: a block and a line at a time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -14,7 +14,7 @@
 #include "codec/encoding.h"
 #include "service/backup_int.h"
 
-/* 32 digits, a blank, 64 digits, a blank, a number of up to 19 digits behind blanks, the line's end. */
+/* A line: 32 digits, a blank, 64 digits, a blank, a number of up to 19 digits after blanks, the end of the line. */
 #define LINE_BYTES (32 + 1 + 64 + 1 + 19 + 1)
 
 const char *backup_item_line(struct arena *arena, const struct backup_item *item)
@@ -46,7 +46,7 @@ struct error *backup_item_read(struct arena *arena, FILE *list, struct backup_it
         read_bytes(arena, words.items[1], item_out->hash, DIGEST_BYTES) &&
         text_to_integer(words.items[2], 0, INT64_MAX, &item_out->size))
         return NULL;
-    return error_message(error_new(arena, ERROR_INTERNAL, "a line of " BACKUP_LIST " is none"),
+    return error_message(error_new(arena, ERROR_INTERNAL, "a line of " BACKUP_LIST " is malformed"),
                          "A line of " BACKUP_LIST " cannot be understood.");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bytes of a backup, from the cheapest source that will do: what an interrupted backup has left (if its hash is
+ * Saves the bytes of a backup, each from the cheapest source that has them: an interrupted backup (if the hash is
  * right: a power cut may have come between), a link to the backup before, a link to the store, a link to the same bytes
  * in this backup, a copy.
  */
@@ -53,7 +53,7 @@ static struct error *keep_left_over(struct backup *backup, const struct backup_i
     return NULL;
 }
 
-/* A link to the backup before; where there can be none (another file system) the bytes are copied. */
+/* Links to the backup before. On another file system there can be no link, and the bytes are copied. */
 static bool link_previous(struct backup *backup, const struct backup_item *item, const char *path, const char *target)
 {
     if (backup->previous == NULL)
@@ -81,7 +81,7 @@ static struct error *link_store(struct backup *backup, const struct backup_item 
     return number == EXDEV ? error_message(error, "Links need the backup on the file system of the files directory.") : error;
 }
 
-/* Bytes that the store has once, under several names, are in the backup once. */
+/* Links bytes that the store has once, under several names, to their first name in this backup. */
 static bool link_first(struct backup *backup, const struct backup_item *item, int from, const char *target)
 {
     struct id first;
@@ -151,7 +151,7 @@ static struct error *make_shards(struct backup *backup)
     return NULL;
 }
 
-/* What an interrupted backup has left and nobody has any more: purged since, or cut. */
+/* Removes what an interrupted backup has left and no file of the list has: purged since, or cut off. */
 static struct error *clear_shard(struct backup *backup, const char *path, int list)
 {
     struct error *error = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The manifest of a backup, and finding backups in their directory. */
+/* Writes and reads the manifest of a backup, and finds backups in their directory. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -204,7 +204,7 @@ static bool ends_partial(const char *name)
     return length > tail && strcmp(name + length - tail, BACKUP_PARTIAL) == 0;
 }
 
-/* Names of backups begin with a year, so that the last one is the newest. */
+/* The last name of backups in a directory. Names begin with the year, so it is the newest one. */
 static struct error *last_name(struct arena *arena, const char *directory, bool partial, const char **name_out)
 {
     *name_out = NULL;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes that have several names: the store keeps those of an organisation once, and so do its backups and what is
- * restored from them. Names of one inode are names of one organisation, as the service links no others; that the bytes
- * are those wanted is told by the hash. The table forgets rather than grows: what it has forgotten is copied again.
+ * Remembers bytes that have several names. The store keeps the same bytes of an organisation once, and so do its
+ * backups and what is restored from them. The names of one inode belong to one organisation, since the service links no
+ * others; the hash tells that the bytes are the wanted ones. The table is of a fixed size and forgets: what it has
+ * forgotten is copied again.
  */
 #include <string.h>
 #include <sys/stat.h>
@@ -15,7 +16,7 @@
 struct backup_names {
     struct {
         dev_t device;
-        ino_t inode; /* 0: empty */
+        ino_t inode; /* 0: the slot is empty */
         struct backup_item item;
     } slots[SLOTS];
 };

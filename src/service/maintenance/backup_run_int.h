@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A backup that is being made: backup.c has the frame and the rows, backup_files.c the bytes,
- * backup_step.c what is done between two blocks.
+ * The state of a backup that is being made: backup.c runs it and saves the rows, backup_files.c saves the bytes,
+ * backup_step.c does what is done between two blocks.
  */
 #ifndef GATEHOUSE_SERVICE_MAINTENANCE_BACKUP_RUN_INT_H
 #define GATEHOUSE_SERVICE_MAINTENANCE_BACKUP_RUN_INT_H
@@ -19,16 +19,16 @@ struct backup {
     struct lease_holder lease;
     struct backup_manifest manifest;
     struct backup_copy copy;
-    const char *work;     /* the directory that is being filled */
-    const char *previous; /* files of the backup before, NULL: there is none */
+    const char *work;     /* the directory of this backup */
+    const char *previous; /* the files of the backup before; NULL: none */
     bool resumed;         /* `work` may hold files of an interrupted backup */
-    int64_t done;         /* files, for progress */
+    int64_t done;         /* files that are saved, for the progress */
 };
 
-/* Called all the time: progress, the lease, the pace. An error when somebody wants it to end. */
+/* Call it after each block: shows the progress, renews the lease. An error when somebody wants the backup to end. */
 struct error *backup_step(void *context, int64_t bytes);
 
-/* The bytes of every file of the list. */
+/* Saves the bytes of every file of the list. */
 struct error *backup_save_files(struct backup *backup);
 
 #endif

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Exports users as JSON lines, and imports them to another identity provider. */
 #include "service/maintenance/identity_transfer.h"
 
 #include <stdlib.h>
@@ -83,7 +84,7 @@ struct error *identity_transfer_export(struct service *service, struct arena *ar
 
 struct entry {
     struct id id;
-    const char *subject; /* at the provider it comes from */
+    const char *subject; /* at the provider that it comes from */
     const char *email;
 };
 
@@ -187,7 +188,10 @@ struct moving {
     struct secret password;
 };
 
-/* Row, sessions, mail, audit row: the user belongs to the new account from here on. */
+/*
+ * Moves the row, ends the sessions, queues the mail, writes the audit row: from here on the user belongs to the new
+ * account.
+ */
 static struct error *move_rows(struct database *database, struct arena *arena, void *context)
 {
     const struct moving *moving = context;

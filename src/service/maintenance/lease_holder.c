@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Takes, renews and releases the lease of a run. */
 #include "service/maintenance/lease_holder.h"
 
 #include "base/arena.h"

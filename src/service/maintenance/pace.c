@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Bounds the bytes that are read in a second. */
 #include "service/maintenance/pace.h"
 
 #include "base/clock.h"

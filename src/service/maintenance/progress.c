@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Shows the progress of a command, and asks whether it is to stop. */
 #include "service/maintenance/progress.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Removes archived files, in batches: rows in a transaction, then their bytes. */
 #include "service/maintenance/purge.h"
 
 #include "base/arena.h"
@@ -15,7 +16,7 @@
 #include "store/database/database.h"
 
 #define PAGE_ROWS 1000
-/* Files a transaction. */
+/* The number of files in one transaction. */
 #define BATCH_FILES 50
 #define REMOVALS 100
 #define AUDIT_ROWS 1000
@@ -34,7 +35,7 @@ struct purge {
 
 /* ---- bytes --------------------------------------------------------------------------------------- */
 
-/* Bytes in a directory that is not there would count as removed. */
+/* Checks the store: in a directory that is missing, all bytes would count as removed. */
 static struct error *check_store(struct service *service, struct arena *arena)
 {
     struct error *error = blob_check(service->blobs, arena);
@@ -87,7 +88,7 @@ struct error *purge_finish(struct service *service, struct arena *arena, uint64_
 struct batch {
     struct purge *purge;
     const struct file_admin_record *items[BATCH_FILES];
-    bool taken[BATCH_FILES]; /* by the last try of the transaction */
+    bool taken[BATCH_FILES]; /* by the last attempt of the transaction */
     size_t count;
 };
 
@@ -107,7 +108,9 @@ static struct error *audit_file(struct database *database, struct arena *arena, 
     return audit_insert(database, arena, &entry);
 }
 
-/* What the files of the same organisation as item `first`, from there on, come to; each is counted once. */
+/*
+ * The sum of the files that belong to the organisation of item `first`, from that item on. Each file is counted once.
+ */
 static struct file_usage sum_up(const struct batch *batch, size_t first, bool *counted)
 {
     struct file_usage sum = {0};
@@ -139,7 +142,7 @@ static struct error *take_out(struct database *database, struct arena *arena, vo
     return NULL;
 }
 
-/* The rows of a batch, then its bytes. */
+/* Removes the rows of a batch, then its bytes. */
 static struct error *purge_batch(struct batch *batch)
 {
     struct purge *purge = batch->purge;
@@ -239,7 +242,7 @@ struct error *purge_audit(struct service *service, struct arena *arena, struct a
         progress_show(options->progress, "audit rows", result_out->count, 0, 0);
         result_out->interrupted = progress_ends(options->progress);
     }
-    /* What is gone is told of, whatever ended it. */
+    /* The audit row is written whatever ended the purge. */
     struct error *later = note_audit(service, arena, options, result_out->count);
     return error != NULL ? error : later;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The purposes are those of the modules that seal: embedded_keys.c, link.c, outside_session.c, outside_intent.c, post.c, recovery.c. */
+/* Opens and seals anew what is sealed in the database, kind by kind. */
 #include "service/maintenance/reseal.h"
 
 #include "base/arena.h"
@@ -8,7 +8,10 @@
 #include "domain/sealed.h"
 #include "service/runtime/service.h"
 
-/* The n-th purpose that a row of the kind may have been sealed for; NULL: there are no more. */
+/*
+ * The n-th purpose that a row of the kind may have been sealed for; NULL: there are no more. The modules that seal
+ * define the purposes: identity/embedded, identity/remote, signed links, the mail queue, recovery.
+ */
 static const char *purpose_of(struct arena *arena, enum sealed_kind kind, const struct sealed_row *row, unsigned n)
 {
     if (kind == SEALED_WORK && n < 2)

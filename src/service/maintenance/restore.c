@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The frame of a restore, and its rows. */
+/* Runs a restore: checks the backup, the secret and the database, has the bytes restored, and loads the rows. */
 #include "service/maintenance/restore.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static struct error *check_backup(struct restore *restore)
     struct id id;
     TRY(find_backup(restore));
     if (!id_parse(restore->manifest.id, &id))
-        return refuse(restore->arena, "The manifest in %s names no backup.", restore->result->path);
+        return refuse(restore->arena, "The manifest in %s has no id of a backup.", restore->result->path);
     restore->result->created_at = restore->manifest.created_at;
     TRY(check_hash(restore, BACKUP_ROWS, restore->manifest.rows_hash));
     return check_hash(restore, BACKUP_LIST, restore->manifest.list_hash);
@@ -62,7 +62,7 @@ static struct error *check_backup(struct restore *restore)
 
 /* ---- the secret ---------------------------------------------------------------------------------- */
 
-/* Puts the backup's copy in place; as `migrate` does, readable for the group that its directory belongs to. */
+/* Puts the backup's copy of the secret in place, readable for the group of its directory, as `migrate` does. */
 static struct error *install_secret(struct restore *restore, const char *path)
 {
     struct secret secret;
@@ -89,7 +89,7 @@ static struct error *install_secret(struct restore *restore, const char *path)
     return backup_failure(arena, number, "written", path);
 }
 
-/* Keys, waiting mail and codes in the rows can be opened with the secret they were sealed with only. */
+/* Checks the secret: keys, waiting mail and codes in the rows open only with the secret that has sealed them. */
 static struct error *check_secret(struct restore *restore)
 {
     const char *path = restore->configuration->service.secret_file;
@@ -126,7 +126,7 @@ static struct error *open_database(struct arena *arena, const struct configurati
     return NULL;
 }
 
-/* Empty, or what an interrupted restore of this very backup has left. */
+/* Checks that the database is empty, or holds what an interrupted restore of this very backup has left. */
 static struct error *check_database(struct restore *restore)
 {
     const char *marked = NULL;

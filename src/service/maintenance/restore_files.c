@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a restore. They go through the blob store's own writing: durable, and never in place of others. */
+/* Restores the bytes. The blob store writes them: durable, and never in place of others. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -58,7 +58,7 @@ struct error *restore_check_store(struct restore *restore)
 
 /* ---- one file ------------------------------------------------------------------------------------ */
 
-/* What an interrupted run has left: kept where it is right, else taken away. */
+/* Keeps what an interrupted run has left where it is right, and removes it where it is not. */
 static struct error *keep_left_over(struct restore *restore, const struct backup_item *item, bool *kept_out)
 {
     int fd;
@@ -102,7 +102,7 @@ static struct error *write_blob(struct restore *restore, const struct backup_ite
     return blob_commit(writer, item->id);
 }
 
-/* From the backup, or as a second name of bytes that were restored already. */
+/* Takes the bytes from the backup, or gives restored bytes a second name. */
 static struct error *put_blob(struct restore *restore, const struct backup_item *item, int from, bool *good_out)
 {
     struct id first;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A restore that is going on: restore.c has the frame, restore_files.c the bytes. */
+/* The state of a restore: restore.c runs it, restore_files.c restores the bytes. */
 #ifndef GATEHOUSE_SERVICE_MAINTENANCE_RESTORE_INT_H
 #define GATEHOUSE_SERVICE_MAINTENANCE_RESTORE_INT_H
 
@@ -20,7 +20,7 @@ struct restore {
     int64_t done;
 };
 
-/* INTERNAL when there is a blob that the backup does not know (or, at the first run, any). */
+/* INTERNAL when the store holds a blob that the backup does not have; at the first run, any blob. */
 struct error *restore_check_store(struct restore *restore);
 
 /* Puts the bytes of every file of the list into the store. */
