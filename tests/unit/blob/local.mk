@@ -5,7 +5,9 @@ tests_unit_test_blob_SOURCES = \
 	tests/unit/blob/main.c \
 	tests/unit/blob/test_content.c \
 	tests/unit/blob/test_directory.c \
+	tests/unit/blob/test_directory_stored.c \
 	tests/unit/blob/test_faults.c \
+	tests/unit/blob/test_directory_order.c \
 	tests/unit/blob/test_image.c \
 	tests/unit/blob/test_directory_sweep.c \
 	tests/unit/blob/test_scanner.c \

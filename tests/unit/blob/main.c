@@ -5,7 +5,9 @@
 #define MODULES(X)                                                                                                     \
     X(content)                                                                                                         \
     X(directory)                                                                                                       \
+    X(directory_stored)                                                                                                \
     X(faults)                                                                                                          \
+    X(directory_order)                                                                                                 \
     X(image)                                                                                                           \
     X(directory_sweep)                                                                                                 \
     X(scanner)                                                                                                         \

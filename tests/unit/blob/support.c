@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "blob/directory.h"
 #include "harness.h"
 
 struct fixture_faults fixture_faults;
@@ -337,3 +338,36 @@ const struct blob_io fixture_io = {
     .readdir = fault_readdir,
     .closedir = fault_closedir,
 };
+
+struct blob_store *fixture_new_store(struct arena *arena, const struct blob_io *io)
+{
+    struct blob_store *store;
+    fixture_faults_clear();
+    assert_null(blob_directory_open(arena, harness_directory(arena), io, &store));
+    return store;
+}
+
+const char *fixture_path(struct blob_store *store, struct arena *arena, struct id id)
+{
+    return arena_format(arena, "%s/%s", blob_root(store), blob_path(arena, id));
+}
+
+const struct fixture_way fixture_ways[FIXTURE_WAYS] = {{false, false}, {false, true}, {true, false}, {true, true}};
+
+struct id fixture_next_id(struct id id)
+{
+    id.bytes[0]++; /* the same directory */
+    return id;
+}
+
+struct blob_store *fixture_prepare(struct arena *arena, const struct fixture_way *way, struct id id)
+{
+    struct blob_store *store;
+    fixture_faults_clear();
+    fixture_faults.no_tmpfile = way->no_tmpfile;
+    assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
+    if (way->shard_there)
+        assert_null(fixture_store(store, arena, fixture_next_id(id), "there", 5, 5));
+    fixture_faults_restart();
+    return store;
+}

@@ -89,4 +89,26 @@ void fixture_faults_restart(void);
 
 const char *fixture_call_text(enum fixture_call call);
 
+/* A store in a new directory. */
+struct blob_store *fixture_new_store(struct arena *arena, const struct blob_io *io);
+
+const char *fixture_path(struct blob_store *store, struct arena *arena, struct id id);
+
+/* The length of a file that goes to the disk at once, and of one that does so while it is written. */
+#define FIXTURE_SMALL_BYTES 700000
+#define FIXTURE_LARGE_BYTES (9 * 1024 * 1024 + 5)
+
+/* One id in each way of being stored: the directory is made, it is there, with and without O_TMPFILE. */
+struct fixture_way {
+    bool no_tmpfile;
+    bool shard_there;
+};
+#define FIXTURE_WAYS 4
+extern const struct fixture_way fixture_ways[FIXTURE_WAYS];
+
+struct id fixture_next_id(struct id id);
+
+/* A store in which `way` holds; the faults are off. */
+struct blob_store *fixture_prepare(struct arena *arena, const struct fixture_way *way, struct id id);
+
 #endif

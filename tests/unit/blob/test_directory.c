@@ -1,37 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "blob/directory.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/text.h"
 #include "blob/blob.h"
-#include "blob/io.h"
 #include "blob/support.h"
 #include "harness.h"
-
-/* A store in a new directory. */
-static struct blob_store *new_store(struct arena *arena, const struct blob_io *io)
-{
-    struct blob_store *store;
-    fixture_faults_clear();
-    assert_null(blob_directory_open(arena, harness_directory(arena), io, &store));
-    return store;
-}
-
-static const char *full_path(struct blob_store *store, struct arena *arena, struct id id)
-{
-    return arena_format(arena, "%s/%s", blob_root(store), blob_path(arena, id));
-}
 
 #define BLOCK LIMIT_BLOB_BLOCK_BYTES
 
@@ -40,7 +20,7 @@ static void bytes_come_back_whatever_the_pieces(void **state)
     static const size_t sizes[] = {0, 1, 2, 300, BLOCK - 1, BLOCK, BLOCK + 1, 2 * BLOCK, 3 * BLOCK + 1};
     static const size_t pieces[] = {1, 7, 4096, BLOCK - 1, BLOCK, BLOCK + 1, 1 << 20};
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
+    struct blob_store *store = fixture_new_store(arena, NULL);
     size_t stored = 0;
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         for (size_t j = 0; j < sizeof pieces / sizeof *pieces; j++) {
@@ -59,7 +39,7 @@ static void bytes_come_back_whatever_the_pieces(void **state)
 static void the_digest_is_of_all_bytes(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
+    struct blob_store *store = fixture_new_store(arena, NULL);
     unsigned char *bytes = fixture_bytes(arena, 700000, 3);
     uint8_t wanted[DIGEST_BYTES];
     uint8_t got[DIGEST_BYTES];
@@ -85,7 +65,7 @@ static void bytes_are_read_back_before_they_are_committed(void **state)
 {
     struct arena *arena = harness_arena(state);
     for (int kind = 0; kind < 2; kind++) {
-        struct blob_store *store = new_store(arena, &fixture_io);
+        struct blob_store *store = fixture_new_store(arena, &fixture_io);
         fixture_faults.no_tmpfile = kind == 1;
         unsigned char *bytes = fixture_bytes(arena, 800001, 4);
         unsigned char *read_back = arena_alloc(arena, 800002);
@@ -120,14 +100,14 @@ static void bytes_are_read_back_before_they_are_committed(void **state)
 static void names_come_from_the_id_alone(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
+    struct blob_store *store = fixture_new_store(arena, NULL);
     struct id id;
     assert_true(id_parse("01890a5d-ac96-774b-bcce-b302099a80a7", &id));
     assert_string_equal(blob_path(arena, id), "a7/01890a5dac96774bbcceb302099a80a7");
     assert_int_equal(strlen(blob_path(arena, id)) + 1, BLOB_PATH_BYTES);
     assert_null(fixture_store(store, arena, id, "x", 1, 1));
     size_t length;
-    assert_string_equal(harness_read(arena, full_path(store, arena, id), &length), "x");
+    assert_string_equal(harness_read(arena, fixture_path(store, arena, id), &length), "x");
 }
 
 static void modes_do_not_depend_on_the_umask(void **state)
@@ -135,7 +115,7 @@ static void modes_do_not_depend_on_the_umask(void **state)
     static const mode_t masks[] = {0, 0022, 0077, 0777};
     struct arena *arena = harness_arena(state);
     for (size_t i = 0; i < 2 * sizeof masks / sizeof *masks; i++) {
-        struct blob_store *store = new_store(arena, &fixture_io);
+        struct blob_store *store = fixture_new_store(arena, &fixture_io);
         fixture_faults.no_tmpfile = i % 2 == 1;
         struct id id = id_new();
         mode_t before = umask(masks[i / 2]);
@@ -143,7 +123,7 @@ static void modes_do_not_depend_on_the_umask(void **state)
         umask(before);
         assert_null(error);
         struct stat status;
-        char *path = arena_text(arena, full_path(store, arena, id));
+        char *path = arena_text(arena, fixture_path(store, arena, id));
         assert_int_equal(stat(path, &status), 0);
         assert_int_equal(status.st_mode, S_IFREG | 0640);
         *strrchr(path, '/') = '\0';
@@ -155,7 +135,7 @@ static void modes_do_not_depend_on_the_umask(void **state)
 static void a_group_handed_down_by_the_root_stays(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
+    struct blob_store *store = fixture_new_store(arena, NULL);
     assert_int_equal(chmod(blob_root(store), 02750), 0);
     struct id id = id_new();
     mode_t before = umask(0077);
@@ -163,7 +143,7 @@ static void a_group_handed_down_by_the_root_stays(void **state)
     umask(before);
     assert_null(error);
     struct stat status;
-    char *path = arena_text(arena, full_path(store, arena, id));
+    char *path = arena_text(arena, fixture_path(store, arena, id));
     *strrchr(path, '/') = '\0';
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode, S_IFDIR | S_ISGID | 0750);
@@ -173,7 +153,7 @@ static void what_is_not_committed_leaves_nothing(void **state)
 {
     struct arena *arena = harness_arena(state);
     for (int named = 0; named < 2; named++) {
-        struct blob_store *store = new_store(arena, &fixture_io);
+        struct blob_store *store = fixture_new_store(arena, &fixture_io);
         fixture_faults.no_tmpfile = named;
         size_t descriptors = fixture_descriptors();
         struct arena *request = arena_new();
@@ -200,7 +180,7 @@ static void a_commit_never_replaces(void **state)
 {
     struct arena *arena = harness_arena(state);
     for (int named = 0; named < 2; named++) {
-        struct blob_store *store = new_store(arena, &fixture_io);
+        struct blob_store *store = fixture_new_store(arena, &fixture_io);
         fixture_faults.no_tmpfile = named;
         struct id id = id_new();
         assert_null(fixture_store(store, arena, id, "first", 5, 5));
@@ -213,7 +193,7 @@ static void a_commit_never_replaces(void **state)
 static void a_commit_is_done_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
+    struct blob_store *store = fixture_new_store(arena, NULL);
     struct blob_writer *writer;
     struct id id = id_new();
     assert_null(blob_begin(store, arena, &writer));
@@ -228,7 +208,7 @@ static void a_commit_is_done_once(void **state)
 static void writers_side_by_side_keep_apart(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
+    struct blob_store *store = fixture_new_store(arena, NULL);
     struct blob_writer *writers[3];
     struct id ids[3];
     unsigned char *bytes[3];
@@ -250,7 +230,7 @@ static void writers_side_by_side_keep_apart(void **state)
 static void a_writer_says_what_makes_its_block_whole(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
+    struct blob_store *store = fixture_new_store(arena, NULL);
     unsigned char *bytes = fixture_bytes(arena, 3 * BLOCK + 300, 5);
     struct blob_writer *writer;
     assert_null(blob_begin(store, arena, &writer));
@@ -270,7 +250,7 @@ static void a_writer_says_what_makes_its_block_whole(void **state)
 static void one_block_serves_writers_in_turn(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
+    struct blob_store *store = fixture_new_store(arena, NULL);
     uint8_t digest[DIGEST_BYTES];
     for (int i = 0; i < 10; i++) {
         struct blob_writer *writer;
@@ -279,262 +259,6 @@ static void one_block_serves_writers_in_turn(void **state)
         blob_writer_digest(writer, digest); /* not committed yet: all files of a request are first received */
     }
     assert_true(arena_used(arena) < 2 * LIMIT_BLOB_BLOCK_BYTES);
-}
-
-static void age(const char *path, int64_t seconds)
-{
-    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = clock_now() / 1000 - seconds}};
-    assert_int_equal(utimensat(AT_FDCWD, path, times, 0), 0);
-}
-
-static ino_t inode(struct blob_store *store, struct arena *arena, struct id id)
-{
-    struct stat status;
-    assert_int_equal(stat(full_path(store, arena, id), &status), 0);
-    return status.st_ino;
-}
-
-static void a_second_name_is_for_the_same_bytes_and_stands_alone(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
-    struct id first = id_new();
-    struct id second = id_new();
-    bool linked = false;
-    assert_null(fixture_store(store, arena, first, "bytes", 5, 5));
-    age(full_path(store, arena, first), 7200);
-    assert_null(blob_link(store, arena, first, second, 5, &linked));
-    assert_true(linked);
-    assert_int_equal(inode(store, arena, first), inode(store, arena, second));
-    /* young, so that nobody clears it away before its row is there */
-    struct stat status;
-    assert_int_equal(stat(full_path(store, arena, second), &status), 0);
-    assert_true(time(NULL) - status.st_mtime < 3600);
-    assert_null(blob_remove(store, arena, first));
-    fixture_assert_stored(store, arena, second, "bytes", 5);
-    assert_null(blob_remove(store, arena, second));
-    assert_int_equal(fixture_files(blob_root(store)), 0);
-}
-
-static void a_second_name_is_not_given_to_what_is_not_there_or_is_another(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
-    struct id first = id_new();
-    struct id second = id_new();
-    bool linked = true;
-    assert_null(blob_link(store, arena, first, second, 5, &linked)); /* no directory of its own, even */
-    assert_false(linked);
-    assert_null(fixture_store(store, arena, first, "bytes", 5, 5));
-    linked = true;
-    assert_null(blob_link(store, arena, first, second, 6, &linked));
-    assert_false(linked);
-    assert_int_equal(fixture_files(blob_root(store)), 1);
-    assert_null(fixture_store(store, arena, second, "other", 5, 5));
-    assert_int_equal(blob_link(store, arena, first, second, 5, &linked)->code, ERROR_INTERNAL);
-    assert_false(linked);
-    fixture_assert_stored(store, arena, second, "other", 5);
-    assert_null(blob_remove(store, arena, first));
-    assert_null(blob_link(store, arena, first, id_new(), 5, &linked)); /* a purge was faster */
-    assert_false(linked);
-    /* a symbolic link in the blob's place leads nowhere */
-    assert_int_equal(symlink("/etc/passwd", full_path(store, arena, first)), 0);
-    struct stat status;
-    assert_int_equal(stat("/etc/passwd", &status), 0);
-    assert_null(blob_link(store, arena, first, id_new(), (uint64_t)status.st_size, &linked));
-    assert_false(linked);
-}
-
-static void removing_is_done_once_or_not_at_all(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
-    struct id id = id_new();
-    int fd;
-    uint64_t size;
-    assert_null(blob_remove(store, arena, id)); /* not even its directory is there */
-    assert_null(fixture_store(store, arena, id, "x", 1, 1));
-    assert_null(blob_remove(store, arena, id));
-    assert_null(blob_remove(store, arena, id));
-    assert_int_equal(fixture_files(blob_root(store)), 0);
-    assert_int_equal(blob_open(store, arena, id, &fd, &size)->code, ERROR_STORAGE_UNAVAILABLE);
-    assert_int_equal(blob_open(store, arena, id_new(), &fd, &size)->code, ERROR_STORAGE_UNAVAILABLE);
-}
-
-static void only_plain_files_in_plain_directories_are_opened(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
-    size_t descriptors = fixture_descriptors();
-    struct id id = id_new();
-    int fd;
-    uint64_t size;
-    assert_null(fixture_store(store, arena, id, "x", 1, 1));
-    char *path = arena_text(arena, full_path(store, arena, id));
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(symlink("/etc/passwd", path), 0);
-    assert_int_equal(blob_open(store, arena, id, &fd, &size)->code, ERROR_STORAGE_UNAVAILABLE);
-    assert_int_equal(unlink(path), 0);
-    assert_int_equal(mkdir(path, 0700), 0);
-    assert_int_equal(blob_open(store, arena, id, &fd, &size)->code, ERROR_STORAGE_UNAVAILABLE);
-    assert_int_equal(rmdir(path), 0);
-    assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(blob_open(store, arena, id, &fd, &size)->code, ERROR_STORAGE_UNAVAILABLE);
-    assert_int_equal(unlink(path), 0);
-    *strrchr(path, '/') = '\0';
-    assert_int_equal(rmdir(path), 0);
-    const char *elsewhere = harness_directory(arena);
-    assert_int_equal(symlink(elsewhere, path), 0);
-    assert_int_equal(fixture_store(store, arena, id, "x", 1, 1)->code, ERROR_STORAGE_UNAVAILABLE);
-    assert_int_equal(fixture_files(elsewhere), 0);
-    assert_int_equal(fixture_descriptors(), descriptors);
-}
-
-static void the_store_moves_to_what_appears_at_its_path(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, &fixture_io);
-    size_t descriptors = fixture_descriptors();
-    const char *moved = arena_format(arena, "%s.moved", blob_root(store));
-    struct id first = id_new();
-    struct id second = id_new();
-    assert_null(fixture_store(store, arena, first, "1", 1, 1));
-    assert_int_equal(rename(blob_root(store), moved), 0);
-    assert_int_equal(blob_check(store, arena)->code, ERROR_STORAGE_UNAVAILABLE);
-    assert_int_equal(fixture_store(store, arena, second, "2", 1, 1)->code, ERROR_STORAGE_UNAVAILABLE);
-    assert_int_equal(mkdir(blob_root(store), 0700), 0);
-    assert_null(fixture_store(store, arena, second, "2", 1, 1));
-    assert_int_equal(fixture_files(blob_root(store)), 1);
-    assert_int_equal(fixture_files(moved), 1);
-    assert_int_equal(fixture_descriptors(), descriptors);
-    fixture_assert_stored(store, arena, second, "2", 1);
-    assert_int_equal(
-        system(arena_format(arena, "rm -r '%s' && mv '%s' '%s'", blob_root(store), moved, blob_root(store))),
-        0);
-    assert_null(blob_check(store, arena));
-    fixture_assert_stored(store, arena, first, "1", 1);
-    /* the directories there are others, whose entries are not known to be durable */
-    fixture_faults.calls = 0;
-    first.bytes[0]++;
-    assert_null(fixture_store(store, arena, first, "1", 1, 1));
-    size_t syncs = 0;
-    for (size_t i = 0; i < fixture_faults.calls; i++)
-        syncs += fixture_faults.trace[i] == CALL_FSYNC;
-    assert_int_equal(syncs, 3);
-}
-
-static void opening_takes_a_directory(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct blob_store *store;
-    const char *directory = harness_directory(arena);
-    const char *file = harness_write(arena, directory, "file", "x", 1);
-    size_t descriptors = fixture_descriptors();
-    struct error *error =
-        blob_directory_open(arena, arena_format(arena, "%s/missing", directory), NULL, &store);
-    assert_int_equal(error->code, ERROR_STORAGE_UNAVAILABLE);
-    assert_int_equal(blob_directory_open(arena, file, NULL, &store)->code, ERROR_STORAGE_UNAVAILABLE);
-    assert_int_equal(fixture_descriptors(), descriptors);
-    struct arena *process = arena_new();
-    assert_null(blob_directory_open(process, arena_format(arena, "%s//", directory), NULL, &store));
-    assert_string_equal(blob_root(store), directory);
-    arena_free(&process);
-    assert_int_equal(fixture_descriptors(), descriptors);
-}
-
-static void checking_wants_room_and_leaves_nothing(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    for (int named = 0; named < 2; named++) {
-        struct blob_store *store = new_store(arena, &fixture_io);
-        fixture_faults.no_tmpfile = named;
-        size_t descriptors = fixture_descriptors();
-        assert_null(blob_check(store, arena));
-        fixture_faults.free_bytes = BLOB_FREE_BYTES_MIN;
-        assert_null(blob_check(store, arena));
-        fixture_faults.free_bytes = BLOB_FREE_BYTES_MIN - 65536;
-        assert_int_equal(blob_check(store, arena)->code, ERROR_STORAGE_FULL);
-        assert_int_equal(fixture_files(blob_root(store)), 0);
-        assert_int_equal(fixture_descriptors(), descriptors);
-    }
-}
-
-/* Gives the file's last write a time `seconds` ago. */
-static void sweeping_takes_old_temporary_files_only(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
-    struct id blob = id_new();
-    size_t count = 99;
-    assert_null(blob_sweep(store, arena, clock_now(), &count));
-    assert_int_equal(count, 0);
-    assert_null(fixture_store(store, arena, blob, "x", 1, 1));
-    age(full_path(store, arena, blob), 100000);
-    const char *temporary = arena_format(arena, "%s/tmp", blob_root(store));
-    assert_int_equal(mkdir(temporary, 0750), 0);
-    age(harness_write(arena, temporary, "0123456789abcdef0123456789abcdef", "old", 3), 7200);
-    age(harness_write(arena, temporary, "0123456789abcdef0123456789abcde0", "young", 5), 60);
-    age(harness_write(arena, temporary, "someone's notes", "kept", 4), 7200);
-    age(harness_write(arena, temporary, "0123456789ABCDEF0123456789ABCDEF", "kept", 4), 7200);
-    assert_null(blob_sweep(store, arena, clock_now() - INT64_C(3600) * 1000, &count));
-    assert_int_equal(count, 1);
-    assert_int_equal(fixture_files(temporary), 3);
-    fixture_assert_stored(store, arena, blob, "x", 1);
-}
-
-struct found {
-    struct id ids[8];
-    uint64_t sizes[8];
-    size_t count;
-    struct error *stop;
-};
-
-static struct error *note_found(void *context, const struct blob_found *found)
-{
-    struct found *all = context;
-    assert_true(all->count < 8);
-    assert_in_range(found->modified, clock_now() - 60000, clock_now() + 1000);
-    all->ids[all->count] = found->id;
-    all->sizes[all->count++] = found->size;
-    return all->stop;
-}
-
-static void every_blob_is_found_and_nothing_else(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct blob_store *store = new_store(arena, NULL);
-    struct id ids[5];
-    struct found found = {.count = 0};
-    assert_null(blob_each(store, arena, note_found, &found));
-    assert_int_equal(found.count, 0);
-    for (size_t i = 0; i < 5; i++) {
-        ids[i] = id_new();
-        assert_null(fixture_store(store, arena, ids[i], "12345", i, 5));
-    }
-    /* strays: a blob in another one's directory, names that are none, a directory */
-    char *shard = arena_text(arena, full_path(store, arena, ids[0]));
-    *strrchr(shard, '/') = '\0';
-    char hex[ID_HEX_BYTES];
-    id_hex(ids[0], hex);
-    hex[31] = hex[31] == '0' ? '1' : '0';
-    harness_write(arena, shard, hex, "stray", 5);
-    harness_write(arena, shard, "notes.txt", "stray", 5);
-    id_hex(ids[0], hex);
-    hex[0] = hex[0] == '0' ? '1' : '0';
-    assert_int_equal(mkdir(arena_format(arena, "%s/%s", shard, hex), 0700), 0);
-    harness_write(arena, blob_root(store), "notes.txt", "stray", 5);
-    assert_null(blob_each(store, arena, note_found, &found));
-    assert_int_equal(found.count, 5);
-    for (size_t i = 0; i < 5; i++) {
-        size_t at = 0;
-        while (at < 5 && !id_equal(found.ids[at], ids[i]))
-            at++;
-        assert_true(at < 5);
-        assert_int_equal(found.sizes[at], i);
-    }
-    found = (struct found){.stop = error_plain(arena, ERROR_DATABASE_UNAVAILABLE)};
-    assert_int_equal(blob_each(store, arena, note_found, &found)->code, ERROR_DATABASE_UNAVAILABLE);
-    assert_int_equal(found.count, 1);
 }
 
 static const struct CMUnitTest cases[] = {
@@ -550,14 +274,5 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(writers_side_by_side_keep_apart),
     HARNESS_TEST(a_writer_says_what_makes_its_block_whole),
     HARNESS_TEST(one_block_serves_writers_in_turn),
-    HARNESS_TEST(a_second_name_is_for_the_same_bytes_and_stands_alone),
-    HARNESS_TEST(a_second_name_is_not_given_to_what_is_not_there_or_is_another),
-    HARNESS_TEST(removing_is_done_once_or_not_at_all),
-    HARNESS_TEST(only_plain_files_in_plain_directories_are_opened),
-    HARNESS_TEST(the_store_moves_to_what_appears_at_its_path),
-    HARNESS_TEST(opening_takes_a_directory),
-    HARNESS_TEST(checking_wants_room_and_leaves_nothing),
-    HARNESS_TEST(sweeping_takes_old_temporary_files_only),
-    HARNESS_TEST(every_blob_is_found_and_nothing_else),
 };
 HARNESS_MODULE(directory, cases)

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <linux/magic.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -26,41 +25,11 @@ struct content {
     size_t piece;
 };
 
-#define SMALL_BYTES 700000
-#define LARGE_BYTES (9 * 1024 * 1024 + 5)
-
 static const int numbers[] = {EIO, ENOSPC, EDQUOT, EACCES, EROFS, EINTR};
-
-/* One id in each way of being stored: the directory is made, it is there, with and without O_TMPFILE. */
-struct way {
-    bool no_tmpfile;
-    bool shard_there;
-};
-
-static const struct way ways[] = {{false, false}, {false, true}, {true, false}, {true, true}};
 
 static enum error_code wanted_code(int number)
 {
     return number == ENOSPC || number == EDQUOT ? ERROR_STORAGE_FULL : ERROR_STORAGE_UNAVAILABLE;
-}
-
-static struct id next_id(struct id id)
-{
-    id.bytes[0]++; /* the same directory */
-    return id;
-}
-
-/* A store in which `way` holds; the faults are off. */
-static struct blob_store *prepare(struct arena *arena, const struct way *way, struct id id)
-{
-    struct blob_store *store;
-    fixture_faults_clear();
-    fixture_faults.no_tmpfile = way->no_tmpfile;
-    assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
-    if (way->shard_there)
-        assert_null(fixture_store(store, arena, next_id(id), "there", 5, 5));
-    fixture_faults_restart();
-    return store;
 }
 
 /* Whether the operation may go on as if nothing had happened. */
@@ -93,11 +62,11 @@ static bool took_an_error_of_writing(void)
             fixture_faults.failed == CALL_WAIT_FILE_RANGE);
 }
 
-static void check_store(struct arena *arena, const struct way *way, struct id id, const struct content *content,
+static void check_store(struct arena *arena, const struct fixture_way *way, struct id id, const struct content *content,
                         size_t call, int number)
 {
     struct arena *process = arena_new();
-    struct blob_store *store = prepare(process, way, id);
+    struct blob_store *store = fixture_prepare(process, way, id);
     size_t files = fixture_files(blob_root(store));
     size_t descriptors = fixture_descriptors();
     fixture_faults.fail_at = call;
@@ -133,12 +102,12 @@ static void check_store(struct arena *arena, const struct way *way, struct id id
 }
 
 /* Fails each call of storing the content with each of the numbers; how many cases that makes. */
-static size_t check_stores(struct arena *arena, const struct way *way, const struct content *content,
+static size_t check_stores(struct arena *arena, const struct fixture_way *way, const struct content *content,
                            const int *failures, size_t failure_count)
 {
     struct id id = id_new();
     struct arena *process = arena_new();
-    struct blob_store *store = prepare(process, way, id);
+    struct blob_store *store = fixture_prepare(process, way, id);
     assert_null(fixture_store(store, process, id, content->bytes, content->length, content->piece));
     size_t calls = fixture_faults.calls, cases = 0;
     enum fixture_call trace[FIXTURE_TRACE_MAX];
@@ -157,11 +126,11 @@ static size_t check_stores(struct arena *arena, const struct way *way, const str
 static void a_store_survives_each_failing_call(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const struct content small = {fixture_bytes(arena, SMALL_BYTES, 5), SMALL_BYTES, 4000};
+    const struct content small = {fixture_bytes(arena, FIXTURE_SMALL_BYTES, 5), FIXTURE_SMALL_BYTES, 4000};
     size_t cases = 0;
     log_set_level(LOG_LEVEL_FATAL);
-    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++)
-        cases += check_stores(arena, &ways[w], &small, numbers, sizeof numbers / sizeof *numbers);
+    for (size_t w = 0; w < sizeof fixture_ways / sizeof *fixture_ways; w++)
+        cases += check_stores(arena, &fixture_ways[w], &small, numbers, sizeof numbers / sizeof *numbers);
     log_set_level(LOG_LEVEL_INFO);
     assert_true(cases > 300);
 }
@@ -170,9 +139,9 @@ static void a_large_file_survives_each_failing_call(void **state)
 {
     static const int failures[] = {EIO, ENOSPC, EINTR, ENOSYS, EINVAL, EPERM};
     struct arena *arena = harness_arena(state);
-    const struct content large = {fixture_bytes(arena, LARGE_BYTES, 6), LARGE_BYTES, 256 * 1024};
+    const struct content large = {fixture_bytes(arena, FIXTURE_LARGE_BYTES, 6), FIXTURE_LARGE_BYTES, 256 * 1024};
     log_set_level(LOG_LEVEL_FATAL);
-    assert_true(check_stores(arena, &ways[1], &large, failures, sizeof failures / sizeof *failures) > 100);
+    assert_true(check_stores(arena, &fixture_ways[1], &large, failures, sizeof failures / sizeof *failures) > 100);
     log_set_level(LOG_LEVEL_INFO);
 }
 
@@ -205,12 +174,12 @@ static void store_watched(struct blob_store *store, struct arena *arena, size_t 
 static void a_large_file_leaves_the_memory_as_it_comes_to_the_disk(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = prepare(arena, &ways[1], id_new());
+    struct blob_store *store = fixture_prepare(arena, &fixture_ways[1], id_new());
     off_t started, dropped;
-    store_watched(store, arena, LARGE_BYTES, &started, &dropped);
+    store_watched(store, arena, FIXTURE_LARGE_BYTES, &started, &dropped);
     assert_int_equal(started, 4 * PART);
     assert_int_equal(dropped, 2 * PART);
-    assert_int_equal(fixture_faults.dropped, LARGE_BYTES);
+    assert_int_equal(fixture_faults.dropped, FIXTURE_LARGE_BYTES);
     store_watched(store, arena, 3 * PART, &started, &dropped);
     assert_int_equal(started, 3 * PART);
     assert_int_equal(dropped, PART);
@@ -221,12 +190,12 @@ static void a_large_file_leaves_the_memory_as_it_comes_to_the_disk(void **state)
 static void a_smaller_file_stays_in_the_memory(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = prepare(arena, &ways[1], id_new());
+    struct blob_store *store = fixture_prepare(arena, &fixture_ways[1], id_new());
     off_t started, dropped;
     store_watched(store, arena, 3 * PART - 1, &started, &dropped);
     assert_int_equal(started, 2 * PART);
     assert_int_equal(fixture_faults.dropped, 0);
-    store_watched(store, arena, SMALL_BYTES, &started, &dropped);
+    store_watched(store, arena, FIXTURE_SMALL_BYTES, &started, &dropped);
     assert_int_equal(started, 0);
     assert_int_equal(fixture_faults.dropped, 0);
 }
@@ -234,20 +203,20 @@ static void a_smaller_file_stays_in_the_memory(void **state)
 static void what_is_read_back_stays_in_the_memory_until_the_commit(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = prepare(arena, &ways[1], id_new());
+    struct blob_store *store = fixture_prepare(arena, &fixture_ways[1], id_new());
     off_t started, dropped;
     store->reads_back = true;
-    store_watched(store, arena, LARGE_BYTES, &started, &dropped);
+    store_watched(store, arena, FIXTURE_LARGE_BYTES, &started, &dropped);
     assert_int_equal(started, 4 * PART);
     assert_int_equal(dropped, 0);
-    assert_int_equal(fixture_faults.dropped, LARGE_BYTES);
+    assert_int_equal(fixture_faults.dropped, FIXTURE_LARGE_BYTES);
 }
 
 /* How much of a large file is sent by parts, and how much of it has left the memory in the end. */
 static void store_large(struct blob_store *store, struct arena *arena, off_t started, off_t dropped)
 {
     off_t started_now, dropped_before;
-    store_watched(store, arena, LARGE_BYTES, &started_now, &dropped_before);
+    store_watched(store, arena, FIXTURE_LARGE_BYTES, &started_now, &dropped_before);
     assert_int_equal(started_now, started);
     assert_int_equal(fixture_faults.dropped, dropped);
 }
@@ -268,7 +237,7 @@ static void only_a_file_system_that_is_known_to_tell_of_errors_is_asked_for_part
     fixture_faults_clear();
     fixture_faults.file_system = XFS_SUPER_MAGIC;
     assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
-    store_large(store, arena, 4 * PART, LARGE_BYTES);
+    store_large(store, arena, 4 * PART, FIXTURE_LARGE_BYTES);
 
     /* another directory, another file system */
     fixture_faults.file_system = OVERLAYFS_SUPER_MAGIC;
@@ -297,16 +266,16 @@ static void where_parts_cannot_be_asked_for_they_are_not(void **state)
 static void bytes_that_were_lost_without_a_word_are_missed(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = prepare(arena, &ways[1], id_new());
-    unsigned char *bytes = fixture_bytes(arena, SMALL_BYTES, 9);
+    struct blob_store *store = fixture_prepare(arena, &fixture_ways[1], id_new());
+    unsigned char *bytes = fixture_bytes(arena, FIXTURE_SMALL_BYTES, 9);
     struct id id = id_new();
     size_t files = fixture_files(blob_root(store));
     fixture_faults.hole = 4096;
-    assert_int_equal(fixture_store(store, arena, id, bytes, SMALL_BYTES, 65536)->code, ERROR_STORAGE_UNAVAILABLE);
+    assert_int_equal(fixture_store(store, arena, id, bytes, FIXTURE_SMALL_BYTES, 65536)->code, ERROR_STORAGE_UNAVAILABLE);
     assert_int_equal(fixture_files(blob_root(store)), files);
     fixture_faults.hole = 0;
-    assert_null(fixture_store(store, arena, id, bytes, SMALL_BYTES, 65536));
-    assert_null(fixture_store(store, arena, next_id(id), "", 0, 1)); /* nothing has no hole */
+    assert_null(fixture_store(store, arena, id, bytes, FIXTURE_SMALL_BYTES, 65536));
+    assert_null(fixture_store(store, arena, fixture_next_id(id), "", 0, 1)); /* nothing has no hole */
 }
 
 /* An operation on a prepared store; `run` checks its result. */
@@ -413,12 +382,12 @@ static void the_other_operations_survive_each_failing_call(void **state)
 static size_t check_link(struct arena *arena, bool shard_there, size_t call, int number)
 {
     struct arena *process = arena_new();
-    struct way way = {false, shard_there};
+    struct fixture_way way = {false, shard_there};
     struct id to = id_new();
     struct id from = to;
     from.bytes[ID_BYTES - 1] ^= 1; /* a directory of its own */
     bool linked = false;
-    struct blob_store *store = prepare(process, &way, to);
+    struct blob_store *store = fixture_prepare(process, &way, to);
     assert_null(fixture_store(store, process, from, "there", 5, 5));
     size_t files = fixture_files(blob_root(store));
     size_t descriptors = fixture_descriptors();
@@ -462,141 +431,6 @@ static void a_link_is_made_whole_or_not_at_all(void **state)
     log_set_level(LOG_LEVEL_INFO);
 }
 
-/* Where in the trace the call stands, from `from` on; fails when it does not. */
-static size_t find_call(size_t from, enum fixture_call call, bool on_directory)
-{
-    size_t at = from;
-    while (at < fixture_faults.calls &&
-           (fixture_faults.trace[at] != call || fixture_faults.trace_directory[at] != on_directory))
-        at++;
-    if (at == fixture_faults.calls)
-        fail_msg("there is no %s after call %zu", fixture_call_text(call), from);
-    return at;
-}
-
-static size_t count_calls(enum fixture_call call)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < fixture_faults.calls; i++)
-        count += fixture_faults.trace[i] == call;
-    return count;
-}
-
-static void bytes_are_durable_before_the_name_and_the_name_before_the_answer(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-        struct id id = id_new();
-        struct blob_store *store = prepare(arena, &ways[w], id);
-        assert_null(fixture_store(store, arena, id, "x", 1, 1));
-        size_t written = find_call(0, CALL_WRITE, false);
-        size_t bytes_durable = find_call(written, CALL_FSYNC, false);
-        size_t linked = find_call(bytes_durable, CALL_LINKAT, false);
-        find_call(linked, CALL_FSYNC, true);
-        /* a new directory's own entry is durable before a name in it is */
-        if (!ways[w].shard_there)
-            assert_true(find_call(0, CALL_FSYNC, true) < linked);
-        assert_int_equal(count_calls(CALL_FSYNC), ways[w].shard_there ? 2 : 3);
-    }
-}
-
-static void a_second_name_is_young_before_it_is_there_and_durable_before_the_answer(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct id from = id_new();
-    struct blob_store *store = prepare(arena, &ways[0], from);
-    bool linked = false;
-    assert_null(fixture_store(store, arena, from, "x", 1, 1));
-    fixture_faults.calls = 0;
-    assert_null(blob_link(store, arena, from, next_id(from), 1, &linked));
-    assert_true(linked);
-    size_t touched = find_call(0, CALL_UTIMENSAT, false);
-    size_t named = find_call(touched, CALL_LINKAT, false);
-    find_call(named, CALL_FSYNC, true);
-    assert_int_equal(count_calls(CALL_WRITE), 0);
-}
-
-static void another_workers_new_directory_is_made_durable_too(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct id id = id_new();
-    struct way way = {false, true};
-    struct blob_store *store = prepare(arena, &way, id);
-    struct blob_store *other;
-    assert_null(blob_directory_open(arena, blob_root(store), &fixture_io, &other));
-    for (int again = 0; again < 2; again++) {
-        fixture_faults.calls = 0;
-        id = next_id(next_id(id));
-        assert_null(fixture_store(other, arena, id, "x", 1, 1));
-        assert_int_equal(count_calls(CALL_FSYNC), again == 0 ? 3 : 2);
-        assert_int_equal(count_calls(CALL_MKDIRAT), 0);
-    }
-}
-
-static void a_host_without_proc_links_by_descriptor(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct id id = id_new();
-    struct blob_store *store = prepare(arena, &ways[0], id);
-    fixture_faults.no_proc = true;
-    struct error *error = fixture_store(store, arena, id, "x", 1, 1);
-    assert_int_equal(count_calls(CALL_LINKAT), 2);
-    /* older kernels allow it with a privilege only; then nothing may be left */
-    if (error == NULL)
-        fixture_assert_stored(store, arena, id, "x", 1);
-    else
-        assert_int_equal(fixture_files(blob_root(store)), 0);
-}
-
-static void the_fallback_stores_too_and_keeps_no_second_name(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct id id = id_new();
-    struct blob_store *store = prepare(arena, &ways[2], id);
-    unsigned char *bytes = fixture_bytes(arena, SMALL_BYTES, 9);
-    assert_null(fixture_store(store, arena, id, bytes, SMALL_BYTES, 4000));
-    fixture_faults.calls = 0;
-    fixture_assert_stored(store, arena, id, bytes, SMALL_BYTES);
-    assert_int_equal(fixture_files(blob_root(store)), 1);
-}
-
-static void the_first_error_stays(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct id id = id_new();
-    struct blob_store *store = prepare(arena, &ways[0], id);
-    struct blob_writer *writer;
-    uint8_t digest[DIGEST_BYTES];
-    assert_null(blob_begin(store, arena, &writer));
-    fixture_faults.fail_at = fixture_faults.calls + 1;
-    fixture_faults.number = ENOSPC;
-    struct error *error = blob_write(writer, fixture_bytes(arena, SMALL_BYTES, 1), SMALL_BYTES);
-    assert_int_equal(error->code, ERROR_STORAGE_FULL);
-    assert_true(error->retry_after > 0);
-    size_t calls = fixture_faults.calls;
-    assert_ptr_equal(blob_write(writer, "x", 1), error);
-    blob_writer_digest(writer, digest);
-    assert_ptr_equal(blob_commit(writer, id), error);
-    assert_int_equal(fixture_faults.calls, calls);
-    assert_null(strstr(error->message, blob_root(store)));
-}
-
-static void a_failure_of_the_last_block_is_told_by_the_commit(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct id id = id_new();
-    struct blob_store *store = prepare(arena, &ways[0], id);
-    struct blob_writer *writer;
-    uint8_t digest[DIGEST_BYTES];
-    assert_null(blob_begin(store, arena, &writer));
-    assert_null(blob_write(writer, "x", 1));
-    fixture_faults.fail_at = fixture_faults.calls + 1;
-    fixture_faults.number = EIO;
-    blob_writer_digest(writer, digest);
-    assert_int_equal(blob_commit(writer, id)->code, ERROR_STORAGE_UNAVAILABLE);
-    assert_int_equal(fixture_files(blob_root(store)), 0);
-}
-
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_store_survives_each_failing_call),
     HARNESS_TEST(a_large_file_survives_each_failing_call),
@@ -608,12 +442,5 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(bytes_that_were_lost_without_a_word_are_missed),
     HARNESS_TEST(the_other_operations_survive_each_failing_call),
     HARNESS_TEST(a_link_is_made_whole_or_not_at_all),
-    HARNESS_TEST(bytes_are_durable_before_the_name_and_the_name_before_the_answer),
-    HARNESS_TEST(a_second_name_is_young_before_it_is_there_and_durable_before_the_answer),
-    HARNESS_TEST(another_workers_new_directory_is_made_durable_too),
-    HARNESS_TEST(a_host_without_proc_links_by_descriptor),
-    HARNESS_TEST(the_fallback_stores_too_and_keeps_no_second_name),
-    HARNESS_TEST(the_first_error_stays),
-    HARNESS_TEST(a_failure_of_the_last_block_is_told_by_the_commit),
 };
 HARNESS_MODULE(faults, cases)

@@ -200,3 +200,21 @@ struct token_rules forge_rules(struct arena *arena)
                                 .leeway = LIMIT_TOKEN_LEEWAY_SECONDS,
                                 .now = FORGE_NOW};
 }
+
+void forge_assert_refused(struct arena *arena, const struct token_rules *rules, const char *token,
+                           size_t length, const char *wanted, const char *name)
+{
+    struct token_claims claims;
+    struct token_claims untouched;
+    memset(&claims, 0x5a, sizeof claims);
+    memcpy(&untouched, &claims, sizeof claims);
+    const char *reason = NULL;
+    /* A dot behind the end: whoever looks there finds another reason. */
+    char *followed = arena_copy(arena, token, length + 1);
+    followed[length] = '.';
+    enum token_result result = token_verify(arena, rules, followed, length, &claims, &reason);
+    if (result != TOKEN_INVALID || reason == NULL || strcmp(reason, wanted) != 0)
+        fail_msg("%s: result %d, reason %s instead of %s", name, (int)result,
+                 reason == NULL ? "none" : reason, wanted);
+    assert_memory_equal(&claims, &untouched, sizeof claims);
+}

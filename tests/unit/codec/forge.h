@@ -57,4 +57,8 @@ char *forge_token(struct arena *arena, const char *header, const char *payload,
 /* The rules that forge_token(forge_header(), forge_payload(NULL)) follows, with a set of our key alone. */
 struct token_rules forge_rules(struct arena *arena);
 
+/* The token must be refused for `wanted`, and nothing be told of its claims. */
+void forge_assert_refused(struct arena *arena, const struct token_rules *rules, const char *token,
+                           size_t length, const char *wanted, const char *name);
+
 #endif

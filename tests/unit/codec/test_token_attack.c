@@ -10,29 +10,9 @@
 
 #include "base/arena.h"
 #include "base/limits.h"
-#include "codec/encoding.h"
 #include "codec/token.h"
 #include "forge.h"
 #include "harness.h"
-
-/* The token must be refused for `wanted`, and nothing be told of its claims. */
-static void assert_refused(struct arena *arena, const struct token_rules *rules, const char *token,
-                           size_t length, const char *wanted, const char *name)
-{
-    struct token_claims claims;
-    struct token_claims untouched;
-    memset(&claims, 0x5a, sizeof claims);
-    memcpy(&untouched, &claims, sizeof claims);
-    const char *reason = NULL;
-    /* A dot behind the end: whoever looks there finds another reason. */
-    char *followed = arena_copy(arena, token, length + 1);
-    followed[length] = '.';
-    enum token_result result = token_verify(arena, rules, followed, length, &claims, &reason);
-    if (result != TOKEN_INVALID || reason == NULL || strcmp(reason, wanted) != 0)
-        fail_msg("%s: result %d, reason %s instead of %s", name, (int)result,
-                 reason == NULL ? "none" : reason, wanted);
-    assert_memory_equal(&claims, &untouched, sizeof claims);
-}
 
 struct claim_attack {
     const char *reason;
@@ -159,7 +139,7 @@ static void a_claim_that_does_not_hold_is_refused_though_we_signed_it(void **sta
         const struct claim_attack *attack = &claim_attacks[i];
         const char *payload = forge_payload(arena, attack->claim, attack->value);
         const char *token = forge_token(arena, forge_header(arena), payload, FORGE_RS256);
-        assert_refused(arena, &rules, token, strlen(token), attack->reason, payload);
+        forge_assert_refused(arena, &rules, token, strlen(token), attack->reason, payload);
     }
 }
 
@@ -204,7 +184,7 @@ static void a_payload_that_is_not_one_strict_object_is_refused(void **state)
         const struct bytes_attack *attack = &payload_attacks[i];
         const char *token =
             forge_bytes(arena, header, strlen(header), attack->bytes, attack->length, FORGE_RS256);
-        assert_refused(arena, &rules, token, strlen(token), attack->reason, attack->bytes);
+        forge_assert_refused(arena, &rules, token, strlen(token), attack->reason, attack->bytes);
     }
     /* A whole good payload with something behind it. */
     static const char *const tails[] = {"x", "{}", ",", "]", "\xef\xbb\xbf", "//", "\v"};
@@ -212,12 +192,12 @@ static void a_payload_that_is_not_one_strict_object_is_refused(void **state)
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
         const char *token =
             forge_token(arena, header, arena_format(arena, "%s%s", good, tails[i]), FORGE_RS256);
-        assert_refused(arena, &rules, token, strlen(token), "json", tails[i]);
+        forge_assert_refused(arena, &rules, token, strlen(token), "json", tails[i]);
     }
     char *with_nul = arena_copy(arena, good, strlen(good) + 5);
     memcpy(with_nul + strlen(good) + 1, "junk", 4);
     const char *token = forge_bytes(arena, header, strlen(header), with_nul, strlen(good) + 5, FORGE_RS256);
-    assert_refused(arena, &rules, token, strlen(token), "json", "NUL and junk");
+    forge_assert_refused(arena, &rules, token, strlen(token), "json", "NUL and junk");
 }
 
 struct header_attack {
@@ -323,7 +303,7 @@ static void a_header_that_is_not_ours_is_refused_whoever_signed(void **state)
     for (size_t i = 0; i < count; i++) {
         const char *header = with_kid(arena, header_attacks[i].header);
         const char *token = forge_token(arena, header, payload, header_attacks[i].signature);
-        assert_refused(arena, &rules, token, strlen(token), header_attacks[i].reason, header);
+        forge_assert_refused(arena, &rules, token, strlen(token), header_attacks[i].reason, header);
     }
 }
 
@@ -341,7 +321,7 @@ static void the_header_is_bounded_exactly(void **state)
     struct token_claims claims;
     assert_int_equal(token_verify(arena, &rules, token, strlen(token), &claims, NULL), TOKEN_GOOD);
     token = forge_token(arena, arena_format(arena, " %s", longest), payload, FORGE_RS256);
-    assert_refused(arena, &rules, token, strlen(token), "header length", "padded header");
+    forge_assert_refused(arena, &rules, token, strlen(token), "header length", "padded header");
 }
 
 /* A kid in other letters' case is another kid. */
@@ -354,10 +334,10 @@ static void kids_are_compared_exactly(void **state)
     kid[letter] = (char)(kid[letter] - 'a' + 'A');
     const char *header = arena_format(arena, "{\"alg\":\"RS256\",\"kid\":\"%s\"}", kid);
     const char *token = forge_token(arena, header, forge_payload(arena, NULL, NULL), FORGE_RS256);
-    assert_refused(arena, &rules, token, strlen(token), "unknown kid", header);
+    forge_assert_refused(arena, &rules, token, strlen(token), "unknown kid", header);
     header = arena_format(arena, "{\"alg\":\"RS256\",\"kid\":\"%.42s\"}", forge_pair()->kid);
     token = forge_token(arena, header, forge_payload(arena, NULL, NULL), FORGE_RS256);
-    assert_refused(arena, &rules, token, strlen(token), "unknown kid", header);
+    forge_assert_refused(arena, &rules, token, strlen(token), "unknown kid", header);
 }
 
 struct text_attack {
@@ -410,7 +390,7 @@ static void a_token_has_one_spelling(void **state)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
         const char *token = arena_format(arena, text_attacks[i].format, header, payload, signature);
 #pragma GCC diagnostic pop
-        assert_refused(arena, &rules, token, strlen(token), text_attacks[i].reason, text_attacks[i].format);
+        forge_assert_refused(arena, &rules, token, strlen(token), text_attacks[i].reason, text_attacks[i].format);
     }
     /* The last character of a 256-byte signature carries two unused bits: four letters, one of them right. */
     char *last = signature + strlen(signature) - 1;
@@ -419,7 +399,7 @@ static void a_token_has_one_spelling(void **state)
         static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
         *last = letters[(strchr(letters, right) - letters) ^ flip];
         const char *token = arena_format(arena, "%s.%s.%s", header, payload, signature);
-        assert_refused(arena, &rules, token, strlen(token), "signature base64url", "unused bits");
+        forge_assert_refused(arena, &rules, token, strlen(token), "signature base64url", "unused bits");
     }
     *last = right;
     /* The standard alphabet's two letters for the URL-safe ones. */
@@ -428,7 +408,7 @@ static void a_token_has_one_spelling(void **state)
         *at = (char)(*at == '-' ? '+' : *at == '_' ? '/' : *at);
     assert_string_not_equal(standard, signature);
     const char *token = arena_format(arena, "%s.%s.%s", header, payload, standard);
-    assert_refused(arena, &rules, token, strlen(token), "signature base64url", "standard alphabet");
+    forge_assert_refused(arena, &rules, token, strlen(token), "signature base64url", "standard alphabet");
 }
 
 static void texts_that_are_no_tokens_are_refused(void **state)
@@ -436,20 +416,20 @@ static void texts_that_are_no_tokens_are_refused(void **state)
     struct arena *arena = harness_arena(state);
     struct token_rules rules = forge_rules(arena);
     const char *good = forge_token(arena, forge_header(arena), forge_payload(arena, NULL, NULL), FORGE_RS256);
-    assert_refused(arena, &rules, "", 0, "length", "nothing");
-    assert_refused(arena, &rules, ".", 1, "one dot", "a dot");
-    assert_refused(arena, &rules, "..", 2, "empty part", "two dots");
-    assert_refused(arena, &rules, "...", 3, "over two dots", "three dots");
+    forge_assert_refused(arena, &rules, "", 0, "length", "nothing");
+    forge_assert_refused(arena, &rules, ".", 1, "one dot", "a dot");
+    forge_assert_refused(arena, &rules, "..", 2, "empty part", "two dots");
+    forge_assert_refused(arena, &rules, "...", 3, "over two dots", "three dots");
     const char *with_nul = arena_copy(arena, good, strlen(good) + 1);
-    assert_refused(arena, &rules, with_nul, strlen(good) + 1, "signature base64url", "with its NUL");
+    forge_assert_refused(arena, &rules, with_nul, strlen(good) + 1, "signature base64url", "with its NUL");
     char *dots = arena_alloc(arena, LIMIT_TOKEN_BYTES + 2);
     memset(dots, '.', LIMIT_TOKEN_BYTES + 1);
-    assert_refused(arena, &rules, dots, LIMIT_TOKEN_BYTES, "over two dots", "8192 dots");
-    assert_refused(arena, &rules, dots, LIMIT_TOKEN_BYTES + 1, "length", "8193 dots");
+    forge_assert_refused(arena, &rules, dots, LIMIT_TOKEN_BYTES, "over two dots", "8192 dots");
+    forge_assert_refused(arena, &rules, dots, LIMIT_TOKEN_BYTES + 1, "length", "8193 dots");
     const char *two = arena_format(arena, "%s,%s", good, good);
-    assert_refused(arena, &rules, two, strlen(two), "over two dots", "two tokens");
+    forge_assert_refused(arena, &rules, two, strlen(two), "over two dots", "two tokens");
     const char *json = arena_format(arena, "{\"payload\":\"%s\"}", good);
-    assert_refused(arena, &rules, json, strlen(json), "base64url", "JSON serialisation");
+    forge_assert_refused(arena, &rules, json, strlen(json), "base64url", "JSON serialisation");
     static const char *const strangers[] = {"null", "undefined", "../../etc/passwd", "%s%n%s", "' or '1'='1"};
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
         struct token_claims claims;
@@ -497,7 +477,7 @@ static void parts_of_two_genuine_tokens_do_not_mix(void **state)
                                     forge_payload(arena, "sub", "\"" FORGE_SESSION "\""), FORGE_RS256);
     const char *mixed =
         arena_format(arena, "%.*s%s", (int)(strrchr(mine, '.') - mine), mine, strrchr(other, '.'));
-    assert_refused(arena, &rules, mixed, strlen(mixed), "signature", "swapped signature");
+    forge_assert_refused(arena, &rules, mixed, strlen(mixed), "signature", "swapped signature");
 }
 
 static const struct CMUnitTest cases[] = {

@@ -16,9 +16,11 @@ tests_unit_test_identity_SOURCES = \
 	tests/unit/identity/keycloak/test_faults.c \
 	tests/unit/identity/embedded/test_signing_keys.c \
 	tests/unit/identity/embedded/test_login.c \
+	tests/unit/identity/embedded/test_password.c \
 	tests/unit/identity/remote/test_provider.c \
 	tests/unit/identity/embedded/test_refusal.c \
-	tests/unit/identity/embedded/test_session.c
+	tests/unit/identity/embedded/test_session.c \
+	tests/unit/identity/embedded/test_session_end.c
 tests_unit_test_identity_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/src -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
 tests_unit_test_identity_CFLAGS = $(unit_cflags) $(OPENSSL_CFLAGS)
 EXTRA_DIST += tests/unit/identity/cognito_server.py tests/unit/identity/keycloak_server.py \

@@ -4,7 +4,9 @@
 #define MODULES(X)                                                                                                     \
     X(account)                                                                                                         \
     X(login)                                                                                                           \
+    X(embedded_password)                                                                                               \
     X(session)                                                                                                         \
+    X(session_end)                                                                                                     \
     X(keys)                                                                                                            \
     X(refusal)                                                                                                         \
     X(remote)                                                                                                          \

@@ -115,3 +115,14 @@ int64_t open_sessions(struct database *database, struct arena *arena, const char
     return sql_integer(database, arena, "SELECT COUNT(*) FROM session WHERE user_id = %s AND ended_at IS NULL",
                        sql_subject(arena, subject));
 }
+
+enum provider_outcome answer_challenge(struct provider *provider, struct arena *arena,
+                                    const struct provider_challenge *challenge, const char *new_password,
+                                    struct provider_tokens *tokens_out)
+{
+    struct provider_tokens tokens;
+    enum provider_outcome outcome;
+    expect_ok(provider_answer_new_password(provider, arena, challenge, secret_of(new_password),
+                                           tokens_out != NULL ? tokens_out : &tokens, &outcome));
+    return outcome;
+}

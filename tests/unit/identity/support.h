@@ -48,4 +48,8 @@ int64_t open_sessions(struct database *database, struct arena *arena, const char
 /* The subject as an SQL literal. */
 const char *sql_subject(struct arena *arena, const char *subject);
 
+enum provider_outcome answer_challenge(struct provider *provider, struct arena *arena,
+                                    const struct provider_challenge *challenge, const char *new_password,
+                                    struct provider_tokens *tokens_out);
+
 #endif

@@ -18,8 +18,10 @@ tests_unit_test_store_SOURCES = \
 	tests/unit/store/support.h tests/unit/store/support.c \
 	tests/unit/store/cache/test_cache.c \
 	tests/unit/store/cache/test_cache_faults.c \
+	tests/unit/store/cache/test_cache_loader.c \
 	tests/unit/store/cache/test_cache_stuck.c \
 	tests/unit/store/database/test_connection.c \
+	tests/unit/store/database/test_connection_options.c \
 	tests/unit/store/database/test_database.c \
 	tests/unit/store/database/test_dump.c \
 	tests/unit/store/database/test_database_failure.c \

@@ -10,11 +10,13 @@
     X(mail_smtp)                                                                                                       \
     X(database)                                                                                                        \
     X(connection)                                                                                                      \
+    X(connection_options)                                                                                              \
     X(transaction)                                                                                                     \
     X(migrate)                                                                                                         \
     X(dump)                                                                                                            \
     X(http_client)                                                                                                     \
     X(cache)                                                                                                           \
     X(cache_faults)                                                                                                    \
+    X(cache_loader)                                                                                                    \
     X(cache_stuck)
 HARNESS_MAIN("store", MODULES)

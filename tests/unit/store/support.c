@@ -77,6 +77,11 @@ void help_insert(struct database *database, struct arena *arena, struct id id, c
     help_none(database_change(database, arena, &insert_word, VALUES(key, database_text(word)), NULL));
 }
 
+struct error *help_insert_new(struct database *database, struct arena *arena, const char *word, struct change *change)
+{
+    return database_change(database, arena, &insert_word, VALUES(database_id(id_new()), database_text(word)), change);
+}
+
 static const struct statement own_connection = {"SELECT CONNECTION_ID()"};
 
 int64_t help_connection(struct database *database, struct arena *arena)

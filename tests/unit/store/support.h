@@ -33,6 +33,9 @@ void help_execute(struct database *database, struct arena *arena, const char *sq
 /* Inserts into sample a row with this id and word. */
 void help_insert(struct database *database, struct arena *arena, struct id id, const char *word);
 
+/* The same with a new id, as database_change() answers it. */
+struct error *help_insert_new(struct database *database, struct arena *arena, const char *word, struct change *change);
+
 /* The connection's number on the server. */
 int64_t help_connection(struct database *database, struct arena *arena);
 

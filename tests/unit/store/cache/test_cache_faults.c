@@ -8,111 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/error.h"
 #include "base/log.h"
 #include "store/support_cache.h"
 #include "store/cache/cache.h"
-
-#define PROCESSES 8
-#define LOADS 50
-
-/* ---- one loader at a time ------------------------------------------------------------------------ */
-
-static pid_t start_loader(const char *path, const char *key, int log, unsigned milliseconds, unsigned times)
-{
-    pid_t child = start_process();
-    if (child != 0)
-        return child;
-    struct arena *arena = arena_new();
-    struct cache *cache = given_cache(path, 1);
-    struct counter counter = {.text = "loaded", .log = log, .milliseconds = milliseconds};
-    for (unsigned i = 0; i < times; i++)
-        if (strcmp(fetched(cache, arena, key, &counter), "loaded") != 0)
-            _exit(2);
-    _exit(0);
-}
-
-static unsigned lines_in(struct arena *arena, const char *path)
-{
-    size_t length;
-    (void)harness_read(arena, path, &length);
-    return (unsigned)length;
-}
-
-static void of_many_processes_that_miss_at_once_one_loads(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    const char *path = cache_path(arena);
-    const char *log = harness_write(arena, harness_directory(arena), "loads", "", 0);
-    int descriptor = open(log, O_WRONLY | O_APPEND | O_CLOEXEC);
-    pid_t children[PROCESSES];
-    for (unsigned i = 0; i < PROCESSES; i++)
-        children[i] = start_loader(path, "jwks:a", descriptor, 200, LOADS);
-    for (unsigned i = 0; i < PROCESSES; i++) {
-        int status;
-        assert_int_equal(waitpid(children[i], &status, 0), children[i]);
-        assert_int_equal(status, 0);
-    }
-    assert_int_equal(lines_in(arena, log), 1);
-    (void)close(descriptor);
-}
-
-static void wait_for_lines(struct arena *arena, const char *path, unsigned count)
-{
-    for (int i = 0; i < 3000 && lines_in(arena, path) < count; i++)
-        (void)usleep(10000);
-    assert_true(lines_in(arena, path) >= count);
-}
-
-static void a_loader_that_is_killed_is_not_waited_for(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    const char *path = cache_path(arena);
-    const char *log = harness_write(arena, harness_directory(arena), "loads", "", 0);
-    int descriptor = open(log, O_WRONLY | O_APPEND | O_CLOEXEC);
-    pid_t first = start_loader(path, "jwks:a", descriptor, 3600000, 1);
-    wait_for_lines(arena, log, 1);
-    pid_t second = start_loader(path, "jwks:a", descriptor, 0, 1);
-    (void)usleep(50000);
-    assert_int_equal(waitpid(second, NULL, WNOHANG), 0);
-    end_process(first);
-    int status;
-    assert_int_equal(waitpid(second, &status, 0), second);
-    assert_int_equal(status, 0);
-    assert_int_equal(lines_in(arena, log), 2);
-    (void)close(descriptor);
-}
-
-static void a_loader_that_hangs_is_waited_for_until_its_lease_ends(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    const char *path = cache_path(arena);
-    const char *log = harness_write(arena, harness_directory(arena), "loads", "", 0);
-    int descriptor = open(log, O_WRONLY | O_APPEND | O_CLOEXEC);
-    pid_t first = start_process();
-    if (first == 0) {
-        struct cache *cache = given_cache(path, 1);
-        struct counter counter = {.text = "late", .log = descriptor, .milliseconds = 3600000};
-        struct cache_loader loader = counting_loader(&counter);
-        void *bytes;
-        size_t length;
-        loader.lease_seconds = 1;
-        _exit(cache_fetch(cache, arena_new(), "jwks:a", &loader, &bytes, &length) == NULL);
-    }
-    wait_for_lines(arena, log, 1);
-    struct cache *cache = given_cache(path, 1);
-    struct counter counter = {.text = "loaded"};
-    assert_string_equal(fetched(cache, arena, "jwks:a", &counter), "loaded");
-    assert_string_equal(found(cache, arena, "jwks:a"), "loaded");
-    end_process(first);
-    cache_free(&cache);
-    (void)close(descriptor);
-}
 
 /* ---- processes that die -------------------------------------------------------------------------- */
 
@@ -543,9 +445,6 @@ static void without_room_nothing_is_stored_and_nothing_fails(void **state)
 }
 
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(of_many_processes_that_miss_at_once_one_loads),
-    HARNESS_TEST(a_loader_that_is_killed_is_not_waited_for),
-    HARNESS_TEST(a_loader_that_hangs_is_waited_for_until_its_lease_ends),
     HARNESS_TEST(writers_that_are_killed_leave_a_file_that_is_whole),
     HARNESS_TEST(a_file_that_breaks_under_a_process_costs_no_request),
     HARNESS_TEST(a_file_that_claims_to_have_grown_is_made_anew),

@@ -12,7 +12,6 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/configuration.h"
 #include "store/certificate.h"
 #include "support_database.h"
 #include "store/proxy.h"
@@ -26,7 +25,6 @@ static const struct statement one = {"SELECT 1"};
 static const struct statement echo = {"SELECT ?"};
 static const struct statement slow = {"SELECT SLEEP(30)"};
 static const struct statement count_word = {"SELECT COUNT(*) FROM sample WHERE word = ?"};
-static const struct statement insert_word = {"INSERT INTO sample (id, word) VALUES (?, ?)"};
 
 static int64_t count(struct arena *arena, const char *word)
 {
@@ -35,13 +33,6 @@ static int64_t count(struct arena *arena, const char *word)
     struct rows *rows;
     help_none(database_query(database, arena, &count_word, VALUES(database_text(word)), &rows));
     return rows_integer(rows, 0, 0);
-}
-
-static struct error *insert(struct database *database, struct arena *arena, const char *word,
-                            struct change *change)
-{
-    return database_change(database, arena, &insert_word, VALUES(database_id(id_new()), database_text(word)),
-                           change);
 }
 
 /* Unavailable, with a time to come back, within so many milliseconds. */
@@ -83,9 +74,9 @@ static void a_change_after_the_connection_was_killed_happens_once(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = help_database(arena);
     struct change change;
-    help_none(insert(database, arena, "before", &change));
+    help_none(help_insert_new(database, arena, "before", &change));
     help_kill(arena, help_connection(database, arena));
-    help_none(insert(database, arena, "after", &change));
+    help_none(help_insert_new(database, arena, "after", &change));
     assert_int_equal(change.affected, 1);
     assert_int_equal(count(arena, "after"), 1);
 }
@@ -107,11 +98,11 @@ static void a_change_whose_answer_was_lost_is_unknown_and_not_repeated(void **st
     struct database *database = through(arena, "lost-answer", PROXY_LOSE_ANSWER);
     struct change change;
     int64_t start = clock_monotonic();
-    help_unavailable(insert(database, arena, "lost-answer", &change), start, SLACK);
+    help_unavailable(help_insert_new(database, arena, "lost-answer", &change), start, SLACK);
     assert_true(change.unknown);
     assert_int_equal(count(arena, "lost-answer"), 1);
     /* The same handle goes on. */
-    help_none(insert(database, arena, "next", &change));
+    help_none(help_insert_new(database, arena, "next", &change));
     assert_false(change.unknown);
 }
 
@@ -122,7 +113,7 @@ static void a_change_that_did_not_arrive_is_unknown_too(void **state)
     struct database *database = through(arena, "lost-request", PROXY_LOSE_REQUEST);
     struct change change;
     int64_t start = clock_monotonic();
-    help_unavailable(insert(database, arena, "lost-request", &change), start, SLACK);
+    help_unavailable(help_insert_new(database, arena, "lost-request", &change), start, SLACK);
     assert_true(change.unknown);
     assert_int_equal(count(arena, "lost-request"), 0);
 }
@@ -133,11 +124,11 @@ static void the_handle_survives_a_crash_of_the_server(void **state)
     struct database *database = help_database(arena);
     struct change change;
     struct rows *rows;
-    help_none(insert(database, arena, "kept", &change));
+    help_none(help_insert_new(database, arena, "kept", &change));
     database_fixture_kill();
     int64_t start = clock_monotonic();
     help_unavailable(database_query(database, arena, &one, NO_VALUES, &rows), start, SLACK);
-    help_unavailable(insert(database, arena, "refused", &change), start, SLACK);
+    help_unavailable(help_insert_new(database, arena, "refused", &change), start, SLACK);
     assert_false(change.unknown);
     help_unavailable(database_ping(database, arena), start, SLACK);
     database_fixture_restart(NULL);
@@ -217,7 +208,7 @@ static void a_black_hole_is_given_up_in_time(void **state)
     database = through(arena, "marker", PROXY_SWALLOW);
     struct change change;
     start = clock_monotonic();
-    help_unavailable(insert(database, arena, "marker", &change), start, 1500 + SLACK);
+    help_unavailable(help_insert_new(database, arena, "marker", &change), start, 1500 + SLACK);
     assert_true(change.unknown);
 }
 
@@ -300,7 +291,7 @@ static void a_worker_may_change_rows_and_nothing_else(void **state)
     options = options_of_worker(arena);
     struct database *database = help_open(arena, &options);
     struct change change;
-    help_none(insert(database, arena, "by-worker", &change));
+    help_none(help_insert_new(database, arena, "by-worker", &change));
     assert_int_equal(count(arena, "by-worker"), 1);
     for (size_t i = 0; i < sizeof forbidden / sizeof *forbidden; i++) {
         struct error *error = database_execute(database, arena, forbidden[i], strlen(forbidden[i]));
@@ -318,7 +309,7 @@ static void a_read_only_server_is_unavailable_for_changes(void **state)
     struct change change;
     struct rows *rows;
     help_execute(administrator, arena, "SET GLOBAL read_only = ON");
-    struct error *error = insert(database, arena, "read-only", &change);
+    struct error *error = help_insert_new(database, arena, "read-only", &change);
     struct error *reading = database_query(database, arena, &one, NO_VALUES, &rows);
     help_execute(administrator, arena, "SET GLOBAL read_only = OFF");
     help_error(error, ERROR_DATABASE_UNAVAILABLE);
@@ -454,112 +445,6 @@ static void tls_takes_the_right_certificate_only(void **state)
     help_none(not_asked_for);
 }
 
-/* A "server" that asks for the password itself; it keeps what it is sent. */
-static void ask_for_the_password(int listener, int told)
-{
-    static const char greeting[] = "\x60\0\0\0"
-                                   "\x0a" "10.11.0-MariaDB\0" "\1\0\0\0" "12345678\0"
-                                   "\0\xa2" "\x2d" "\2\0" "\x0b\0" "\x15" "\0\0\0\0\0\0" "\0\0\0\0"
-                                   "123456789012\0" "mysql_clear_password";
-    static const char once_more[] = "\x16\0\0\2\xfe" "mysql_clear_password";
-    char bytes[4096];
-    size_t length = sizeof greeting - 4;
-    int client = accept(listener, NULL, NULL);
-    memcpy(bytes, greeting, sizeof greeting);
-    bytes[0] = (char)length;
-    if (client < 0 || send(client, bytes, sizeof greeting, MSG_NOSIGNAL) < 0)
-        _exit(1);
-    for (ssize_t got; (got = recv(client, bytes, sizeof bytes, 0)) > 0;) {
-        bool kept = write(told, bytes, (size_t)got) == got;
-        if (!kept || send(client, once_more, sizeof once_more, MSG_NOSIGNAL) < 0)
-            _exit(1);
-    }
-    _exit(0);
-}
-
-static void the_password_is_told_to_nobody_without_tls(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    socklen_t length = sizeof address;
-    int ends[2], status, listener = socket(AF_INET, SOCK_STREAM, 0);
-    assert_int_equal(pipe(ends), 0);
-    assert_int_equal(bind(listener, (const struct sockaddr *)&address, length), 0);
-    assert_int_equal(listen(listener, 1), 0);
-    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &length), 0);
-    pid_t child = fork();
-    assert_true(child >= 0);
-    if (child == 0)
-        ask_for_the_password(listener, ends[1]);
-    (void)close(listener);
-    (void)close(ends[1]);
-    struct database_options options = {.host = "127.0.0.1",
-                                       .port = ntohs(address.sin_port),
-                                       .user = "worker",
-                                       .password = secret_of("Canary-1234"),
-                                       .connect_timeout_seconds = 2,
-                                       .query_timeout_seconds = 2};
-    struct error *error = database_ping(help_open(arena, &options), arena);
-    char told[8192];
-    size_t heard = 0;
-    for (ssize_t got; (got = read(ends[0], told + heard, sizeof told - heard)) > 0;)
-        heard += (size_t)got;
-    (void)close(ends[0]);
-    assert_int_equal(waitpid(child, &status, 0), child);
-    help_error(error, ERROR_DATABASE_UNAVAILABLE);
-    assert_null(strstr(error->detail, "Canary"));
-    assert_true(memmem(told, heard, "Canary", 6) == NULL);
-}
-
-/* ---- options ------------------------------------------------------------------------------------- */
-
-static void options_come_from_the_configuration(void **state)
-{
-    struct arena *arena = harness_arena(state);
-    const char *directory = harness_directory(arena);
-    struct configuration configuration = {.database = {.socket = "/run/s",
-                                                       .port = 3306,
-                                                       .name = "gatehouse",
-                                                       .user = "gatehouse",
-                                                       .admin_user = "gatehouse",
-                                                       .connect_timeout_seconds = 2,
-                                                       .query_timeout_seconds = 5}};
-    struct database_options options;
-    configuration.database.password_file = harness_write(arena, directory, "password", "word\n", 5);
-    help_none(database_options_load(arena, &configuration, false, &options));
-    assert_string_equal(options.socket, "/run/s");
-    assert_string_equal(secret_reveal(options.password), "word");
-    assert_int_equal(options.query_timeout_seconds, 5);
-    /* The same user keeps its password; migrations have no deadline. */
-    help_none(database_options_load(arena, &configuration, true, &options));
-    assert_string_equal(secret_reveal(options.password), "word");
-    assert_int_equal(options.query_timeout_seconds, 0);
-    configuration.database.admin_user = "root";
-    help_none(database_options_load(arena, &configuration, true, &options));
-    assert_string_equal(options.user, "root");
-    assert_null(options.password.bytes);
-    configuration.database.admin_password_file = harness_write(arena, directory, "other", "admin", 5);
-    help_none(database_options_load(arena, &configuration, true, &options));
-    assert_string_equal(secret_reveal(options.password), "admin");
-    configuration.database.socket = NULL;
-    help_error(database_options_load(arena, &configuration, false, &options), ERROR_INTERNAL);
-    configuration.database.host = "db.example";
-    configuration.database.tls = "required";
-    struct error *refused = database_options_load(arena, &configuration, false, &options);
-    help_error(refused, ERROR_INTERNAL);
-    assert_non_null(strstr(refused->message, "tls = off-on-a-trusted-network"));
-    configuration.database.tls = "off-on-a-trusted-network";
-    help_none(database_options_load(arena, &configuration, false, &options));
-    configuration.database.tls = "required";
-    configuration.database.host = "127.0.0.2";
-    help_none(database_options_load(arena, &configuration, false, &options));
-    configuration.database.host = "db.example";
-    configuration.database.tls_ca_file = "/etc/ca.pem";
-    help_none(database_options_load(arena, &configuration, false, &options));
-    configuration.database.password_file = "/nowhere/at/all";
-    help_error(database_options_load(arena, &configuration, false, &options), ERROR_INTERNAL);
-}
-
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_query_after_the_connection_was_killed_succeeds),
     HARNESS_TEST(a_change_after_the_connection_was_killed_happens_once),
@@ -578,7 +463,5 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_read_only_server_is_unavailable_for_changes),
     HARNESS_TEST(a_grant_is_for_the_very_database),
     HARNESS_TEST(tls_takes_the_right_certificate_only),
-    HARNESS_TEST(the_password_is_told_to_nobody_without_tls),
-    HARNESS_TEST(options_come_from_the_configuration),
 };
 HARNESS_MODULE(connection, cases)

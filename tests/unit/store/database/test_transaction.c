@@ -2,7 +2,6 @@
 /* All or nothing; conflicts tried again; a lost COMMIT told from one that failed. */
 #include "harness.h"
 
-#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include "store/proxy.h"
 #include "store/support.h"
 
-static const struct statement insert_word = {"INSERT INTO sample (id, word) VALUES (?, ?)"};
 static const struct statement count_rows = {"SELECT COUNT(*) FROM sample"};
 static const struct statement add_amount = {
     "UPDATE sample SET amount = COALESCE(amount, 0) + ? WHERE word = ?"};
@@ -25,13 +23,6 @@ static int64_t count(struct arena *arena)
     struct rows *rows;
     help_none(database_query(database, arena, &count_rows, NO_VALUES, &rows));
     return rows_integer(rows, 0, 0);
-}
-
-static struct error *insert(struct database *database, struct arena *arena, const char *word,
-                            struct change *change)
-{
-    return database_change(database, arena, &insert_word, VALUES(database_id(id_new()), database_text(word)),
-                           change);
 }
 
 static struct error *add(struct database *database, struct arena *arena, const char *word)
@@ -59,9 +50,9 @@ static struct error *insert_two(struct database *database, struct arena *arena, 
     struct play *play = context;
     play->runs++;
     assert_true(database_in_transaction(database));
-    TRY(insert(database, arena, "one", NULL));
+    TRY(help_insert_new(database, arena, "one", NULL));
     play->seen_outside = count(arena);
-    TRY(insert(database, arena, "two", NULL));
+    TRY(help_insert_new(database, arena, "two", NULL));
     return play->fail ? error_plain(arena, ERROR_USER_STATE) : NULL;
 }
 
@@ -87,7 +78,7 @@ static void an_error_of_the_body_takes_everything_back(void **state)
     help_error(database_transaction(database, arena, insert_two, &play, NULL), ERROR_USER_STATE);
     assert_int_equal(play.runs, 1);
     assert_int_equal(count(arena), 0);
-    help_none(insert(database, arena, "afterwards", NULL));
+    help_none(help_insert_new(database, arena, "afterwards", NULL));
     assert_int_equal(count(arena), 1);
 }
 
@@ -119,10 +110,10 @@ static struct error *insert_twice(struct database *database, struct arena *arena
 {
     struct change change;
     (void)context;
-    TRY(insert(database, arena, "same", NULL));
-    TRY(insert(database, arena, "same", &change));
+    TRY(help_insert_new(database, arena, "same", NULL));
+    TRY(help_insert_new(database, arena, "same", &change));
     assert_true(change.duplicate);
-    TRY(insert(database, arena, "another", NULL));
+    TRY(help_insert_new(database, arena, "another", NULL));
     return NULL;
 }
 
@@ -142,11 +133,11 @@ static struct error *meet_a_lock(struct database *database, struct arena *arena,
     struct play *play = context;
     if (play->runs++ == 1)
         help_execute(play->other, play->arena, "COMMIT");
-    TRY(insert(database, arena, "with-it", NULL));
+    TRY(help_insert_new(database, arena, "with-it", NULL));
     struct error *error = add(database, arena, "row");
     if (error != NULL && play->swallow) {
         /* Nothing that follows may run alone, outside the transaction that is gone. */
-        help_error(insert(database, arena, "alone", NULL), ERROR_DATABASE_UNAVAILABLE);
+        help_error(help_insert_new(database, arena, "alone", NULL), ERROR_DATABASE_UNAVAILABLE);
         return NULL;
     }
     TRY(error);
@@ -163,7 +154,7 @@ static void a_lock_wait_is_tried_again_as_a_whole(void **state)
         play.runs = 0;
         play.swallow = round == 1;
         help_execute(database, arena, "DELETE FROM sample");
-        help_none(insert(database, arena, "row", NULL));
+        help_none(help_insert_new(database, arena, "row", NULL));
         help_execute(play.other, arena, "BEGIN");
         help_none(add(play.other, arena, "row"));
         help_none(database_transaction(database, arena, meet_a_lock, &play, NULL));
@@ -176,7 +167,7 @@ static struct error *always_locked(struct database *database, struct arena *aren
 {
     struct play *play = context;
     play->runs++;
-    TRY(insert(database, arena, "with-it", NULL));
+    TRY(help_insert_new(database, arena, "with-it", NULL));
     TRY(add(database, arena, "row"));
     return NULL;
 }
@@ -187,7 +178,7 @@ static void a_lock_that_stays_is_given_up(void **state)
     struct database *database = help_database(arena);
     struct database_options options = help_options();
     struct play play = {.other = help_open(arena, &options)};
-    help_none(insert(database, arena, "row", NULL));
+    help_none(help_insert_new(database, arena, "row", NULL));
     help_execute(play.other, arena, "BEGIN");
     help_none(add(play.other, arena, "row"));
     int64_t start = clock_monotonic();
@@ -224,7 +215,7 @@ static void a_change_by_itself_waits_out_a_lock(void **state)
     struct rows *rows;
     int pipe_ends[2];
     char byte;
-    help_none(insert(database, arena, "row", NULL));
+    help_none(help_insert_new(database, arena, "row", NULL));
     assert_int_equal(pipe(pipe_ends), 0);
     pid_t child = fork();
     assert_true(child >= 0);
@@ -315,8 +306,8 @@ static void a_deadlock_is_tried_again_as_a_whole(void **state)
     struct database *database = help_database(arena);
     struct rows *rows;
     int ends[2], status;
-    help_none(insert(database, arena, "a", NULL));
-    help_none(insert(database, arena, "b", NULL));
+    help_none(help_insert_new(database, arena, "a", NULL));
+    help_none(help_insert_new(database, arena, "b", NULL));
     assert_int_equal(pipe(ends), 0);
     struct database_options options = help_options();
     struct collision collision = {.pipes = {.in = ends[0], .out = ends[1]}, .watcher = help_open(arena, &options)};
@@ -372,8 +363,8 @@ static void colliding_writers_get_through_without_a_double_effect(void **state)
     struct database *database = help_database(arena);
     struct rows *rows;
     int pipe_ends[2], done, succeeded = 0, status;
-    help_none(insert(database, arena, "a", NULL));
-    help_none(insert(database, arena, "b", NULL));
+    help_none(help_insert_new(database, arena, "a", NULL));
+    help_none(help_insert_new(database, arena, "b", NULL));
     assert_int_equal(pipe(pipe_ends), 0);
     for (int writer = 0; writer < WRITERS; writer++) {
         pid_t child = fork();
@@ -401,12 +392,12 @@ static struct error *lose_it_on_the_way(struct database *database, struct arena 
     struct play *play = context;
     struct rows *rows;
     play->runs++;
-    TRY(insert(database, arena, "one", NULL));
+    TRY(help_insert_new(database, arena, "one", NULL));
     help_kill(play->arena, help_connection(database, arena));
-    struct error *error = insert(database, arena, "two", NULL);
+    struct error *error = help_insert_new(database, arena, "two", NULL);
     help_error(error, ERROR_DATABASE_UNAVAILABLE);
     /* Neither a change nor a query gets a new connection behind the transaction's back. */
-    help_error(insert(database, arena, "three", NULL), ERROR_DATABASE_UNAVAILABLE);
+    help_error(help_insert_new(database, arena, "three", NULL), ERROR_DATABASE_UNAVAILABLE);
     help_error(database_query(database, arena, &count_rows, NO_VALUES, &rows), ERROR_DATABASE_UNAVAILABLE);
     help_error(database_execute(database, arena, "DELETE FROM sample", 18), ERROR_DATABASE_UNAVAILABLE);
     return play->swallow ? NULL : error;
@@ -426,14 +417,14 @@ static void a_connection_lost_on_the_way_takes_everything_back(void **state)
         assert_int_equal(count(arena), 0);
         assert_false(database_in_transaction(database));
     }
-    help_none(insert(database, arena, "afterwards", NULL));
+    help_none(help_insert_new(database, arena, "afterwards", NULL));
     assert_int_equal(count(arena), 1);
 }
 
 static struct error *lose_it_at_the_end(struct database *database, struct arena *arena, void *context)
 {
     struct play *play = context;
-    TRY(insert(database, arena, "one", NULL));
+    TRY(help_insert_new(database, arena, "one", NULL));
     help_kill(play->arena, help_connection(database, arena));
     return NULL;
 }
@@ -454,7 +445,7 @@ static struct error *insert_one(struct database *database, struct arena *arena, 
 {
     struct play *play = context;
     play->runs++;
-    TRY(insert(database, arena, "one", NULL));
+    TRY(help_insert_new(database, arena, "one", NULL));
     return NULL;
 }
 
