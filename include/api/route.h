@@ -24,7 +24,7 @@ struct service;
 /* Who may call. There is no default: with a row that does not say it, no program starts. */
 enum access {
     ACCESS_UNSAID,
-    ACCESS_PUBLIC,    /* no token is looked at */
+    ACCESS_PUBLIC,    /* no token is needed */
     ACCESS_TOKEN,     /* any valid token */
     ACCESS_PERMISSION /* a valid token whose user holds the row's permission */
 };

@@ -90,9 +90,11 @@ struct error *ctl_open_administrator(struct run *run, struct service *service_ou
     if (error == NULL)
         return NULL;
     service_close(service_out);
-    return error_message(error, "This command needs the database account %s ([database] admin_user), and cannot connect with it."
-                                " Run it as the user whom the database knows by that name, or who may read the password file.",
-                         configuration->database.admin_user);
+    return error_message(
+        error,
+        "This command needs the database account %s ([database] admin_user), and cannot connect with it."
+        " Run it as the user with that name, or as a user who may read the password file.",
+        configuration->database.admin_user);
 }
 
 static int with(struct run *run, struct error *(*opens)(struct run *run, struct service *service_out),

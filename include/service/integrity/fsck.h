@@ -44,7 +44,7 @@ struct fsck_finding {
     struct id id;              /* of the file or the bytes; none for TEMPORARY, STRAY and USAGE */
     struct id organisation_id; /* of the row; none without a row */
     const char *path;          /* relative to the blob directory; NULL for USAGE */
-    bool mended;               /* fsck has repaired it */
+    bool repaired;             /* fsck has repaired it */
     const char *moved_to;      /* relative to the blob directory; NULL: not moved */
 };
 
@@ -66,7 +66,7 @@ struct fsck_result {
     int64_t bytes;   /* bytes read */
     int64_t young;   /* skipped for their age */
     int64_t blobs;   /* names seen in the store */
-    int64_t unmended;
+    int64_t unrepaired;
     int64_t counts[FSCK_KINDS];
     bool interrupted; /* progress_ends(): the position is saved for `resume` */
 };

@@ -114,7 +114,7 @@ static const struct ctl_option options[] = {
 };
 
 const struct ctl_command ctl_check = {.name = "check",
-                                      .summary = "look at everything the service stands on",
+                                      .summary = "check everything that the service needs",
                                       .options = options,
                                       .json = true,
                                       .run = check};

@@ -33,7 +33,8 @@ static struct error *check_principals(struct checks *checks)
     TRY(principal_compare(checks->service.database, checks->arena, &different));
     if (different == 0)
         return NULL;
-    return error_message(error_plain(checks->arena, ERROR_INTERNAL), "What is kept of %lld users or roles is not what they are.",
+    return error_message(error_plain(checks->arena, ERROR_INTERNAL),
+                         "The stored rights of %lld users or roles differ from what they should be.",
                          (long long)different);
 }
 
@@ -94,7 +95,8 @@ static bool check_triggers(struct checks *checks)
         return check_tell(checks, "triggers", CHECK_ERROR, error,
                           "Run gatehousectl migrate, and see that the account that makes the triggers is still there.");
     error = error_message(error_plain(checks->arena, ERROR_INTERNAL),
-                          "For want of rights the triggers were not tried: run this command as a user whom the database account %s lets in.",
+                          "This user lacks the rights, so the triggers were not tried. Run this command as a user who "
+                          "may use the database account %s.",
                           checks->configuration->database.admin_user);
     (void)check_tell(checks, "triggers", CHECK_NOTE, error, NULL);
     return true;

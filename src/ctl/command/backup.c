@@ -51,7 +51,7 @@ static int make_backup(struct run *run, struct service *service, const struct ba
                  result.path, result.rows, result.files, ctl_bytes(run->arena, result.bytes),
                  ctl_bytes(run->arena, result.copied), result.reused);
     if (!options->include_secret)
-        (void)printf("the secret file is not in it: keep a copy of %s elsewhere\n",
+        (void)printf("the backup does not contain the secret file: keep a copy of %s elsewhere\n",
                      service->configuration->service.secret_file);
     if (result.lost == 0)
         return EXIT_SUCCESS;

@@ -37,8 +37,8 @@ static void print_finding(void *context, const struct fsck_finding *finding)
     }
     if (finding->moved_to != NULL)
         (void)printf(" moved to %s", finding->moved_to);
-    if (finding->kind <= FSCK_UNREADABLE && finding->mended)
-        (void)printf(" mended from the backup");
+    if (finding->kind <= FSCK_UNREADABLE && finding->repaired)
+        (void)printf(" repaired from the backup");
     (void)printf("\n");
 }
 
@@ -75,11 +75,12 @@ static void print_summary(struct arena *arena, const struct fsck_options *option
             (void)printf("  %-10s %" PRId64 "\n", fsck_kind_text(kind), result->counts[kind]);
     if (found == 0)
         (void)printf("all is well\n");
-    else if (result->unmended == 0)
+    else if (result->unrepaired == 0)
         (void)printf("all is well now\n");
     else
-        (void)printf("%" PRId64 " %s not mended%s\n", result->unmended, result->unmended == 1 ? "fault is" : "faults are",
-                     options->repair ? ": put the bytes back from a backup (--from)" : "; see --repair in gatehousectl(8)");
+        (void)printf(
+            "%" PRId64 " %s not repaired%s\n", result->unrepaired, result->unrepaired == 1 ? "fault is" : "faults are",
+            options->repair ? ": put the bytes back from a backup (--from)" : "; see --repair in gatehousectl(8)");
 }
 
 static int check(struct run *run, struct service *service, struct fsck_options *options)
@@ -88,7 +89,7 @@ static int check(struct run *run, struct service *service, struct fsck_options *
     struct arena *scratch = arena_new();
     struct error *error = fsck_run(service, run->arena, scratch, options, &result);
     ctl_progress_end(options->progress);
-    int status = result.unmended == 0 ? EXIT_SUCCESS : EXIT_FAULTS;
+    int status = result.unrepaired == 0 ? EXIT_SUCCESS : EXIT_FAULTS;
     if (error != NULL) {
         (void)ctl_fail(error);
         status = EXIT_UNABLE;

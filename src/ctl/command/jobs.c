@@ -109,8 +109,8 @@ static void open_mailer(struct service *service, struct mailer *mailer)
  */
 static void remember(struct mailer *mailer, const struct outbox_item *item, bool sent)
 {
-    LOG(WARN, JOBS, "the outbox could not be told of a job and will be later", LOG_INTEGER("number", item->number),
-        LOG_BOOLEAN("sent", sent));
+    LOG(WARN, JOBS, "the outbox could not be told the outcome of a job; it is told later",
+        LOG_INTEGER("number", item->number), LOG_BOOLEAN("sent", sent));
     mailer->unreported[mailer->unreported_count++] =
         (struct unreported){{.number = item->number, .attempts = item->attempts}, sent};
 }
@@ -213,7 +213,7 @@ static struct error *repair_principals(struct service *service, struct arena *ar
     *count = 0;
     TRY(principal_repair(service->database, arena, &changed));
     if (changed != 0)
-        LOG(ERROR, JOBS, "what is kept of users or roles was not what they are, and is made anew",
+        LOG(ERROR, JOBS, "the stored rights of users or roles were wrong, and were repaired",
             LOG_INTEGER("count", changed));
     return NULL;
 }

@@ -91,7 +91,7 @@ static struct error *keep_principals(struct database *database, struct arena *ar
     TRY(principal_rebuild(database, arena, &changed));
     TRY(session_mark_everyone(database, arena));
     if (changed != 0)
-        (void)printf("mended what is kept of %lld users or roles\n", (long long)changed);
+        (void)printf("repaired the stored rights of %lld users or roles\n", (long long)changed);
     return NULL;
 }
 
@@ -117,7 +117,7 @@ static struct error *fill_keys(struct database *database, struct arena *arena)
     size_t count;
     TRY(address_keys_fill(database, arena, &count));
     if (count != 0)
-        (void)printf("worked out how %zu addresses are compared\n", count);
+        (void)printf("computed the comparison keys of %zu addresses\n", count);
     return NULL;
 }
 

@@ -249,7 +249,7 @@ static int run_set(struct run *run)
 }
 
 static const struct ctl_option set_options[] = {
-    {"quota-bytes", "N|none", "what its files may come to, archived ones included", false},
+    {"quota-bytes", "N|none", "the most bytes that its files may have, archived ones included", false},
     {"quota-files", "N|none", "how many files it may have, archived ones included", false},
     {"status", "STATUS", "active or disabled", false},
     {0},
@@ -260,7 +260,7 @@ const struct ctl_command ctl_organisation_list = {
 
 const struct ctl_command ctl_organisation_show = {.name = "organisation show",
                                                   .operands = "ID",
-                                                  .summary = "show one, with what its files come to",
+                                                  .summary = "show one, with the sums of its files",
                                                   .json = true,
                                                   .run = run_show};
 

@@ -101,7 +101,8 @@ static struct error *seal_anew(struct service *service, struct arena *arena, voi
     TRY(caller_audit(service, arena, &operator, &entry));
     (void)printf("sealed %llu anew, %llu were\n", (unsigned long long)reseal.done, (unsigned long long)reseal.fine);
     if (reseal.unknown != 0)
-        return error_message(error_plain(arena, ERROR_INTERNAL), "%llu sealed values open with no key of %s and were left.",
+        return error_message(error_plain(arena, ERROR_INTERNAL),
+                             "%llu sealed values are opened by no key of %s, and were left as they are.",
                              (unsigned long long)reseal.unknown, path);
     if (!ctl_has(run, "remove"))
         return NULL;

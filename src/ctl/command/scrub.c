@@ -140,7 +140,8 @@ static int run_scrub(struct run *run)
 static const struct ctl_option options[] = {
     {"now", NULL, "begin a pass over all files, whatever is due", false},
     {"damaged", NULL, "read only the files that are marked as damaged", false},
-    {"rate", "MIB", "read so many MiB a second; 0: as fast as it goes; else [scrub] bytes_per_second", false},
+    {"rate", "MIB", "read no more than that many MiB a second, 0 for no bound; without it [scrub] bytes_per_second",
+     false},
     {0},
 };
 

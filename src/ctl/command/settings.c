@@ -170,10 +170,10 @@ static const struct ctl_option history_options[] = {
 };
 
 const struct ctl_command ctl_settings_get = {
-    .name = "settings get", .summary = "print what the service can be told while it runs", .run = run_get};
+    .name = "settings get", .summary = "print the settings that can be changed while the service runs", .run = run_get};
 
 const struct ctl_command ctl_settings_set = {
-    .name = "settings set", .summary = "change it, on every host", .options = set_options, .run = run_set};
+    .name = "settings set", .summary = "change the settings, on every host", .options = set_options, .run = run_set};
 
 const struct ctl_command ctl_settings_rollback = {.name = "settings rollback",
                                                   .operands = "VERSION",

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The form of an upload: the text fields beside the files, and what may stand in them. */
+/* The form of an upload: the text fields beside the files, and their valid values. */
 #include <stddef.h>
 #include <string.h>
 

@@ -25,7 +25,7 @@
 
 /* ---- the position -------------------------------------------------------------------------------- */
 
-/* The position, for a run that goes on: "1 <id> <files> <bytes> <young> <unmended> <count of each kind>". */
+/* The position, for a run that goes on: "1 <id> <files> <bytes> <young> <unrepaired> <count of each kind>". */
 #define POSITION_WORDS (6 + FSCK_KINDS)
 
 static struct error *save(struct fsck *fsck, struct arena *arena)
@@ -34,7 +34,7 @@ static struct error *save(struct fsck *fsck, struct arena *arena)
     struct buffer text;
     buffer_init(&text, arena);
     buffer_add_format(&text, "1 %s %lld %lld %lld %lld", id_text(arena, fsck->at), (long long)result->files,
-                      (long long)result->bytes, (long long)result->young, (long long)result->unmended);
+                      (long long)result->bytes, (long long)result->young, (long long)result->unrepaired);
     for (int kind = 0; kind < FSCK_KINDS; kind++)
         buffer_add_format(&text, " %lld", (long long)result->counts[kind]);
     fsck->saved = clock_monotonic();
@@ -59,7 +59,7 @@ static struct error *load(struct fsck *fsck)
     result->files = numbers[2];
     result->bytes = numbers[3];
     result->young = numbers[4];
-    result->unmended = numbers[5];
+    result->unrepaired = numbers[5];
     memcpy(result->counts, numbers + 6, sizeof result->counts);
     return NULL;
 }
@@ -121,7 +121,7 @@ static struct error *repair_file(struct fsck *fsck, const struct file_admin_reco
     if (finding->kind == FSCK_SIZE || finding->kind == FSCK_HASH)
         TRY(blob_set_aside(fsck->service->blobs, fsck->scratch, kept->id, &finding->moved_to));
     if (finding->kind != FSCK_UNREADABLE && fsck->backup != NULL)
-        TRY(fsck_fetch(fsck, kept, &finding->mended));
+        TRY(fsck_fetch(fsck, kept, &finding->repaired));
     return NULL;
 }
 
@@ -133,9 +133,9 @@ static struct error *mark_file(struct fsck *fsck, const struct fsck_finding *fin
 {
     bool changed;
     bool wrong = finding->kind == FSCK_SIZE || finding->kind == FSCK_HASH;
-    if (wrong && !finding->mended && finding->moved_to == NULL)
+    if (wrong && !finding->repaired && finding->moved_to == NULL)
         return file_damage_mark(fsck->service->database, fsck->scratch, finding->id, &changed);
-    if (finding->mended || finding->moved_to != NULL)
+    if (finding->repaired || finding->moved_to != NULL)
         return file_damage_clear(fsck->service->database, fsck->scratch, finding->id, &changed);
     return NULL;
 }
@@ -226,7 +226,7 @@ static struct error *check_usage(struct fsck *fsck, struct id organisation)
         return NULL;
     if (fsck->options->repair) {
         TRY(file_usage_recount(fsck->service->database, fsck->scratch, organisation, NULL));
-        finding.mended = true;
+        finding.repaired = true;
     }
     fsck_report(fsck, &finding);
     return NULL;

@@ -10,7 +10,7 @@
 #include "service/integrity/fsck_int.h"
 #include "service/runtime/service.h"
 
-static struct error *write_bytes(struct fsck *fsck, const struct file_admin_record *kept, int from, bool *mended_out)
+static struct error *write_bytes(struct fsck *fsck, const struct file_admin_record *kept, int from, bool *repaired_out)
 {
     struct blob_writer *writer;
     uint8_t sum[DIGEST_BYTES];
@@ -22,8 +22,8 @@ static struct error *write_bytes(struct fsck *fsck, const struct file_admin_reco
         TRY(lease_holder_renew(&fsck->lease, fsck->arena));
     }
     blob_writer_digest(writer, sum);
-    *mended_out = got == 0 && blob_writer_size(writer) == (uint64_t)kept->size && digest_equal(sum, kept->hash);
-    if (!*mended_out) {
+    *repaired_out = got == 0 && blob_writer_size(writer) == (uint64_t)kept->size && digest_equal(sum, kept->hash);
+    if (!*repaired_out) {
         blob_abort(writer);
         return NULL;
     }
@@ -31,14 +31,14 @@ static struct error *write_bytes(struct fsck *fsck, const struct file_admin_reco
     return backup_give(fsck->scratch, blob_root(fsck->service->blobs), blob_path(fsck->scratch, kept->id));
 }
 
-struct error *fsck_fetch(struct fsck *fsck, const struct file_admin_record *kept, bool *mended_out)
+struct error *fsck_fetch(struct fsck *fsck, const struct file_admin_record *kept, bool *repaired_out)
 {
     const char *path = arena_format(fsck->scratch, "%s/" BACKUP_FILES "/%s", fsck->backup, blob_path(fsck->scratch, kept->id));
     int from = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    *mended_out = false;
+    *repaired_out = false;
     if (from < 0)
         return NULL;
-    struct error *error = write_bytes(fsck, kept, from, mended_out);
+    struct error *error = write_bytes(fsck, kept, from, repaired_out);
     (void)close(from);
     return error;
 }

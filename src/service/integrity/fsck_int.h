@@ -38,10 +38,10 @@ struct fsck {
 void fsck_report(struct fsck *fsck, struct fsck_finding *finding);
 
 /*
- * Puts the bytes of a file from the backup into the store, where they are missing. *mended_out is false when the backup
+ * Puts the bytes of a file from the backup into the store, where they are missing. *repaired_out is false when the backup
  * does not have them, or has others than the row says.
  */
-struct error *fsck_fetch(struct fsck *fsck, const struct file_admin_record *kept, bool *mended_out);
+struct error *fsck_fetch(struct fsck *fsck, const struct file_admin_record *kept, bool *repaired_out);
 
 /* Goes through the store: bytes without a row, temporary files, names that no blob can have. */
 struct error *fsck_store(struct fsck *fsck);

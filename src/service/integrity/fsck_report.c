@@ -12,7 +12,7 @@ const char *fsck_kind_text(enum fsck_kind kind)
 void fsck_report(struct fsck *fsck, struct fsck_finding *finding)
 {
     fsck->result->counts[finding->kind]++;
-    fsck->result->unmended += !finding->mended;
+    fsck->result->unrepaired += !finding->repaired;
     if (fsck->options->found != NULL)
         fsck->options->found(fsck->options->context, finding);
 }

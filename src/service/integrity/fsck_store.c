@@ -31,7 +31,7 @@ static struct error *resolve_orphan(struct fsck *fsck, struct id id)
     struct fsck_finding finding = {.kind = noted ? FSCK_REMOVAL : FSCK_ORPHAN,
                                    .id = id,
                                    .path = blob_path(scratch, id),
-                                   .mended = fsck->options->repair || noted};
+                                   .repaired = fsck->options->repair || noted};
     if (fsck->options->repair && noted) {
         TRY(blob_remove(service->blobs, scratch, id));
         TRY(file_admin_removal_done(service->database, scratch, id));
@@ -85,7 +85,7 @@ static struct error *see_stray(void *context, const struct blob_stray *stray)
         TRY(blob_set_stray_aside(fsck->service->blobs, fsck->scratch, stray->folder, stray->name, &finding.moved_to));
         if (finding.moved_to == NULL)
             return NULL;
-        finding.mended = true;
+        finding.repaired = true;
     }
     fsck_report(fsck, &finding);
     arena_reset(fsck->scratch);

@@ -53,7 +53,7 @@ struct scrub *scrub_new(struct service *service, const struct scrub_options *opt
     return scrub;
 }
 
-/* Drops the file that is being read: whoever goes on reads it from its start. */
+/* Drops the file that is being read: the process that goes on reads it from its start. */
 static void let_go(struct scrub *scrub)
 {
     scrub_read_end(scrub);

@@ -194,8 +194,9 @@ static struct error *restore_all(struct restore *restore)
     TRY(check_database(restore));
     TRY(restore_files(restore));
     if (restore->result->lost > 0 && !restore->options->accept_loss)
-        return refuse(restore->arena, "The bytes of %lld files are lost. Mend the backup and run this again, or accept the"
-                                      " loss (--accept-loss).",
+        return refuse(restore->arena,
+                      "The bytes of %lld files are lost. Repair the backup and run this again, or accept the"
+                      " loss (--accept-loss).",
                       (long long)restore->result->lost);
     return load_rows(restore);
 }

@@ -167,7 +167,7 @@ static struct {
     enum health_state states[HEALTH_PART_COUNT];
 } known;
 
-/* ---- judging ------------------------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------------- */
 
 static void note_down(struct health *health, enum health_part part, struct error *error)
 {

@@ -72,7 +72,7 @@ static void a_store_in_order_has_no_finding(void **state)
     assert_int_equal(found.count, 0);
     assert_int_equal(result.files, 31);
     assert_int_equal(result.blobs, 31);
-    assert_int_equal(result.unmended, 0);
+    assert_int_equal(result.unrepaired, 0);
     assert_int_equal(result.bytes, 1000 * 29 * 30 / 2 + 5);
     assert_false(result.interrupted);
 }
@@ -95,7 +95,7 @@ static void a_hundred_flipped_bits_are_a_hundred_findings(void **state)
     }
     struct fsck_result result = run(keep, (struct fsck_options){0}, &found);
     assert_int_equal(result.counts[FSCK_HASH], 100);
-    assert_int_equal(result.unmended, 100);
+    assert_int_equal(result.unrepaired, 100);
     assert_int_equal(found.count, 100);
     for (size_t i = 0; i < 100; i++)
         assert_true(has(&found, FSCK_HASH, flipped[i]));
@@ -140,7 +140,7 @@ static void each_kind_of_fault_is_found_and_nothing_is_touched(void **state)
     for (int round = 0; round < 2; round++) {
         struct fsck_result result = run(keep, (struct fsck_options){.min_age_seconds = 3600}, &found);
         assert_int_equal(found.count, 7);
-        assert_int_equal(result.unmended, 6);
+        assert_int_equal(result.unrepaired, 6);
         assert_true(has(&found, FSCK_MISSING, faults.missing.id));
         assert_true(has(&found, FSCK_SIZE, faults.size.id));
         assert_true(has(&found, FSCK_HASH, faults.hash.id));
@@ -159,7 +159,7 @@ static void repair_moves_aside_and_loses_nothing(void **state)
     struct found found;
     size_t length;
     struct fsck_result result = run(keep, (struct fsck_options){.repair = true, .min_age_seconds = 3600}, &found);
-    assert_int_equal(result.unmended, 3); /* whose bytes are lost: missing, size, hash */
+    assert_int_equal(result.unrepaired, 3); /* whose bytes are lost: missing, size, hash */
     assert_int_equal(result.counts[FSCK_TEMPORARY], 1);
     for (size_t i = 0; i < found.count; i++) {
         if (found.items[i].moved_to == NULL)
@@ -182,7 +182,7 @@ static void repair_moves_aside_and_loses_nothing(void **state)
     result = run(keep, (struct fsck_options){.repair = true}, &found);
     assert_int_equal(found.count, 3);
     assert_int_equal(result.counts[FSCK_MISSING], 3);
-    assert_int_equal(result.unmended, 3);
+    assert_int_equal(result.unrepaired, 3);
 }
 
 static void a_wrong_count_of_usage_is_found_and_set_right(void **state)
@@ -192,7 +192,7 @@ static void a_wrong_count_of_usage_is_found_and_set_right(void **state)
     (void)keep_file(keep, 300, 3, 0);
     sql(keep->service.database, keep->arena, "UPDATE file_usage SET bytes = bytes + 1");
     assert_int_equal(run(keep, (struct fsck_options){0}, &found).counts[FSCK_USAGE], 1);
-    assert_int_equal(run(keep, (struct fsck_options){.repair = true}, &found).unmended, 0);
+    assert_int_equal(run(keep, (struct fsck_options){.repair = true}, &found).unrepaired, 0);
     assert_true(found.count == 1 && id_equal(found.items[0].organisation_id, keep->organisation));
     (void)run(keep, (struct fsck_options){0}, &found);
     assert_int_equal(found.count, 0);
@@ -204,11 +204,11 @@ static void bytes_put_back_make_the_file_whole(void **state)
     struct file_record record = keep_file(keep, 300, 3, DAY);
     struct found found;
     keep_flip(keep, record.id, 5);
-    assert_int_equal(run(keep, (struct fsck_options){.repair = true}, &found).unmended, 1);
+    assert_int_equal(run(keep, (struct fsck_options){.repair = true}, &found).unrepaired, 1);
     char hex[ID_HEX_BYTES];
     id_hex(record.id, hex);
     (void)harness_write(keep->arena, keep_below(keep, hex + ID_HEX_BYTES - 3), hex, keep_bytes(keep->arena, 300, 3), 300);
-    assert_int_equal(run(keep, (struct fsck_options){.repair = true}, &found).unmended, 0);
+    assert_int_equal(run(keep, (struct fsck_options){.repair = true}, &found).unrepaired, 0);
     assert_int_equal(found.count, 0);
 }
 
@@ -278,7 +278,7 @@ static void an_interrupted_run_goes_on_where_it_stopped(void **state)
     assert_int_equal(before + found.count, 10); /* none twice, none forgotten */
     assert_int_equal(second.files, 20);
     assert_int_equal(second.counts[FSCK_HASH], 10);
-    assert_int_equal(second.unmended, 10);
+    assert_int_equal(second.unrepaired, 10);
     /* It came to its end: there is nothing to go on with, and the whole is looked at again. */
     assert_int_equal(run(keep, (struct fsck_options){.resume = true}, &found).counts[FSCK_HASH], 10);
     assert_int_equal(found.count, 10);
@@ -297,7 +297,7 @@ static void an_interruption_in_the_store_counts_nothing_twice(void **state)
     keep->progress = (struct progress){0};
     struct fsck_result result = run(keep, (struct fsck_options){.resume = true}, &found);
     assert_int_equal(result.counts[FSCK_ORPHAN], 150);
-    assert_int_equal(result.unmended, 150);
+    assert_int_equal(result.unrepaired, 150);
 }
 
 static void memory_stays_the_same_however_many_files(void **state)

@@ -271,11 +271,11 @@ static void fsck_takes_lost_bytes_from_a_backup(void **state)
     struct fsck_options options = {.repair = true, .from = drill->directory, .progress = &drill->progress};
     struct fsck_result result;
     expect_ok(fsck_run(&keep->service, keep->arena, keep->scratch, &options, &result));
-    assert_int_equal(result.unmended, 1);
+    assert_int_equal(result.unrepaired, 1);
     assert_int_equal(result.counts[FSCK_MISSING] + result.counts[FSCK_SIZE] + result.counts[FSCK_HASH], 4);
     expect_ok(fsck_run(&keep->service, keep->arena, keep->scratch, &options, &result));
     assert_int_equal(result.counts[FSCK_MISSING], 1);
-    assert_int_equal(result.unmended, 1);
+    assert_int_equal(result.unrepaired, 1);
     assert_int_equal(result.counts[FSCK_SIZE] + result.counts[FSCK_HASH], 0);
     options.from = harness_directory(drill->arena);
     expect_error(fsck_run(&keep->service, keep->arena, keep->scratch, &options, &result), ERROR_INTERNAL);
