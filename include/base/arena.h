@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A region allocator: everything a request needs is allocated here and forgotten whole when the request ends.
+ * A region allocator: everything that a request needs is allocated here, and all of it is released when the request
+ * ends.
  *
- * Allocation never returns NULL. Running out of memory ends the process (the supervisor starts another); inputs are
- * bounded in base/limits.h, so no client can cause it. Memory is zeroed when handed out and wiped when taken back.
+ * Allocation never returns NULL. A process that runs out of memory ends, and its supervisor starts another.
+ * base/limits.h bounds every input, so no client can cause that. Memory is zeroed before it is handed out, and wiped
+ * when it is taken back.
  */
 #ifndef GATEHOUSE_BASE_ARENA_H
 #define GATEHOUSE_BASE_ARENA_H
@@ -20,8 +22,8 @@ struct arena *arena_new(void);
 void arena_free(struct arena **arena);
 
 /*
- * Forgets all allocations: runs deferred functions (last registered first), wipes the memory, and keeps one block for
- * the next use. Pointers handed out before are dead.
+ * Releases all allocations: runs the deferred functions (last registered first), wipes the memory, and keeps one block
+ * for the next use. Pointers handed out before are invalid.
  */
 void arena_reset(struct arena *arena);
 
@@ -43,8 +45,8 @@ char *arena_format_list(struct arena *arena, const char *format, va_list argumen
     __attribute__((format(printf, 2, 0), returns_nonnull));
 
 /*
- * Calls release(argument) when the arena is reset or freed, in reverse order of registration. Register where the thing
- * is acquired, so that no exit path can forget it.
+ * Calls release(argument) when the arena is reset or freed, in reverse order of registration. Register a resource where
+ * it is acquired; then no exit path can leak it.
  */
 void arena_defer(struct arena *arena, void (*release)(void *argument), void *argument);
 

@@ -12,7 +12,7 @@
 /* Milliseconds since 1970-01-01T00:00:00Z. */
 int64_t clock_now(void);
 
-/* Microseconds of a clock that never steps; only differences mean anything. */
+/* Microseconds of a clock that never jumps. Only differences between two readings have a meaning. */
 int64_t clock_monotonic(void);
 
 /* Sleeps for so many microseconds; a signal may end the sleep early. */
@@ -22,19 +22,20 @@ void clock_sleep(int64_t microseconds);
 void clock_format(int64_t milliseconds, char text_out[CLOCK_TEXT_BYTES]);
 
 /*
- * Reads an RFC 3339 time with any offset and up to nine digits of fraction (those beyond milliseconds are dropped).
- * False, and *milliseconds_out untouched, for anything else, impossible dates included.
+ * Reads an RFC 3339 time with any offset and up to nine digits of fraction; digits beyond milliseconds are dropped.
+ * False for anything else, impossible dates included; *milliseconds_out is then untouched.
  */
 bool clock_parse(const char *text, int64_t *milliseconds_out);
 
 /*
- * The horizon of this thread: no wait for the database, for a service over HTTP or for another process's entry of the
- * cache goes on beyond `until` (clock_monotonic()), give or take the second that connecting to the database over TCP is
- * rounded up to. It bounds what follows, until it is set anew. 0: there is none, and each wait has its own bound alone.
+ * Sets the horizon of this thread: no wait for the database, for a service over HTTP or for a cache entry that another
+ * process loads goes on beyond `until` (clock_monotonic()). Connecting to the database over TCP rounds up to whole
+ * seconds and may take one second longer. The horizon holds until it is set again. 0: there is none, and each wait has
+ * only its own bound.
  */
 void clock_set_horizon(int64_t until);
 
-/* The earlier of `until` and the horizon. 0 stands for never, in and out. */
+/* The earlier of `until` and the horizon. 0 means never, in the argument and in the result. */
 int64_t clock_within_horizon(int64_t until);
 
 #endif

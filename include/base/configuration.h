@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The configuration: one row a value (base/configuration.c), read from gatehouse.conf (INI) and overridden by the
+ * The configuration: one row a value (base/configuration.c), read from gatehouse.conf (INI), and overridden by the
  * environment (GATEHOUSE_<SECTION>_<NAME>). Unknown sections and names, values out of bounds and repeated names are
- * refused, all of them at once, with their line numbers. See gatehouse.conf(5), which a test holds equal to the rows.
+ * refused; one error names all of them with their line numbers. gatehouse.conf(5) describes every row, and a test
+ * compares the two.
  */
 #ifndef GATEHOUSE_BASE_CONFIGURATION_H
 #define GATEHOUSE_BASE_CONFIGURATION_H
@@ -19,7 +20,7 @@ struct error;
 struct configuration {
     struct {
         const char *base_url; /* without a trailing slash */
-        const char *web_url;  /* likewise; base_url when not set */
+        const char *web_url;  /* without a trailing slash; base_url when not set */
         bool expose_stack;
         int64_t max_json_bytes;
         int64_t max_file_bytes;
@@ -36,7 +37,7 @@ struct configuration {
         const char *name;
         const char *user;
         const char *password_file; /* NULL: none */
-        const char *tls;           /* "required" beyond this machine, or "off-on-a-trusted-network" */
+        const char *tls;           /* "required" for a server on another machine, or "off-on-a-trusted-network" */
         const char *tls_ca_file;   /* NULL: no TLS */
         int64_t connect_timeout_seconds;
         int64_t query_timeout_seconds;
@@ -58,8 +59,8 @@ struct configuration {
         int64_t access_token_seconds;
         int64_t refresh_token_seconds;
         int64_t temporary_password_seconds;
-        const char *codes; /* who mails them: "service" or "provider" */
-        int64_t calls_max; /* to an outside provider at the same time, of all processes of a host */
+        const char *codes; /* who mails the codes: "service" or "provider" */
+        int64_t calls_max; /* calls to a remote provider at the same time, by all processes of a host */
     } identity;
     struct {
         const char *region;
@@ -114,11 +115,11 @@ struct configuration {
         struct text_list allow; /* addresses and ranges, or the one word "none" */
     } metrics;
     struct {
-        int64_t accounts_per_hour;  /* team members that an organisation makes */
-        int64_t customers_per_hour; /* that internal staff make together */
-        int64_t uploads_per_token;  /* bodies under way; where Apache asks about them */
+        int64_t accounts_per_hour;  /* team members that an organisation may create */
+        int64_t customers_per_hour; /* that internal staff may create together */
+        int64_t uploads_per_token;  /* uploads under way; where Apache asks about them */
         int64_t uploads_per_address;
-        int64_t upload_seconds; /* after which a body is no longer counted */
+        int64_t upload_seconds; /* after so long an upload is no longer counted */
     } limits;
     struct {
         int64_t every_days; /* 0: the job runner does not scrub */
@@ -134,7 +135,7 @@ struct configuration {
 
 enum configuration_type {
     CONFIGURATION_TEXT,
-    CONFIGURATION_URL,     /* http or https, a trailing slash is dropped */
+    CONFIGURATION_URL,     /* http or https; a trailing slash is dropped */
     CONFIGURATION_PATH,    /* absolute */
     CONFIGURATION_CHOICE,  /* one of `choices`, separated by | */
     CONFIGURATION_WORDS,   /* separated by blanks */
@@ -147,7 +148,7 @@ struct configuration_row {
     const char *section;
     const char *name;
     enum configuration_type type;
-    const char *fallback; /* as it would stand in the file; NULL: not set */
+    const char *fallback; /* as in the file; NULL: not set */
     const char *choices;
     int64_t minimum;
     int64_t maximum;
@@ -155,10 +156,10 @@ struct configuration_row {
     size_t offset;
 };
 
-/* How the names of variables in the environment begin. */
+/* The prefix of variables in the environment. */
 #define CONFIGURATION_PREFIX "GATEHOUSE_"
 
-/* The environment's name of a setting: GATEHOUSE_MAIL_SMTP_URL. */
+/* The name of a setting in the environment: GATEHOUSE_MAIL_SMTP_URL. */
 const char *configuration_variable(struct arena *arena, const struct configuration_row *row);
 
 /* All rows; *count_out is their number. */
@@ -171,9 +172,8 @@ const struct configuration_row *configuration_rows(size_t *count_out);
 struct error *configuration_load(struct arena *arena, const char *path, struct configuration **configuration_out);
 
 /*
- * The environment's variables that begin with GATEHOUSE_ and are neither a setting nor any other name that the programs
- * know: a misspelt one does nothing, silently. Each comes with the setting that it resembles, NULL where it resembles
- * none.
+ * The environment's variables that begin with GATEHOUSE_ and that no program knows: a misspelt setting has no effect,
+ * and nobody is told. Each comes with the setting that it resembles, or NULL.
  */
 struct configuration_stray {
     const char *variable;
@@ -181,10 +181,10 @@ struct configuration_stray {
 };
 const struct configuration_stray *configuration_strays(struct arena *arena, size_t *count_out);
 
-/* The file to read: `option` when given, else $GATEHOUSE_CONFIG, else the built-in place. */
+/* The file to read: `option` when given, else $GATEHOUSE_CONFIG, else the path that was compiled in. */
 const char *configuration_path(const char *option);
 
-/* The directory of the shipped data files: $GATEHOUSE_DATA_DIR, else the built-in place. */
+/* The directory of the shipped data files: $GATEHOUSE_DATA_DIR, else the path that was compiled in. */
 const char *configuration_data_directory(void);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one error object. It is made at the failing line, traced on its way up with TRY, and turned into a reply by
- * exactly one function (api/error_reply.c). Expected outcomes (a wrong password, an absent row) are not errors.
+ * The error object. It is made at the line that fails, traced on its way up with TRY, and turned into a reply by one
+ * function (api/error_reply.c). Expected outcomes (a wrong password, an absent row) are not errors.
  *
- * Three texts, three readers: `message` is for the caller, `detail` for the log only, `stack` for developers where
- * expose_stack is on.
+ * It holds three texts for three readers: `message` is for the caller, `detail` for the log only, and `stack` for
+ * developers, where expose_stack is on.
  */
 #ifndef GATEHOUSE_BASE_ERROR_H
 #define GATEHOUSE_BASE_ERROR_H
@@ -50,15 +50,15 @@ struct error {
     unsigned retry_after;            /* seconds, 0 for none */
 };
 
-/* The collector that validation fills before it is known whether there is an error at all. */
+/* Collects the faults that validation finds, before it is known whether there is an error at all. */
 struct validation {
     struct arena *arena;
-    struct error *error; /* NULL while nothing failed */
+    struct error *error; /* NULL as long as nothing failed */
 };
 
 /*
  * A new error of `code` with the table's sentence as message. `format` (may be NULL) is the detail for the log; it must
- * not hold secrets. Use the macros below, which know where they stand.
+ * not hold secrets. Use the macros below, which add file and line.
  */
 struct error *error_make(struct arena *arena, enum error_code code, const char *function, const char *file, int line,
                          const char *format, ...) __attribute__((format(printf, 6, 7), returns_nonnull));
@@ -79,13 +79,13 @@ struct error *error_member(struct error *error, const char *name, const char *va
     __attribute__((returns_nonnull));
 
 /*
- * Notes that the error passed through `function`; returns it. The attribute tells the compiler that a caller of TRY()
- * never goes on with results that were not written.
+ * Notes that the error passed through `function`, and returns it. The attribute tells the compiler that after TRY() no
+ * caller goes on with results that were not written.
  */
 struct error *error_trace(struct error *error, const char *function, const char *file, int line)
     __attribute__((returns_nonnull));
 
-/* Passes an error up, adding the place to its trace. */
+/* Passes an error to the caller and adds this place to its trace. */
 #define TRY(call)                                                                                                      \
     do {                                                                                                               \
         struct error *try_error_ = (call);                                                                             \

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Identifiers: UUID version 7 (RFC 9562, section 5.7), 16 bytes in the database, 36 lower-case characters on the wire.
- * They are made before the first side effect, so that an operation whose answer was lost can be looked up.
+ * Identifiers: UUID version 7 (RFC 9562, section 5.7), 16 bytes in the database, 36 lower-case characters in requests
+ * and replies. An id is made before the first side effect, so that an operation whose answer was lost can be looked up.
  */
 #ifndef GATEHOUSE_BASE_ID_H
 #define GATEHOUSE_BASE_ID_H
@@ -21,8 +21,8 @@ struct id {
 
 /*
  * A new id: 48 bits of time in milliseconds, a counter of 12 bits that starts at random below 2048, 62 random bits (RFC
- * 9562, section 6.2, method 1). Each id of a process is greater than the one before, so that what was made in an order
- * is listed in that order, even within a millisecond or after the clock stepped back.
+ * 9562, section 6.2, method 1). Each id of a process is greater than the one before. So rows are listed in the order in
+ * which they were made, even within a millisecond and after the clock was set back.
  */
 struct id id_new(void);
 
@@ -33,7 +33,9 @@ const char *id_text(struct arena *arena, struct id id);
 /* 32 lower-case hexadecimal digits without hyphens: the form used in file names. */
 void id_hex(struct id id, char text_out[ID_HEX_BYTES]);
 
-/* Reads the canonical lower-case text and nothing else; false leaves *id_out untouched. Any UUID version passes. */
+/*
+ * Reads the canonical lower-case text and nothing else. Any UUID version is accepted. False leaves *id_out untouched.
+ */
 bool id_parse(const char *text, struct id *id_out);
 
 bool id_equal(struct id a, struct id b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every bound of the house in one place. A buffer or an input that a client, a file or a peer fills has its maximum
- * here, so that a reader can check the whole memory budget on one page.
+ * Every limit of the service. Each buffer, and each input from a client, a file or another machine, has its maximum
+ * here, so that one page shows the whole memory budget.
  */
 #ifndef GATEHOUSE_BASE_LIMITS_H
 #define GATEHOUSE_BASE_LIMITS_H
@@ -10,10 +10,10 @@
 #define LIMIT_TEXT(limit) LIMIT_TEXT_OF(limit)
 #define LIMIT_TEXT_OF(number) #number
 
-/* A line of gatehouse.conf, without its end; inih of every release keeps one byte more. */
+/* A line of gatehouse.conf, without its end. All releases of inih take one byte more. */
 #define LIMIT_CONFIGURATION_LINE_BYTES 198
 
-/* Request line and headers (the web server bounds them first; these are the worker's own). */
+/* Request line and headers. The web server limits them first; these are the worker's own limits. */
 #define LIMIT_PATH_BYTES 2048
 #define LIMIT_QUERY_BYTES 4096
 #define LIMIT_QUERY_PARAMETERS 32
@@ -27,7 +27,7 @@
 #define LIMIT_JSON_DEPTH 16
 #define LIMIT_VALIDATION_ENTRIES 100
 
-/* A variable of the environment whose name is compared with the settings'. */
+/* A variable of the environment whose name is compared with those of the settings. */
 #define LIMIT_VARIABLE_BYTES 64
 
 /* Tokens (docs/accounts.md, "Sessions"). */
@@ -35,22 +35,22 @@
 #define LIMIT_TOKEN_LEEWAY_SECONDS 30
 #define LIMIT_TOKEN_MEMO_SLOTS 4096
 
-/* Refresh tokens that a session may have; one of 30 days that refreshes every 15 minutes has 2,880. */
+/* Refresh tokens of one session. A session of 30 days that refreshes every 15 minutes has 2,880. */
 #define LIMIT_REFRESH_TOKENS 8192
 
-/* Sessions of which a process remembers that they were good, and for how long (milliseconds). */
+/* How many sessions a process remembers as valid, and for how long (milliseconds). */
 #define LIMIT_SESSION_MEMO_SLOTS 1024
 #define LIMIT_SESSION_MEMO_AGE 60000
 
 /* Multipart uploads (docs/api.md, "Limits"). */
 #define LIMIT_PARTS 32
 #define LIMIT_FILES 10
-#define LIMIT_UPLOAD_FORM_BYTES INT64_C(1048576) /* what is no file in the body of an upload; the web servers' sites allow as much */
+#define LIMIT_UPLOAD_FORM_BYTES INT64_C(1048576) /* everything in the body of an upload that is no file; the configurations of the web servers allow as much */
 #define LIMIT_TAGS 16
 
 /*
- * How slowly the body of an upload may come before a web server gives it up (RequestReadTimeout in Apache's site), and
- * some seconds more for the way to a worker; what a body can take at most; and how many are counted on a host.
+ * The least speed of an upload: a web server ends a slower one (RequestReadTimeout of Apache), and some seconds more
+ * are allowed for the way to a worker; the longest time of an upload; and how many uploads a host counts.
  */
 #define LIMIT_UPLOAD_START_SECONDS 60
 #define LIMIT_UPLOAD_BYTES_PER_SECOND 4096
@@ -63,19 +63,19 @@
 #define LIMIT_PART_HEADER_BYTES 4096
 #define LIMIT_BOUNDARY_BYTES 70
 
-/* Block in which bodies are read and bytes are written. */
+/* The block in which bodies are read and bytes are written. */
 #define LIMIT_BLOCK_BYTES 65536
 
 /*
- * The same for what is stored: a call of write() costs the page cache less per byte the larger it is, until the block
- * no longer stays in a core's own cache between being received, digested and written.
+ * The block in which blobs are written. The larger a write(), the less work a byte is for the page cache, until the
+ * block no longer stays in the core's own cache while it is received, digested and written.
  */
 #define LIMIT_BLOB_BLOCK_BYTES (256 * 1024)
 
-/* What libmagic sees of a file. */
+/* How many bytes of a file libmagic sees. */
 #define LIMIT_SNIFF_BYTES 16384
 
-/* What the virus scanner may answer, its NUL included. */
+/* The longest answer of the virus scanner, its NUL included. */
 #define LIMIT_SCAN_ANSWER_BYTES 1024
 
 /* People and organisations. */
@@ -85,7 +85,7 @@
 #define LIMIT_ORGANISATION_NAME_CHARACTERS 200
 #define LIMIT_PASSWORD_CHARACTERS 128
 #define LIMIT_PASSWORD_MIN 8
-/* A password that is sent; the policy judges those that are to be set. */
+/* A password in a request. The password policy checks new ones. */
 #define LIMIT_PASSWORD_INPUT_CHARACTERS 1024
 #define LIMIT_PERMISSION_BYTES 100
 #define LIMIT_PERMISSIONS_BYTES 2048
@@ -100,11 +100,11 @@
 #define LIMIT_LOG_FILTER_BYTES 1024
 #define LIMIT_LOG_PATH_BYTES 4096
 
-/* The shared file of metrics: operations that are counted apart, processes of one host. */
+/* The host's shared memory: operations with a row of their own, processes of one host. */
 #define LIMIT_METRICS_OPERATIONS 160
 #define LIMIT_METRICS_PROCESSES 256
 
-/* The service cache: a key, a value, and the names that one request may evict. */
+/* The service cache: a key, a value, and the keys that one request may evict. */
 #define LIMIT_CACHE_KEY_BYTES 200
 #define LIMIT_CACHE_VALUE_BYTES 262144
 #define LIMIT_CACHE_NAMES 100
@@ -112,7 +112,7 @@
 /* Keys in the secret file. */
 #define LIMIT_MASTER_KEYS 8
 
-/* Prepared statements one connection remembers. */
+/* Prepared statements that one connection keeps. */
 #define LIMIT_STATEMENTS 256
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The log: one JSON object a line, at most LIMIT_LOG_LINE_BYTES, written with one write(2), to stderr, a file opened
- * for appending, or syslog. Values are escaped and bounded; there is no way to log a struct secret.
+ * The log: one JSON object a line, at most LIMIT_LOG_LINE_BYTES, written with one write(2) to stderr, to a file opened
+ * for appending, or to syslog. Values are escaped and bounded. A struct secret cannot be logged.
  *
  *     LOG(INFO, FILES, "file stored", LOG_TEXT("fileId", id), LOG_INTEGER("size", size));
  *
- * What is written is decided by one level a module: a general level, and over it a filter such as "*=warn,files=debug"
- * (log_levels_read()).
+ * Each module has a level, and lines below that level are not written. A general level sets all of them; a filter such
+ * as "*=warn,files=debug" overrides it (log_levels_read()).
  */
 #ifndef GATEHOUSE_BASE_LOG_H
 #define GATEHOUSE_BASE_LOG_H
@@ -64,18 +64,19 @@ struct log_field {
 enum log_destination { LOG_TO_STDERR, LOG_TO_SYSLOG, LOG_TO_FILE };
 
 /*
- * Opens the destination. `path` is used with LOG_TO_FILE only and copied. Returns false (with errno set) when the file
- * cannot be opened; the log then stays where it was. May be called again to reopen.
+ * Opens the destination. `path` is used with LOG_TO_FILE only, and it is copied. False (with errno set) when the file
+ * cannot be opened; the destination then stays as it was. May be called again to reopen.
  *
- * A file that is renamed or removed by whoever rotates logs is opened anew: the process looks at its first line of each
- * second, and lines until then go into the old file. Where the new one cannot be opened the lines go on into the old.
+ * When the file is renamed or removed (log rotation), it is opened again: the process checks the path at its first line
+ * of each second, and lines until then go into the old file. Where the new file cannot be opened, lines go on into the
+ * old one.
  */
 bool log_open(enum log_destination destination, const char *path, const char *program);
 
 /* The least severe level that is written, for all modules. */
 void log_set_level(enum log_level level);
 
-/* The level of one module, over the general one, until the next log_set_level(). */
+/* The level of one module, in place of the general one, until the next log_set_level(). */
 void log_set_module_level(enum log_module module, enum log_level level);
 
 /* The least severe level that is written, for each module. */
@@ -87,17 +88,18 @@ void log_set_levels(const struct log_levels *levels);
 
 enum log_filter_result {
     LOG_FILTER_GOOD,
-    LOG_FILTER_TOO_LONG, /* over LIMIT_LOG_FILTER_BYTES */
+    LOG_FILTER_TOO_LONG, /* more than LIMIT_LOG_FILTER_BYTES */
     LOG_FILTER_SYNTAX,   /* an entry is not module=level */
-    LOG_FILTER_MODULE,   /* an entry names a module that there is not */
-    LOG_FILTER_LEVEL     /* an entry names a level that there is not */
+    LOG_FILTER_MODULE,   /* an entry names an unknown module */
+    LOG_FILTER_LEVEL     /* an entry names an unknown level */
 };
 
 /*
- * The levels that a general level and a filter make together. The filter is a list of module=level separated by commas,
- * "*" for every module; entries hold over `level` for the modules they name, the last one wins, blanks and tabs round
+ * Combines a general level and a filter. The filter is a list of module=level separated by commas; "*" stands for every
+ * module. Entries override `level` for the modules that they name, and the last one wins. Blanks and tabs around
  * modules and levels are dropped. A blank filter has no entries; an empty entry beside others is LOG_FILTER_SYNTAX.
- * *levels_out is set with LOG_FILTER_GOOD only. Takes time in proportion to the filter's length, whatever it holds.
+ * *levels_out is set with LOG_FILTER_GOOD only. The time is proportional to the length of the filter, whatever it
+ * holds.
  */
 enum log_filter_result log_levels_read(enum log_level level, const char *filter, struct log_levels *levels_out);
 
@@ -105,13 +107,13 @@ enum log_filter_result log_levels_read(enum log_level level, const char *filter,
 const char *log_filter_sentence(enum log_filter_result result);
 
 /*
- * What every following line carries, until changed; NULL for none. The texts must live as long (the worker sets them
- * when a request begins and clears them at its end). Lines of a request (request_id is not NULL) always have all four
- * members, null where nothing is known; other lines have those that are set.
+ * Sets what every following line carries; NULL for none. The texts must live as long: the worker sets them when a
+ * request begins and clears them when it ends. Lines of a request (request_id is not NULL) always have all four
+ * members, null where nothing is known; other lines have only those that are set.
  */
 void log_context(const char *request_id, const char *user_id, const char *organisation_id, const char *operation);
 
-/* Who is acting, once that is proven; the rest of the context stays. */
+/* Sets the user once a token or a password has proven who it is. The rest of the context stays. */
 void log_actor(const char *user_id, const char *organisation_id);
 
 bool log_wants(enum log_level level, enum log_module module);
@@ -124,7 +126,7 @@ const char *log_level_text(enum log_level level);
 /* The text that log_module_parse() reads; for tests. */
 const char *log_module_text(enum log_module module);
 
-/* Reads a level or module by its text; false when there is none of that name. */
+/* Reads a level or a module by its text; false when there is none of that name. */
 bool log_level_parse(const char *text, enum log_level *level_out);
 bool log_module_parse(const char *text, enum log_module *module_out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Secrets are a type of their own: neither the logger nor the reply writer takes one, so none can be printed by
+ * A type of its own for secrets. Neither the logger nor the reply writer accepts it, so no secret can be printed by
  * accident. The bytes live in an arena and are wiped with it.
  */
 #ifndef GATEHOUSE_BASE_SECRET_H
@@ -15,7 +15,7 @@ struct error;
 struct secret {
     const unsigned char *bytes; /* NUL-terminated beyond length; NULL when there is no secret */
     size_t length;
-    const struct secret *older; /* of a master secret: what it was before, still good for opening; NULL: none */
+    const struct secret *older; /* of a master secret: earlier ones, which still open what they sealed; NULL: none */
 };
 
 /* Wraps a copy of `length` bytes. */
@@ -37,8 +37,8 @@ bool secret_equal(struct secret a, struct secret b);
 struct error *secret_read(struct arena *arena, const char *path, struct secret *secret_out);
 
 /*
- * Keeps what this process holds in memory from others: no core file, and no other process of the same user may trace it
- * or read its memory. For the first line of a main().
+ * Protects the memory of this process: it leaves no core file, and no other process of the same user may trace it or
+ * read its memory. Call it in the first line of main().
  */
 void secret_protect_process(void);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Text: a buffer that grows inside an arena, the JSON string escape that the logger and the reply writer share, and the
- * few character tests of the protocols, independent of the locale.
+ * Text: a buffer that grows in an arena, the JSON string escape that the logger and the reply writer share, and tests
+ * of characters that do not depend on the locale.
  */
 #ifndef GATEHOUSE_BASE_TEXT_H
 #define GATEHOUSE_BASE_TEXT_H
@@ -30,7 +30,7 @@ struct text_list {
 /* Makes *buffer empty, growing in `arena`. */
 void buffer_init(struct buffer *buffer, struct arena *arena);
 
-/* Makes room for `more` bytes beyond length and the NUL. */
+/* Ensures space for `more` bytes beyond length and the NUL. */
 void buffer_reserve(struct buffer *buffer, size_t more);
 
 void buffer_add(struct buffer *buffer, const void *bytes, size_t length);
@@ -38,13 +38,13 @@ void buffer_add_text(struct buffer *buffer, const char *text);
 void buffer_add_char(struct buffer *buffer, char character);
 void buffer_add_format(struct buffer *buffer, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What "%lld" prints, in a tenth of its time. */
+/* The same as "%lld", in a tenth of its time. */
 void buffer_add_integer(struct buffer *buffer, int64_t integer);
 
-/* Room for the text of any integer, without its end. */
+/* Enough bytes for the text of any integer, without a NUL. */
 #define TEXT_INTEGER_BYTES 20
 
-/* The text of an integer, without a NUL behind it; its length. */
+/* Writes the text of an integer without a NUL; returns its length. */
 size_t text_from_integer(int64_t integer, char text_out[TEXT_INTEGER_BYTES]);
 
 /*
@@ -53,7 +53,7 @@ size_t text_from_integer(int64_t integer, char text_out[TEXT_INTEGER_BYTES]);
  */
 void buffer_add_json(struct buffer *buffer, const char *text, size_t length);
 
-/* How many of the bytes at the beginning stand for themselves in a JSON string: printable ASCII without " and \. */
+/* How many bytes at the beginning need no escape in a JSON string: printable ASCII without " and \. */
 size_t text_plain_length(const char *text, size_t length);
 
 /* The same for a NUL-terminated text; NULL becomes the word null. */

@@ -14,14 +14,14 @@
 struct arena;
 struct digest;
 
-/* The digest of `length` bytes. A failure inside the library (its memory ran out) ends the process. */
+/* The digest of `length` bytes. When the library has no memory, the process ends. */
 void digest_sha256(const void *bytes, size_t length, uint8_t digest_out[DIGEST_BYTES]);
 
 /* Starts a stream; it is released with the arena. */
 struct digest *digest_open(struct arena *arena);
 void digest_update(struct digest *digest, const void *bytes, size_t length);
 
-/* The digest of everything added. The stream then starts afresh, so that it can serve the next text. */
+/* The digest of everything added. The stream then starts again and can take the next text. */
 void digest_final(struct digest *digest, uint8_t digest_out[DIGEST_BYTES]);
 
 /* HMAC-SHA-256 of `length` bytes; the key holds at least one byte. */

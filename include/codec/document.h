@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON that comes in (RFC 8259), read strictly. A scanner of our own (src/codec/document_scan.c) judges the
- * raw bytes before the JSON library sees them, because the library lets pass what two readers could
- * understand differently: duplicate members, U+0000 cutting a text short, bytes that are not UTF-8, numbers
- * such as 01, trailing text.
+ * JSON from clients and other services (RFC 8259), read strictly. A scanner of our own (src/codec/document_scan.c)
+ * checks the raw bytes before the JSON library sees them, because the library accepts what two readers could understand
+ * differently: duplicate members, U+0000 that ends a text early, bytes that are not UTF-8, numbers such as 01, and text
+ * behind the value.
  *
- * A document is a tree of values in the arena it was parsed into; it dies with it.
+ * A document is a tree of values in the arena that it was parsed into; it is released with the arena.
  *
- * JSON that goes out is written with buffer_add_json() (base/text.h).
+ * JSON for replies is written with buffer_add_json() (base/text.h).
  */
 #ifndef GATEHOUSE_CODEC_DOCUMENT_H
 #define GATEHOUSE_CODEC_DOCUMENT_H
@@ -20,7 +20,7 @@
 #define DOCUMENT_INTEGER_MAX INT64_C(9007199254740991)
 #define DOCUMENT_INTEGER_MIN (-DOCUMENT_INTEGER_MAX)
 
-/* Characters of one number's text. */
+/* The longest text of a number, in characters. */
 #define DOCUMENT_NUMBER_BYTES 60
 
 struct arena;
@@ -38,15 +38,15 @@ enum document_kind {
 };
 
 /*
- * Reads exactly one JSON value with nothing but blanks round it; the bytes need not end with NUL and are not
- * kept. REQUEST_MALFORMED with an entry for each fault found otherwise. Entry codes:
+ * Reads exactly one JSON value with only blanks around it; the bytes need not end with NUL and are not kept. Otherwise
+ * REQUEST_MALFORMED with an entry for each fault. Entry codes:
  *   "syntax"     not JSON, or text after it, or a byte order mark (path ""; the message names the byte)
  *   "encoding"   not UTF-8 (path ""; the message names the byte)
  *   "duplicate"  two members of one object have the same name once unescaped (the member's path)
  *   "character"  a U+0000 or half a surrogate pair in a text or name (the value's path)
  *   "depth"      more than LIMIT_JSON_DEPTH arrays and objects inside one another (path "")
  *   "length"     over LIMIT_JSON_BYTES_MAX bytes (path ""), or a number over DOCUMENT_NUMBER_BYTES characters
- * Memory is at most about 80 times the text's length (an array of one-digit numbers).
+ * Memory is at most about 80 times the length of the text (an array of one-digit numbers).
  */
 struct error *document_parse(struct arena *arena, const char *bytes, size_t length,
                              struct document **document_out);
@@ -70,9 +70,9 @@ const char *document_name(const struct document *value);
 const char *document_text(const struct document *value);
 
 /*
- * A number that is whole and within DOCUMENT_INTEGER_MIN..DOCUMENT_INTEGER_MAX, however it is written (5,
- * 5.0, 0.5e1). False, and *value_out untouched, for every other value and for NULL. Numbers beyond a double's
- * range are only refused here: they are well-formed JSON.
+ * Reads a number that is whole and within DOCUMENT_INTEGER_MIN..DOCUMENT_INTEGER_MAX, however it is written (5, 5.0,
+ * 0.5e1). False, and *value_out untouched, for every other value and for NULL. A number beyond the range of a double is
+ * well-formed JSON and is refused only here.
  */
 bool document_integer(const struct document *value, int64_t *value_out);
 
@@ -80,8 +80,9 @@ bool document_integer(const struct document *value, int64_t *value_out);
 bool document_boolean(const struct document *value, bool *value_out);
 
 /*
- * Adds the value to `buffer` as JSON: on one line where `indent` is negative, otherwise on lines of their own for members
- * and elements, as at that depth of two blanks each. What is read back is the same value.
+ * Adds the value to `buffer` as JSON. A negative `indent` writes one line. Otherwise each member and element has a line
+ * of its own, indented by two blanks a level, and `indent` is the level of the value itself. Reading the result gives
+ * the same value.
  */
 void document_write(const struct document *value, int indent, struct buffer *buffer);
 

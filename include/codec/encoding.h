@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes as text and back: base64 and base64url (RFC 4648, sections 4 and 5), hexadecimal, percent-encoding
- * (RFC 3986, section 2.1). base64url_decode() takes exactly one spelling of each value, so that a text can
- * stand for the bytes it encodes: a memo or a signature over the text cannot be sidestepped with another
- * spelling.
+ * Bytes as text and back: base64 and base64url (RFC 4648, sections 4 and 5), hexadecimal, percent-encoding (RFC 3986,
+ * section 2.1). base64url_decode() accepts exactly one spelling of each value. So a text can stand for the bytes that
+ * it encodes: no other spelling escapes a comparison or a signature of the text.
  */
 #ifndef GATEHOUSE_CODEC_ENCODING_H
 #define GATEHOUSE_CODEC_ENCODING_H
@@ -40,15 +39,15 @@ bool hex_decode(struct arena *arena, const char *text, size_t length, unsigned c
                 size_t *length_out);
 
 /*
- * Everything but RFC 3986's unreserved characters as %XX (upper-case digits); fit for RFC 8187's ext-value as
- * well.
+ * Writes every byte but RFC 3986's unreserved characters as %XX (upper-case digits). The result is a valid ext-value of
+ * RFC 8187 as well.
  */
 char *percent_encode(struct arena *arena, const void *bytes, size_t length);
 
 /*
- * Undoes percent-encoding, and `+` for a blank where `plus_is_blank` (a query string). False for a % without
- * two hexadecimal digits, and for a result that holds NUL or is not UTF-8; the outputs are then untouched.
- * The result is NUL-terminated. `length_out` may be NULL.
+ * Decodes percent-encoding, and `+` to a blank where `plus_is_blank` (a query string). False for a % without two
+ * hexadecimal digits, and for a result that holds NUL or is not UTF-8; the outputs are then untouched. The result is
+ * NUL-terminated. `length_out` may be NULL.
  */
 bool percent_decode(struct arena *arena, const char *text, size_t length, bool plus_is_blank, char **text_out,
                     size_t *length_out);

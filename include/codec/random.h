@@ -13,8 +13,8 @@ struct arena;
 void random_bytes(void *bytes_out, size_t length);
 
 /*
- * `characters` letters and digits of an alphabet of 55 that leaves out those taken for one another (0 O o 1 I
- * l i); 5.78 bits each.
+ * `characters` letters and digits of an alphabet of 55, which leaves out those that people confuse (0 O o 1 I l i);
+ * 5.78 bits each.
  */
 char *random_text(struct arena *arena, size_t characters);
 

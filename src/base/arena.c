@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Blocks are chained, newest first; an allocation that does not fit opens a block of at least BLOCK_BYTES.
- * Deferred calls live in the arena itself, so registering one cannot fail either.
+ * The blocks are a list, the newest first. An allocation that does not fit opens a block of at least BLOCK_BYTES.
+ * Deferred calls lie in the arena itself, so registering one cannot fail either.
  */
 #include "base/arena.h"
 
@@ -15,7 +15,10 @@
 #define BLOCK_BYTES ((size_t)32 * 1024)
 #define ALIGNMENT alignof(max_align_t)
 
-/* Under the address sanitizer every allocation is a block of its own, so that a step beyond its end is seen. */
+/*
+ * With the address sanitizer every allocation is a block of its own, so that the sanitizer sees each access beyond its
+ * end.
+ */
 #ifdef __SANITIZE_ADDRESS__
 #define BLOCK_PER_ALLOCATION true
 #else
@@ -66,7 +69,7 @@ static void run_deferred(struct arena *arena)
     }
 }
 
-/* Freed memory keeps no secret of the request that used it. */
+/* Freed memory must keep no secret of the request that used it. */
 static void block_wipe(struct block *block)
 {
     explicit_bzero(block->bytes, block->used);

@@ -24,7 +24,7 @@ void clock_sleep(int64_t microseconds)
     (void)nanosleep(&time, NULL);
 }
 
-/* The last `count` digits of a number and the sign after them; the place behind. */
+/* Writes the last `count` digits of a number and the character after them; returns the place behind. */
 static char *write_digits(char *at, int number, int count, char after)
 {
     for (int i = count - 1; i >= 0; i--, number /= 10)
@@ -36,9 +36,9 @@ static char *write_digits(char *at, int number, int count, char after)
 #define DAY_SECONDS 86400
 
 /*
- * The date of a day, counted from 1970-01-01, in the Gregorian calendar: eras of 400 years that begin on 1 March, so
- * that a leap day is a year's last. gmtime_r() looks at the time zone first, under a lock; here it was most of a line's
- * time.
+ * The date of a day, counted from 1970-01-01, in the Gregorian calendar. The calculation uses eras of 400 years that
+ * begin on 1 March, so that a leap day is the last day of a year. gmtime_r() takes a lock and looks at the time zone
+ * first; it was most of the time that a log line took.
  */
 static char *write_date(char *at, int64_t day)
 {
@@ -67,7 +67,7 @@ void clock_format(int64_t milliseconds, char text_out[CLOCK_TEXT_BYTES])
     *at = '\0';
 }
 
-/* `count` digits as a number; -1 when one of them is none. */
+/* The number that `count` digits make; -1 when one of them is no digit. */
 static int read_digits(const char *text, int count)
 {
     int value = 0;
@@ -97,7 +97,7 @@ static bool read_offset(const char *text, int *minutes_out)
     return true;
 }
 
-/* ".123456" at *text, moving it behind; the milliseconds, -1 when there is no digit or more than nine. */
+/* Reads ".123456" at *text and moves *text behind it. The milliseconds; -1 without a digit or with more than nine. */
 static int read_fraction(const char **text)
 {
     int milliseconds = 0;
@@ -112,7 +112,7 @@ static int read_fraction(const char **text)
     return digits >= 1 && digits <= 9 ? milliseconds : -1;
 }
 
-/* "YYYY-MM-DDThh:mm:ss", read from the left so that nothing behind the end is read. */
+/* Reads "YYYY-MM-DDThh:mm:ss" from the left, so that nothing behind the end of the text is read. */
 static const char shape[] = "dddd-dd-ddTdd:dd:dd";
 
 static bool has_shape(const char *text)
@@ -144,7 +144,10 @@ bool clock_parse(const char *text, int64_t *milliseconds_out)
     if (fraction < 0 || !read_offset(rest, &minutes) || parts.tm_year < 70 || parts.tm_hour > 23 || parts.tm_min > 59 ||
         parts.tm_sec > 60)
         return false;
-    /* A leap second is the second after; timegm() rolls an impossible date over to a possible one. */
+    /*
+     * A leap second becomes the second after it. timegm() turns an impossible date into a possible one, so the result
+     * is compared with the input.
+     */
     int leap = parts.tm_sec == 60;
     parts.tm_sec -= leap;
     struct tm given = parts;

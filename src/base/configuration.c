@@ -116,17 +116,17 @@ static const struct configuration_row rows[] = {
 
 #define ROW_COUNT (sizeof rows / sizeof *rows)
 
-/* inih takes "; …" for a comment and "# …" for a part of the value. Neither is what everybody expects. */
+/* inih takes "; …" for a comment and "# …" for a part of the value. Users expect both to be comments. */
 #define COMMENT_WRONG "a comment must stand on a line of its own; behind a value, blank and ; or # are refused"
 
 struct reading {
     struct arena *arena;
     const char *path;
     struct configuration *configuration;
-    int lines[ROW_COUNT];   /* where each value was set in the file, 0: not yet */
-    bool faulty[ROW_COUNT]; /* what was set is not valid, and that was said */
-    bool comment;           /* the line at hand has a comment behind its value, which was cut off with the value */
-    bool unread;            /* the file cannot be read, and that was said */
+    int lines[ROW_COUNT];   /* the line where each value was set; 0: not yet */
+    bool faulty[ROW_COUNT]; /* the value is not valid, and an entry says so */
+    bool comment;           /* the current line has a comment behind its value; both were cut off */
+    bool unread;            /* the file cannot be read, and an entry says so */
     struct error *error;
 };
 
@@ -163,7 +163,7 @@ static size_t scheme_length(const char *value)
     return strncmp(value, "http://", 7) == 0 ? 7 : strncmp(value, "https://", 8) == 0 ? 8 : 0;
 }
 
-/* Paths are put behind a URL, so it must end with its own path or its host. */
+/* Paths are appended to the URL, so it must end with its own path or its host. */
 static const char *store_url(struct arena *arena, const char *value, const char **place)
 {
     size_t scheme = scheme_length(value);
@@ -180,7 +180,7 @@ static const char *store_url(struct arena *arena, const char *value, const char 
     return NULL;
 }
 
-/* Texts go into e-mails, replies and the log, which are UTF-8. The names of files are whatever the disk has. */
+/* Texts go into e-mails, replies and the log, which are UTF-8. Names of files may hold any bytes. */
 static bool is_text(enum configuration_type type)
 {
     return type == CONFIGURATION_TEXT || type == CONFIGURATION_URL || type == CONFIGURATION_WORDS;
@@ -194,7 +194,7 @@ static bool has_control_character(const char *value)
     return false;
 }
 
-/* What is wrong with a text before anything is known of its meaning, or NULL. */
+/* What is wrong with a text of any kind, or NULL. */
 static const char *fault_of_text(enum configuration_type type, const char *value)
 {
     if (!is_text(type))
@@ -276,9 +276,9 @@ static int on_line(void *user, const char *section, const char *name, const char
 }
 
 /*
- * The file goes to inih line by line through here, for three reasons: inih hands the line number only to
- * builds with INI_HANDLER_LINENO; it names only the first of several lines that it cannot read; and it takes
- * an indented line for the rest of the value above.
+ * Gives the file to inih line by line, for three reasons. Only builds with INI_HANDLER_LINENO pass the line number.
+ * inih names only the first of several lines that it cannot read. And it takes an indented line for a continuation of
+ * the value above.
  */
 struct counted_file {
     FILE *file;
@@ -302,7 +302,7 @@ static bool line_is_readable(const char *start)
     return strcspn(start, "=:") > 0 && strpbrk(start, "=:") != NULL;
 }
 
-/* Cuts off a value that has a comment behind it, or is one. Whether it did. */
+/* Cuts off a value that is a comment or has one behind it. Returns whether it did. */
 static bool cut_commented(char *start)
 {
     char *value = *start == '[' || *start == '#' || *start == ';' ? NULL : strpbrk(start, "=:");
@@ -317,8 +317,8 @@ static bool cut_commented(char *start)
 }
 
 /*
- * Cuts off the end of the line; false if the line is longer than the limit, and its rest is skipped then. inih of some
- * releases skips on by itself when its `size` bytes are full without an end of the line, so they never are.
+ * Cuts off the end of the line. False when the line is longer than the limit; its rest is then skipped. Some releases
+ * of inih skip further lines by themselves when `size` bytes hold no end of a line, so the buffer is never full.
  */
 static bool end_line(struct counted_file *counted, char *text, size_t size)
 {
@@ -419,7 +419,7 @@ static void check_required(struct reading *reading)
     }
 }
 
-/* Ranges of addresses, or the one word "none". */
+/* Ranges of addresses, or only the word "none". */
 static void check_ranges(struct reading *reading, const struct text_list *words, const char *where)
 {
     bool none = words->count == 1 && strcmp(words->items[0], "none") == 0;
@@ -429,7 +429,7 @@ static void check_ranges(struct reading *reading, const struct text_list *words,
                   arena_format(reading->arena, "%s is neither an address nor a range such as 192.0.2.0/24", words->items[i]));
 }
 
-/* Values that follow from others when they are not set, and rules over several values. */
+/* Fills values that follow from others when they are not set, and checks rules over several values. */
 static void complete(struct reading *reading)
 {
     struct configuration *configuration = reading->configuration;
@@ -460,7 +460,7 @@ struct error *configuration_load(struct arena *arena, const char *path,
     if (path != NULL)
         read_file(&reading);
     read_environment(&reading);
-    /* What an unread file lacks is no fault of its own. */
+    /* When the file cannot be read, missing values are no further faults. */
     if (!reading.unread)
         check_required(&reading);
     complete(&reading);

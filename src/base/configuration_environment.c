@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Variables that look like settings and are none. Two names resemble each other when two letters make one out of the
- * other.
+ * Finds variables of the environment that look like settings but are none. Two names resemble each other when changes
+ * of at most two letters make one out of the other.
  */
 #include "base/configuration.h"
 
@@ -15,11 +15,11 @@
 
 extern char **environ;
 
-/* Names that are no settings: those of the programs, and of the tools that build and test them. */
+/* Names that are no settings but are known: those of the programs, and of the tools that build and test them. */
 static const char *const others[] = {"GATEHOUSE_CONFIG", "GATEHOUSE_DATA_DIR"};
 #define OTHERS (sizeof others / sizeof *others)
 
-/* Names of the tools begin like this. */
+/* The prefixes of the tools' names. */
 static const char *const tools[] = {"GATEHOUSE_QUICKSTART", "GATEHOUSE_BUILD", "GATEHOUSE_TEST"};
 
 static unsigned least(unsigned a, unsigned b, unsigned c)
@@ -28,7 +28,10 @@ static unsigned least(unsigned a, unsigned b, unsigned c)
     return smaller < c ? smaller : c;
 }
 
-/* How many letters have to be put in, taken out or changed (Levenshtein), row by row. Of names within the bound. */
+/*
+ * The Levenshtein distance of two names, row by row: how many letters must be added, removed or replaced. Both are
+ * within the bound.
+ */
 static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     unsigned row[LIMIT_VARIABLE_BYTES + 1];
@@ -47,10 +50,10 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
 }
 
 struct search {
-    const char *name; /* as far as its = */
+    const char *name; /* the length up to the = */
     size_t length;
     unsigned nearest;
-    const char *found; /* the nearest name so far */
+    const char *found; /* the nearest name until now */
 };
 
 static void compare(struct search *search, const char *known)
@@ -73,7 +76,7 @@ static bool is_of_tools(const char *name)
     return false;
 }
 
-/* All names that mean something; *count_out is their number. */
+/* All known names; *count_out is their number. */
 static const char **known_names(struct arena *arena, size_t *count_out)
 {
     size_t count;

@@ -10,7 +10,7 @@
 
 static const char digits[] = "0123456789abcdef";
 
-/* The time and counter of the id made last. */
+/* The time and the counter of the last id. */
 struct moment {
     uint64_t milliseconds;
     unsigned counter;
@@ -21,7 +21,7 @@ static struct moment latest;
 struct id id_new(void)
 {
     struct id id;
-    /* 16 bytes are never short or interrupted once the kernel's pool is ready (getrandom(2)). */
+    /* Once the kernel's pool is ready, 16 bytes come whole and uninterrupted (getrandom(2)). */
     if (getrandom(id.bytes, sizeof id.bytes, 0) != (ssize_t)sizeof id.bytes)
         abort();
     uint64_t now = (uint64_t)clock_now();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A line is built in a fixed buffer: logging must work when memory is short and must never fail a request. A
- * member that does not fit is cut (its text) or left out, and the line says so with "truncated":true.
+ * Writes the log. A line is built in a fixed buffer: logging must work when memory is short, and it must never make a
+ * request fail. A member that does not fit is cut (a text) or left out, and the line then holds "truncated":true.
  */
 #include "base/log.h"
 
@@ -23,7 +23,7 @@
 /* Kept free at the end of a line for its closing members. */
 #define TAIL_BYTES 32
 
-/* Room for any number that a member holds. */
+/* Enough bytes for any number in a member. */
 #define NUMBER_BYTES 40
 
 struct line {
@@ -37,7 +37,7 @@ static struct {
     int fd;
     char path[LIMIT_LOG_PATH_BYTES]; /* LOG_TO_FILE */
     struct stat file;                /* what the path was when it was opened */
-    int64_t looked;                  /* in which second the path was looked at last */
+    int64_t looked;                  /* the second in which the path was last checked */
     pid_t pid;                       /* 0: not asked for yet */
     struct log_levels levels;
     const char *request_id;
@@ -59,8 +59,8 @@ static const char *const module_texts[LOG_MODULE_COUNT] = {
 };
 
 /*
- * Opens the file and notes which one it is; -1 with errno. The workers may write in the folder, and root may run a command that
- * logs there. So nothing but a file is opened: neither what a symbolic link leads to nor a pipe that would make it wait.
+ * Opens the file and notes its identity; -1 with errno. The workers may write in the folder, and root may run a command
+ * that logs there. So only a regular file is opened: no symbolic link is followed, and no pipe can make root wait.
  */
 static int open_file(const char *path)
 {
@@ -102,8 +102,8 @@ bool log_open(enum log_destination destination, const char *path, const char *pr
 }
 
 /*
- * Whoever rotates logs renames the file and tells nobody: a look at what the path leads to, at the first line of each
- * second, finds it out before the line is written and needs no signal to processes that others started.
+ * Log rotation renames the file and informs nobody. So the path is checked at the first line of each second, before the
+ * line is written. No signal to processes that others started is needed.
  */
 static void follow_file(int64_t second)
 {
@@ -212,7 +212,7 @@ static void line_add_text(struct line *line, const char *text)
         char escaped[8];
         size_t length;
         size_t step = escape(bytes, left, escaped, &length);
-        /* One byte more than the character needs, so that the closing quote always fits. */
+        /* Keeps one byte more than the character needs, so that the closing quote always fits. */
         if (length + 1 > sizeof line->bytes - TAIL_BYTES - line->length) {
             line->truncated = true;
             break;
@@ -224,7 +224,7 @@ static void line_add_text(struct line *line, const char *text)
     line->bytes[line->length++] = '"';
 }
 
-/* Milliseconds that were measured in whole microseconds: three decimals hold them exactly. */
+/* Milliseconds that were measured in whole microseconds: three decimals are exact. */
 static int print_microseconds(char number[NUMBER_BYTES], int64_t microseconds)
 {
     int length = (int)text_from_integer(microseconds / 1000, number);
@@ -235,7 +235,7 @@ static int print_microseconds(char number[NUMBER_BYTES], int64_t microseconds)
     return length;
 }
 
-/* Three decimals; what is too large for them in the other notation, and what is no number as null. */
+/* Writes three decimals; a number too large for them with an exponent, and NaN or infinity as null. */
 static int print_real(char number[NUMBER_BYTES], double real)
 {
     if (!isfinite(real))
@@ -295,10 +295,7 @@ static void line_write(const struct line *line, enum log_level level, int64_t se
     }
     if (state.destination == LOG_TO_FILE)
         follow_file(second);
-    /*
-     * One write keeps lines of several processes apart. A log that cannot be written must not stop the
-     * service.
-     */
+    /* One write keeps the lines of several processes apart. A log that cannot be written must not stop the service. */
     ssize_t written = write(state.fd, line->bytes, line->length);
     (void)written;
 }
@@ -308,7 +305,7 @@ static void forget_pid(void)
     state.pid = 0;
 }
 
-/* getpid() is a call to the kernel; a child has a number of its own. */
+/* getpid() is a system call, so its result is kept. A forked child asks again. */
 static pid_t own_pid(void)
 {
     static bool watching;
@@ -334,7 +331,7 @@ static void count_line(enum log_level level)
 void log_event(enum log_level level, enum log_module module, const char *message,
                const struct log_field *fields)
 {
-    struct line line; /* its bytes are not set to anything first: 8 KiB of zeros took longer than the line */
+    struct line line; /* the bytes are not initialised: zeroing 8 KiB took longer than the line */
     line.length = 0;
     line.truncated = false;
     char now[CLOCK_TEXT_BYTES];

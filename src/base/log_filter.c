@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The filter of the log (docs/api.md): read in one pass from left to right, without patterns. */
+/* Reads the filter of the log (docs/api.md) in one pass from left to right, without patterns. */
 #include "base/log.h"
 
 #include <string.h>
 
 #include "base/limits.h"
 
-/* Longer than any module or level there is. */
+/* Longer than the name of any module or level. */
 #define WORD_BYTES 16
 
 static bool is_blank(char character)
@@ -14,7 +14,7 @@ static bool is_blank(char character)
     return character == ' ' || character == '\t';
 }
 
-/* The bytes between `start` and `end` without the blanks round them; false when nothing is left. Too long: cut. */
+/* The bytes between `start` and `end` without blanks around them, cut when too long; false when nothing is left. */
 static bool read_word(const char *start, const char *end, char word[WORD_BYTES])
 {
     while (start < end && is_blank(*start))
@@ -24,7 +24,7 @@ static bool read_word(const char *start, const char *end, char word[WORD_BYTES])
     size_t length = (size_t)(end - start);
     if (length == 0)
         return false;
-    /* A cut word is still longer than any that is known, and so still unknown. */
+    /* A word that was cut is still longer than any known one, and so unknown. */
     length = length < WORD_BYTES ? length : WORD_BYTES - 1;
     memcpy(word, start, length);
     word[length] = '\0';

@@ -47,7 +47,7 @@ static const struct {
 #undef METRIC_HISTOGRAM
 };
 
-/* Our helps hold neither backslash nor line end, the two that would have to be escaped. */
+/* The helps hold neither backslash nor line end, the two characters that need an escape. */
 static void add_head(struct buffer *buffer, const char *name, const char *type, const char *help)
 {
     buffer_add_format(buffer, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
@@ -101,7 +101,7 @@ static void add_histogram(struct buffer *buffer, const char *name, const char *l
     buffer_add_format(buffer, "%s_count%s%.*s%s %" PRIu64 "\n", name, open, length, labels, close, count);
 }
 
-/* A name out of the file, which could hold anything, as a label value. */
+/* A name from the shared memory, where any bytes may stand, as a label value. */
 static const char *clean(const char *name, size_t size, char *out)
 {
     size_t length = strnlen(name, size - 1);
@@ -160,7 +160,7 @@ static void add_processes(struct buffer *buffer)
     static const char workers[] = "gatehouse_workers";
     struct host_census census;
     host_census_take(&census);
-    add_head(buffer, workers, "gauge", "Living workers by pool and by what they do; the one that answers this is busy.");
+    add_head(buffer, workers, "gauge", "Living workers by pool and state; the one that answers this is busy.");
     for (size_t i = 0; i < census.pool_count; i++) {
         const struct host_census_pool *pool = &census.pools[i];
         buffer_add_format(buffer, "%s{pool=\"%s\",state=\"busy\"} %u\n%s{pool=\"%s\",state=\"idle\"} %u\n", workers, pool->name,
@@ -168,14 +168,14 @@ static void add_processes(struct buffer *buffer)
     }
     add_head(buffer, "gatehouse_job_runners", "gauge", "Living job runners of this host.");
     add_whole(buffer, "gatehouse_job_runners", "", census.job_runners);
-    add_head(buffer, "gatehouse_oldest_worker_start_timestamp_seconds", "gauge", "When the worker that has lived longest was started.");
+    add_head(buffer, "gatehouse_oldest_worker_start_timestamp_seconds", "gauge", "When the oldest living worker was started.");
     if (census.oldest > 0)
         add_milliseconds(buffer, "gatehouse_oldest_worker_start_timestamp_seconds", (uint64_t)census.oldest);
 }
 
 static void add_house(struct buffer *buffer)
 {
-    add_head(buffer, "gatehouse_build_info", "gauge", "The version that answers; always 1.");
+    add_head(buffer, "gatehouse_build_info", "gauge", "The version that answers; the value is always 1.");
     add_whole(buffer, "gatehouse_build_info", "version=\"" PACKAGE_VERSION "\"", 1);
     add_head(buffer, "gatehouse_metrics_created_timestamp_seconds", "gauge", "Since when these numbers are counted.");
     add_milliseconds(buffer, "gatehouse_metrics_created_timestamp_seconds", (uint64_t)host_memory()->created);

@@ -16,7 +16,7 @@ static bool may_stand(uint32_t code_point)
     return code_point >= 0x80 || strchr(":/\\<>@", (char)code_point) == NULL;
 }
 
-/* The character at `text`: its length, at least 1, and whether it may stand in a name. */
+/* The character at `text`: its length (at least 1), and whether a name may hold it. */
 static size_t next(const char *text, size_t left, bool *good_out)
 {
     uint32_t code_point = 0;
@@ -38,7 +38,7 @@ static bool may_begin_domain(char byte)
     return text_is_alpha(byte) || text_is_digit(byte) || (unsigned char)byte >= 0x80;
 }
 
-/* Whether a dot stands here and two letters behind it, as in names of hosts; not so in "J.R.R.". */
+/* Whether there is a dot with two letters behind it, as in names of hosts, and not as in "J.R.R.". */
 static bool joins_labels(const char *text)
 {
     return text[0] == '.' && may_begin_domain(text[1]) && may_begin_domain(text[2]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Everything is compared in 128 bits: an IPv4 address as ::ffff:a.b.c.d, its prefix length 96 longer. */
+/* Compares addresses as 128 bits: an IPv4 address as ::ffff:a.b.c.d, with a prefix 96 bits longer. */
 #include "base/network.h"
 
 #include <arpa/inet.h>
@@ -13,7 +13,7 @@
 
 struct range {
     unsigned char address[ADDRESS_BYTES];
-    unsigned bits; /* of them count */
+    unsigned bits; /* how many of them count */
 };
 
 static bool read_address(const char *text, unsigned char out[ADDRESS_BYTES], unsigned *prefix_out)

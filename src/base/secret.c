@@ -43,7 +43,7 @@ struct error *secret_read(struct arena *arena, const char *path, struct secret *
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return error_new(arena, ERROR_INTERNAL, "cannot open the secret file %s: %s", path, strerror(errno));
-    char bytes[SECRET_FILE_BYTES + 1]; /* one more than is taken, to notice a longer file */
+    char bytes[SECRET_FILE_BYTES + 1]; /* one byte more than the limit, to notice a longer file */
     size_t length = 0;
     ssize_t got = 0;
     while (length < sizeof bytes && (got = read(fd, bytes + length, sizeof bytes - length)) > 0)

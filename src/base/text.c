@@ -130,7 +130,7 @@ static void add_escaped(struct buffer *buffer, const unsigned char *bytes, size_
     }
 }
 
-/* The high bit of each byte that is zero; bytes above one that is may have it as well. */
+/* The high bit of each byte that is zero. Bytes above a zero byte may have it as well. */
 static uint64_t zero_bytes(uint64_t word)
 {
     return (word - UINT64_C(0x0101010101010101)) & ~word & UINT64_C(0x8080808080808080);
@@ -163,7 +163,7 @@ size_t text_plain_length(const char *text, size_t length)
     return at;
 }
 
-/* There is room for both quotes. */
+/* The caller has reserved space for both quotes. */
 static void add_quoted(struct buffer *buffer, const char *text, size_t length)
 {
     char *to = buffer->bytes + buffer->length;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * An address is taken apart at its last @ after NFKC, so that a full-width @ counts. ASCII text, which is nearly all
- * there is, never reaches the libraries: folding it is lower case, and NFKC leaves it alone.
+ * Checks e-mail addresses, and makes the form that is stored and the key that is compared. An address is split at its
+ * last @ after NFKC, so that a full-width @ counts. Nearly all addresses are ASCII and never reach the libraries:
+ * folding them is lower case, and NFKC does not change them.
  */
 #include "codec/address.h"
 
@@ -16,12 +17,12 @@
 #include "base/limits.h"
 #include "base/text.h"
 
-/* Looks like nothing, though Unicode calls these three symbols or letters. */
+/* Invisible, though Unicode calls these three symbols or letters. */
 #define BRAILLE_BLANK 0x2800
 #define NULL_NOTEHEAD 0x1d159
 #define OBJECT_REPLACEMENT 0xfffc
 
-/* An address that was judged, in its parts. */
+/* The parts of an address that was checked. */
 struct parts {
     const char *local;  /* NFKC, not folded */
     const char *domain; /* NFKC, dots plain */
@@ -40,7 +41,7 @@ static bool is_ascii(const char *text)
 
 static bool is_seen(uint32_t code_point)
 {
-    if (code_point < 0x80) /* ASCII is judged by what may stand in an address */
+    if (code_point < 0x80) /* a later step checks ASCII characters */
         return true;
     if (code_point == BRAILLE_BLANK || code_point == NULL_NOTEHEAD || code_point == OBJECT_REPLACEMENT)
         return false;
@@ -61,7 +62,7 @@ static bool is_visible(const char *text)
     return true;
 }
 
-/* Takes what a library allocated. NULL, which only invalid UTF-8 brings, gives `fallback`. */
+/* Copies a text that a library allocated, and frees it. `fallback` in place of NULL, which only invalid UTF-8 gives. */
 static const char *keep(struct arena *arena, void *bytes, size_t length, const char *fallback)
 {
     const char *kept = bytes == NULL ? fallback : arena_copy(arena, bytes, length);
@@ -92,7 +93,10 @@ static const char *fold_once(struct arena *arena, const char *text)
     return keep(arena, bytes, length, text);
 }
 
-/* Folding can leave what composes anew, so it is done until nothing changes (Unicode, D146); twice has been enough. */
+/*
+ * Folding can produce characters that compose again, so it is repeated until nothing changes (Unicode, D146). Twice has
+ * always been enough.
+ */
 const char *address_fold(struct arena *arena, const char *text)
 {
     if (is_ascii(text))
@@ -151,8 +155,8 @@ static bool domain_is_good(const char *domain)
 }
 
 /*
- * The domain with plain dots: NFKC leaves U+3002 (and has made it of the half-width U+FF61). The capital sharp s
- * becomes the small one, which IDNA keeps; libraries of different age make one or the other of it.
+ * The domain with plain dots: NFKC leaves U+3002, and makes it of the half-width U+FF61. The capital sharp s becomes
+ * the small one, which IDNA keeps; old and new libraries differ about it.
  */
 static const char *plain_domain(struct arena *arena, const char *domain)
 {
@@ -172,7 +176,7 @@ static const char *plain_domain(struct arena *arena, const char *domain)
     return out.bytes;
 }
 
-/* libidn2 drops other ASCII without a word. */
+/* libidn2 drops other ASCII characters and reports nothing. */
 static bool has_domain_signs(const char *domain)
 {
     for (; *domain != '\0'; domain++)
@@ -200,7 +204,7 @@ static bool fits(const struct parts *parts)
            strlen(parts->local) + 1 + strlen(parts->domain) <= LIMIT_EMAIL_BYTES;
 }
 
-/* Good parts of a good address; they are whole only where it is ADDRESS_GOOD. */
+/* The parts of an address; they are complete only with ADDRESS_GOOD. */
 static enum address_fault take_apart(struct arena *arena, const char *text, struct parts *parts_out)
 {
     if (strlen(text) > LIMIT_EMAIL_BYTES)
@@ -245,7 +249,7 @@ const char *address_fault_text(enum address_fault fault)
     return fault == ADDRESS_GOOD ? NULL : texts[fault];
 }
 
-/* As typed, up to the last @ in any of its three widths. */
+/* As typed, up to the last @ of any of the three widths. */
 static const char *typed_local_part(struct arena *arena, const char *text)
 {
     static const char *const signs[] = {"@", "\xef\xbc\xa0", "\xef\xb9\xab"};

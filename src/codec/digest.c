@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* OpenSSL's SHA-256: the fastest at hand, and hashing is what large uploads spend their time on. */
+/* SHA-256 by OpenSSL, the fastest library at hand: large uploads spend most of their time on hashing. */
 #include "codec/digest.h"
 
 #include <limits.h>
@@ -15,7 +15,7 @@ struct digest {
     EVP_MD_CTX *context;
 };
 
-/* SHA-256 fails only when memory is out, and then the process ends as it does in the arena. */
+/* SHA-256 fails only when there is no memory. The process then ends, as in the arena. */
 static void must(bool done)
 {
     if (done)
@@ -25,10 +25,7 @@ static void must(bool done)
     abort();
 }
 
-/*
- * Looking the algorithm up by name costs more than hashing a token, so it is done once and kept for the
- * process.
- */
+/* To look the algorithm up by its name costs more than to hash a token, so the process does it once. */
 static const EVP_MD *sha256(void)
 {
     static EVP_MD *algorithm;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tree is the JSON library's own; a `struct document` is one of its items seen from outside. Its texts
- * live on the heap, and a login's body holds a password, so they are wiped before the library frees them.
+ * The tree of a JSON document. A `struct document` is an item of the JSON library. Its texts live on the heap, and the
+ * body of a login holds a password, so they are wiped before the library frees them.
  */
 #include "codec/document.h"
 
@@ -105,7 +105,7 @@ bool document_integer(const struct document *value, int64_t *value_out)
     if (!cJSON_IsNumber(item_of(value)))
         return false;
     double number = item_of(value)->valuedouble;
-    /* Written so that a NaN, if ever there were one, fails too. */
+    /* In this form the condition is false for a NaN too. */
     if (!(fabs(number) <= (double)DOCUMENT_INTEGER_MAX))
         return false;
     int64_t whole = (int64_t)number;

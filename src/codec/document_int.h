@@ -7,7 +7,7 @@
 struct arena;
 struct error;
 
-/* Judges the raw bytes as document_parse() promises; NULL when they are one strict JSON value. */
+/* Checks the raw bytes as document_parse() promises; NULL when they are one strict JSON value. */
 struct error *document_scan(struct arena *arena, const char *bytes, size_t length);
 
 #endif

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The strict reader in front of the JSON library: RFC 8259's grammar over raw bytes by recursive descent, at
- * most LIMIT_JSON_DEPTH deep. It builds nothing; it keeps the way to the value at hand (for the paths in its
- * answer) and the names of the objects that are open (to find duplicates).
+ * The strict reader in front of the JSON library: RFC 8259's grammar over raw bytes, by recursive descent, at most
+ * LIMIT_JSON_DEPTH deep. It builds nothing. It keeps the path to the current value (for the paths of the faults) and
+ * the names of the open objects (to find duplicates).
  *
- * Names are collected unescaped in one list that works as a stack: an object's names are those above where
- * the list stood when it opened. At its end they are sorted and neighbours compared, so that ten thousand
- * members cost a sort and not ten thousand searches.
+ * Unescaped names are collected in one list that works as a stack: the names of an object are those above the height
+ * that the list had when the object opened. When the object ends, they are sorted and neighbours are compared. So ten
+ * thousand members cost one sort instead of ten thousand searches.
  *
- * Faults are of two kinds. Those of the grammar or the encoding end the scan, because nothing after them can
- * be trusted to mean anything. Duplicates, U+0000, half surrogate pairs and overlong numbers are noted and
- * the scan goes on, so that the caller learns all of them at once.
+ * There are two kinds of faults. A fault of grammar or encoding ends the scan, because everything behind it could mean
+ * anything. Duplicates, U+0000, half surrogate pairs and overlong numbers are noted and the scan goes on, so that the
+ * caller learns of all of them at once.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 #include "codec/document.h"
 #include "codec/document_int.h"
 
-/* A path in the answer is cut to this; names come from the client. */
+/* The path of a fault is cut to this length, since names come from the client. */
 #define PATH_BYTES 200
 
 struct name {
@@ -33,8 +33,8 @@ struct name {
 /* An array or object that is open. */
 struct level {
     bool is_object;
-    struct name name; /* of the member at hand */
-    size_t index;     /* of the element at hand */
+    struct name name; /* of the current member */
+    size_t index;     /* of the current element */
 };
 
 struct scan {
@@ -43,7 +43,7 @@ struct scan {
     const unsigned char *at;
     const unsigned char *end;
     struct error *error;
-    const char *last_path; /* of the fault noted last */
+    const char *last_path; /* of the last fault */
     const char *last_code;
     struct level levels[LIMIT_JSON_DEPTH];
     unsigned depth;
@@ -65,7 +65,7 @@ static void add_cut(struct buffer *path, const char *bytes, size_t length)
     buffer_add(path, bytes, length);
 }
 
-/* Where the scan stands, as `organisation.tags[2]`. */
+/* The path of the current value, as `organisation.tags[2]`. */
 static const char *path_here(struct scan *scan)
 {
     struct buffer path;
@@ -84,7 +84,7 @@ static const char *path_here(struct scan *scan)
     return path.bytes;
 }
 
-/* The same fault of one value is told once. */
+/* One fault of one value is reported once. */
 static void note(struct scan *scan, const char *path, const char *code, const char *message)
 {
     if (scan->last_path != NULL && strcmp(scan->last_path, path) == 0 && strcmp(scan->last_code, code) == 0)
@@ -154,7 +154,7 @@ static bool scan_unit(struct scan *scan, uint32_t *unit_out)
     return true;
 }
 
-/* What follows \u. Code points that a text cannot hold are noted and stand as U+FFFD. */
+/* Reads what follows \u. A code point that no text can hold is noted, and U+FFFD takes its place. */
 static bool scan_unicode(struct scan *scan, uint32_t *code_point_out)
 {
     uint32_t code_point = 0;
@@ -181,7 +181,7 @@ static bool scan_unicode(struct scan *scan, uint32_t *code_point_out)
     return true;
 }
 
-/* What follows a backslash. */
+/* Reads what follows a backslash. */
 static bool scan_escape(struct scan *scan, uint32_t *code_point_out)
 {
     static const char letters[] = "\"\\/bfnrt";
@@ -199,7 +199,7 @@ static bool scan_escape(struct scan *scan, uint32_t *code_point_out)
     return true;
 }
 
-/* One character that is no quote; escapes are undone into `unescaped` (may be NULL) once there was one. */
+/* Reads one character that is no quote. Once there was an escape, characters are added to `unescaped` (may be NULL). */
 static bool scan_character(struct scan *scan, const unsigned char *first, struct buffer *unescaped)
 {
     if (*scan->at == '\\') {
@@ -227,7 +227,7 @@ static bool scan_character(struct scan *scan, const unsigned char *first, struct
 }
 
 /*
- * A text with its quotes. `name_out` (may be NULL) receives it unescaped; without escapes it points into the
+ * Reads a text with its quotes. `name_out` (may be NULL) receives it unescaped; without escapes it points into the
  * input.
  */
 static bool scan_text(struct scan *scan, struct name *name_out)
@@ -336,7 +336,10 @@ static int compare_names(const void *one, const void *other)
     return order != 0 ? order : (a->length > b->length) - (a->length < b->length);
 }
 
-/* Judges the names of the object that ends here, those from `first` on, and takes them off the stack. */
+/*
+ * Looks for duplicates among the names of the object that ends here, those from `first` on, and takes them off the
+ * stack.
+ */
 static void check_names(struct scan *scan, struct level *level, size_t first)
 {
     struct name *names = scan->names + first;
@@ -416,7 +419,7 @@ static bool scan_bare_value(struct scan *scan)
     }
 }
 
-/* A value with the blanks round it. */
+/* Reads a value and the blanks around it. */
 static bool scan_value(struct scan *scan)
 {
     skip_blanks(scan);

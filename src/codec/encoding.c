@@ -10,8 +10,8 @@ static const char standard_alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm
 static const char url_alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
 /*
- * Three bytes become four characters; of one or two last bytes two or three carry bits, the rest is padding
- * or nothing.
+ * Three bytes become four characters. One or two last bytes need two or three characters; the rest is padding, or
+ * nothing.
  */
 static char *encode(struct arena *arena, const void *data, size_t length, const char *alphabet, bool padded)
 {
@@ -42,7 +42,10 @@ char *base64_encode(struct arena *arena, const void *bytes, size_t length)
     return encode(arena, bytes, length, standard_alphabet, true);
 }
 
-/* One more than the value of each character; 0: none. Comparing took a tenth of verifying a token. */
+/*
+ * The value of each character plus one; 0: none. Comparisons in place of this table took a tenth of the time of
+ * verifying a token.
+ */
 static const signed char url_values[256] = {
     ['A'] = 1,  ['B'] = 2,  ['C'] = 3,  ['D'] = 4,  ['E'] = 5,  ['F'] = 6,  ['G'] = 7,  ['H'] = 8,
     ['I'] = 9,  ['J'] = 10, ['K'] = 11, ['L'] = 12, ['M'] = 13, ['N'] = 14, ['O'] = 15, ['P'] = 16,
@@ -79,7 +82,7 @@ bool base64url_decode(struct arena *arena, const char *text, size_t length, unsi
             bytes[count++] = (unsigned char)(bits >> waiting);
         }
     }
-    /* Bits that no byte uses would let one value have many spellings. */
+    /* If bits that belong to no byte could be set, one value would have many spellings. */
     if ((bits & ((1u << waiting) - 1)) != 0)
         return false;
     bytes[count] = '\0';
@@ -109,7 +112,7 @@ static int hex_value(char character)
     return character >= 'a' && character <= 'f' ? character - 'a' + 10 : -1;
 }
 
-/* The byte that two hexadecimal digits stand for, -1 when they are not. */
+/* The byte of two hexadecimal digits; -1 when they are none. */
 static int hex_byte(const char *text)
 {
     int high = hex_value(text[0]);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The keys that verify tokens, by kid. There are few, so they stand in an array. */
+/* The keys that verify tokens, by kid. A set has few keys, so an array is enough. */
 #include <string.h>
 
 #include "base/arena.h"

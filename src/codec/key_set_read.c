@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Key sets of outside issuers (RFC 7517, section 5; RFC 7518, section 6.3.1). */
+/* Reads the key sets of remote issuers (RFC 7517, section 5; RFC 7518, section 6.3.1). */
 #include <string.h>
 
 #include "base/arena.h"
@@ -29,13 +29,13 @@ static bool read_number(struct arena *arena, const struct document *key, const c
     return number_out->length > 0 && number_out->length <= SIGNING_KEY_BITS_MAX / 8;
 }
 
-/* NULL: not one for us, or not fit. */
+/* NULL: the key is not for RS256, or it is refused. */
 static struct signing_key *read_key(struct arena *arena, const struct document *value)
 {
     struct key_number n, e;
     struct signing_key *key = NULL;
     const char *kid = document_text(document_member(value, "kid"));
-    /* A private exponent for all to read: whoever read it can sign. */
+    /* The set publishes a private exponent: whoever has read it can sign. */
     if (document_member(value, "d") != NULL)
         return NULL;
     if (kid == NULL || !says(value, "kty", "RSA", true) || !says(value, "use", "sig", false) ||

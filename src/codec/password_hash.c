@@ -9,8 +9,8 @@
 #include "codec/password_memory_int.h"
 
 /*
- * Starting the library picks the processor's fast code; without it hashing is right but slow. Later calls are
- * free.
+ * To start the library selects the fast code of the processor; without it hashing is right but slow. Later calls cost
+ * nothing.
  */
 static bool ready(void)
 {
@@ -31,7 +31,7 @@ static bool make(char *hash_out, struct secret password, struct password_cost co
     return status == 0;
 }
 
-/* Tells by errno whether it was compared, as the library does. */
+/* Whether it was compared is told by errno, as the library does. */
 static bool compare(const char *hash, const char *bytes, size_t length)
 {
     password_memory_begin();
@@ -58,7 +58,7 @@ enum password_match password_verify(const char *hash, struct secret password, st
 {
     if (!ready())
         return PASSWORD_UNDECIDED;
-    /* No password is checked like a wrong one, and as slowly. */
+    /* A missing password is compared like a wrong one, and takes as long. */
     const char *bytes = password.bytes != NULL ? (const char *)password.bytes : "";
     if (!compare(hash, bytes, password.length))
         return errno == EINVAL ? PASSWORD_WRONG : PASSWORD_UNDECIDED;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * mmap() and munmap() below are the ones that the library calls: the executable's symbols come before the C library's.
- * They do what those do but for the one mapping that Argon2id asks for while memory is lent. Where the library does not
- * ask in this way, or the kernel has no large pages, everything works as without. They leave errno as it was, by which
- * the library tells a wrong password from a failure.
+ * Gives Argon2id large memory pages. The library calls the mmap() and munmap() below, since the executable's symbols
+ * come before those of the C library. They do what the C library's do, except for the one mapping that Argon2id asks
+ * for while memory is lent. Where the library asks in another way, or the kernel has no large pages, everything works
+ * as without this file. They leave errno unchanged, since the library tells a wrong password from a failure by it.
  */
 #include "codec/password_memory_int.h"
 
@@ -13,18 +13,18 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
-/* Of the processors in question; where it is not, memory is aligned for nothing. */
+/* The page size of the common processors. On others the memory is aligned, and nothing is gained. */
 #define LARGE_PAGE ((size_t)2 * 1024 * 1024)
 
 static struct {
     void *mapping; /* the whole, as the kernel gave it */
     size_t mapped;
-    unsigned char *start; /* what is lent: its part from the first boundary of large pages on */
+    unsigned char *start; /* the part that is lent: from the first boundary of a large page on */
     size_t length;
     bool taken;
 } range;
 
-/* Other threads (the resolver's, say) map for themselves. */
+/* Other threads, such as the resolver's, map memory too. */
 static _Thread_local bool lending;
 
 typedef void *map_function(void *, size_t, int, int, int, off_t);
@@ -54,7 +54,7 @@ static void forget(void)
     range.length = 0;
 }
 
-/* Addresses for so many bytes, without memory behind them yet. */
+/* Reserves addresses for so many bytes, without memory. */
 static bool reserve(size_t length)
 {
     if (length <= range.length)
@@ -82,13 +82,13 @@ static void *take(size_t length)
         return NULL;
     range.taken = true;
 #ifdef MADV_POPULATE_WRITE
-    /* At once, not page by page: with small pages that is most of the difference. */
+    /* Maps all pages at once instead of one by one: with small pages that is most of the difference. */
     (void)madvise(range.start, length, MADV_POPULATE_WRITE);
 #endif
     return range.start;
 }
 
-/* What was in it is of use to whoever guesses passwords: it goes at once, with the pages. */
+/* The contents would help to guess passwords, so they go at once, with the pages. */
 static void give_back(void)
 {
     range.taken = false;

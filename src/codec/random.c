@@ -12,7 +12,7 @@ void random_bytes(void *bytes_out, size_t length)
     randombytes_buf(bytes_out, length);
 }
 
-/* randombytes_uniform() draws again instead of folding, so that no character is likelier than another. */
+/* randombytes_uniform() draws again instead of taking a remainder, so that all characters are equally likely. */
 static char *draw(struct arena *arena, size_t characters, const char *alphabet, uint32_t size)
 {
     char *text = arena_alloc(arena, characters + 1);

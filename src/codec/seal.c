@@ -21,7 +21,7 @@
 _Static_assert(SEAL_OVERHEAD_BYTES == 1 + NONCE_BYTES + TAG_BYTES, "the header states the overhead");
 _Static_assert(DIGEST_BYTES == crypto_aead_xchacha20poly1305_ietf_KEYBYTES, "a digest serves as the key");
 
-/* One key a purpose; what is derived says nothing about the master secret or the other keys. */
+/* Each purpose has a key of its own. A derived key reveals nothing about the master secret or other keys. */
 static struct error *derive(struct arena *arena, struct secret master, const char *purpose,
                             uint8_t key_out[DIGEST_BYTES])
 {
@@ -76,12 +76,12 @@ struct error *unseal(struct arena *arena, struct secret master, const char *purp
     const unsigned char *bytes = sealed;
     bool opened = false;
     if (length < SEAL_OVERHEAD_BYTES || bytes[0] != VERSION)
-        return error_new(arena, ERROR_INTERNAL, "what is sealed for %s is cut or of an unknown version",
+        return error_new(arena, ERROR_INTERNAL, "the sealed value for %s is cut or has an unknown version",
                          purpose);
     for (const struct secret *key = &master; key != NULL && !opened; key = key->older)
         TRY(open_with(arena, *key, purpose, bytes, length, secret_out, &opened));
     return opened ? NULL
-                  : error_new(arena, ERROR_INTERNAL, "what is sealed for %s does not open with this secret file", purpose);
+                  : error_new(arena, ERROR_INTERNAL, "the sealed value for %s does not open with this secret file", purpose);
 }
 
 /* ---- the file ------------------------------------------------------------------------------------- */

@@ -20,12 +20,12 @@
 struct signing_key {
     const char *kid;
     EVP_PKEY *key;
-    EVP_PKEY_CTX *verifier; /* set up once for RS256, good for any number of verifications */
+    EVP_PKEY_CTX *verifier; /* set up once for RS256; serves any number of verifications */
     size_t signature_bytes;
     struct secret private_pem;
 };
 
-/* The library's own words go with its error queue; what matters is which step failed. */
+/* The library's own message is dropped with its error queue; what counts is which step failed. */
 static struct error *refuse(struct arena *arena, const char *what)
 {
     ERR_clear_error();
@@ -66,7 +66,7 @@ static char *number_text(struct arena *arena, const EVP_PKEY *key, const char *n
 
 void signing_key_components(struct arena *arena, const struct signing_key *key, char **n_out, char **e_out)
 {
-    /* signing_key_new() has read both once, so that they are there. */
+    /* signing_key_new() has read both once, so they exist. */
     *n_out = number_text(arena, key->key, OSSL_PKEY_PARAM_RSA_N);
     *e_out = number_text(arena, key->key, OSSL_PKEY_PARAM_RSA_E);
 }
@@ -120,7 +120,7 @@ struct error *signing_key_generate(struct arena *arena, struct signing_key_pair 
     return NULL;
 }
 
-/* An encrypted key would otherwise make the library ask for its pass phrase on the terminal. */
+/* Without this, the library would ask for the pass phrase of an encrypted key on the terminal. */
 static int no_pass_phrase(char *buffer, int size, int writing, void *context)
 {
     (void)buffer;
@@ -180,7 +180,7 @@ static bool kid_is_fit(const char *kid)
     return true;
 }
 
-/* Sets the verification up once: RS256 is the only algorithm this key ever serves. */
+/* Sets the verification up once: RS256 is the only algorithm of this key. */
 static struct error *prepare(struct arena *arena, struct signing_key *key)
 {
     key->verifier = EVP_PKEY_CTX_new_from_pkey(NULL, key->key, NULL);
@@ -195,7 +195,7 @@ static struct error *prepare(struct arena *arena, struct signing_key *key)
     return NULL;
 }
 
-/* Judges a parsed key and makes the handle of it. */
+/* Checks a parsed key and makes its handle. */
 static struct error *adopt(struct arena *arena, const char *kid, EVP_PKEY *parsed, struct signing_key **key_out)
 {
     struct signing_key *key = arena_alloc(arena, sizeof *key);

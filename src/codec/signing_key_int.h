@@ -7,7 +7,7 @@
 struct arena;
 struct signing_key;
 
-/* The private PEM text, for the library that signs; no secret where the key is public only. */
+/* The private PEM text, for the library that signs; no secret in a public key. */
 struct secret signing_key_private_pem(const struct signing_key *key);
 
 /*
@@ -15,13 +15,13 @@ struct secret signing_key_private_pem(const struct signing_key *key);
  */
 void signing_key_components(struct arena *arena, const struct signing_key *key, char **n_out, char **e_out);
 
-/* A number as its bytes, most significant first. */
+/* A number as bytes, the most significant first. */
 struct key_number {
     const unsigned char *bytes;
     size_t length;
 };
 
-/* A public key of its modulus and exponent, as a JWK has them; as signing_key_load_public() otherwise. */
+/* A public key from its modulus and exponent, as a JWK has them. Otherwise as signing_key_load_public(). */
 struct error *signing_key_of_numbers(struct arena *arena, const char *kid, const struct key_number *n,
                                      const struct key_number *e, struct signing_key **key_out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The canonical request is a text that both sides build alike: method, path, query, headers and digest of the body, a line
- * each. Its digest goes into the text to sign, which is signed with a key derived from the secret, the day, the region and
- * the service.
+ * Signs requests by AWS Signature Version 4. Both sides build the same text, the canonical request: method, path,
+ * query, headers and digest of the body, each on a line. Its digest goes into the text to sign. That text is signed
+ * with a key derived from the secret, the day, the region and the service.
  */
 #include "codec/sigv4.h"
 
@@ -66,7 +66,7 @@ const char *sigv4_query(struct arena *arena, const struct sigv4_pair *parameters
 
 /* ---- headers -------------------------------------------------------------------------------------- */
 
-/* A value without blanks at its ends, and with one blank for several inside. */
+/* A value without blanks at its ends, and with one blank in place of several. */
 static const char *trimmed(struct arena *arena, const char *value)
 {
     char *text = arena_alloc(arena, strlen(value) + 1);
@@ -80,7 +80,7 @@ static const char *trimmed(struct arena *arena, const char *value)
     return text;
 }
 
-/* A header and the place where it was given: values of one name keep their order. */
+/* A header and its position: values of one name keep their order. */
 struct header {
     const char *name;
     const char *value;
@@ -94,7 +94,7 @@ static int by_name_and_place(const void *a, const void *b)
     return order != 0 ? order : (left->place > right->place) - (left->place < right->place);
 }
 
-/* Adds the headers to the canonical request, a line each; returns their names, joined by semicolons. */
+/* Adds the headers to the canonical request, each on a line; returns their names, joined by semicolons. */
 static const char *add_headers(struct arena *arena, struct buffer *text, const struct sigv4_request *request)
 {
     struct header *sorted = arena_alloc(arena, (request->header_count + 1) * sizeof *sorted);
@@ -124,7 +124,7 @@ static const char *scope_text(struct arena *arena, const struct sigv4_scope *sco
     return arena_format(arena, "%.*s/%s/%s/aws4_request", DAY_LENGTH, time, scope->region, scope->service);
 }
 
-/* The key of the day, the region and the service: each HMAC's result is the key of the next. */
+/* The key for the day, the region and the service: the result of each HMAC is the key of the next. */
 static void derive(struct arena *arena, const struct sigv4_scope *scope, const char *time, uint8_t key[DIGEST_BYTES])
 {
     const char *const steps[] = {scope->region, scope->service, "aws4_request"};
@@ -136,7 +136,7 @@ static void derive(struct arena *arena, const struct sigv4_scope *scope, const c
     }
 }
 
-/* The signature of a request with this query; *names_out: the signed headers. */
+/* The signature of a request with this query. *names_out are the signed headers. */
 static const char *sign(struct arena *arena, const struct sigv4_scope *scope, const struct sigv4_request *request,
                         const char *query, const char **names_out)
 {
@@ -158,7 +158,7 @@ static const char *sign(struct arena *arena, const struct sigv4_scope *scope, co
 
 const char *sigv4_authorization(struct arena *arena, const struct sigv4_scope *scope, const struct sigv4_request *request)
 {
-    struct arena *scratch = arena_new(); /* keys that are derived on the way are wiped with it */
+    struct arena *scratch = arena_new(); /* the derived keys are wiped with it */
     const char *names = NULL;
     const char *signature = sign(scratch, scope, request, request->query, &names);
     const char *value = arena_format(arena, ALGORITHM " Credential=%s/%s, SignedHeaders=%s, Signature=%s", scope->key_id,
@@ -167,7 +167,7 @@ const char *sigv4_authorization(struct arena *arena, const struct sigv4_scope *s
     return value;
 }
 
-/* The names that are signed, before the signature itself can be made. */
+/* The names of the signed headers, needed before the signature itself. */
 static const char *signed_names(struct arena *arena, const struct sigv4_request *request)
 {
     struct buffer unused;

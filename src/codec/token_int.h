@@ -4,7 +4,7 @@
 
 #include "codec/token.h"
 
-/* Judges a genuine token's times by the rules' clock; *reason_out is set unless the result is TOKEN_GOOD. */
+/* Checks the times of a genuine token by the rules' clock; *reason_out is set unless the result is TOKEN_GOOD. */
 enum token_result token_check_times(const struct token_rules *rules, const struct token_claims *claims,
                                     const char **reason_out);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tokens are put together and signed by the JWT library, which parses the key's PEM text at each call: some 2
- * ms.
+ * Issues tokens. The JWT library assembles and signs them, and parses the PEM text of the key at each call: some 2 ms.
  */
 #include <jwt.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@ static void release(void *jwt)
     jwt_free(jwt);
 }
 
-/* Each step gives 0 when it worked. */
+/* Each step returns 0 on success. */
 static bool add_claims(struct arena *arena, jwt_t *jwt, const struct token_content *content)
 {
     return jwt_add_grant(jwt, "iss", content->issuer) == 0 &&

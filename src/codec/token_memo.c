@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A table with two places for each digest: a token that finds both taken takes one over. Only good tokens are
- * remembered, and those that share places only cost each other a verification now and then. (With one place, 64 tokens
- * in turn already hit upon two that put each other out every time, as often as not.)
+ * Remembers verified tokens in a hash table where each token has two possible places. When both are taken, the new
+ * token replaces one. Only good tokens are remembered, and tokens that share a place cost each other only a
+ * verification now and then. (With one place each, 64 tokens held in every second trial two that displaced each other
+ * every time.)
  *
- * The digest is SipHash-2-4 with 128 bits under a random key of this process. Nobody outside can work out what a text
- * comes to, so that a forged token meets a remembered one's digest by chance only, one time in 2^128; and it takes a
- * tenth of the instructions of SHA-256, which had been a sixth of all that a worker did for a read. Only what processes
- * share is named by SHA-256.
+ * The key of the table, the tag, is SipHash-2-4 with 128 bits under a random key of this process. Nobody outside can
+ * compute the tag of a text, so a forged token has the tag of a remembered one only by chance, once in 2^128. SipHash
+ * takes a tenth of the instructions of SHA-256, which were a sixth of a worker's work for a read. Only names that
+ * processes share are made with SHA-256.
  */
 #include <sodium.h>
 #include <string.h>
@@ -27,9 +28,9 @@
 struct slot {
     bool used;
     uint8_t tag[TAG_BYTES];
-    bool shared;    /* the second memory has it, or was asked to take it */
+    bool shared;    /* the second memory has it, or was told to store it */
     uint64_t generation;
-    int64_t at;     /* of the second memory, when this was judged */
+    int64_t at;     /* at() of the second memory when this was verified */
     struct token_claims claims;
 };
 
@@ -39,7 +40,7 @@ struct token_memo {
     uint64_t hits;
     const struct token_level *level;
     bool keys_known;
-    uint64_t keys_generation;     /* of the keys whose digest this is */
+    uint64_t keys_generation;     /* of the keys that `digest` belongs to */
     uint8_t keys[DIGEST_BYTES];
     struct slot slots[LIMIT_TOKEN_MEMO_SLOTS];
 };
@@ -52,7 +53,7 @@ struct token_memo *token_memo_new(struct arena *arena)
     return memo;
 }
 
-/* Takes one more text into the tag: each is hashed by itself, so that ("ab", "c") is not ("a", "bc"). */
+/* Adds a text to the tag. Each text is hashed by itself, so that ("ab", "c") differs from ("a", "bc"). */
 static void add(const struct token_memo *memo, const char *text, size_t length, uint8_t tag[TAG_BYTES])
 {
     uint8_t both[2 * TAG_BYTES];
@@ -67,7 +68,7 @@ static void tag_text(const struct token_memo *memo, const char *text, uint8_t ta
     add(memo, text != NULL ? text : "", text != NULL ? strlen(text) : 0, tag);
 }
 
-/* The first of the two places; `tag_out` is what stands there when the token is known. */
+/* The first of the two places of a token. A slot that remembers the token holds `tag_out`. */
 static struct slot *places_of(struct token_memo *memo, const struct token_rules *rules, const char *text,
                               size_t length, uint8_t tag_out[TAG_BYTES])
 {
@@ -91,7 +92,7 @@ static bool stands_in(const struct slot *slot, uint64_t generation, const uint8_
     return slot->used && slot->generation == generation && sodium_memcmp(slot->tag, tag, TAG_BYTES) == 0;
 }
 
-/* The place for a new token: one that is free or of no use any more, else either. */
+/* The place for a new token: a free or outdated one, else one of the two. */
 static struct slot *place_for(struct slot *places, uint64_t generation, const uint8_t tag[TAG_BYTES])
 {
     for (size_t i = 0; i < 2; i++)
@@ -124,13 +125,13 @@ static void know_keys(struct token_memo *memo, struct arena *arena, const struct
     memo->keys_known = true;
 }
 
-/* The NUL keeps neighbouring texts apart: ("ab", "c") is not ("a", "bc"). NULL counts as "". */
+/* The NUL separates neighbouring texts, so that ("ab", "c") differs from ("a", "bc"). NULL counts as "". */
 static void add_text(struct digest *digest, const char *text)
 {
     digest_update(digest, text != NULL ? text : "", text != NULL ? strlen(text) + 1 : 1);
 }
 
-/* Generations and tags are each process's own; what processes share is named by what rules, token and keys are. */
+/* Generations and tags belong to one process. What processes share is named by the rules, the token and the keys. */
 static void name_shared(struct token_memo *memo, struct arena *arena, const struct token_rules *rules, const char *text,
                         size_t length, uint8_t name_out[DIGEST_BYTES])
 {
@@ -152,8 +153,8 @@ static void name_shared(struct token_memo *memo, struct arena *arena, const stru
 }
 
 /*
- * FNV-1a over the end of the signature: whether another process may have shared the token, at no system call. A forger
- * who copies that end earns a look that finds nothing.
+ * FNV-1a over the end of the signature: a hint whether another process has shared the token, without a system call. A
+ * forger who copies that end causes one look-up that finds nothing.
  */
 static uint64_t hint_of(const char *text, size_t length)
 {
@@ -164,7 +165,7 @@ static uint64_t hint_of(const char *text, size_t length)
     return value;
 }
 
-/* What is known of a token is judged by its times. */
+/* Checks the times of a remembered token. */
 static enum token_result check_known(const struct token_rules *rules, const struct token_claims *claims,
                                      struct token_claims *claims_out, const char **reason_out)
 {
@@ -177,7 +178,7 @@ static enum token_result check_known(const struct token_rules *rules, const stru
     return result;
 }
 
-/* token_verify() behind the second memory. `fresh` is what the first one is to remember of it, all but its place. */
+/* token_verify() behind the second memory. `fresh` is the slot that the first one is to remember. */
 static enum token_result verify_shared(struct token_memo *memo, struct arena *arena, const struct token_rules *rules,
                                        const char *text, size_t length, struct slot *fresh, const char **reason_out)
 {
@@ -195,7 +196,7 @@ static enum token_result verify_shared(struct token_memo *memo, struct arena *ar
                          : token_verify(arena, rules, text, length, &fresh->claims, reason_out);
 }
 
-/* A token that is met again is in use: now it is worth its place in the second memory, once. */
+/* A token that is met again is in use. Now it is stored in the second memory, once. */
 static void share(struct token_memo *memo, struct arena *arena, const struct token_rules *rules, const char *text,
                   size_t length, struct slot *slot)
 {
@@ -216,7 +217,7 @@ enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena
                                     const struct token_rules *rules, const char *text, size_t length,
                                     struct token_claims *claims_out, const char **reason_out)
 {
-    /* Too long for a token: not worth hashing either. */
+    /* Too long for a token, so it is not even hashed. */
     if (length > LIMIT_TOKEN_BYTES)
         return count(token_verify(arena, rules, text, length, claims_out, reason_out), METRIC_TOKEN_VERIFIED);
     uint8_t tag[TAG_BYTES];

@@ -10,10 +10,10 @@
 #include "codec/token.h"
 #include "codec/token_int.h"
 
-/* A header of {alg, typ, kid} with the longest kid needs some 160 characters. */
+/* A header {alg, typ, kid} with the longest kid needs some 160 characters. */
 #define HEADER_CHARACTERS 512
 
-/* 9999-12-31T23:59:59Z: a time beyond it is no time. */
+/* 9999-12-31T23:59:59Z: later times are refused. */
 #define LAST_SECOND INT64_C(253402300799)
 
 struct part {
@@ -28,7 +28,7 @@ struct parts {
     struct part signed_text; /* header and payload with the dot between them */
 };
 
-/* Each step answers NULL or what is wrong, a literal for the log. */
+/* Each step returns NULL, or what is wrong as a literal for the log. */
 
 static const char *split(const char *text, size_t length, struct parts *parts)
 {
@@ -52,7 +52,7 @@ static const char *split(const char *text, size_t length, struct parts *parts)
     return parts->header.length > HEADER_CHARACTERS ? "header length" : NULL;
 }
 
-/* A part that is one JSON object, spelt canonically. */
+/* A part that is one JSON object in canonical base64url. */
 static const struct document *read_object(struct arena *arena, struct part part, const char **reason_out)
 {
     unsigned char *bytes;
@@ -80,8 +80,8 @@ static bool is_text(const struct document *value, const char *wanted)
 }
 
 /*
- * The key that the header names; alg is pinned, and a member that would change the meaning of the rest is not
- * known.
+ * The key that the header names. alg is fixed, and no header member is accepted that would change the meaning of the
+ * rest.
  */
 static const char *check_header(const struct document *header, const struct token_rules *rules,
                                 const struct signing_key **key_out)
@@ -184,7 +184,7 @@ struct id token_session(struct arena *arena, const char *issuer, const char *nam
     return session;
 }
 
-/* Whether the token names its session, as the rules say. */
+/* Whether the token names its session as the rules ask. */
 static bool read_session(struct arena *arena, const struct document *payload, const struct token_rules *rules,
                          struct id *session_out)
 {
@@ -220,7 +220,7 @@ static const char *read_claims(struct arena *arena, const struct document *paylo
 enum token_result token_check_times(const struct token_rules *rules, const struct token_claims *claims,
                                     const char **reason_out)
 {
-    /* None of these overflows: times end with the year 9999. */
+    /* None of these overflows, since times end with the year 9999. */
     if (claims->issued_at > rules->now + rules->leeway) {
         *reason_out = "iat in the future";
         return TOKEN_INVALID;
@@ -236,7 +236,7 @@ enum token_result token_check_times(const struct token_rules *rules, const struc
     return TOKEN_GOOD;
 }
 
-/* Everything but the times; NULL when the token is ours. */
+/* Everything but the times; NULL when the token is genuine. */
 static const char *verify_text(struct arena *arena, const struct token_rules *rules, struct part text,
                          struct token_claims *claims)
 {
