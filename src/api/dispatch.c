@@ -94,7 +94,7 @@ static struct error *check_caller(struct call *call, const struct id *file)
         return NULL;
     TRY(caller_authenticate(call->service, call->arena, request_header(call->request, "AUTHORIZATION"), file, &call->caller,
                             &call->file));
-    caller_known(call->arena, &call->caller.principal->user);
+    caller_log_actor(call->arena, &call->caller.principal->user);
     if (route->access == ACCESS_PERMISSION)
         return caller_require(call->arena, &call->caller, route->permission);
     return NULL;

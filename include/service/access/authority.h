@@ -31,7 +31,7 @@ struct error *authority_hold(struct service *service, struct arena *arena, const
  * their last active holder of PERMISSION_EVERYTHING. Call it in the transaction that makes the change: two transactions
  * that take somebody from the same organisation wait for each other here.
  */
-struct error *authority_keep(struct service *service, struct arena *arena, const struct role_list *roles,
-                             const struct user *before, const struct user *after);
+struct error *authority_check_last_holder(struct service *service, struct arena *arena, const struct role_list *roles,
+                                          const struct user *before, const struct user *after);
 
 #endif

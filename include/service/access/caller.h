@@ -47,7 +47,7 @@ struct error *caller_authenticate(struct service *service, struct arena *arena, 
  * Names the user in the request's log lines from here on. Call it only once a token, password, code or refresh token
  * has proven who is acting.
  */
-void caller_known(struct arena *arena, const struct user *user);
+void caller_log_actor(struct arena *arena, const struct user *user);
 
 /* PERMISSION, with `required` in the body, unless the caller holds that permission. */
 struct error *caller_require(struct arena *arena, const struct caller *caller, const char *required);

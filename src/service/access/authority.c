@@ -56,8 +56,8 @@ static bool is_administrator(struct arena *arena, const struct role_list *roles,
     return text_list_has(&held, PERMISSION_EVERYTHING);
 }
 
-struct error *authority_keep(struct service *service, struct arena *arena, const struct role_list *roles,
-                             const struct user *before, const struct user *after)
+struct error *authority_check_last_holder(struct service *service, struct arena *arena, const struct role_list *roles,
+                                          const struct user *before, const struct user *after)
 {
     struct database *database = service->database;
     bool owner_kept = !is_owner(before) || is_owner(after);

@@ -123,7 +123,7 @@ struct error *caller_authenticate(struct service *service, struct arena *arena, 
     return NULL;
 }
 
-void caller_known(struct arena *arena, const struct user *user)
+void caller_log_actor(struct arena *arena, const struct user *user)
 {
     log_actor(id_text(arena, user->id), id_text(arena, user->organisation_id));
 }

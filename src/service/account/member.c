@@ -172,7 +172,7 @@ struct error *member_confirm(struct service *service, struct arena *arena, const
     if (good && waiting)
         TRY(confirm(&confirmation, arena));
     if (confirmation.changed) {
-        caller_known(arena, user);
+        caller_log_actor(arena, user);
         return NULL;
     }
     TRY(caller_audit_failure(service, arena, caller, "user.confirmFailed", user));
@@ -328,7 +328,7 @@ static struct error *make_after(struct update *update, struct arena *arena, cons
     TRY(apply(update, arena, after));
     TRY(check_self(update, arena, before, after));
     TRY(apply_status(update, arena, after));
-    return authority_keep(update->service, arena, &update->roles, before, after);
+    return authority_check_last_holder(update->service, arena, &update->roles, before, after);
 }
 
 static struct error *update_rows(struct database *database, struct arena *arena, void *context)

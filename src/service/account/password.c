@@ -254,7 +254,7 @@ static struct error *reset_by_code(struct password_step *step, struct arena *are
     TRY(run(step, arena));
     if (step->refusal != NULL || step->user == NULL)
         return code_failed(service, arena, step->caller, throttle, found);
-    caller_known(arena, step->user);
+    caller_log_actor(arena, step->user);
     return NULL;
 }
 
@@ -286,7 +286,7 @@ struct error *password_reset(struct service *service, struct arena *arena, const
     TRY(run(&step, arena));
     if (step.refusal != NULL)
         return code_failed(service, arena, caller, &throttle, user);
-    caller_known(arena, user);
+    caller_log_actor(arena, user);
     return NULL;
 }
 
@@ -355,7 +355,7 @@ static struct error *reconcile_one(struct service *service, struct arena *arena,
     enum provider_reconciliation reconciliation;
     struct user *user = NULL;
     TRY(provider_reconcile(service->provider, arena, id, &reconciliation));
-    LOG(INFO, ACCOUNTS, "a change of a password whose answer was lost is settled",
+    LOG(INFO, ACCOUNTS, "a change of a password whose answer was lost is resolved",
         LOG_TEXT("settledUserId", id_text(arena, id)),
         LOG_TEXT("outcome", reconciliation == PROVIDER_PASSWORD_UNCHANGED ? "notChanged" : "changed"));
     TRY(user_find_any(service->database, arena, id, &user));

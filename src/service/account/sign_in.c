@@ -184,7 +184,7 @@ struct error *sign_in_with_password(struct service *service, struct arena *arena
         TRY(audit_login(service, arena, caller, user, "user.loginFailed", "failure"));
     if (error != NULL)
         return error;
-    caller_known(arena, user);
+    caller_log_actor(arena, user);
     TRY(audit_login(service, arena, caller, user, "user.login", "success"));
     *user_out = user;
     if (user->status == USER_ACTIVE)
@@ -216,7 +216,7 @@ struct error *sign_in_refresh(struct service *service, struct arena *arena, cons
     }
     TRY(principal_load(service->database, arena, tokens_out->user_id, tokens_out->session_id, &principal));
     if (principal_stands(principal)) {
-        caller_known(arena, &principal->user);
+        caller_log_actor(arena, &principal->user);
         return NULL;
     }
     TRY(session_end(service->database, arena, tokens_out->session_id, tokens_out->user_id, NULL));

@@ -85,6 +85,6 @@ struct error *cache_update_run(struct service *service, struct arena *arena, con
     /* The eviction is done. A process that could not follow it now does so at its next request. */
     struct error *later = change_follower_follow(service, arena, updating.version);
     if (later != NULL)
-        LOG(WARN, SYSTEM, "an update will be followed later", LOG_TEXT("detail", later->detail));
+        LOG(WARN, SYSTEM, "an eviction will be followed later", LOG_TEXT("detail", later->detail));
     return NULL;
 }

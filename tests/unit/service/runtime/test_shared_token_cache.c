@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tokens that one process has verified are known to the others; nothing of the judgement is skipped. */
+/* Tokens that one process has verified are known to the others; no check is left out. */
 #include "harness.h"
 
 #include <string.h>
@@ -64,7 +64,8 @@ static struct made made_token(struct arena *arena, int64_t lifetime)
     return made;
 }
 
-static enum token_result judge(struct process *process, struct arena *arena, const struct made *made, const char *token)
+static enum token_result verify(struct process *process, struct arena *arena, const struct made *made,
+                                const char *token)
 {
     struct token_claims claims = {.issued_at = 0};
     const char *reason;
@@ -80,10 +81,10 @@ static uint64_t hits(const struct process *process)
 }
 
 /* Shared is what a process meets again. */
-static void judge_twice(struct process *process, struct arena *arena, const struct made *made)
+static void verify_twice(struct process *process, struct arena *arena, const struct made *made)
 {
-    assert_int_equal(judge(process, arena, made, made->token), TOKEN_GOOD);
-    assert_int_equal(judge(process, arena, made, made->token), TOKEN_GOOD);
+    assert_int_equal(verify(process, arena, made, made->token), TOKEN_GOOD);
+    assert_int_equal(verify(process, arena, made, made->token), TOKEN_GOOD);
 }
 
 static size_t shared(const struct process *process, struct arena *arena)
@@ -116,13 +117,13 @@ static void a_token_in_use_is_verified_once_for_all_processes(void **state)
     struct arena *arena = harness_arena(state);
     struct host host = a_host(arena);
     struct cache_entry *entries;
-    assert_int_equal(judge(&host.one, arena, &host.made, host.made.token), TOKEN_GOOD);
+    assert_int_equal(verify(&host.one, arena, &host.made, host.made.token), TOKEN_GOOD);
     assert_int_equal(shared(&host.one, arena), 0);
-    assert_int_equal(judge(&host.one, arena, &host.made, host.made.token), TOKEN_GOOD);
+    assert_int_equal(verify(&host.one, arena, &host.made, host.made.token), TOKEN_GOOD);
     assert_int_equal(shared(&host.one, arena), 1);
     assert_int_equal(hits(&host.one), 0);
-    assert_int_equal(judge(&host.other, arena, &host.made, host.made.token), TOKEN_GOOD);
-    assert_int_equal(judge(&host.other, arena, &host.made, host.made.token), TOKEN_GOOD);
+    assert_int_equal(verify(&host.other, arena, &host.made, host.made.token), TOKEN_GOOD);
+    assert_int_equal(verify(&host.other, arena, &host.made, host.made.token), TOKEN_GOOD);
     assert_int_equal(hits(&host.other), 1);
     assert_int_equal(token_memo_hits(host.other.memo), 1);
     assert_int_equal(cache_list(host.one.cache, arena, NULL, 10, &entries), 1);
@@ -135,13 +136,13 @@ static void what_is_found_is_judged_by_its_times(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct host host = a_host(arena);
-    judge_twice(&host.one, arena, &host.made);
+    verify_twice(&host.one, arena, &host.made);
     host.made.rules.now += 931;
-    assert_int_equal(judge(&host.other, arena, &host.made, host.made.token), TOKEN_EXPIRED);
+    assert_int_equal(verify(&host.other, arena, &host.made, host.made.token), TOKEN_EXPIRED);
     assert_int_equal(hits(&host.other), 1);
     host.made.rules.now -= 931 + 40;
     struct process third = a_process(arena, host.path);
-    assert_int_equal(judge(&third, arena, &host.made, host.made.token), TOKEN_INVALID);
+    assert_int_equal(verify(&third, arena, &host.made, host.made.token), TOKEN_INVALID);
     end_host(&host);
     cache_free(&third.cache);
 }
@@ -153,13 +154,13 @@ static void other_keys_other_rules_and_other_tokens_find_nothing(void **state)
     struct process one = a_process(arena, path);
     struct made made = made_token(arena, 900);
     struct made stranger = made_token(arena, 900);
-    judge_twice(&one, arena, &made);
+    verify_twice(&one, arena, &made);
 
     /* The key is gone. */
     struct process other = a_process(arena, path);
     struct made gone = made;
     gone.rules.keys = stranger.keys;
-    assert_int_equal(judge(&other, arena, &gone, made.token), TOKEN_INVALID);
+    assert_int_equal(verify(&other, arena, &gone, made.token), TOKEN_INVALID);
     /* Another key of the same kid. */
     struct key_set *same_kid = key_set_new(arena);
     struct signing_key *key;
@@ -168,17 +169,17 @@ static void other_keys_other_rules_and_other_tokens_find_nothing(void **state)
     expect_ok(signing_key_load_private(arena, signing_key_kid(made.key), pair.private_pem, &key));
     expect_ok(key_set_add(same_kid, key));
     gone.rules.keys = same_kid;
-    assert_int_equal(judge(&other, arena, &gone, made.token), TOKEN_INVALID);
+    assert_int_equal(verify(&other, arena, &gone, made.token), TOKEN_INVALID);
     /* Another issuer, another use, one more character. */
     gone = made;
     gone.rules.issuer = "https://elsewhere.test";
-    assert_int_equal(judge(&other, arena, &gone, made.token), TOKEN_INVALID);
+    assert_int_equal(verify(&other, arena, &gone, made.token), TOKEN_INVALID);
     gone = made;
     gone.rules.token_use = TOKEN_USE_ID;
-    assert_int_equal(judge(&other, arena, &gone, made.token), TOKEN_INVALID);
-    assert_int_equal(judge(&other, arena, &made, arena_format(arena, "%sA", made.token)), TOKEN_INVALID);
+    assert_int_equal(verify(&other, arena, &gone, made.token), TOKEN_INVALID);
+    assert_int_equal(verify(&other, arena, &made, arena_format(arena, "%sA", made.token)), TOKEN_INVALID);
     assert_int_equal(hits(&other), 0);
-    assert_int_equal(judge(&other, arena, &made, made.token), TOKEN_GOOD);
+    assert_int_equal(verify(&other, arena, &made, made.token), TOKEN_GOOD);
     assert_int_equal(hits(&other), 1);
     cache_free(&one.cache);
     cache_free(&other.cache);
@@ -193,8 +194,8 @@ static void bad_tokens_are_not_kept(void **state)
     struct made expired = made_token(arena, 900);
     struct cache_entry *entries;
     expired.rules.now += 1000;
-    assert_int_equal(judge(&one, arena, &expired, expired.token), TOKEN_EXPIRED);
-    assert_int_equal(judge(&one, arena, &made, "a.b.c"), TOKEN_INVALID);
+    assert_int_equal(verify(&one, arena, &expired, expired.token), TOKEN_EXPIRED);
+    assert_int_equal(verify(&one, arena, &made, "a.b.c"), TOKEN_INVALID);
     assert_int_equal(cache_list(one.cache, arena, NULL, 10, &entries), 0);
     cache_free(&one.cache);
 }
@@ -204,9 +205,9 @@ static void a_token_is_stored_once(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct host host = a_host(arena);
-    assert_int_equal(judge(&host.one, arena, &host.made, host.made.token), TOKEN_GOOD);
-    judge_twice(&host.other, arena, &host.made);
-    judge_twice(&host.one, arena, &host.made);
+    assert_int_equal(verify(&host.one, arena, &host.made, host.made.token), TOKEN_GOOD);
+    verify_twice(&host.other, arena, &host.made);
+    verify_twice(&host.one, arena, &host.made);
     assert_int_equal(hits(&host.one), 1);
     assert_int_equal(shared(&host.one, arena), 1);
     end_host(&host);
@@ -222,11 +223,11 @@ static void what_was_judged_before_a_change_is_not_shared_after_it(void **state)
         struct process one = a_process(arena, path);
         struct process other = a_process(arena, path);
         struct made made = made_token(arena, 900);
-        assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
+        assert_int_equal(verify(&one, arena, &made, made.token), TOKEN_GOOD);
         cache_follow(who == 0 ? one.cache : other.cache, &eviction, 1, 2, false);
         if (who == 2)
             cache_follow(one.cache, &eviction, 1, 2, false);
-        assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
+        assert_int_equal(verify(&one, arena, &made, made.token), TOKEN_GOOD);
         assert_int_equal(token_memo_hits(one.memo), 1);
         assert_int_equal(shared(&one, arena), 0);
         cache_free(&one.cache);
@@ -245,11 +246,11 @@ static void what_was_never_shared_is_not_looked_for(void **state)
     struct process other = a_process(arena, path);
     struct made made = made_token(arena, 900);
     assert_true(host_process_open(arena_format(arena, "%s/metrics", harness_directory(arena)), &problem));
-    assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
+    assert_int_equal(verify(&one, arena, &made, made.token), TOKEN_GOOD);
     assert_int_equal(cache_counts(one.cache).misses, 0);
-    assert_int_equal(judge(&one, arena, &made, made.token), TOKEN_GOOD);
+    assert_int_equal(verify(&one, arena, &made, made.token), TOKEN_GOOD);
     assert_int_equal(shared(&one, arena), 1);
-    assert_int_equal(judge(&other, arena, &made, made.token), TOKEN_GOOD);
+    assert_int_equal(verify(&other, arena, &made, made.token), TOKEN_GOOD);
     assert_int_equal(hits(&other), 1);
     host_process_close();
     cache_free(&one.cache);
