@@ -98,8 +98,7 @@ static void only_the_canonical_text_is_read(void **state)
         "01890a5d_ac96_774b_bcce_b302099a8057",
         "01890a5d--c96-774b-bcce-b302099a8057",
         "01890a5d-ac96-774b-bcce--302099a8057",
-        "\xef\xbc\x90"
-        "1890a5d-ac96-774b-bcce-b302099a8057",
+        ("\xef\xbc\x90" "1890a5d-ac96-774b-bcce-b302099a8057"),
     };
     struct id id;
     memset(&id, 0x5a, sizeof id);

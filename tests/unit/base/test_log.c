@@ -117,8 +117,7 @@ static void hostile_texts_stay_inside_their_line(void **state)
         "\\\"",
         "\x1b[31mred\x1b[0m",
         "\x1b]0;title\x07",
-        "\xc2\x9b"
-        "31m",
+        ("\xc2\x9b" "31m"),
         "\xff\xfe\xfd",
         "caf\xe9",
         "\xc3",

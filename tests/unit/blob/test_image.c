@@ -218,7 +218,7 @@ static void a_size_behind_the_first_bytes_is_read(void **state)
     buffer_add(&file->bytes, "\0\0\0\x10"
                              "ftypheic\0\0\0\0\0\1\0\0mdat", 24);
     add_zeros(file, 65536 - 8);
-    buffer_add(&file->bytes, HEIF + 16, sizeof HEIF - 1 - 16);
+    buffer_add(&file->bytes, &HEIF[16], sizeof HEIF - 1 - 16);
     assert_int_equal(whole_pixels("image/heic", file), 256 * 128);
     assert_true(file->reads <= 3);
 }

@@ -122,7 +122,7 @@ void keep_archive(struct keep *keep, struct id id, int64_t seconds)
 
 void keep_flip(struct keep *keep, struct id id, size_t bit)
 {
-    unsigned char byte;
+    unsigned char byte = 0;
     int fd = open(keep_path(keep, id), O_RDWR | O_CLOEXEC);
     assert_true(fd >= 0 && pread(fd, &byte, 1, (off_t)(bit / 8)) == 1);
     byte ^= (unsigned char)(1u << bit % 8);

@@ -126,8 +126,7 @@ static void an_address_is_no_other_spelling(void **state)
         "r\xc4\xb0ngo.s@example.com",     /* capital i with a dot */
         "r\xc3\xadngo.s@example.com",     /* i with acute */
         "r\xd1\x96ngo.s@example.com",     /* Cyrillic i */
-        "ringo.s@example.\xe2\x80\x8b"
-        "com",                         /* zero-width blank */
+        ("ringo.s@example.\xe2\x80\x8b" "com"), /* zero-width blank */
         "ringo.s@example.co\xcc\x81m", /* combining accent */
         "",
         "%",
@@ -152,7 +151,7 @@ static void an_address_is_one_in_every_spelling(void **state)
     struct id organisation = given_organisation(database, arena);
     struct user user = a_user(arena, organisation, "Élan@Bücher.example");
     assert_false(insert(database, arena, &user));
-    static const char *const same[] = {"élan@bücher.example", "ÉLAN@BÜCHER.EXAMPLE", "e\xcc\x81lan@bu\xcc\x88" "cher.example",
+    static const char *const same[] = {"élan@bücher.example", "ÉLAN@BÜCHER.EXAMPLE", ("e\xcc\x81lan@bu\xcc\x88" "cher.example"),
                                        "élan@xn--bcher-kva.example", "ｅ\xcc\x81lan＠bücher．example"};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         struct user *found;

@@ -172,7 +172,7 @@ static void nothing_can_add_a_header(void **state)
         "x\r\nBcc: all@example.org", "x\nBcc: all@example.org", "x\rBcc: all@example.org",
         "x\n\nbody",                  "\n",                      "x\x7f",
         "tab\tin",                    "x\x1b[2J",                "\xff\xfe",
-        "\xc0\x8a" "Bcc: a@b.example",
+        ("\xc0\x8a" "Bcc: a@b.example"),
     };
     struct arena *arena = harness_arena(state);
     struct mail_message message;
@@ -207,7 +207,7 @@ static void addresses_are_told_from_what_only_looks_so(void **state)
                                        "o'brien@example.org",
                                        "x!#$%&'*+-/=?^_`{|}~.y@example.org",
                                        "double..dot@example.org",
-                                       "j\xc3\xb6rg@b\xc3\xbc" "cher.example",
+                                       ("j\xc3\xb6rg@b\xc3\xbc" "cher.example"),
                                        "a@xn--bcher-kva.example",
                                        "a@1.example"};
     static const char *const bad[] = {"",
