@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The provider that the configuration names. The only place that knows which providers there are. */
+/* Makes the provider that the configuration names. */
 #ifndef GATEHOUSE_IDENTITY_PROVIDER_OPEN_H
 #define GATEHOUSE_IDENTITY_PROVIDER_OPEN_H
 
@@ -12,7 +12,7 @@ struct database;
 struct error;
 struct provider;
 
-/* What the process lends the provider; lives longer than it. */
+/* What the process lends the provider; all of it must live longer than the provider. */
 struct provider_dependencies {
     const struct configuration *configuration;
     struct database *database;
@@ -21,8 +21,8 @@ struct provider_dependencies {
 };
 
 /*
- * Makes the provider; released with provider_free(). Secret files are read, nothing is called. INTERNAL with a sentence
- * for the operator when a setting is missing, a secret cannot be read, or an address is not usable.
+ * Makes the provider; provider_free() releases it. Secret files are read; the provider itself is not called. INTERNAL
+ * with a sentence for the operator when a setting is missing, a secret cannot be read, or an address is not usable.
  */
 struct error *provider_open(struct arena *arena, const struct provider_dependencies *parts,
                             struct provider **provider_out);

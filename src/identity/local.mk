@@ -1,5 +1,7 @@
 noinst_LIBRARIES += libghidentity.a
 libghidentity_a_SOURCES = \
+	src/identity/json_int.h \
+	src/identity/json.c \
 	include/identity/provider.h \
 	src/identity/provider.c \
 	include/identity/provider_open.h \
@@ -7,9 +9,8 @@ libghidentity_a_SOURCES = \
 	include/identity/provider_provision.h \
 	src/identity/provider_provision_int.h \
 	src/identity/provider_provision.c \
-	src/identity/provision_helpers.c \
-	src/identity/refresh_token_int.h \
-	src/identity/refresh_token.c \
+	src/identity/provision_common_int.h \
+	src/identity/provision_common.c \
 	src/identity/remote_int.h
 libghidentity_a_CFLAGS = $(AM_CFLAGS)
 include $(top_srcdir)/src/identity/cognito/local.mk

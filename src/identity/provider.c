@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of the interface, each handed on to the provider in use. */
+/* Hands each call of the interface on to the provider in use, and measures those that a client waits for. */
 #include "identity/provider.h"
 
 #include <stddef.h>
@@ -28,7 +28,9 @@ static const char *const outcomes[PROVIDER_OUTCOME_COUNT] = {
     [PROVIDER_STATE] = "state",
 };
 
-/* Counts a call that began then and ended so; `outcome` is NULL where there is none. Passes the error on. */
+/*
+ * Measures a call: when it began, and how it ended. `outcome` is NULL where the call has none. Passes the error on.
+ */
 static struct error *counted(int64_t begun, struct error *error, const enum provider_outcome *outcome)
 {
     metrics_observe(METRIC_PROVIDER_CALL, clock_monotonic() - begun);
@@ -46,14 +48,15 @@ const char *provider_outcome_text(enum provider_outcome outcome)
 
 bool provider_joins_transaction(const struct provider *provider)
 {
-    return provider->functions->joins;
+    return provider->functions->joins_transaction;
 }
 
 struct error *provider_create(struct provider *provider, struct arena *arena, const struct provider_account *account,
                               const char **subject_out, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->create(provider, arena, account, subject_out, outcome_out), outcome_out));
+    TRY(counted(begun, provider->functions->administration->create(provider, arena, account, subject_out, outcome_out),
+                outcome_out));
     return NULL;
 }
 
@@ -118,8 +121,10 @@ struct error *provider_set_password(struct provider *provider, struct arena *are
                                     struct secret password, bool temporary, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->set_password(provider, arena, subject, password, temporary, outcome_out),
-                outcome_out));
+    TRY(counted(
+        begun,
+        provider->functions->administration->set_password(provider, arena, subject, password, temporary, outcome_out),
+        outcome_out));
     return NULL;
 }
 
@@ -127,7 +132,8 @@ struct error *provider_invite_again(struct provider *provider, struct arena *are
                                     struct secret password, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->invite_again(provider, arena, subject, password, outcome_out),
+    TRY(counted(begun,
+                provider->functions->administration->invite_again(provider, arena, subject, password, outcome_out),
                 outcome_out));
     return NULL;
 }
@@ -136,7 +142,8 @@ struct error *provider_confirm(struct provider *provider, struct arena *arena, c
                                enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->confirm(provider, arena, subject, outcome_out), outcome_out));
+    TRY(counted(begun, provider->functions->administration->confirm(provider, arena, subject, outcome_out),
+                outcome_out));
     return NULL;
 }
 
@@ -144,7 +151,8 @@ struct error *provider_set_enabled(struct provider *provider, struct arena *aren
                                    enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->set_enabled(provider, arena, subject, enabled, outcome_out), outcome_out));
+    TRY(counted(begun, provider->functions->administration->set_enabled(provider, arena, subject, enabled, outcome_out),
+                outcome_out));
     return NULL;
 }
 
@@ -152,21 +160,22 @@ struct error *provider_set_attributes(struct provider *provider, struct arena *a
                                       const struct provider_attributes *attributes, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->set_attributes(provider, arena, subject, attributes, outcome_out),
+    TRY(counted(begun,
+                provider->functions->administration->set_attributes(provider, arena, subject, attributes, outcome_out),
                 outcome_out));
     return NULL;
 }
 
 bool provider_has_codes(const struct provider *provider)
 {
-    return provider->functions->has_codes != NULL && provider->functions->has_codes(provider);
+    return provider->codes != NULL;
 }
 
 struct error *provider_send_code(struct provider *provider, struct arena *arena, const char *subject,
                                  enum provider_code code, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->send_code(provider, arena, subject, code, outcome_out), outcome_out));
+    TRY(counted(begun, provider->codes->send(provider, arena, subject, code, outcome_out), outcome_out));
     return NULL;
 }
 
@@ -174,7 +183,7 @@ struct error *provider_confirm_by_code(struct provider *provider, struct arena *
                                        const char *code, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->confirm_by_code(provider, arena, subject, code, outcome_out), outcome_out));
+    TRY(counted(begun, provider->codes->confirm(provider, arena, subject, code, outcome_out), outcome_out));
     return NULL;
 }
 
@@ -182,15 +191,14 @@ struct error *provider_reset_by_code(struct provider *provider, struct arena *ar
                                      const char *code, struct secret new_password, enum provider_outcome *outcome_out)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->reset_by_code(provider, arena, subject, code, new_password, outcome_out),
-                outcome_out));
+    TRY(counted(begun, provider->codes->reset(provider, arena, subject, code, new_password, outcome_out), outcome_out));
     return NULL;
 }
 
 struct error *provider_remove(struct provider *provider, struct arena *arena, struct id user, const char *email)
 {
     int64_t begun = clock_monotonic();
-    TRY(counted(begun, provider->functions->remove(provider, arena, user, email), NULL));
+    TRY(counted(begun, provider->functions->administration->remove(provider, arena, user, email), NULL));
     return NULL;
 }
 
@@ -217,29 +225,28 @@ struct error *provider_unreconciled(struct provider *provider, struct arena *are
                                     struct id **users_out, size_t *count_out)
 {
     *count_out = 0;
-    if (provider->functions->unsettled != NULL)
-        TRY(provider->functions->unsettled(provider, arena, limit, users_out, count_out));
+    if (provider->functions->reconciliation != NULL)
+        TRY(provider->functions->reconciliation->list(provider, arena, limit, users_out, count_out));
     return NULL;
 }
 
 struct error *provider_reconcile(struct provider *provider, struct arena *arena, struct id user,
                                  enum provider_reconciliation *reconciliation_out)
 {
-    TRY(provider->functions->settle(provider, arena, user, reconciliation_out));
+    TRY(provider->functions->reconciliation->reconcile(provider, arena, user, reconciliation_out));
     return NULL;
 }
 
 struct error *provider_check(struct provider *provider, struct arena *arena)
 {
-    if (provider->functions->check != NULL)
-        TRY(provider->functions->check(provider, arena));
+    TRY(provider->functions->check(provider, arena));
     return NULL;
 }
 
 struct error *provider_check_sealed(struct provider *provider, struct arena *arena)
 {
-    if (provider->functions->opens != NULL)
-        TRY(provider->functions->opens(provider, arena));
+    if (provider->functions->signing_keys != NULL)
+        TRY(provider->functions->signing_keys->check_sealed(provider, arena));
     return NULL;
 }
 
@@ -264,9 +271,9 @@ void provider_free(struct provider **provider)
 struct error *provider_rotate_keys(struct provider *provider, struct arena *arena, enum provider_outcome *outcome_out)
 {
     *outcome_out = PROVIDER_STATE;
-    if (provider->functions->rotate_keys == NULL)
+    if (provider->functions->signing_keys == NULL)
         return NULL;
-    TRY(provider->functions->rotate_keys(provider, arena));
+    TRY(provider->functions->signing_keys->rotate(provider, arena));
     *outcome_out = PROVIDER_OK;
     return NULL;
 }

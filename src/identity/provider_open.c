@@ -1,4 +1,8 @@
 /* SPDX-License-Identifier: MIT */
+/*
+ * Makes the provider that the configuration names, with the settings of its section. The only file that knows all
+ * providers.
+ */
 #include "identity/provider_open.h"
 
 #include <string.h>
@@ -11,7 +15,7 @@
 #include "identity/keycloak/provider.h"
 #include "identity/remote_int.h"
 
-/* How long a provider that fails is left alone (docs/identity-providers.md). */
+/* For how long a provider that fails is not called (docs/identity-providers.md). */
 #define REST_SECONDS 10
 
 static struct error *open_embedded(struct arena *arena, const struct provider_dependencies *parts,
@@ -33,13 +37,20 @@ static struct error *open_embedded(struct arena *arena, const struct provider_de
     return embedded_new(arena, &options, provider_out);
 }
 
-/* A setting that this provider cannot do without. */
-static struct error *need(struct arena *arena, const char *section, const char *name, const char *value)
+/* A setting that a provider cannot do without. */
+struct needed {
+    const char *name;
+    const char *value;
+};
+
+/* Whether all of them are set; `section` is theirs, and the provider's name. */
+static struct error *check_needed(struct arena *arena, const char *section, const struct needed *settings, size_t count)
 {
-    if (value != NULL)
-        return NULL;
-    return error_message(error_new(arena, ERROR_INTERNAL, "[%s] %s is not set", section, name),
-                         "[identity] provider = %s needs %s in [%s].", section, name, section);
+    for (size_t i = 0; i < count; i++)
+        if (settings[i].value == NULL)
+            return error_message(error_new(arena, ERROR_INTERNAL, "[%s] %s is not set", section, settings[i].name),
+                                 "[identity] provider = %s needs %s in [%s].", section, settings[i].name, section);
+    return NULL;
 }
 
 static struct remote_options remote_options_of(struct arena *arena, const struct provider_dependencies *parts,
@@ -75,11 +86,14 @@ static struct error *open_cognito(struct arena *arena, const struct provider_dep
         .access_key_id = configuration->cognito.access_key_id,
         .secret_access_key_file = configuration->cognito.secret_access_key_file,
     };
-    TRY(need(arena, "cognito", "region", options.region));
-    TRY(need(arena, "cognito", "user_pool_id", options.user_pool_id));
-    TRY(need(arena, "cognito", "client_id", options.client_id));
-    TRY(need(arena, "cognito", "access_key_id", options.access_key_id));
-    TRY(need(arena, "cognito", "secret_access_key_file", options.secret_access_key_file));
+    const struct needed needed[] = {
+        {"region", options.region},
+        {"user_pool_id", options.user_pool_id},
+        {"client_id", options.client_id},
+        {"access_key_id", options.access_key_id},
+        {"secret_access_key_file", options.secret_access_key_file},
+    };
+    TRY(check_needed(arena, "cognito", needed, sizeof needed / sizeof *needed));
     if (options.endpoint == NULL)
         options.endpoint = arena_format(arena, "https://cognito-idp.%s.amazonaws.com", options.region);
     if (options.issuer == NULL)
@@ -104,12 +118,15 @@ static struct error *open_keycloak(struct arena *arena, const struct provider_de
         .admin_client_id = configuration->keycloak.admin_client_id,
         .admin_client_secret_file = configuration->keycloak.admin_client_secret_file,
     };
-    TRY(need(arena, "keycloak", "url", options.url));
-    TRY(need(arena, "keycloak", "realm", options.realm));
-    TRY(need(arena, "keycloak", "client_id", options.client_id));
-    TRY(need(arena, "keycloak", "client_secret_file", options.client_secret_file));
-    TRY(need(arena, "keycloak", "admin_client_id", options.admin_client_id));
-    TRY(need(arena, "keycloak", "admin_client_secret_file", options.admin_client_secret_file));
+    const struct needed needed[] = {
+        {"url", options.url},
+        {"realm", options.realm},
+        {"client_id", options.client_id},
+        {"client_secret_file", options.client_secret_file},
+        {"admin_client_id", options.admin_client_id},
+        {"admin_client_secret_file", options.admin_client_secret_file},
+    };
+    TRY(check_needed(arena, "keycloak", needed, sizeof needed / sizeof *needed));
     if (options.issuer == NULL)
         options.issuer = arena_format(arena, "%s/realms/%s", options.url, options.realm);
     if (options.keys_url == NULL)
@@ -120,11 +137,11 @@ static struct error *open_keycloak(struct arena *arena, const struct provider_de
 static const struct {
     const char *name;
     struct error *(*open)(struct arena *, const struct provider_dependencies *, struct provider **);
-    bool has_codes; /* of its own */
+    bool has_codes; /* it can mail and verify codes itself */
 } providers[] = {
     {"embedded", open_embedded, false}, {"cognito", open_cognito, true}, {"keycloak", open_keycloak, false}};
 
-/* Whether codes can be mailed by whom the configuration wants. */
+/* Whether the provider can mail codes where the configuration wants it to. */
 static struct error *check_codes(struct arena *arena, const struct configuration *configuration, bool has_codes)
 {
     if (has_codes || strcmp(configuration->identity.codes, "provider") != 0)

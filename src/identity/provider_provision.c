@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets up the provider that the configuration names: the choice among them. */
+/* Provisions the provider that the configuration names: hands the two calls on to its functions. */
 #include "identity/provider_provision.h"
 
 #include <string.h>
@@ -7,14 +7,15 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "identity/provider_provision_int.h"
+#include "identity/provision_common_int.h"
 
-const char *provision_result_text(enum provision_result deed)
+const char *provision_result_text(enum provision_result result)
 {
     static const char *const words[] = {[PROVISION_MADE] = "made",
                                         [PROVISION_CHANGED] = "changed",
                                         [PROVISION_UNCHANGED] = "left",
                                         [PROVISION_WRONG] = "wrong"};
-    return words[deed];
+    return words[result];
 }
 
 static struct error *describe_embedded(struct arena *arena, const struct provider_provision *provision,

@@ -19,6 +19,17 @@ struct error;
 struct error *session_insert(struct database *database, struct arena *arena, struct id id, struct id user,
                              int64_t seconds);
 
+/*
+ * Adds a session that began elsewhere, under the id that its token gives it; it lives `seconds` from now. Nothing happens
+ * where it is there already.
+ */
+struct error *session_adopt(struct database *database, struct arena *arena, struct id id, struct id user,
+                            int64_t seconds);
+
+/* Whether the user has such a session, ended or not. */
+struct error *session_is_known(struct database *database, struct arena *arena, struct id id, struct id user,
+                               bool *known_out);
+
 /* Whether the session is the user's, has not ended and not expired. For tests: principal_load() asks it as well. */
 struct error *session_check(struct database *database, struct arena *arena, struct id id, struct id user,
                             bool *good_out);
@@ -30,6 +41,9 @@ struct error *session_end(struct database *database, struct arena *arena, struct
 /* Ends all sessions of the user but `keep` (all zeros: no exception). *count_out may be NULL. */
 struct error *session_end_all(struct database *database, struct arena *arena, struct id user, struct id keep,
                               uint64_t *count_out);
+
+/* Deletes all sessions of the user. Part of a transaction. */
+struct error *session_delete_all(struct database *database, struct arena *arena, struct id user);
 
 /*
  * Removes up to `limit` rows whose time ran out more than a day ago; for the job runner, which calls

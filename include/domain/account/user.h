@@ -70,6 +70,14 @@ struct error *user_find_by_username(struct database *database, struct arena *are
 struct error *user_find(struct database *database, struct arena *arena, struct id organisation, struct id id,
                         struct user **user_out);
 
+/* The user whose account the identity provider calls `subject`; *found_out is false when nobody has it. */
+struct error *user_find_by_subject(struct database *database, struct arena *arena, const char *subject,
+                                   struct id *user_out, bool *found_out);
+
+/* Whether a user other than `but` has that subject. */
+struct error *user_other_has_subject(struct database *database, struct arena *arena, const char *subject, struct id but,
+                                     bool *has_out);
+
 /*
  * By id wherever it belongs: only for callers who hold `a` (principal_administers()); the crossing is to be
  * audited.

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Amazon Cognito user pools as the identity provider, over their JSON 1.1 interface (AWSCognitoIdentityProviderService).
- * Calls for people (login, change of a password) are unsigned and carry the app client's SECRET_HASH; calls of the
- * administrator are signed (Signature Version 4). What is asked of the pool is in docs/identity-providers.md; `gatehousectl
- * identity setup` prints it.
+ * A user pool of Amazon Cognito as the identity provider, called by its JSON 1.1 interface
+ * (AWSCognitoIdentityProviderService). Calls for people (login, change of a password) are unsigned and carry the app
+ * client's SECRET_HASH. Calls of the administrator are signed (Signature Version 4). docs/identity-providers.md says
+ * what the pool must be like.
  */
 #ifndef GATEHOUSE_IDENTITY_COGNITO_PROVIDER_H
 #define GATEHOUSE_IDENTITY_COGNITO_PROVIDER_H
@@ -27,9 +27,9 @@ struct cognito_options {
 };
 
 /*
- * Makes the provider; released with provider_free(). The secrets are read now and again with provider_forget(); nothing
- * is called before it is needed. INTERNAL with a sentence for the operator when an address is not usable or a secret cannot
- * be read.
+ * Makes the provider; provider_free() releases it. The secrets are read now, and again by provider_forget(). The
+ * provider is called only when it is needed. INTERNAL with a sentence for the operator when an address is not usable or
+ * a secret cannot be read.
  */
 struct error *cognito_new(struct arena *arena, const struct remote_options *remote,
                           const struct cognito_options *options, struct provider **provider_out);

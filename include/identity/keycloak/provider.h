@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A realm of Keycloak 26 as the identity provider: accounts by its Admin REST interface, as the service account of one
- * client; tokens by OpenID Connect, as another client that may use the password grant. What is asked of the realm is in
- * docs/identity-providers.md.
+ * A realm of Keycloak 26 as the identity provider. Accounts are managed by its Admin REST interface, as the service
+ * account of one client. Tokens come by OpenID Connect, through another client that may use the password grant.
+ * docs/identity-providers.md says what the realm must be like.
  */
 #ifndef GATEHOUSE_IDENTITY_KEYCLOAK_PROVIDER_H
 #define GATEHOUSE_IDENTITY_KEYCLOAK_PROVIDER_H
@@ -25,9 +25,9 @@ struct keycloak_options {
 };
 
 /*
- * Makes the provider; released with provider_free(). The secrets are read now and again with provider_forget(); nothing
- * is called before it is needed. INTERNAL with a sentence for the operator when an address is not usable or a secret cannot
- * be read.
+ * Makes the provider; provider_free() releases it. The secrets are read now, and again by provider_forget(). The
+ * provider is called only when it is needed. INTERNAL with a sentence for the operator when an address is not usable or
+ * a secret cannot be read.
  */
 struct error *keycloak_new(struct arena *arena, const struct remote_options *remote,
                            const struct keycloak_options *options, struct provider **provider_out);

@@ -12,9 +12,6 @@ struct arena;
 struct error;
 struct service;
 
-/* The key of the settings in the host's cache. */
-#define SETTINGS_CACHE_KEY CACHE_PREFIX_SETTINGS "current"
-
 /*
  * The row in force: the newest good one of `state`. Where there is none it is version 0, which has the configuration's level
  * and no filter.

@@ -15,6 +15,27 @@ struct error *session_insert(struct database *database, struct arena *arena, str
     return NULL;
 }
 
+static const struct statement adopt_session = {
+    "INSERT IGNORE INTO session (id, user_id, expires_at) VALUES (?, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)"};
+
+struct error *session_adopt(struct database *database, struct arena *arena, struct id id, struct id user,
+                            int64_t seconds)
+{
+    return database_change(database, arena, &adopt_session,
+                           VALUES(database_id(id), database_id(user), database_integer(seconds)), NULL);
+}
+
+static const struct statement find_session = {"SELECT 1 FROM session WHERE id = ? AND user_id = ?"};
+
+struct error *session_is_known(struct database *database, struct arena *arena, struct id id, struct id user,
+                               bool *known_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_session, VALUES(database_id(id), database_id(user)), &rows));
+    *known_out = rows->count != 0;
+    return NULL;
+}
+
 static const struct statement check_session = {
     "SELECT 1 FROM session WHERE id = ? AND user_id = ? AND ended_at IS NULL"
     " AND expires_at > UTC_TIMESTAMP(3)"};
@@ -53,6 +74,13 @@ struct error *session_end_all(struct database *database, struct arena *arena, st
     if (count_out != NULL)
         *count_out = change.affected;
     return NULL;
+}
+
+static const struct statement delete_all = {"DELETE FROM session WHERE user_id = ?"};
+
+struct error *session_delete_all(struct database *database, struct arena *arena, struct id user)
+{
+    return database_change(database, arena, &delete_all, VALUES(database_id(user)), NULL);
 }
 
 static const struct statement purge_sessions = {

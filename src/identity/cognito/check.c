@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is wrong with pool, app client or access key: asked of Cognito by calls that change nothing, about nobody. */
+/*
+ * Finds out what is wrong with the pool, the app client or the access key, by calls that change nothing and name no
+ * person.
+ */
 #include <string.h>
 
 #include "base/arena.h"
@@ -12,7 +15,7 @@ static bool says(const struct cognito_call *call, const char *text)
 
 /* ---- the access key ------------------------------------------------------------------------------- */
 
-/* What Amazon's front says of a signed call before Cognito sees it. */
+/* Says in a sentence why Amazon refuses a signed call before Cognito sees it. */
 static struct error *explain_key(const struct cognito *cognito, struct arena *arena, const struct cognito_call *call,
                                  struct error *error)
 {
@@ -48,7 +51,7 @@ static struct error *check_key(struct cognito *cognito, struct arena *arena)
         return remote_check_failed(arena,
                                    "There is no user pool %s in %s; correct user_pool_id or region in [cognito].",
                                    options->user_pool_id, options->region);
-    /* cognito-local has another name for nobody. */
+    /* cognito-local answers NotAuthorizedException for a user who does not exist. */
     if (error == NULL && (call.fault == COGNITO_USER_NOT_FOUND || call.fault == COGNITO_NOT_AUTHORIZED))
         return NULL;
     return remote_check_failed(arena, "Cognito answers at %s with something else (%s).", options->endpoint,
@@ -87,16 +90,6 @@ static struct error *check_client(struct cognito *cognito, struct arena *arena)
 
 /* ---- the pool ------------------------------------------------------------------------------------- */
 
-static const struct document *member_named(const struct document *list, const char *name)
-{
-    for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
-        const char *found = document_text(document_member(one, "Name"));
-        if (found != NULL && strcmp(found, name) == 0)
-            return one;
-    }
-    return NULL;
-}
-
 static struct error *want_pool_settings(struct cognito *cognito, struct arena *arena, const struct document *pool)
 {
     static const char *const attributes[] = {"custom:permissions", "custom:svc_user_id"};
@@ -104,7 +97,7 @@ static struct error *want_pool_settings(struct cognito *cognito, struct arena *a
     const char *factors = document_text(document_member(pool, "MfaConfiguration"));
     bool mails = json_array_has(document_member(pool, "AutoVerifiedAttributes"), "email");
     for (size_t i = 0; i < sizeof attributes / sizeof *attributes; i++)
-        if (member_named(document_member(pool, "SchemaAttributes"), attributes[i]) == NULL)
+        if (json_find(document_member(pool, "SchemaAttributes"), "Name", attributes[i]) == NULL)
             return remote_check_failed(
                 arena, "The user pool %s lacks the attribute %s; run gatehousectl identity setup --apply, or add it.",
                 id, attributes[i]);
@@ -128,7 +121,7 @@ static struct error *want_pool_settings(struct cognito *cognito, struct arena *a
     return NULL;
 }
 
-/* Who may not look at the pool itself is not told what it lacks. */
+/* Where the access key may not describe the pool, it is not checked. */
 static struct error *check_pool(struct cognito *cognito, struct arena *arena)
 {
     struct cognito_call call;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The wire: JSON 1.1 over POST, exceptions by their names and never by the status. */
+/*
+ * Makes the calls to Cognito (JSON 1.1 over POST) and tells its exceptions apart, by their names and never by the
+ * status.
+ */
 #include <string.h>
 #include <time.h>
 
@@ -25,6 +28,13 @@ void cognito_admin_begin(struct cognito *cognito, struct arena *arena, const cha
 {
     begin(arena, operation, true, call_out);
     cognito_call_add(call_out, "UserPoolId", cognito->options.user_pool_id);
+}
+
+void cognito_user_begin(struct cognito *cognito, struct arena *arena, const char *operation, const char *username,
+                        struct cognito_call *call_out)
+{
+    cognito_admin_begin(cognito, arena, operation, call_out);
+    cognito_call_add(call_out, "Username", username);
 }
 
 void cognito_signed_begin(struct arena *arena, const char *operation, struct cognito_call *call_out)
@@ -54,6 +64,15 @@ void cognito_call_add_attribute(struct cognito_call *call, const char *name, con
     buffer_add_text(&call->body, ",\"Value\":");
     buffer_add_json_text(&call->body, value);
     buffer_add_char(&call->body, '}');
+}
+
+void cognito_call_add_parameter(struct cognito_call *call, const char *name, const char *value, bool first)
+{
+    if (!first)
+        buffer_add_char(&call->body, ',');
+    buffer_add_json_text(&call->body, name);
+    buffer_add_char(&call->body, ':');
+    buffer_add_json_text(&call->body, value);
 }
 
 const char *cognito_secret_hash(struct cognito *cognito, struct arena *arena, const char *username)
@@ -96,8 +115,9 @@ static const char *bare_name(struct arena *arena, const char *type)
     return arena_copy(arena, name, strcspn(name, ":"));
 }
 
-/* The exception's name; NULL: the answer names none, so it is nothing that Cognito said. */
-static const char *exception_of(struct arena *arena, const struct http_client_answer *answer, const struct document *document)
+/* The exception's name; NULL: the answer names none, so it does not come from Cognito. */
+static const char *exception_of(struct arena *arena, const struct http_client_answer *answer,
+                                const struct document *document)
 {
     const char *type = document_text(document_member(document, "__type"));
     if (type == NULL)
@@ -127,8 +147,8 @@ bool cognito_is_misconfigured(const struct cognito_call *call)
 bool cognito_is_password_refused(const struct cognito_call *call)
 {
     /*
-     * "Value at 'password' failed to satisfy constraint": one that begins or ends with a blank does not come to the
-     * policy.
+     * "Value at 'password' failed to satisfy constraint": Cognito refuses a password that begins or ends with a blank
+     * before it applies the policy.
      */
     return call->fault == COGNITO_INVALID_PASSWORD ||
            (call->fault == COGNITO_INVALID_PARAMETER && strstr(call->message, "assword' failed to satisfy") != NULL);
@@ -143,7 +163,7 @@ struct error *cognito_unexpected(struct arena *arena, const struct cognito_call 
 /* ---- calling -------------------------------------------------------------------------------------- */
 
 static enum http_client_outcome send_once(struct cognito *cognito, struct arena *arena, const struct cognito_call *call,
-                                  struct remote_answer *answer, const char **reason)
+                                          struct remote_answer *answer, const char **reason)
 {
     const struct http_client_header headers[] = {
         {"Content-Type", "application/x-amz-json-1.1"},
@@ -152,29 +172,29 @@ static enum http_client_outcome send_once(struct cognito *cognito, struct arena 
     };
     size_t without = cognito->session_token.bytes == NULL ? 1 : 0;
     const struct http_client_signature signature = {.region = cognito->options.region,
-                                            .service = "cognito-idp",
-                                            .key_id = cognito->options.access_key_id,
-                                            .key = cognito->access_key};
+                                                    .service = "cognito-idp",
+                                                    .key_id = cognito->options.access_key_id,
+                                                    .key = cognito->access_key};
     const struct http_client_call request = {.method = "POST",
-                                     .url = arena_format(arena, "%s/", cognito->options.endpoint),
-                                     .headers = headers,
-                                     .header_count = sizeof headers / sizeof *headers - without,
-                                     .body = call->body.bytes,
-                                     .body_length = call->body.length,
-                                     .signature = call->is_signed ? &signature : NULL,
-                                     .once = call->once};
+                                             .url = arena_format(arena, "%s/", cognito->options.endpoint),
+                                             .headers = headers,
+                                             .header_count = sizeof headers / sizeof *headers - without,
+                                             .body = call->body.bytes,
+                                             .body_length = call->body.length,
+                                             .signature = call->is_signed ? &signature : NULL,
+                                             .once = call->once};
     cognito->remote.sets_password = call->sets_password;
     return remote_call(&cognito->remote, arena, &request, answer, reason);
 }
 
-/* Reads an answer; *throttled_out tells that the call was not carried out and may be made again. */
+/* Reads an answer. *throttled_out: the call was not carried out and may be made again. */
 static struct error *read_answer(struct arena *arena, struct cognito_call *call, const struct remote_answer *answer,
                                  bool *throttled_out)
 {
     struct document *document = answer->document;
-    long status = answer->web.status;
+    long status = answer->http.status;
     bool readable = document != NULL && document_kind(document) == DOCUMENT_OBJECT;
-    const char *name = exception_of(arena, &answer->web, readable ? document : NULL);
+    const char *name = exception_of(arena, &answer->http, readable ? document : NULL);
     *throttled_out = false;
     call->fault = COGNITO_OK;
     call->answer = document;
@@ -218,8 +238,44 @@ struct error *cognito_call(struct cognito *cognito, struct arena *arena, struct 
     }
     if (throttled)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "cognito %s: too many requests", call->operation);
-    /* Ours to mend: no rights, a wrong signature, another clock. */
+    /* The operator must correct it: no rights, a wrong signature, a wrong clock. */
     if (call->fault == COGNITO_OTHER)
         return cognito_unexpected(arena, call);
     return NULL;
+}
+
+/* ---- what came of a call -------------------------------------------------------------------------- */
+
+struct error *cognito_outcome(struct arena *arena, const struct cognito_call *call,
+                              const struct cognito_meaning *meanings, size_t count, enum provider_outcome *outcome_out)
+{
+    *outcome_out = PROVIDER_OK;
+    if (call->fault == COGNITO_OK)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        if (meanings[i].fault != call->fault)
+            continue;
+        *outcome_out = meanings[i].outcome;
+        return NULL;
+    }
+    return cognito_unexpected(arena, call);
+}
+
+struct error *cognito_call_plain(struct cognito *cognito, struct arena *arena, struct cognito_call *call,
+                                 enum provider_outcome *outcome_out)
+{
+    static const struct cognito_meaning meanings[] = {{COGNITO_USER_NOT_FOUND, PROVIDER_ABSENT}};
+    TRY(cognito_call(cognito, arena, call));
+    return cognito_outcome(arena, call, meanings, 1, outcome_out);
+}
+
+void cognito_grant_read(const struct document *answer, struct remote_grant *grant_out)
+{
+    const struct document *result = document_member(answer, "AuthenticationResult");
+    const char *refresh = document_text(document_member(result, "RefreshToken"));
+    *grant_out = (struct remote_grant){
+        .access_token = document_text(document_member(result, "AccessToken")),
+        .id_token = document_text(document_member(result, "IdToken")),
+        .refresh_token = secret_of(refresh),
+    };
 }

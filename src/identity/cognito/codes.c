@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * [identity] codes = provider: Cognito mails the codes (SignUp does so by itself where the pool verifies addresses) and judges
- * them. The app client's calls, so that of a name that nobody has the pool says what it says of others.
+ * Codes that Cognito mails and verifies ([identity] codes = provider). SignUp mails the first one by itself where the
+ * pool verifies addresses. All calls are the app client's, so the pool answers for a name that nobody has as it does
+ * for others.
  */
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "base/log.h"
 #include "identity/cognito/cognito_int.h"
 
+/* `subject` NULL is nobody: a name that no account has. */
 static void begin(struct remote *remote, struct arena *arena, const char *operation, const char *subject,
                   struct cognito_call *call)
 {
@@ -25,54 +27,40 @@ static void begin(struct remote *remote, struct arena *arena, const char *operat
 struct error *cognito_code_send(struct remote *remote, struct arena *arena, const char *subject,
                                 enum provider_code code, enum provider_outcome *outcome_out)
 {
+    static const struct cognito_meaning meanings[] = {
+        {COGNITO_LIMIT_EXCEEDED, PROVIDER_OK},
+        {COGNITO_USER_NOT_FOUND, PROVIDER_ABSENT},
+        {COGNITO_INVALID_PARAMETER, PROVIDER_STATE}, /* confirmed already, or no verified address */
+        {COGNITO_NOT_AUTHORIZED, PROVIDER_STATE},
+    };
     struct cognito_call call;
     begin(remote, arena, code == PROVIDER_CODE_CONFIRM ? "ResendConfirmationCode" : "ForgotPassword", subject, &call);
     TRY(cognito_call(cognito_of(remote), arena, &call));
-    switch (call.fault) {
-    case COGNITO_LIMIT_EXCEEDED:
+    if (call.fault == COGNITO_LIMIT_EXCEEDED)
         LOG(WARN, IDENTITY, "cognito mails an account no more codes for a while", LOG_TEXT("detail", call.message));
-        *outcome_out = PROVIDER_OK;
-        return NULL;
-    case COGNITO_OK:
-        *outcome_out = PROVIDER_OK;
-        return NULL;
-    case COGNITO_USER_NOT_FOUND:
-        *outcome_out = PROVIDER_ABSENT;
-        return NULL;
-    case COGNITO_INVALID_PARAMETER: /* confirmed already; no verified address */
-    case COGNITO_NOT_AUTHORIZED:
-        *outcome_out = PROVIDER_STATE;
-        return cognito_is_misconfigured(&call) ? cognito_unexpected(arena, &call) : NULL;
-    default:
-        return cognito_unexpected(arena, &call);
-    }
+    TRY(cognito_outcome(arena, &call, meanings, sizeof meanings / sizeof *meanings, outcome_out));
+    return *outcome_out == PROVIDER_STATE && cognito_is_misconfigured(&call) ? cognito_unexpected(arena, &call) : NULL;
 }
 
-/* What a code that was tried came to; errors are what an operator has to mend. */
+/* What became of a code that was tried. An error is for the operator to correct. */
 static struct error *outcome_of_code(struct arena *arena, const struct cognito_call *call,
                                      enum provider_outcome *outcome_out)
 {
+    static const struct cognito_meaning meanings[] = {
+        {COGNITO_CODE_MISMATCH, PROVIDER_CODE_WRONG},
+        {COGNITO_EXPIRED_CODE, PROVIDER_CODE_WRONG},
+        {COGNITO_LIMIT_EXCEEDED, PROVIDER_CODE_WRONG}, /* too many tries */
+        {COGNITO_USER_NOT_FOUND, PROVIDER_CODE_WRONG},
+        {COGNITO_USER_NOT_CONFIRMED, PROVIDER_CODE_WRONG},
+        {COGNITO_NOT_AUTHORIZED, PROVIDER_CODE_WRONG},
+        {COGNITO_INVALID_PARAMETER, PROVIDER_CODE_WRONG}, /* it has not the form of a code */
+    };
     *outcome_out = PROVIDER_PASSWORD_REFUSED;
     if (cognito_is_password_refused(call))
         return NULL;
     if (cognito_is_misconfigured(call))
         return cognito_unexpected(arena, call);
-    switch (call->fault) {
-    case COGNITO_OK:
-        *outcome_out = PROVIDER_OK;
-        return NULL;
-    case COGNITO_CODE_MISMATCH:
-    case COGNITO_EXPIRED_CODE:
-    case COGNITO_LIMIT_EXCEEDED: /* too many tries */
-    case COGNITO_USER_NOT_FOUND:
-    case COGNITO_USER_NOT_CONFIRMED:
-    case COGNITO_NOT_AUTHORIZED:
-    case COGNITO_INVALID_PARAMETER: /* what is no code at all */
-        *outcome_out = PROVIDER_CODE_WRONG;
-        return NULL;
-    default:
-        return cognito_unexpected(arena, call);
-    }
+    return cognito_outcome(arena, call, meanings, sizeof meanings / sizeof *meanings, outcome_out);
 }
 
 struct error *cognito_code_confirm(struct remote *remote, struct arena *arena, const char *subject, const char *code,

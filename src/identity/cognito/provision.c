@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A user pool as Gatehouse wants it. UpdateUserPool takes what is left out as "back to the default", so an update sends all
- * that the pool says of itself and can be sent, with what is to change in its place.
+ * Provisions a user pool and its app client: makes them as Gatehouse wants them, or corrects what is there.
+ *
+ * UpdateUserPool sets back to the default what an update leaves out. So an update sends all that the pool says of
+ * itself and that can be sent, with the changed members in their place.
  */
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "identity/cognito/provision_int.h"
+#include "identity/provider_provision_int.h"
 
 #define ATTRIBUTE "custom:%s"
 
@@ -34,18 +37,7 @@ static struct error *make_pool(struct cognito_provision *task, struct arena *are
     return NULL;
 }
 
-static bool is_recovered_by(const struct document *recovery, const char *name)
-{
-    const struct document *list = document_member(recovery, "RecoveryMechanisms");
-    for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
-        const char *found = document_text(document_member(one, "Name"));
-        if (found != NULL && strcmp(found, name) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Who mails codes: the pool where the configuration says so, and else nobody but us. */
+/* Adds what must change so that the pool mails codes, or does not, as the configuration says. */
 static void want_mails(struct cognito_provision *task, const struct document *verified, const struct document *recovery,
                        struct merge_patch *merge_patch)
 {
@@ -55,11 +47,11 @@ static void want_mails(struct cognito_provision *task, const struct document *ve
         merge_patch_add(merge_patch, "AutoVerifiedAttributes", phone ? "[\"email\",\"phone_number\"]" : "[\"email\"]");
     if (!codes && json_array_has(verified, "email"))
         merge_patch_add(merge_patch, "AutoVerifiedAttributes", phone ? "[\"phone_number\"]" : "[]");
-    if (codes && is_recovered_by(recovery, "admin_only"))
+    if (codes && json_find(document_member(recovery, "RecoveryMechanisms"), "Name", "admin_only") != NULL)
         merge_patch_add(merge_patch, "AccountRecoverySetting", COGNITO_RECOVERY_BY_EMAIL);
 }
 
-/* What of the pool can be changed and is not right. */
+/* Adds what is wrong with the pool and can be changed. */
 static void want_pool_settings(struct cognito_provision *task, struct arena *arena, const struct document *pool,
                                struct merge_patch *merge_patch)
 {
@@ -82,7 +74,10 @@ static void want_pool_settings(struct cognito_provision *task, struct arena *are
     want_mails(task, verified, document_member(pool, "AccountRecoverySetting"), merge_patch);
 }
 
-/* An older member of AdminCreateUserConfig that Cognito still tells and takes no more beside the policy's. */
+/*
+ * Drops an older member of AdminCreateUserConfig, which Cognito still tells but does not take beside that of the
+ * policy.
+ */
 static void drop_old(struct arena *arena, const struct document *pool, struct merge_patch *merge_patch)
 {
     static const char *const kept[] = {"AllowAdminCreateUserOnly", "InviteMessageTemplate", NULL};
@@ -129,22 +124,11 @@ static struct error *update_pool(struct cognito_provision *task, struct arena *a
     return NULL;
 }
 
-static const struct document *attribute_of(const struct document *pool, const char *name)
-{
-    const struct document *list = document_member(pool, "SchemaAttributes");
-    for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
-        const char *found = document_text(document_member(one, "Name"));
-        if (found != NULL && strcmp(found, name) == 0)
-            return one;
-    }
-    return NULL;
-}
-
 static struct error *add_attribute(struct cognito_provision *task, struct arena *arena, const struct document *pool,
                                    const char *name)
 {
     struct buffer json;
-    if (attribute_of(pool, arena_format(arena, ATTRIBUTE, name)) != NULL)
+    if (json_find(document_member(pool, "SchemaAttributes"), "Name", arena_format(arena, ATTRIBUTE, name)) != NULL)
         return NULL;
     buffer_init(&json, arena);
     buffer_add_text(&json, "{\"UserPoolId\":");
@@ -155,7 +139,7 @@ static struct error *add_attribute(struct cognito_provision *task, struct arena 
     return NULL;
 }
 
-/* What cannot be changed once a pool is there, and what is not ours to decide. */
+/* Tells the operator what is wrong but cannot be changed in a pool, or is not ours to decide. */
 static void tell_wrong(struct cognito_provision *task, struct arena *arena, const struct document *pool)
 {
     const char *factors = document_text(document_member(pool, "MfaConfiguration"));
@@ -207,7 +191,7 @@ static struct error *need_settings(struct arena *arena, const struct provider_pr
                                                          : configuration->cognito.secret_access_key_file);
 }
 
-/* A provider that nobody signs in with: only its calls are wanted. */
+/* Makes a provider only for its calls; nobody signs in with it. */
 static struct error *open_provider(struct arena *arena, const struct provider_provision *provision,
                                    struct provider **provider_out)
 {

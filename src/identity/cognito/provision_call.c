@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls that set up a user pool: one operation, and a thing found by its name in a list that comes in pages. */
+/* Makes the calls that provision a user pool, and finds a thing by its name in a list that comes in pages. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -13,7 +13,7 @@ struct error *cognito_provision_call(struct cognito_provision *task, struct aren
 {
     cognito_signed_begin(arena, operation, call_out);
     call_out->once = strncmp(operation, "Create", 6) == 0;
-    /* The call closes the object itself. */
+    /* Without the last brace: cognito_call() closes the object. */
     buffer_add(&call_out->body, json, strlen(json) - 1);
     remote_start(&task->cognito->remote, REMOTE_ADMIN_MILLISECONDS);
     struct error *error = cognito_call(task->cognito, arena, call_out);

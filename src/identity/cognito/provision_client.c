@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The app client that signs people in. As with the pool, an update sends all that stays as well. */
+/* Provisions the app client that signs people in. As with the pool, an update sends also what does not change. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -20,7 +20,7 @@ static const char *client_request(struct cognito_provision *task, struct arena *
 
 /* ---- what is wanted ------------------------------------------------------------------------------- */
 
-/* Seconds of one kind of token ("AccessToken"); -1: it is not said. */
+/* How many seconds one kind of token ("AccessToken") is valid; -1: the client does not say. */
 static int64_t seconds_of(struct arena *arena, const struct document *client, const char *kind,
                           const char *unit_at_first)
 {
@@ -62,7 +62,7 @@ static void want_times(struct cognito_provision *task, struct arena *arena, cons
     }
 }
 
-/* Those that it has, and ours where it lacks them. */
+/* Adds our flows to those that the client has. */
 static void want_flows(struct arena *arena, const struct document *client, struct merge_patch *merge_patch)
 {
     static const char *const ours[] = {COGNITO_FLOW_PASSWORD, COGNITO_FLOW_REFRESH};
@@ -72,7 +72,7 @@ static void want_flows(struct arena *arena, const struct document *client, struc
         return;
     buffer_init(&json, arena);
     buffer_add_text(&json, "[\"" COGNITO_FLOW_PASSWORD "\",\"" COGNITO_FLOW_REFRESH "\"");
-    /* Names without ALLOW_ are an older kind, which Cognito does not take beside the newer. */
+    /* Names without ALLOW_ are an older kind, which Cognito does not take beside the new one. */
     for (const struct document *one = document_first(flows); one != NULL; one = document_next(one)) {
         const char *name = document_text(one);
         if (name == NULL || strncmp(name, "ALLOW_", 6) != 0 || strcmp(name, ours[0]) == 0 || strcmp(name, ours[1]) == 0)
@@ -84,7 +84,7 @@ static void want_flows(struct arena *arena, const struct document *client, struc
     merge_patch_add(merge_patch, "ExplicitAuthFlows", json.bytes);
 }
 
-/* Who could write our attributes could raise the mirror. */
+/* Takes away the right to write our attributes: a person could give themselves permissions in their tokens. */
 static void want_attributes(struct arena *arena, const struct document *client, struct merge_patch *merge_patch)
 {
     const struct document *list = document_member(client, "WriteAttributes");
@@ -115,7 +115,7 @@ static void want_client(struct cognito_provision *task, struct arena *arena, con
         merge_patch_add(merge_patch, "PreventUserExistenceErrors", "\"ENABLED\"");
     if (json_is(client, "EnableTokenRevocation", false))
         merge_patch_add(merge_patch, "EnableTokenRevocation", "true");
-    /* We rotate tokens of our own; with its rotation Cognito does not take REFRESH_TOKEN_AUTH. */
+    /* We rotate refresh tokens of our own. With its own rotation Cognito does not take REFRESH_TOKEN_AUTH. */
     if (rotation != NULL && strcmp(rotation, "ENABLED") == 0)
         merge_patch_add(merge_patch, "RefreshTokenRotation", "{\"Feature\":\"DISABLED\"}");
 }

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Setting up a user pool: what is wanted, and the calls; for cognito_provision*.c. */
+/* Provisioning of a user pool: the calls, and what is wanted. */
 #ifndef GATEHOUSE_IDENTITY_COGNITO_PROVISION_INT_H
 #define GATEHOUSE_IDENTITY_COGNITO_PROVISION_INT_H
 
 #include "identity/cognito/cognito_int.h"
-#include "identity/provider_provision_int.h"
+#include "identity/provision_common_int.h"
 
-/* One set-up on its way. */
+/* One run of provisioning. */
 struct cognito_provision {
     const struct provider_provision *provision;
     const struct configuration *configuration;
-    struct cognito *cognito; /* calls as whoever sets up */
-    const char *pool_id;     /* known from the configuration, by its name, or since it was made */
+    struct cognito *cognito; /* makes the calls, with the operator's access key */
+    const char *pool_id;     /* from the configuration, found by its name, or just made */
     const char *client_id;
 };
 
-/* A name of what is made where the configuration names nothing. */
+/* The name of what is made where the operator gives none. */
 #define COGNITO_DEFAULT_NAME "gatehouse"
 
 /* ---- cognito_setup_text.c: what is wanted, as JSON ------------------------------------------------- */
@@ -23,51 +23,54 @@ struct cognito_provision {
 /* The request that makes a pool. */
 const char *cognito_wanted_pool(struct arena *arena, const struct provider_provision *provision);
 
-/* Whether the pool is to mail codes itself: [identity] codes = provider. */
+/* Whether the pool mails codes itself: [identity] codes = provider. */
 bool cognito_wanted_codes(const struct configuration *configuration);
 
-/* Who gets people back in: codes of the pool's own, or nobody but us. */
+/* How people recover an account: by codes of the pool's own, or only by us. */
 #define COGNITO_RECOVERY_BY_EMAIL "{\"RecoveryMechanisms\":[{\"Priority\":1,\"Name\":\"verified_email\"}]}"
 #define COGNITO_RECOVERY_BY_US "{\"RecoveryMechanisms\":[{\"Priority\":1,\"Name\":\"admin_only\"}]}"
 
-/* The two attributes of ours, as an array. `only` picks one by its name; NULL: both. */
+/* Our two attributes, as an array; `only` names one of them, NULL: both. */
 const char *cognito_wanted_attributes(struct arena *arena, const char *only);
 
-/* The pool's password policy, over the one that it has (NULL: none). */
+/* The password policy that is wanted, over the one that the pool has (`old` NULL: none). NULL: nothing must change. */
 const char *cognito_wanted_policy(struct arena *arena, const struct configuration *configuration,
                                   const struct document *old);
 
-/* The request that makes an app client; `pool_id` may be NULL, which leaves it out. */
+/* The request that makes an app client; `pool_id` NULL leaves the pool out. */
 const char *cognito_wanted_client(struct arena *arena, const struct provider_provision *provision, const char *pool_id);
 
-/* The IAM policy of the user whose access key the service has: every signed call that it makes, and no other. */
+/*
+ * The IAM policy for the access key of the service: it allows every signed call that the service makes, and no other.
+ */
 const char *cognito_wanted_rights(struct arena *arena, const struct configuration *configuration);
 
-/* The flows that sign people in here. */
+/* The flows that the service signs people in by. */
 #define COGNITO_FLOW_PASSWORD "ALLOW_USER_PASSWORD_AUTH"
 #define COGNITO_FLOW_REFRESH "ALLOW_REFRESH_TOKEN_AUTH"
 
-/* Least times of tokens, in seconds. */
+/* The shortest lifetimes of tokens that Cognito takes, in seconds. */
 #define COGNITO_ACCESS_LEAST 300
 #define COGNITO_REFRESH_LEAST 3600
 
 /* ---- cognito_provision_client.c ------------------------------------------------------------------------ */
 
-/* Makes or mends the app client of the pool and keeps its secret. */
+/* Makes or corrects the app client of the pool and stores its secret. */
 struct error *cognito_provision_client(struct cognito_provision *task, struct arena *arena);
 
 /* ---- cognito_provision.c ------------------------------------------------------------------------------- */
 
-/* Makes a signed call whose body is that object. */
+/* Makes a signed call whose body is that object. call_out->fault says what Cognito refused. */
 struct error *cognito_provision_call(struct cognito_provision *task, struct arena *arena, const char *operation,
                                      const char *json, struct cognito_call *call_out);
 
-/* The same; whatever Cognito refuses is an error. */
+/* The same, but whatever Cognito refuses is an error. answer_out may be NULL. */
 struct error *cognito_provision_do(struct cognito_provision *task, struct arena *arena, const char *operation,
                                    const char *json, const struct document **answer_out);
 
 /*
- * The id of the only thing of that name in a list that comes in pages; NULL: there is none. More than one is INTERNAL.
+ * Finds the id of the only thing of that name in a list that comes in pages; *id_out is NULL where there is none.
+ * INTERNAL where there are several.
  */
 struct cognito_list {
     const char *operation; /* "ListUserPools" */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Gatehouse wants of a pool and its app client, as Cognito takes it. */
+/* Works out what a pool and its app client must be like for Gatehouse, as JSON that Cognito takes. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -10,20 +10,12 @@
 #define DAY 86400
 #define POLICY_LENGTH_MAX 99
 
-static const char *json_text(struct arena *arena, const char *text)
-{
-    struct buffer buffer;
-    buffer_init(&buffer, arena);
-    buffer_add_json_text(&buffer, text);
-    return buffer.bytes;
-}
-
 static const char *json_number(struct arena *arena, int64_t number)
 {
     return arena_format(arena, "%lld", (long long)number);
 }
 
-/* A time as Cognito takes it. */
+/* A duration as Cognito takes it. */
 struct duration {
     int64_t number;
     const char *unit; /* "seconds", "minutes" or "days" */
@@ -57,7 +49,9 @@ const char *cognito_wanted_attributes(struct arena *arena, const char *only)
     return arena_format(arena, "[%s,%s]", attributes[0][1], attributes[1][1]);
 }
 
-/* As strict as we are in length, and in nothing else; what an older one says of less than that stays. */
+/*
+ * The policy is as strict as we are about the length, and asks for nothing else. A shorter length of the old one stays.
+ */
 const char *cognito_wanted_policy(struct arena *arena, const struct configuration *configuration,
                                   const struct document *old)
 {
@@ -83,7 +77,7 @@ bool cognito_wanted_codes(const struct configuration *configuration)
     return strcmp(configuration->identity.codes, "provider") == 0;
 }
 
-/* An empty list of AutoVerifiedAttributes would say the same as none, but not to cognito-local. */
+/* An empty list of AutoVerifiedAttributes means the same as none, but cognito-local does not take it. */
 const char *cognito_wanted_pool(struct arena *arena, const struct provider_provision *provision)
 {
     struct merge_patch merge_patch = {.count = 0};

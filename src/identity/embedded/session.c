@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions: opened, refreshed, ended. */
-#include <string.h>
+/*
+ * Sessions of the embedded provider. A session is prepared first (ids, a refresh token, signed tokens) and then added
+ * by the transaction of the login. A refresh gives the successor of the refresh token and signs new tokens, until the
+ * session's fixed end. A logout ends the row and deletes its refresh tokens.
+ */
+#include "domain/account/session.h"
 
-#include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "codec/token.h"
-#include "domain/account/session.h"
+#include "domain/account/refresh_token.h"
 #include "identity/embedded/embedded_int.h"
-#include "identity/refresh_token_int.h"
 
-_Static_assert(sizeof((struct embedded_new_session *)0)->refresh_token_hash == DIGEST_BYTES, "one digest");
+/* ---- beginning ------------------------------------------------------------------------------------ */
 
-/* ---- opening ------------------------------------------------------------------------------------- */
-
-/* Signs both tokens. `session_ends` bounds them (seconds since 1970). */
+/* Signs both tokens. They end no later than the session (`session_ends`, seconds since 1970). */
 static struct error *issue(struct embedded *embedded, struct arena *arena, const struct embedded_account *account,
                            struct id session, int64_t session_ends, struct provider_tokens *tokens_out)
 {
@@ -50,26 +50,18 @@ static struct error *issue(struct embedded *embedded, struct arena *arena, const
 }
 
 struct error *embedded_session_prepare(struct embedded *embedded, struct arena *arena,
-                                       const struct embedded_account *account, struct embedded_new_session *opening_out,
+                                       const struct embedded_account *account, struct embedded_new_session *session_out,
                                        struct provider_tokens *tokens_out)
 {
-    opening_out->user = account->id;
-    opening_out->session = id_new();
+    session_out->user = account->id;
+    session_out->session = id_new();
     int64_t ends = clock_now() / 1000 + embedded->options.refresh_token_seconds;
-    TRY(issue(embedded, arena, account, opening_out->session, ends, tokens_out));
-    tokens_out->refresh_token = refresh_token_new(arena, opening_out->refresh_token_hash);
+    TRY(issue(embedded, arena, account, session_out->session, ends, tokens_out));
+    tokens_out->refresh_token = refresh_token_new(arena, session_out->refresh_hash);
     return NULL;
 }
 
-struct error *embedded_session_insert(struct embedded *embedded, struct arena *arena,
-                                      const struct embedded_new_session *opening)
-{
-    struct database *database = embedded->options.database;
-    TRY(session_insert(database, arena, opening->session, opening->user, embedded->options.refresh_token_seconds));
-    return refresh_token_insert(database, arena, opening->refresh_token_hash, opening->session);
-}
-
-/* ---- refreshing ---------------------------------------------------------------------------------- */
+/* ---- refreshing ----------------------------------------------------------------------------------- */
 
 struct refreshing {
     struct embedded *embedded;
@@ -79,7 +71,7 @@ struct refreshing {
     enum provider_outcome outcome;
 };
 
-/* The token's successor, and signed tokens to go with it. */
+/* Gives the token's successor, and signed tokens to go with it. */
 static struct error *rotate(struct refreshing *refreshing, struct arena *arena, const struct refresh_token *token,
                             const struct embedded_account *account)
 {
@@ -109,7 +101,7 @@ static struct error *refresh_rows(struct database *database, struct arena *arena
         return session_end(database, arena, token.session, token.user, NULL);
     }
     struct embedded_account *account;
-    TRY(embedded_account_find(refreshing->embedded, arena, token.user, &account));
+    TRY(embedded_account_find(database, arena, token.user, &account));
     if (account == NULL || !account->enabled)
         return NULL;
     return rotate(refreshing, arena, &token, account);
@@ -123,7 +115,7 @@ struct error *embedded_session_refresh(struct provider *provider, struct arena *
     *outcome_out = PROVIDER_TOKEN_INVALID;
     if (!refresh_token_hash(refresh_token, refreshing.hash))
         return NULL;
-    /* Keys may have to be read or made, which does not belong inside the transaction. */
+    /* Keys may have to be read or made, which must not happen inside the transaction. */
     const struct signing_key *key;
     TRY(embedded_signing_keys_signer(refreshing.embedded, arena, &key));
     TRY(database_transaction(refreshing.embedded->options.database, arena, refresh_rows, &refreshing, NULL));
@@ -131,20 +123,13 @@ struct error *embedded_session_refresh(struct provider *provider, struct arena *
     return NULL;
 }
 
-/* ---- ending -------------------------------------------------------------------------------------- */
+/* ---- ending --------------------------------------------------------------------------------------- */
 
-static const struct statement drop_refresh = {"DELETE r FROM identity_refresh r JOIN session s ON s.id = "
-                                              "r.session_id WHERE s.id = ? AND s.user_id = ?"};
-
-static const struct statement drop_all_refresh = {
-    "DELETE r FROM identity_refresh r JOIN session s ON s.id = r.session_id"
-    " WHERE s.user_id = ? AND s.id <> ? AND s.ended_at IS NULL"};
-
-struct error *embedded_session_end_all(struct embedded *embedded, struct arena *arena, struct id user, struct id keep)
+struct error *embedded_session_end_all(struct embedded *embedded, struct arena *arena, struct id user, struct id kept)
 {
     struct database *database = embedded->options.database;
-    TRY(database_change(database, arena, &drop_all_refresh, VALUES(database_id(user), database_id(keep)), NULL));
-    return session_end_all(database, arena, user, keep, NULL);
+    TRY(refresh_token_delete_others(database, arena, user, kept));
+    return session_end_all(database, arena, user, kept, NULL);
 }
 
 struct ending {
@@ -156,8 +141,7 @@ struct ending {
 static struct error *end_one_rows(struct database *database, struct arena *arena, void *context)
 {
     const struct ending *ending = context;
-    TRY(database_change(database, arena, &drop_refresh, VALUES(database_id(ending->session), database_id(ending->user)),
-                        NULL));
+    TRY(refresh_token_delete_session(database, arena, ending->session, ending->user));
     return session_end(database, arena, ending->session, ending->user, NULL);
 }
 
@@ -183,19 +167,4 @@ struct error *embedded_session_logout_all(struct provider *provider, struct aren
     if (!id_parse(subject, &ending.user))
         return NULL;
     return database_transaction(ending.embedded->options.database, arena, end_all_rows, &ending, NULL);
-}
-
-/* ---- tidying ------------------------------------------------------------------------------------- */
-
-static const struct statement tidy_keys = {
-    "DELETE FROM identity_signing_key WHERE retired_at < UTC_TIMESTAMP(3) - INTERVAL 1 DAY"
-    " AND retired_at < UTC_TIMESTAMP(3) - INTERVAL ? SECOND"};
-
-struct error *embedded_session_tidy(struct provider *provider, struct arena *arena)
-{
-    struct embedded *embedded = embedded_of(provider);
-    TRY(refresh_token_tidy(embedded->options.database, arena));
-    TRY(database_change(embedded->options.database, arena, &tidy_keys,
-                        VALUES(database_integer(2 * embedded->options.access_token_seconds)), NULL));
-    return NULL;
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signing keys. They lie in identity_signing_key, the private half sealed under the service's secret and the key's own
- * kid, and are shared by all workers of all hosts. The newest key that is not retired signs; a retired one stays in the
- * published set until the last token it can have signed has expired.
+ * Signing keys of the embedded provider. All workers of all hosts share them through the table identity_signing_key.
+ * The private half is sealed under the service's secret and the key's own name (kid). The newest key that has not
+ * retired signs. A retired key stays in the published set until the last token that it can have signed has expired.
  *
- * Parsing a key is dear, so a process keeps what it read and reads the table again when REREAD_SECONDS have passed, or
- * when a token came that no key opens, but that at most once in STRANGE_SECONDS: a flood of made-up tokens costs
- * nothing. When the table cannot be read, what was read before goes on.
+ * To parse a key takes long, so a process keeps what it read. It reads the table again after REREAD_SECONDS, or when a
+ * token of an unknown key came, but that at most once in STRANGE_SECONDS: a flood of made-up tokens costs nothing. When
+ * the table cannot be read, the keys in memory stay in use.
  *
  * The public halves lie in the service cache as well, so that of all processes of a host that start or read again only
- * one asks the database. Private halves never do, sealed or not: who is to sign reads the table.
+ * one asks the database. Private halves never do, sealed or not: a process that is to sign reads the table.
  */
 #include <string.h>
 
@@ -24,14 +24,15 @@
 #include "domain/change_log.h"
 #include "identity/embedded/embedded_int.h"
 #include "store/cache/cache.h"
+#include "store/cache/cache_prefix.h"
 
 #define REREAD_SECONDS 300
 #define STRANGE_SECONDS 30
 #define LOCK_WAIT_SECONDS 4
 
 /*
- * How long the cache keeps the public halves: what may pass beyond REREAD_SECONDS before a process has read a change
- * that nobody announced. How long a process may take to read them.
+ * How long the cache keeps the public halves: a process may read a change that nobody announced so much later than
+ * after REREAD_SECONDS. And how long a process may take to read them.
  */
 #define CACHE_SECONDS 60
 #define LEASE_SECONDS 10
@@ -48,14 +49,13 @@ static const char *seal_purpose(struct arena *arena, const char *kid)
 
 /* ---- reading ------------------------------------------------------------------------------------- */
 
-/* Newest first, those in use before the retired. A worker may sign with a retired key until it reads again.
- */
+/* Newest first, those in use before the retired ones. A worker may sign with a retired key until it reads again. */
 static const struct statement list_keys = {
     "SELECT kid, private_key_sealed, public_key, retired_at IS NULL FROM identity_signing_key"
     " WHERE retired_at IS NULL OR retired_at > UTC_TIMESTAMP(3) - INTERVAL ? SECOND"
     " ORDER BY retired_at IS NOT NULL, created_at DESC, kid LIMIT ?"};
 
-/* A key as it was read; without its private half where it comes from the cache. */
+/* A key as it was read; from the cache it has no private half. */
 struct key_row {
     const char *kid;
     const char *public_pem;
@@ -85,7 +85,7 @@ static struct error *query_keys(struct embedded *embedded, struct arena *arena, 
     return NULL;
 }
 
-/* Whether the process has in memory what was read, so that nothing need be parsed. */
+/* Whether this process has in memory what was read, so that nothing must be parsed. */
 static bool unchanged(const struct embedded_signing_keys *keys, const struct key_rows *rows)
 {
     if (keys->arena == NULL || rows->count != key_set_count(keys->set))
@@ -133,9 +133,7 @@ static void digest_rows(struct arena *arena, const struct key_rows *rows, uint8_
     digest_sha256(buffer.bytes, buffer.length, digest_out);
 }
 
-/*
- * What was forgotten and is read again byte for byte comes back as it was parsed; the private half is always read anew.
- */
+/* Takes forgotten keys back into use where the same bytes were read again. The private half is always read anew. */
 static void recall_keys(struct embedded *embedded, const uint8_t digest[DIGEST_BYTES])
 {
     struct embedded_signing_keys *forgotten = &embedded->forgotten;
@@ -162,7 +160,7 @@ static struct error *adopt_keys(struct embedded *embedded, struct arena *arena, 
         memcpy(fresh.digest, digest, sizeof fresh.digest);
         struct error *error = parse_keys(embedded, arena, rows, &fresh);
         if (error != NULL) {
-            /* What the error says lies in the caller's arena or in this one; only the first may go on. */
+            /* The error may lie in the arena that is freed here, so it is copied into the caller's. */
             struct error *copy = error_new(arena, ERROR_INTERNAL, "signing key: %s", error->detail);
             arena_free(&fresh.arena);
             return copy;
@@ -212,7 +210,7 @@ static struct error *add_key(struct database *database, struct arena *arena, con
     return NULL;
 }
 
-/* Runs `body` while no other process makes a key. */
+/* Runs `body` under a lock that all processes of all hosts share, so that only one makes a key at a time. */
 static struct error *with_lock(struct embedded *embedded, struct arena *arena,
                                struct error *(*body)(struct embedded *, struct arena *))
 {
@@ -243,8 +241,8 @@ static struct error *make_first(struct embedded *embedded, struct arena *arena)
 }
 
 /*
- * A set holds KEY_SET_KEYS keys. One more would push out the oldest, whose tokens may still hold: nobody who came with
- * one of them would know why they were sent away.
+ * A set holds KEY_SET_KEYS keys. One more would push out the oldest, whose tokens may still be valid and would be
+ * refused.
  */
 static struct error *check_capacity(struct embedded *embedded, struct arena *arena)
 {
@@ -252,11 +250,11 @@ static struct error *check_capacity(struct embedded *embedded, struct arena *are
     TRY(query_keys(embedded, arena, &rows));
     if (rows.count < KEY_SET_KEYS)
         return NULL;
-    return error_message(
-        error_new(arena, ERROR_INTERNAL, NULL),
-        "There are %d keys whose tokens may still hold, and another would end those of the oldest. It goes %d s "
-        "after it was replaced; rotate again then.",
-        KEY_SET_KEYS, (int)(embedded->options.access_token_seconds + REREAD_SECONDS + CACHE_SECONDS));
+    return error_message(error_new(arena, ERROR_INTERNAL, NULL),
+                         "There are %d keys whose tokens may still be valid, and another key would end those of the "
+                         "oldest. It goes %d s "
+                         "after it was replaced; rotate again then.",
+                         KEY_SET_KEYS, (int)(embedded->options.access_token_seconds + REREAD_SECONDS + CACHE_SECONDS));
 }
 
 /* The change log last: its row is locked until the commit. */
@@ -277,7 +275,7 @@ static struct error *make_next(struct embedded *embedded, struct arena *arena)
     return database_transaction(embedded->options.database, arena, rotate_body, &key, NULL);
 }
 
-/* ---- the faces ----------------------------------------------------------------------------------- */
+/* ---- reading them into use ----------------------------------------------------------------------------------- */
 
 /* The rows of the table, of which there is at least one: the first start makes a key. */
 static struct error *find_keys(struct embedded *embedded, struct arena *arena, struct key_rows *rows_out)
@@ -308,7 +306,7 @@ static struct error *load_public(struct arena *arena, void *context, void **byte
     struct buffer buffer;
     struct signing_key *key;
     TRY(find_keys(context, arena, &rows));
-    /* What nobody could use must not lie in the cache: a row that is mended is then read at once. */
+    /* A row that nobody can use must not get into the cache: once it is corrected, it is then read at once. */
     for (size_t i = 0; i < rows.count; i++)
         TRY(signing_key_load_public(arena, rows.items[i].kid, rows.items[i].public_pem, &key));
     buffer_init(&buffer, arena);
@@ -347,13 +345,13 @@ static struct error *read_cached(struct embedded *embedded, struct arena *arena)
     struct key_rows rows;
     void *bytes;
     size_t length;
-    TRY(cache_fetch(embedded->options.cache, arena, EMBEDDED_CACHE_KEY, &loader, &bytes, &length));
+    TRY(cache_fetch(embedded->options.cache, arena, CACHE_KEYS_EMBEDDED, &loader, &bytes, &length));
     if (read_public(arena, bytes, length, &rows))
         return adopt_keys(embedded, arena, &rows);
     return read_keys(embedded, arena);
 }
 
-/* Reads where it is time to; a failure counts only when there is nothing to go on with. */
+/* Reads the keys where it is time to. A failure is an error only while there are no keys in memory. */
 static struct error *ensure_keys(struct embedded *embedded, struct arena *arena, bool stale)
 {
     struct embedded_signing_keys *keys = &embedded->keys;
@@ -371,7 +369,7 @@ static struct error *ensure_keys(struct embedded *embedded, struct arena *arena,
     if (error == NULL || keys->arena == NULL)
         return error;
     keys->read_at = clock_monotonic();
-    LOG(WARN, IDENTITY, "the signing keys could not be read; going on with those in memory",
+    LOG(WARN, IDENTITY, "the signing keys could not be read; those in memory stay in use",
         LOG_TEXT("detail", error->detail));
     return NULL;
 }
@@ -388,7 +386,7 @@ struct error *embedded_signing_keys_get(struct provider *provider, struct arena 
 struct error *embedded_signing_keys_signer(struct embedded *embedded, struct arena *arena,
                                            const struct signing_key **key_out)
 {
-    /* Inside a transaction nothing is read: whoever opened it has asked before. */
+    /* Inside a transaction nothing is read; whoever opened it has called this function before. */
     if (embedded->keys.signer == NULL || !database_in_transaction(embedded->options.database))
         TRY(ensure_keys(embedded, arena, false));
     if (embedded->keys.signer == NULL)
@@ -420,6 +418,16 @@ void embedded_signing_keys_forget(struct provider *provider)
     arena_free(&embedded->forgotten.arena);
     embedded->forgotten = embedded->keys;
     embedded->keys = (struct embedded_signing_keys){.arena = NULL};
+}
+
+static const struct statement tidy_keys = {
+    "DELETE FROM identity_signing_key WHERE retired_at < UTC_TIMESTAMP(3) - INTERVAL 1 DAY"
+    " AND retired_at < UTC_TIMESTAMP(3) - INTERVAL ? SECOND"};
+
+struct error *embedded_signing_keys_tidy(struct embedded *embedded, struct arena *arena)
+{
+    return database_change(embedded->options.database, arena, &tidy_keys,
+                           VALUES(database_integer(2 * embedded->options.access_token_seconds)), NULL);
 }
 
 void embedded_signing_keys_free(struct embedded *embedded)

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* What is wrong with realm, clients or profile: asked of Keycloak by calls that change nothing, about nobody. */
+/*
+ * Finds out what is wrong with the realm, its clients or its user profile, by calls that change nothing and name no
+ * person.
+ */
 #include <string.h>
 
 #include "base/arena.h"
 #include "codec/encoding.h"
 #include "identity/keycloak/provision_int.h"
 
-/* The realm as it describes itself. */
+/* Reads what the realm says of itself (OpenID Connect Discovery). */
 static struct error *check_realm(struct keycloak *keycloak, struct arena *arena)
 {
     const struct keycloak_options *options = &keycloak->options;
@@ -31,7 +34,7 @@ static struct error *check_realm(struct keycloak *keycloak, struct arena *arena)
         issuer, options->issuer);
 }
 
-/* What the token end point says of a client; `id` and `file` are the names of its settings. */
+/* Says in a sentence why the token end point refuses a client; `id` and `file` are the names of its settings. */
 static struct error *explain_client(struct arena *arena, const struct keycloak_call *call, const char *client,
                                     const char *id, const char *file)
 {
@@ -78,7 +81,7 @@ static struct error *check_service_account(struct keycloak *keycloak, struct are
                           "admin_client_secret_file");
 }
 
-/* An account without a name is refused, but to who may not make any that is not the reason. */
+/* Tries to create an account without a name. Keycloak always refuses it, but with 403 where the right is missing. */
 static struct error *check_rights(struct keycloak *keycloak, struct arena *arena)
 {
     struct keycloak_call call;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The wire: forms for OpenID Connect, JSON with a service account's token for the Admin REST interface. */
+/*
+ * Makes the calls to Keycloak: forms for OpenID Connect; JSON for the Admin REST interface, with a token of the service
+ * account, which all processes of the host share.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -13,12 +16,10 @@
 #include "codec/seal.h"
 #include "identity/keycloak/keycloak_int.h"
 #include "store/cache/cache.h"
+#include "store/cache/cache_prefix.h"
 
-/* How long before its end the service account's token is not used any more. */
+/* So long before its end the service account's token is not used any more. */
 #define TOKEN_MARGIN_SECONDS 30
-
-/* Under which the cache keeps it; evicted as "token:" (service/system/cache_update.h). */
-#define SHARED_PREFIX "token:admin:"
 
 /* ---- what an answer says -------------------------------------------------------------------------- */
 
@@ -66,28 +67,28 @@ static void begin(struct arena *arena, const char *name, const char *method, con
     buffer_init(&call_out->body, arena);
 }
 
-/* Sends it and reads the answer, whatever its status below 500. */
+/* Sends the call and reads its answer. Every status below 500 is an answer. */
 static struct error *call_once(struct keycloak *keycloak, struct arena *arena, struct keycloak_call *call,
                                const struct http_client_header *headers, size_t header_count)
 {
     struct remote_answer answer;
     const char *reason = NULL;
     const struct http_client_call request = {.method = call->method,
-                                     .url = call->url,
-                                     .headers = headers,
-                                     .header_count = header_count,
-                                     .body = call->body.length != 0 ? call->body.bytes : NULL,
-                                     .body_length = call->body.length,
-                                     .once = call->once};
+                                             .url = call->url,
+                                             .headers = headers,
+                                             .header_count = header_count,
+                                             .body = call->body.length != 0 ? call->body.bytes : NULL,
+                                             .body_length = call->body.length,
+                                             .once = call->once};
     keycloak->remote.sets_password = call->sets_password;
     if (remote_call(&keycloak->remote, arena, &request, &answer, &reason) != HTTP_CLIENT_ANSWERED)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak %s: %s", call->name, reason);
     const struct document *document = answer.document;
-    call->status = answer.web.status;
+    call->status = answer.http.status;
     call->answer = document;
-    call->location = http_client_answer_header(&answer.web, "Location");
-    /* A body that is not JSON comes from something in between, whatever its status says. */
-    if (call->status >= 500 || call->status < 200 || (answer.web.length != 0 && document == NULL))
+    call->location = http_client_answer_header(&answer.http, "Location");
+    /* A body that is not JSON comes from a proxy in between, whatever its status says. */
+    if (call->status >= 500 || call->status < 200 || (answer.http.length != 0 && document == NULL))
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "keycloak %s: status %ld, %s", call->name, call->status,
                          document != NULL ? keycloak_error_name(call) : "not readable");
     return NULL;
@@ -151,16 +152,16 @@ struct error *keycloak_service_token_request(struct keycloak *keycloak, struct a
 }
 
 /*
- * The token lies in the host's cache for all its processes, sealed: "MILLISECONDS TOKEN", until when it is used by the
- * wall clock. Nobody waits there for another who is fetching one, since the provider may be slow. It goes with
- * "token:", so with the secrets.
+ * The token lies sealed in the host's cache, for all its processes: "MILLISECONDS TOKEN", where the number says until
+ * when it is used (clock_now()). No process waits there while another fetches a token, since the provider may be slow.
+ * An eviction of CACHE_PREFIX_TOKENS removes it, and so does one of all secrets.
  */
 static const char *shared_name(const struct keycloak *keycloak, struct arena *arena)
 {
     uint8_t digest[DIGEST_BYTES];
     const char *whose = arena_format(arena, "%s %s", keycloak->users, keycloak->options.admin_client_id);
     digest_sha256(whose, strlen(whose), digest);
-    return arena_format(arena, SHARED_PREFIX "%s", hex_encode(arena, digest, 8));
+    return arena_format(arena, CACHE_TOKENS_ADMIN "%s", hex_encode(arena, digest, 8));
 }
 
 static void share_token(struct keycloak *keycloak, struct arena *arena, int64_t version)
@@ -246,7 +247,10 @@ struct error *keycloak_admin_call(struct keycloak *keycloak, struct arena *arena
         TRY(keycloak_bearer_call(keycloak, arena, call, keycloak->token));
         if (call->status != 401 || fresh || round != 0)
             break;
-        /* It ended before its time: the server was restarted, its keys changed. What was not taken was not done. */
+        /*
+         * The token ended before its time: the server was restarted or its keys changed. A refused call was not carried
+         * out.
+         */
         TRY(fetch_token(keycloak, arena));
     }
     if (call->status == 401)

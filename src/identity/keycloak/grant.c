@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the token end point of the realm answers: grants, and what a password is worth. */
+/* Asks the realm's token end point whether a password is right, and reads the grants that it answers with. */
 #include <string.h>
 
 #include "identity/keycloak/keycloak_int.h"

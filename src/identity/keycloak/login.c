@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Signing in by the password grant, first logins made of what Keycloak has, passwords, the ends of sessions. */
+/*
+ * Signs in at Keycloak by the password grant, and answers the challenge of a first login.
+ *
+ * Keycloak has no challenge of its own for a temporary password: the account then requires the action UPDATE_PASSWORD,
+ * and a right password is answered with "Account is not fully set up". The login reads the account to find out which
+ * actions are required. The answer verifies the temporary password again, sets the new one and signs in with it.
+ */
 #include <string.h>
 
 #include "base/arena.h"
@@ -11,8 +17,8 @@
 /* ---- signing in ----------------------------------------------------------------------------------- */
 
 /*
- * What the required actions of an account make of a right password. Where there are none it is the realm that lacks
- * something (a complete profile?), and of everybody.
+ * The outcome of a right password whose account requires actions. Where it requires none the realm itself lacks
+ * something (a complete profile?), and nobody can sign in.
  */
 static struct error *outcome_of_pending(struct arena *arena, const struct keycloak_user *user,
                                         enum provider_outcome *outcome_out)
@@ -34,16 +40,20 @@ static struct error *outcome_of_pending(struct arena *arena, const struct keyclo
     return NULL;
 }
 
-/* An account of the subject that signs in by that name, however Keycloak spells it; one of another subject is somebody else's. */
+/*
+ * Whether the account signs in by that name, however Keycloak spells it. An account of another subject is somebody
+ * else's.
+ */
 static bool is_named(struct arena *arena, const struct keycloak_user *user, const char *name)
 {
     return address_same(arena, user->username, name) || address_same(arena, user->email, name);
 }
 
 /*
- * A password that is wrong for the name may be right for the account: somebody changed its address at Keycloak, and in a realm
- * whose user names are addresses nobody signs in by ours any more. Nobody's account is looked for as well, so that the time
- * tells nothing. *name_out is NULL when there is no other name.
+ * Finds another name of the account. A password that is wrong for our name may be right for the account: somebody has
+ * changed its address at Keycloak, and in a realm whose user names are addresses our name is not valid any more. For
+ * nobody an account is looked for as well, so that the time tells nothing. *name_out is NULL when there is no other
+ * name.
  */
 static void find_other_name(struct keycloak *keycloak, struct arena *arena, const char *subject, const char *name,
                             const char **name_out)
@@ -94,7 +104,7 @@ struct error *keycloak_login(struct remote *remote, struct arena *arena, const s
 
 /* ---- the first login's second step ---------------------------------------------------------------- */
 
-/* Of several answers the second finds the password replaced. */
+/* Of several answers only the first is right: the second one finds the temporary password replaced. */
 struct error *keycloak_login_answer(struct remote *remote, struct arena *arena,
                                     const struct provider_challenge *challenge, struct secret new_password,
                                     struct remote_grant *grant_out, enum provider_outcome *outcome_out)

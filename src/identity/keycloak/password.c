@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Passwords at Keycloak: set anew, and changed by whoever knows the one until now. */
+/* Passwords at Keycloak: set by the service account, and changed by an owner who knows the current one. */
 #include "identity/keycloak/keycloak_int.h"
 
 struct error *keycloak_password_reset(struct keycloak *keycloak, struct arena *arena, const char *subject,
@@ -26,13 +26,16 @@ struct error *keycloak_password_reset(struct keycloak *keycloak, struct arena *a
 /* ---- changing and setting --------------------------------------------------------------------- */
 
 struct changing {
-    struct secret password; /* the one until now */
+    struct secret password; /* the current one */
     struct secret new_password;
     bool temporary;
     enum provider_outcome *outcome;
 };
 
-/* Keycloak has no change that asks for the old password: it opens a session, which is ended, and the new one is set. */
+/*
+ * Keycloak has no call that asks for the current password. So the current password opens a session, which is ended
+ * again, and then the new one is set.
+ */
 static struct error *change(struct keycloak *keycloak, struct arena *arena, const char *subject, void *context)
 {
     struct changing *changing = context;
@@ -45,7 +48,7 @@ static struct error *change(struct keycloak *keycloak, struct arena *arena, cons
         return NULL;
     TRY(keycloak_grant_try_password(keycloak, arena, user.username, changing->password, &grant, &result));
     *changing->outcome = PROVIDER_BAD_CREDENTIALS;
-    /* Actions that are pending keep nobody from another password. */
+    /* The password may be changed although the account requires actions. */
     if (result == KEYCLOAK_PASSWORD_WRONG)
         return NULL;
     if (grant.refresh_token.bytes != NULL)

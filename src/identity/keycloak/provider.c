@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The provider: its rules, its secrets, its making. */
+/* The Keycloak provider: what its tokens say, its secrets, its table of functions, and how it is made. */
 #include "identity/keycloak/provider.h"
 
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "identity/keycloak/keycloak_int.h"
 
 /*
- * Access tokens are told from others by typ, and the client they were given to is azp: aud names the services behind it
- * ("account").
+ * An access token says typ = Bearer, and azp names the client that it was given to. aud names the services that it
+ * opens ("account"), so it says nothing to us.
  */
 static void rules(struct remote *remote, struct token_rules *rules_out)
 {
@@ -50,14 +50,22 @@ static void release(struct remote *remote)
     free(keycloak);
 }
 
-/* ---- the wire ------------------------------------------------------------------------------------- */
+/* ---- the driver ----------------------------------------------------------------------------------- */
+
+static const struct remote_driver_administration administration = {
+    .create = keycloak_user_create,
+    .find = keycloak_user_find,
+    .set_password = keycloak_password_set,
+    .confirm = keycloak_user_confirm,
+    .set_enabled = keycloak_user_set_enabled,
+    .set_attributes = keycloak_user_set_attributes,
+    .remove = keycloak_user_remove,
+};
 
 static const struct remote_driver driver = {
     .name = "keycloak",
     .rules = rules,
     .keys_url = keys_url,
-    .create = keycloak_user_create,
-    .find = keycloak_user_find,
     .login = keycloak_login,
     .answer = keycloak_login_answer,
     .refresh = keycloak_session_refresh,
@@ -65,17 +73,13 @@ static const struct remote_driver driver = {
     .sign_out = keycloak_session_sign_out,
     .end_others = keycloak_session_end_others,
     .change_password = keycloak_password_change,
-    .set_password = keycloak_password_set,
-    .confirm = keycloak_user_confirm,
-    .set_enabled = keycloak_user_set_enabled,
-    .set_attributes = keycloak_user_set_attributes,
-    .remove = keycloak_user_remove,
     .check = keycloak_check,
     .read_secrets = read_secrets,
     .free = release,
+    .administration = &administration,
 };
 
-/* Addresses that the calls go to. */
+/* Works out the addresses that the calls go to. */
 static void set_addresses(struct keycloak *keycloak, struct arena *own)
 {
     const char *realm = percent_encode(own, keycloak->options.realm, strlen(keycloak->options.realm));

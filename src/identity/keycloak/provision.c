@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A realm as Gatehouse wants it, made by an administrator of the realm "master". What a representation leaves out Keycloak
- * leaves as it is, so only what is to change is sent; the user profile and a client are replaced as a whole.
+ * Provisions a realm: as an administrator of the realm "master" it makes the realm, its user profile, its required
+ * actions and its two clients as Gatehouse wants them, or corrects what is there.
+ *
+ * Keycloak leaves as it is what an update leaves out, so only what is to change is sent. The user profile and a client
+ * are replaced as a whole.
  */
 #include <string.h>
 
@@ -9,6 +12,7 @@
 #include "base/configuration.h"
 #include "codec/encoding.h"
 #include "identity/keycloak/provision_int.h"
+#include "identity/provider_provision_int.h"
 
 #define MILLISECONDS 50000
 
@@ -22,7 +26,7 @@ static struct error *make_realm(struct keycloak_provision *task, struct arena *a
                                    arena_format(arena, "%s/admin/realms", task->configuration->keycloak.url),
                                    merge_patch_apply(arena, &merge_patch, NULL, NULL), NULL));
     provision_tell(task->provision, arena, PROVISION_MADE, "the realm %s", task->realm);
-    /* The token from before knows nothing of the rights in the new realm. */
+    /* The token that we have was made before the realm and holds no rights in it. */
     return keycloak_provision_sign_in(task, arena);
 }
 
@@ -65,8 +69,8 @@ static struct error *ensure_profile(struct keycloak_provision *task, struct aren
 }
 
 /*
- * Actions that every new account would have to do first keep people out of Gatehouse; the two that it uses itself must be
- * there.
+ * Corrects a required action. One that every new account must carry out first would keep people out of Gatehouse. The
+ * two that Gatehouse itself uses must be enabled.
  */
 static struct error *ensure_action(struct keycloak_provision *task, struct arena *arena, const struct document *action)
 {
@@ -115,7 +119,7 @@ static struct error *run(struct keycloak_provision *task, struct arena *arena)
     return NULL;
 }
 
-/* A provider that nobody signs in with: only its calls are wanted. */
+/* Makes a provider only for its calls; nobody signs in with it. */
 static struct error *open_provider(struct arena *arena, const struct provider_provision *provision,
                                    struct provider **provider_out)
 {
@@ -194,7 +198,7 @@ static const char *account_json(struct arena *arena, const struct keycloak_clien
     return json.bytes;
 }
 
-/* A realm as an import takes it, whole. */
+/* Writes the whole realm as an import of Keycloak takes it. */
 static struct error *realm_json(struct arena *arena, const struct provider_provision *provision, const char **json_out)
 {
     struct keycloak_client clients[2];

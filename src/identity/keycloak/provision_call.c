@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls that set up a realm, made as an administrator of the realm "master". */
+/* Makes the calls that provision a realm, as an administrator of the realm "master". */
 #include <string.h>
 
 #include "base/arena.h"

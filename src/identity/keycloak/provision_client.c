@@ -1,28 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* The two clients of the realm: who they are, their secrets, the roles of the one that manages users. */
+/*
+ * Provisions a client of the realm: makes or corrects it, stores its secret, and gives its service account the roles.
+ */
 #include <string.h>
 
 #include "base/arena.h"
 #include "codec/encoding.h"
 #include "identity/keycloak/provision_int.h"
 
-/* Keycloak's own id of a client; NULL: there is none of that name. */
+/* Finds a client by its client id; *client_out is NULL where there is none. */
 static struct error *find(struct keycloak_provision *task, struct arena *arena, const char *name,
                           const struct document **client_out)
 {
     const struct document *list = NULL;
-    *client_out = NULL;
     const char *path = arena_format(arena, "/clients?clientId=%s", percent_encode(arena, name, strlen(name)));
     TRY(keycloak_provision_call(task, arena, "GET", path, NULL, &list));
-    for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
-        const char *found = document_text(document_member(one, "clientId"));
-        if (found != NULL && strcmp(found, name) == 0)
-            *client_out = one;
-    }
+    *client_out = json_find(list, "clientId", name);
     return NULL;
 }
 
-/* A secret that the file holds already becomes the client's. */
+/* Makes the client. A secret that its file holds already becomes the client's. */
 static struct error *make(struct keycloak_provision *task, struct arena *arena, const struct keycloak_client *client)
 {
     struct merge_patch merge_patch = {.count = 0};
@@ -78,17 +75,7 @@ static struct error *store_secret(struct keycloak_provision *task, struct arena 
 
 /* ---- rights --------------------------------------------------------------------------------------- */
 
-static const struct document *role_of(const struct document *list, const char *name)
-{
-    for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
-        const char *found = document_text(document_member(one, "name"));
-        if (found != NULL && strcmp(found, name) == 0)
-            return one;
-    }
-    return NULL;
-}
-
-/* What may be done with the role is within what the one that is needed allows. */
+/* Whether the role allows no more than the role that is needed. */
 static bool is_harmless(const char *name)
 {
     static const char *const names[] = {"manage-users", "view-users", "query-users", "query-groups"};
@@ -98,7 +85,7 @@ static bool is_harmless(const char *name)
     return false;
 }
 
-/* More than is needed is the operator's to take away: others may rely on it. */
+/* Tells the operator of roles that are not needed. It does not take them away, since others may rely on them. */
 static void tell_surplus(struct keycloak_provision *task, struct arena *arena, const struct keycloak_client *client,
                          const struct document *held)
 {
@@ -124,8 +111,8 @@ static struct error *give_roles(struct keycloak_provision *task, struct arena *a
                                 &known));
     tell_surplus(task, arena, client, held);
     for (size_t i = 0; keycloak_wanted_roles[i] != NULL; i++) {
-        const struct document *role = role_of(known, keycloak_wanted_roles[i]);
-        if (role == NULL || role_of(held, keycloak_wanted_roles[i]) != NULL)
+        const struct document *role = json_find(known, "name", keycloak_wanted_roles[i]);
+        if (role == NULL || json_find(held, "name", keycloak_wanted_roles[i]) != NULL)
             continue;
         buffer_add_char(&json, json.length == 0 ? '[' : ',');
         document_write(role, -1, &json);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What Gatehouse wants of a realm, its user profile and its clients, as Keycloak takes it. */
+/* Works out what a realm, its user profile and its clients must be like for Gatehouse, as JSON that Keycloak takes. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -7,14 +7,6 @@
 #include "identity/keycloak/provision_int.h"
 
 const char *const keycloak_wanted_roles[] = {"manage-users", NULL};
-
-const char *json_text(struct arena *arena, const char *text)
-{
-    struct buffer buffer;
-    buffer_init(&buffer, arena);
-    buffer_add_json_text(&buffer, text);
-    return buffer.bytes;
-}
 
 /* ---- names ----------------------------------------------------------------------------------------- */
 
@@ -53,8 +45,9 @@ static void want_number(struct merge_patch *merge_patch, struct arena *arena, co
 }
 
 /*
- * The parts of a password policy ("length(12) and digits(1)") that ask nothing of the password stay; its length is ours, and
- * what makes people change it now and then goes: it would become a required action.
+ * The password policy that is wanted, over the old one ("length(12) and digits(1)"). The length is ours. Parts that ask
+ * nothing of the password stay. All others go; one that makes people change their passwords would become a required
+ * action.
  */
 static const char *policy_over(struct arena *arena, const char *old, int64_t least)
 {
@@ -95,7 +88,7 @@ void keycloak_wanted_realm(struct arena *arena, const struct configuration *conf
         return;
     merge_patch_add(merge_patch, "realm", json_text(arena, keycloak_wanted_realm_name(configuration)));
     merge_patch_add(merge_patch, "registrationAllowed", "false");
-    /* With it, logins of one account at the same time are refused, right ones too. */
+    /* With brute-force detection Keycloak refuses logins of one account at the same time, even right ones. */
     merge_patch_add(merge_patch, "bruteForceProtected", "false");
     merge_patch_add(merge_patch, "sslRequired", "\"external\"");
 }
@@ -146,16 +139,6 @@ static const struct {
 
 #define ATTRIBUTES (sizeof attributes / sizeof *attributes)
 
-static const struct document *declared(const struct document *list, const char *name)
-{
-    for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
-        const char *found = document_text(document_member(one, "name"));
-        if (found != NULL && strcmp(found, name) == 0)
-            return one;
-    }
-    return NULL;
-}
-
 static bool is_ours(const char *name)
 {
     for (size_t i = 0; i < ATTRIBUTES; i++)
@@ -164,14 +147,14 @@ static bool is_ours(const char *name)
     return false;
 }
 
-/* Declared, and the administrators' alone to write. */
+/* Whether the attribute is declared, and only administrators may write it. */
 static bool is_right(const struct document *one)
 {
     const struct document *edit = document_member(document_member(one, "permissions"), "edit");
     return one != NULL && json_array_has(edit, "admin") && !json_array_has(edit, "user");
 }
 
-/* Nobody could sign in before these were filled in. */
+/* Whether the attribute is required. Nobody could sign in before it was filled in. */
 static bool is_demanded(const struct document *one)
 {
     return one != NULL && document_member(one, "required") != NULL;
@@ -180,7 +163,7 @@ static bool is_demanded(const struct document *one)
 static bool profile_is_right(const struct document *list)
 {
     for (size_t i = 0; i < ATTRIBUTES; i++)
-        if (attributes[i].ours && !is_right(declared(list, attributes[i].name)))
+        if (attributes[i].ours && !is_right(json_find(list, "name", attributes[i].name)))
             return false;
     for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
         const char *name = document_text(document_member(one, "name"));
@@ -205,7 +188,7 @@ static const char *attributes_over(struct arena *arena, const struct document *l
         buffer_add_text(&json, merge_patch_apply(arena, &merge_patch, one, NULL));
     }
     for (size_t i = 0; i < ATTRIBUTES; i++) {
-        const struct document *one = declared(list, attributes[i].name);
+        const struct document *one = json_find(list, "name", attributes[i].name);
         if (attributes[i].ours ? is_right(one) : list != NULL)
             continue;
         buffer_add_char(&json, json.length == 0 ? '[' : ',');

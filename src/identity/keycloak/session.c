@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sessions at Keycloak: refreshed and ended, one, all, or all but one. */
+/* Refreshes and ends sessions at Keycloak: one, all, or all but one. */
 #include <string.h>
 
 #include "base/arena.h"
@@ -12,7 +12,7 @@ struct error *keycloak_session_refresh(struct remote *remote, struct arena *aren
 {
     struct keycloak *keycloak = keycloak_of(remote);
     struct keycloak_call call;
-    (void)subject; /* the token says it, and is judged against it */
+    (void)subject; /* the caller compares it with the new token */
     keycloak_form_begin(keycloak, arena, "token", &call);
     keycloak_form_add(&call, "grant_type", "refresh_token");
     keycloak_form_add(&call, "refresh_token", secret_reveal(refresh_token));
@@ -36,7 +36,7 @@ struct error *keycloak_session_end(struct keycloak *keycloak, struct arena *aren
     call.once = false;
     keycloak_form_add(&call, "refresh_token", secret_reveal(refresh_token));
     TRY(keycloak_form_call(keycloak, arena, &call));
-    /* Ended before is ended. */
+    /* A session that has ended before is no error. */
     return call.status == 204 || keycloak_grant_is_invalid(&call) ? NULL : keycloak_unexpected(arena, &call);
 }
 
@@ -60,7 +60,7 @@ static struct error *end_one(struct keycloak *keycloak, struct arena *arena, con
     keycloak_url_begin(arena, "DELETE", url, &call);
     call.name = "DELETE sessions";
     TRY(keycloak_admin_call(keycloak, arena, &call));
-    /* Ended meanwhile is ended. */
+    /* A session that has ended meanwhile is no error. */
     return call.status == 204 || call.status == 404 ? NULL : keycloak_unexpected(arena, &call);
 }
 

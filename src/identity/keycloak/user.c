@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Accounts: made, read, changed as a whole (PUT replaces everything), removed. */
+/*
+ * Accounts at Keycloak: created, found, read, changed and removed. PUT replaces the whole account, so a change reads it
+ * first, under a lock.
+ */
 #include <string.h>
 
 #include "base/arena.h"
@@ -7,7 +10,10 @@
 #include "codec/encoding.h"
 #include "identity/keycloak/keycloak_int.h"
 
-/* The attribute that marks an account as made for a user of ours, and those that mirror the user. */
+/*
+ * Attributes of ours: the user that the account was made for, and copies of the user's permissions and telephone
+ * number.
+ */
 #define OWNER_ATTRIBUTE "svcUserId"
 #define PERMISSIONS_ATTRIBUTE "permissions"
 #define PHONE "phoneNumber"
@@ -73,9 +79,9 @@ struct error *keycloak_user_locked(struct keycloak *keycloak, struct arena *aren
                                                          void *context),
                                    void *context)
 {
-    TRY(remote_account_lock(&keycloak->remote, arena, subject));
+    TRY(remote_lock(&keycloak->remote, arena, subject));
     struct error *error = body(keycloak, arena, subject, context);
-    remote_account_unlock(&keycloak->remote, arena, subject);
+    remote_unlock(&keycloak->remote, arena, subject);
     return error;
 }
 
@@ -109,7 +115,7 @@ static bool is_changed(const char *name, const struct keycloak_change *changes, 
     return false;
 }
 
-/* Adds "attributes":{…}: those that the account has and nobody changes, then the changed ones. */
+/* Adds "attributes":{…}: first those of the account that do not change, then the changed ones. */
 static void add_attributes(struct buffer *body, const struct document *attributes,
                            const struct keycloak_change *changes, size_t count)
 {
@@ -196,7 +202,10 @@ static bool same(const char *a, const char *b)
     return strcmp(a != NULL ? a : "", b != NULL ? b : "") == 0;
 }
 
-/* A realm that does not declare an attribute drops it without a word, and the account could not be told as ours. */
+/*
+ * Reads our attributes back. A realm that does not declare an attribute drops it silently, and then nobody could tell
+ * whose the account is.
+ */
 static struct error *check_attributes(struct keycloak *keycloak, struct arena *arena,
                                       const struct provider_account *account, const char *subject)
 {
@@ -303,7 +312,7 @@ static struct error *enable(struct keycloak *keycloak, struct arena *arena, cons
     return keycloak_user_put(keycloak, arena, &user, NULL, 0, edit->outcome);
 }
 
-/* Sessions of a disabled user would go on once the user is enabled again. */
+/* Also ends the sessions, which would go on once the account is enabled again. */
 struct error *keycloak_user_set_enabled(struct remote *remote, struct arena *arena, const char *subject, bool enabled,
                                         enum provider_outcome *outcome_out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is wrong with a provider's configuration, in a sentence; for `gatehousectl check`. It goes past the gate and
- * leaves no trace there.
+ * Finds out what is wrong with the settings of a remote provider and says it in a sentence, for `gatehousectl check`.
+ * First the driver checks its own settings, then the key set is fetched.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -12,7 +12,8 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "codec/signing_key.h"
-#include "identity/remote_int.h"
+#include "identity/remote/circuit_breaker_int.h"
+#include "identity/remote/provider_int.h"
 
 #define CHECK_MILLISECONDS 30000
 #define GET_MILLISECONDS 5000
@@ -26,7 +27,7 @@ struct error *remote_check_failed(struct arena *arena, const char *format, ...)
     return error_message(error_plain(arena, ERROR_IDENTITY_UNAVAILABLE), "%s", sentence);
 }
 
-/* Tokens and signatures are only good for a while. */
+/* Tokens and signatures are valid for a short time only, so the clocks must agree. */
 static struct error *check_clock(struct arena *arena, const char *name, const struct http_client_answer *answer)
 {
     struct tm parts = {0};
@@ -47,7 +48,7 @@ struct error *remote_check_get(struct remote *remote, struct arena *arena, const
     const char *name = remote->driver->name;
     const char *reason = NULL;
     struct http_client_call call = {.method = "GET", .url = url, .milliseconds = GET_MILLISECONDS};
-    if (http_client_call(remote->web, arena, &call, answer_out, &reason) == HTTP_CLIENT_ANSWERED)
+    if (http_client_call(remote->http, arena, &call, answer_out, &reason) == HTTP_CLIENT_ANSWERED)
         return check_clock(arena, name, answer_out);
     if (strstr(reason, "SSL") != NULL)
         return remote_check_failed(
@@ -76,8 +77,8 @@ static struct error *check_keys(struct remote *remote, struct arena *arena)
 struct error *remote_check(struct provider *provider, struct arena *arena)
 {
     struct remote *remote = remote_of(provider);
-    /* What the others have seen of the provider would only say that it fails, not why. */
-    circuit_breaker_close(remote);
+    /* What other processes have seen would only say that the provider fails, not why. So these calls ignore it. */
+    circuit_breaker_close_file(remote);
     remote->options.slots_file = NULL;
     remote->breaker = (struct circuit_breaker){0};
     remote_start(remote, CHECK_MILLISECONDS);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The provider's key set. It lies in the service cache for all processes of the host, with the time when it was
- * fetched; each looks there every few seconds and parses it when its text has changed. One process at a time asks the
- * provider for it anew, every FRESH_SECONDS; the others go on with what there is and wait for nothing, so while the
- * provider is down the last good set serves for LAST_GOOD_SECONDS, at the cost of one attempt in RETRY_SECONDS. A token
- * of a key that is not known makes the set be fetched at once, but only once in STRANGE_SECONDS for all processes
- * together, whatever came of it: made-up tokens cost nothing.
+ * The key set of a remote provider (RFC 7517).
+ *
+ * - The set lies in the service cache for all processes of the host, with the time when it was fetched. Each process
+ *   looks there every LOOK_SECONDS and parses the set when its text has changed.
+ * - Every FRESH_SECONDS one process at a time asks the provider for it. The others go on with the set that they have
+ *   and do not wait. So while the provider is down the last good set serves for LAST_GOOD_SECONDS, at the cost of one
+ *   attempt in RETRY_SECONDS.
+ * - A token of an unknown key has the set fetched at once, but only once in STRANGE_SECONDS for all processes together,
+ *   whatever came of it. So made-up tokens cost nothing.
  */
 #include <string.h>
 
@@ -15,8 +18,9 @@
 #include "codec/digest.h"
 #include "codec/encoding.h"
 #include "codec/signing_key.h"
-#include "identity/remote_int.h"
+#include "identity/remote/jwks_int.h"
 #include "store/cache/cache.h"
+#include "store/cache/cache_prefix.h"
 
 #define LOOK_SECONDS 5
 #define FRESH_SECONDS 900
@@ -28,12 +32,6 @@
 #define LEASE_SECONDS 4
 #define BYTES_MAX 65536
 
-/* Entries of the cache, each followed by whose keys they are about; evicted as "jwks:". */
-#define SET "jwks:set:"     /* the time of fetching, then the text */
-#define ASKED "jwks:asked:" /* while there: somebody has asked */
-#define AGAIN "jwks:again:" /* likewise, because of a token of an unknown key */
-#define FAILED "jwks:vain:" /* likewise, there being no set at all, and this is why it got none */
-
 static int64_t seconds_since(int64_t monotonic)
 {
     return (clock_monotonic() - monotonic) / 1000000;
@@ -44,7 +42,7 @@ static const char *name_of(struct remote *remote, struct arena *arena, const cha
     struct token_rules rules = {0};
     uint8_t digest[DIGEST_BYTES];
     remote->driver->rules(remote, &rules);
-    /* An issuer may be longer than a key. */
+    /* The issuer's digest, since an issuer may be longer than a name. */
     digest_sha256(rules.issuer, strlen(rules.issuer), digest);
     return arena_format(arena, "%s%s", entry, hex_encode(arena, digest, 8));
 }
@@ -61,7 +59,7 @@ static void pack(struct arena *arena, const void *text, size_t length, void **by
     *length_out = sizeof now + length;
 }
 
-/* Takes the set over, unless it is the one in use. */
+/* Takes the set into use, unless it is the one in use. */
 static struct error *adopt(struct remote *remote, struct arena *arena, const void *bytes, size_t length)
 {
     struct remote_jwks *keys = &remote->keys;
@@ -102,41 +100,41 @@ static struct error *fetch(struct arena *arena, void *context, void **bytes_out,
     struct key_set *set;
     const char *reason = NULL;
     struct http_client_call call = {.method = "GET",
-                            .url = remote->driver->keys_url(remote),
-                            .milliseconds = FETCH_MILLISECONDS,
-                            .answer_bytes = BYTES_MAX};
-    if (http_client_call(remote->web, arena, &call, &answer, &reason) != HTTP_CLIENT_ANSWERED)
+                                    .url = remote->driver->keys_url(remote),
+                                    .milliseconds = FETCH_MILLISECONDS,
+                                    .answer_bytes = BYTES_MAX};
+    if (http_client_call(remote->http, arena, &call, &answer, &reason) != HTTP_CLIENT_ANSWERED)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "key set: %s", reason);
     if (answer.status != 200)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "key set: status %ld", answer.status);
-    /* What is no good set takes nobody's place. */
+    /* A broken set must not replace a good one. */
     struct error *error = key_set_read(arena, answer.body, answer.length, &set);
     if (error != NULL)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "key set: %s", error->detail);
     pack(arena, answer.body, answer.length, bytes_out, length_out);
-    cache_store(remote->options.cache, name_of(remote, arena, ASKED), "1", 1, FRESH_SECONDS);
+    cache_store(remote->options.cache, name_of(remote, arena, CACHE_KEYS_ASKED), "1", 1, FRESH_SECONDS);
     remote->keys.asked_until = clock_monotonic() + FRESH_SECONDS * INT64_C(1000000);
     return NULL;
 }
 
-/* Fetches it for everybody; what there is stays where that fails. */
+/* Fetches the set for all processes. Where that fails the present one stays. */
 static void refresh(struct remote *remote, struct arena *arena)
 {
     void *bytes;
     size_t length;
     struct error *error = fetch(arena, remote, &bytes, &length);
     if (error == NULL) {
-        cache_store(remote->options.cache, name_of(remote, arena, SET), bytes, length, LAST_GOOD_SECONDS);
+        cache_store(remote->options.cache, name_of(remote, arena, CACHE_KEYS_SET), bytes, length, LAST_GOOD_SECONDS);
         error = adopt(remote, arena, bytes, length);
     }
     if (error != NULL)
-        LOG(WARN, IDENTITY, "the provider's key set could not be fetched; the last one goes on",
+        LOG(WARN, IDENTITY, "the provider's key set could not be fetched; the former one stays in use",
             LOG_TEXT("detail", error->detail));
 }
 
 struct asking {
     struct remote *remote;
-    bool is_ours; /* it fell to this process */
+    bool is_ours; /* this process is the one to ask */
 };
 
 static struct error *take_turn(struct arena *arena, void *context, void **bytes_out, size_t *length_out)
@@ -155,7 +153,7 @@ static struct error *take_turn_and_ask(struct arena *arena, void *context, void 
     return take_turn(arena, context, bytes_out, length_out);
 }
 
-/* Whether the entry was not there: of all processes one is told so, and the entry is there from then on. */
+/* Whether the entry was not there. Only one of all processes is told so: its question adds the entry. */
 static bool is_first(struct remote *remote, struct arena *arena, const char *entry, unsigned seconds,
                      struct error *(*load)(struct arena *, void *, void **, size_t *))
 {
@@ -168,23 +166,23 @@ static bool is_first(struct remote *remote, struct arena *arena, const char *ent
     return asking.is_ours;
 }
 
-/* ---- the three occasions ------------------------------------------------------------------------------ */
+/* ---- when it is fetched ------------------------------------------------------------------------------ */
 
-/* There is no set yet: all wait for the one that fetches it, but after a failure nobody tries for a while. */
+/* There is no set yet. All wait for the process that fetches it. After a failure none tries again for a while. */
 static struct error *begin(struct remote *remote, struct arena *arena)
 {
     struct cache *cache = remote->options.cache;
     struct remote_jwks *keys = &remote->keys;
     struct cache_loader loader = {
         .load = fetch, .context = remote, .ttl_seconds = LAST_GOOD_SECONDS, .lease_seconds = LEASE_SECONDS};
-    const char *name = name_of(remote, arena, SET);
-    const char *failed = name_of(remote, arena, FAILED);
+    const char *name = name_of(remote, arena, CACHE_KEYS_SET);
+    const char *failure = name_of(remote, arena, CACHE_KEYS_FAILED);
     void *bytes;
     size_t length;
     bool found = cache_find(cache, arena, name, &bytes, &length);
     if (!found && keys->failed && seconds_since(keys->failed_at) < FAILED_SECONDS)
-        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "key set: asked for in vain a moment ago");
-    if (!found && cache_find(cache, arena, failed, &bytes, &length))
+        return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "key set: it could not be fetched a moment ago");
+    if (!found && cache_find(cache, arena, failure, &bytes, &length))
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "%s", (const char *)arena_copy(arena, bytes, length));
     struct error *error = cache_fetch(cache, arena, name, &loader, &bytes, &length);
     keys->looked_at = clock_monotonic();
@@ -192,34 +190,34 @@ static struct error *begin(struct remote *remote, struct arena *arena)
         return adopt(remote, arena, bytes, length);
     keys->failed = true;
     keys->failed_at = clock_monotonic();
-    cache_store(cache, failed, error->detail, strlen(error->detail), FAILED_SECONDS);
+    cache_store(cache, failure, error->detail, strlen(error->detail), FAILED_SECONDS);
     return error;
 }
 
-/* What another process has fetched. */
+/* Takes over what another process has fetched. */
 static void look(struct remote *remote, struct arena *arena)
 {
     void *bytes;
     size_t length;
     remote->keys.looked_at = clock_monotonic();
-    if (cache_find(remote->options.cache, arena, name_of(remote, arena, SET), &bytes, &length))
+    if (cache_find(remote->options.cache, arena, name_of(remote, arena, CACHE_KEYS_SET), &bytes, &length))
         (void)adopt(remote, arena, bytes, length);
 }
 
-/* Fetches it anew where it is time to and nobody else does. */
+/* Fetches the set again when it is time to and no other process does. */
 static void refresh_when_due(struct remote *remote, struct arena *arena)
 {
     struct remote_jwks *keys = &remote->keys;
     if (seconds_since(keys->looked_at) < LOOK_SECONDS)
         return;
     look(remote, arena);
-    if (clock_monotonic() < keys->asked_until || !is_first(remote, arena, ASKED, RETRY_SECONDS, take_turn))
+    if (clock_monotonic() < keys->asked_until || !is_first(remote, arena, CACHE_KEYS_ASKED, RETRY_SECONDS, take_turn))
         return;
     keys->asked_until = clock_monotonic() + RETRY_SECONDS * INT64_C(1000000);
     refresh(remote, arena);
 }
 
-/* A token came whose key is not in the set. */
+/* A token came whose key is not in the set: asks again. */
 static void ask_again(struct remote *remote, struct arena *arena)
 {
     struct remote_jwks *keys = &remote->keys;
@@ -229,7 +227,7 @@ static void ask_again(struct remote *remote, struct arena *arena)
         return;
     keys->tried = true;
     keys->tried_at = clock_monotonic();
-    if (!is_first(remote, arena, AGAIN, STRANGE_SECONDS, take_turn_and_ask))
+    if (!is_first(remote, arena, CACHE_KEYS_ASKED_AGAIN, STRANGE_SECONDS, take_turn_and_ask))
         look(remote, arena);
 }
 

@@ -1,25 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Signing in at a remote provider, the second step of a first login, and signing out everywhere. */
-#include <string.h>
-
-#include "base/arena.h"
+/*
+ * Signing in at a remote provider, the second step of a first login, and signing out everywhere.
+ *
+ * A login: the driver checks the password. A permanent password opens a session at the provider, which becomes one of
+ * ours (session.c). A temporary one leads to a challenge, unless its time has run out. The answer to the challenge sets
+ * the new password while the account is locked, so that answers come one after the other and none while an invitation
+ * is sent again (password.c).
+ */
 #include "base/log.h"
-#include "identity/remote_int.h"
+#include "domain/account/remote_account.h"
+#include "domain/account/user.h"
+#include "identity/remote/provider_int.h"
+#include "identity/remote/session_int.h"
 
-static const struct statement get_temporary = {
-    "SELECT COALESCE(temporary_until <= UTC_TIMESTAMP(3), FALSE) FROM outside_account WHERE user_id = ?"};
+/* ---- signing in ----------------------------------------------------------------------------------- */
 
-static struct error *password_is_over(struct remote *remote, struct arena *arena, struct id user, bool *over_out)
-{
-    struct rows *rows;
-    TRY(database_query(remote->options.database, arena, &get_temporary, VALUES(database_id(user)), &rows));
-    *over_out = rows->count != 0 && rows_boolean(rows, 0, 0);
-    return NULL;
-}
-
-/* ---- signing in ------------------------------------------------------------------------------- */
-
-/* Nothing is begun, and only who would have come in is told that the password was right. */
+/*
+ * The password is permanent, but a new one came along: no session begins. Still the token is verified, since only
+ * somebody who would be let in may learn that the password was right.
+ */
 static struct error *refuse_new_password(struct remote *remote, struct arena *arena, const char *subject,
                                          const struct remote_grant *grant)
 {
@@ -31,6 +30,20 @@ static struct error *refuse_new_password(struct remote *remote, struct arena *ar
     return error;
 }
 
+/* The password is temporary: makes the challenge, unless the password's time has run out. */
+static struct error *challenge(struct remote *remote, struct arena *arena, const struct provider_login *attempt,
+                               const char *proof, struct provider_challenge *challenge_out,
+                               enum provider_outcome *outcome_out)
+{
+    bool over = false;
+    TRY(remote_account_temporary_is_over(remote->options.database, arena, attempt->user_id, &over));
+    *challenge_out = (struct provider_challenge){
+        .subject = attempt->subject, .user_id = attempt->user_id, .proof = proof, .password = attempt->password};
+    if (over)
+        *outcome_out = PROVIDER_TEMPORARY_EXPIRED;
+    return NULL;
+}
+
 struct error *remote_login(struct provider *provider, struct arena *arena, const struct provider_login *attempt,
                            struct provider_tokens *tokens_out, struct provider_challenge *challenge_out,
                            enum provider_outcome *outcome_out)
@@ -38,19 +51,13 @@ struct error *remote_login(struct provider *provider, struct arena *arena, const
     struct remote *remote = remote_of(provider);
     struct remote_grant grant = {0};
     const char *proof = NULL;
-    bool over = false;
     remote_start(remote, REMOTE_LOGIN_MILLISECONDS);
     TRY(remote->driver->login(remote, arena, attempt, &grant, &proof, outcome_out));
-    /* Nobody cannot be let in, whatever a provider says. */
+    /* A user who does not exist is never let in, whatever the provider says. */
     if (attempt->subject == NULL)
         *outcome_out = PROVIDER_BAD_CREDENTIALS;
-    if (*outcome_out == PROVIDER_NEW_PASSWORD_REQUIRED) {
-        TRY(password_is_over(remote, arena, attempt->user_id, &over));
-        *challenge_out = (struct provider_challenge){
-            .subject = attempt->subject, .user_id = attempt->user_id, .proof = proof, .password = attempt->password};
-        if (over)
-            *outcome_out = PROVIDER_TEMPORARY_EXPIRED;
-    }
+    if (*outcome_out == PROVIDER_NEW_PASSWORD_REQUIRED)
+        return challenge(remote, arena, attempt, proof, challenge_out, outcome_out);
     if (*outcome_out != PROVIDER_OK)
         return NULL;
     if (!attempt->new_password_sent)
@@ -60,21 +67,33 @@ struct error *remote_login(struct provider *provider, struct arena *arena, const
     return error;
 }
 
-/* ---- the first login -------------------------------------------------------------------------- */
+/* ---- the first login ------------------------------------------------------------------------------ */
+
+bool remote_login_accepts(struct remote *remote, struct arena *arena, const char *subject, struct secret password,
+                          struct remote_grant *grant_out)
+{
+    struct provider_login attempt = {.subject = subject, .password = password};
+    enum provider_outcome outcome = PROVIDER_BAD_CREDENTIALS;
+    const char *proof = NULL;
+    *grant_out = (struct remote_grant){0};
+    return remote->driver->login(remote, arena, &attempt, grant_out, &proof, &outcome) == NULL &&
+           outcome == PROVIDER_OK;
+}
 
 static struct error *answer_locked(struct remote *remote, struct arena *arena,
                                    const struct provider_challenge *challenge, struct secret new_password,
                                    struct remote_grant *grant_out, enum provider_outcome *outcome_out)
 {
     struct error *error = remote->driver->answer(remote, arena, challenge, new_password, grant_out, outcome_out);
-    if (error != NULL && !remote_account_accepts(remote, arena, challenge->subject, new_password, grant_out))
+    if (error != NULL && !remote_login_accepts(remote, arena, challenge->subject, new_password, grant_out))
         return error;
     if (error != NULL)
         *outcome_out = PROVIDER_OK;
-    return *outcome_out == PROVIDER_OK ? remote_account_note_password(remote, arena, challenge->user_id, false) : NULL;
+    if (*outcome_out != PROVIDER_OK)
+        return NULL;
+    return remote_account_set_temporary(remote->options.database, arena, challenge->user_id, 0);
 }
 
-/* One answer after the other, and none while an invitation is sent again: see there. */
 struct error *remote_login_answer(struct provider *provider, struct arena *arena,
                                   const struct provider_challenge *challenge, struct secret new_password,
                                   struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
@@ -85,15 +104,15 @@ struct error *remote_login_answer(struct provider *provider, struct arena *arena
     *outcome_out = PROVIDER_SAME_PASSWORD;
     if (secret_equal(challenge->password, new_password))
         return NULL;
-    TRY(remote_account_lock(remote, arena, challenge->subject));
+    TRY(remote_lock(remote, arena, challenge->subject));
     struct error *error = answer_locked(remote, arena, challenge, new_password, &grant, outcome_out);
-    remote_account_unlock(remote, arena, challenge->subject);
+    remote_unlock(remote, arena, challenge->subject);
     if (error != NULL || *outcome_out != PROVIDER_OK)
         return error;
     return remote_session_begin(remote, arena, challenge->subject, challenge->user_id, &grant, tokens_out);
 }
 
-/* ---- signing out ------------------------------------------------------------------------------ */
+/* ---- signing out ---------------------------------------------------------------------------------- */
 
 struct error *remote_logout_all(struct provider *provider, struct arena *arena, const char *subject)
 {
@@ -101,10 +120,10 @@ struct error *remote_logout_all(struct provider *provider, struct arena *arena, 
     struct id user;
     bool found = false;
     remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
-    TRY(remote_account_user(remote, arena, subject, &user, &found));
+    TRY(user_find_by_subject(remote->options.database, arena, subject, &user, &found));
     if (!found)
         return NULL;
-    /* Ours first: it holds at once, whatever becomes of the call. */
+    /* Our rows first: they count at once, whatever becomes of the call. */
     TRY(remote_session_end_all(remote, arena, user, (struct id){{0}}));
     struct error *error = remote->driver->sign_out(remote, arena, subject);
     if (error != NULL)

@@ -91,7 +91,7 @@ static struct error *find_state(struct service *service, struct arena *arena, st
     const struct cache_loader loader = {load_state, service->database, CACHE_SECONDS, LEASE_SECONDS};
     void *bytes;
     size_t length;
-    TRY(cache_fetch(service->cache, arena, SETTINGS_CACHE_KEY, &loader, &bytes, &length));
+    TRY(cache_fetch(service->cache, arena, CACHE_SETTINGS_CURRENT, &loader, &bytes, &length));
     return read_state(arena, bytes, length, state_out) ? NULL : settings_load(service->database, arena, state_out);
 }
 

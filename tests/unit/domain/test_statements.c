@@ -47,6 +47,12 @@ static const struct {
     {"address_keys.c:list_keys", "what the operator is told of all organisations together"},
     {"address_keys.c:write_plain", "the operator's migration goes over everyone"},
     {"address_keys.c:write_key", "the operator's migration goes over everyone"},
+    {"user_subject.c:find_subject", "a verified token or the provider names the account; nobody calls yet"},
+    {"user_subject.c:find_other", "an account belongs to one user of all organisations"},
+    {"session_family.c:find_token", "the refresh token that was sent names the session"},
+    {"remote_account.c:awaits_first", "an invitation is sent again; the caller has read the user's row"},
+    {"remote_account.c:may_begin", "finds out whether a token's session may begin"},
+    {"password_intent.c:find_due", "the job runner finishes what any organisation left half-done"},
     {"provisioning.c:find_address", "an address belongs to one user of all organisations"},
 };
 #define EXCEPTIONS (sizeof exceptions / sizeof *exceptions)

@@ -117,8 +117,8 @@ int64_t open_sessions(struct database *database, struct arena *arena, const char
 }
 
 enum provider_outcome answer_challenge(struct provider *provider, struct arena *arena,
-                                    const struct provider_challenge *challenge, const char *new_password,
-                                    struct provider_tokens *tokens_out)
+                                       const struct provider_challenge *challenge, const char *new_password,
+                                       struct provider_tokens *tokens_out)
 {
     struct provider_tokens tokens;
     enum provider_outcome outcome;

@@ -49,7 +49,7 @@ int64_t open_sessions(struct database *database, struct arena *arena, const char
 const char *sql_subject(struct arena *arena, const char *subject);
 
 enum provider_outcome answer_challenge(struct provider *provider, struct arena *arena,
-                                    const struct provider_challenge *challenge, const char *new_password,
-                                    struct provider_tokens *tokens_out);
+                                       const struct provider_challenge *challenge, const char *new_password,
+                                       struct provider_tokens *tokens_out);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stage of the tests of providers over a wire: a strict server of the tests' own (cognito_server.py, keycloak_server.py,
- * which say what their files do), a database, a provider that uses both, people with accounts.
+ * The stage of the tests of providers over a wire: a strict server of the tests' own (cognito_server.py,
+ * keycloak_server.py, which say what their files do), a database, a provider that uses both, people with accounts.
  */
 #ifndef GATEHOUSE_TESTS_IDENTITY_SUPPORT_REMOTE_H
 #define GATEHOUSE_TESTS_IDENTITY_SUPPORT_REMOTE_H

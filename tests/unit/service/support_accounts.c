@@ -135,26 +135,30 @@ static void faulty_forget(struct provider *provider)
     provider_forget(INNER);
 }
 
-static const struct provider_functions faulty_functions = {
-    .joins = true,
-    .name = "faulty",
+static const struct provider_administration faulty_administration = {
     .create = faulty_create,
+    .confirm = faulty_confirm,
+    .set_password = faulty_set_password,
+    .invite_again = faulty_invite_again,
+    .set_enabled = faulty_set_enabled,
+    .set_attributes = faulty_set_attributes,
+    .remove = faulty_remove,
+};
+
+static const struct provider_functions faulty_functions = {
+    .name = "faulty",
+    .joins_transaction = true,
     .login = faulty_login,
     .answer_new_password = faulty_answer,
     .refresh = faulty_refresh,
     .logout = faulty_logout,
     .logout_all = faulty_logout_all,
     .change_password = faulty_change_password,
-    .set_password = faulty_set_password,
-    .invite_again = faulty_invite_again,
-    .confirm = faulty_confirm,
-    .set_enabled = faulty_set_enabled,
-    .set_attributes = faulty_set_attributes,
-    .remove = faulty_remove,
     .rules = faulty_rules,
     .resolve = faulty_resolve,
     .keys = faulty_keys,
     .forget = faulty_forget,
+    .administration = &faulty_administration,
 };
 
 void stage_fault(struct stage *stage, enum fault fault, unsigned at)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Codes that the provider mails and judges itself: Cognito's, by a strict pool of the tests' own (cognito_server.py). */
+/*
+ * Codes that the provider mails and judges itself: Cognito's, by a strict pool of the tests' own (cognito_server.py).
+ */
 #include "harness.h"
 
 #include <string.h>

@@ -107,7 +107,10 @@ static void the_last_good_key_set_goes_on(void **state)
     stage_end(stage);
 }
 
-/* Keys that could not be fetched anew for a day are not trusted any longer; and who finds none does not ask at once again. */
+/*
+ * Keys that could not be fetched anew for a day are not trusted any longer; and who finds none does not ask at once
+ * again.
+ */
 static void the_last_good_key_set_ends_after_a_day(void **state)
 {
     struct stage *stage = cognito_stage_new(state);

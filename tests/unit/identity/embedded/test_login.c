@@ -34,7 +34,8 @@ static void a_first_login_takes_two_steps(void **state)
                         "confirmed 0 1");
 
     assert_int_equal(log_in(provider, arena, subject, TEMPORARY, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
-    assert_int_equal(answer_challenge(provider, arena, &challenge, "another-password-1", NULL), PROVIDER_CHALLENGE_SPENT);
+    assert_int_equal(answer_challenge(provider, arena, &challenge, "another-password-1", NULL),
+                     PROVIDER_CHALLENGE_SPENT);
     assert_int_equal(log_in(provider, arena, subject, "another-password-1", NULL, NULL), PROVIDER_BAD_CREDENTIALS);
     (void)signed_in(provider, arena, subject, PERMANENT);
     assert_int_equal(open_sessions(database, arena, subject), 2);

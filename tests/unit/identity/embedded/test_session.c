@@ -114,7 +114,9 @@ static void a_token_in_its_grace_is_answered_with_its_one_successor(void **state
     database_free(&database);
 }
 
-/* Thief and owner use one token within its grace. They hold one line of tokens, and who is late in it ends the session. */
+/*
+ * Thief and owner use one token within its grace. They hold one line of tokens, and who is late in it ends the session.
+ */
 static void two_holders_of_a_token_share_one_line_and_the_late_one_ends_it(void **state)
 {
     struct arena *arena = harness_arena(state);

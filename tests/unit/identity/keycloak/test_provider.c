@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keycloak's adapter against a strict realm of the tests' own (keycloak_server.py). With GATEHOUSE_TEST_KEYCLOAK, the address
- * of a real server, and GATEHOUSE_TEST_KEYCLOAK_SECRETS, the folder with the secrets of a quick start's clients, what needs no
- * fault runs against its realm (tools/test providers).
+ * Keycloak's adapter against a strict realm of the tests' own (keycloak_server.py). With GATEHOUSE_TEST_KEYCLOAK, the
+ * address of a real server, and GATEHOUSE_TEST_KEYCLOAK_SECRETS, the folder with the secrets of a quick start's
+ * clients, what needs no fault runs against its realm (tools/test providers).
  */
 #include "harness.h"
 
@@ -17,7 +17,9 @@
 #include "identity/support_remote.h"
 #include "support_database.h"
 
-/* An account that awaits its code is told so, but only to who knows the password; a new password does not confirm it. */
+/*
+ * An account that awaits its code is told so, but only to who knows the password; a new password does not confirm it.
+ */
 static void a_member_signs_in_once_confirmed(void **state)
 {
     struct stage *stage = keycloak_stage_new(state);
@@ -247,7 +249,9 @@ static void sessions_that_do_not_end_keep_no_password_from_holding(void **state)
     }
 }
 
-/* In a realm whose user names are addresses an account is renamed with its address; that nobody has it takes as long. */
+/*
+ * In a realm whose user names are addresses an account is renamed with its address; that nobody has it takes as long.
+ */
 static void a_renamed_account_signs_in_by_the_address_here(void **state)
 {
     struct stage *stage = keycloak_scripted(state);

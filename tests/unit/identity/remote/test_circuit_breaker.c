@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/host_process.h"
 #include "domain/support.h"
+#include "identity/remote/slots_int.h"
 #include "identity/support_remote.h"
 
 static enum http_client_outcome knock_by(struct stage *stage, struct provider *provider, const char **reason_out)
@@ -52,8 +53,8 @@ static void rest_is_over(struct stage *stage)
 {
     struct circuit_breaker gate;
     int file = breaker_file(stage, &gate);
-    assert_true(gate.closed_until > clock_monotonic());
-    gate.closed_until = clock_monotonic();
+    assert_true(gate.open_until > clock_monotonic());
+    gate.open_until = clock_monotonic();
     breaker_write(file, &gate);
 }
 
@@ -156,12 +157,12 @@ static void the_last_worker_of_a_pool_does_not_wait(void **state)
 static void who_comes_late_waits_for_a_place_that_was_taken_just_now(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    struct circuit_breaker gate = {.taken_at = 0};
+    struct circuit_breaker gate = {.slot_taken_at = 0};
     const char *reason = NULL;
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     int other = occupied(stage, 1);
     int file = breaker_file(stage, &gate);
-    int64_t begun = gate.taken_at = clock_monotonic();
+    int64_t begun = gate.slot_taken_at = clock_monotonic();
     breaker_write(file, &gate);
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_string_equal(reason, REMOTE_NO_SLOT);
@@ -179,15 +180,15 @@ static void who_holds_or_awaits_a_lock_has_a_place(void **state)
     const char *reason = NULL;
     holder->options.calls_max = remote_of(other)->options.calls_max = 1;
     remote_start(holder, REMOTE_LOGIN_MILLISECONDS);
-    expect_ok(remote_account_lock(holder, stage->arena, "somebody"));
+    expect_ok(remote_lock(holder, stage->arena, "somebody"));
     /* The holder's own calls need no other. */
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_forget_failures(stage);
     assert_int_equal(knock_by(stage, other, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_string_equal(reason, REMOTE_NO_SLOT);
-    struct error *error = remote_account_lock(remote_of(other), stage->arena, "somebody else");
+    struct error *error = remote_lock(remote_of(other), stage->arena, "somebody else");
     assert_string_equal(error->detail, REMOTE_NO_SLOT);
-    remote_account_unlock(holder, stage->arena, "somebody");
+    remote_unlock(holder, stage->arena, "somebody");
     assert_int_equal(knock_by(stage, other, &reason), HTTP_CLIENT_ANSWERED);
     provider_free(&other);
     stage_end(stage);
@@ -202,14 +203,14 @@ static void a_check_goes_past_a_closed_gate(void **state)
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     int file = breaker_file(stage, &gate);
     remote_of(stage->provider)->options.rest_seconds = 3600;
-    gate.closed_until = clock_monotonic() + INT64_C(3000000000);
+    gate.open_until = clock_monotonic() + INT64_C(3000000000);
     breaker_write(file, &gate);
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     int other = occupied(stage, 1);
     expect_ok(provider_check(stage->provider, stage->arena));
     (void)close(other);
     (void)close(breaker_file(stage, &after));
-    assert_int_equal(after.closed_until, gate.closed_until);
+    assert_int_equal(after.open_until, gate.open_until);
     stage_end(stage);
 }
 
@@ -224,11 +225,11 @@ static void a_lock_that_was_taken_twice_is_given_back_twice(void **state)
     struct stage *stage = cognito_stage_new(state);
     struct remote *remote = remote_of(stage->provider);
     remote_start(remote, REMOTE_LOGIN_MILLISECONDS);
-    expect_ok(remote_account_lock(remote, stage->arena, "somebody"));
-    expect_ok(remote_account_lock(remote, stage->arena, "somebody"));
-    remote_account_unlock(remote, stage->arena, "somebody");
+    expect_ok(remote_lock(remote, stage->arena, "somebody"));
+    expect_ok(remote_lock(remote, stage->arena, "somebody"));
+    remote_unlock(remote, stage->arena, "somebody");
     assert_false(is_free(stage, "somebody"));
-    remote_account_unlock(remote, stage->arena, "somebody");
+    remote_unlock(remote, stage->arena, "somebody");
     assert_true(is_free(stage, "somebody"));
     stage_end(stage);
 }
@@ -266,8 +267,8 @@ static void only_one_call_is_the_probe(void **state)
         assert_int_equal(knock_in_vain(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
     (void)unlink(arena_format(stage->arena, "%s/fault", stage->directory));
     int file = breaker_file(stage, &gate);
-    gate.closed_until = clock_monotonic();
-    gate.probe_until = gate.closed_until + INT64_C(3600000000);
+    gate.open_until = clock_monotonic();
+    gate.probe_until = gate.open_until + INT64_C(3600000000);
     breaker_write(file, &gate);
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     file = breaker_file(stage, &gate);
@@ -275,7 +276,7 @@ static void only_one_call_is_the_probe(void **state)
     breaker_write(file, &gate);
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     (void)close(breaker_file(stage, &gate));
-    assert_int_equal(gate.closed_until, 0);
+    assert_int_equal(gate.open_until, 0);
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_end(stage);
 }
@@ -298,7 +299,7 @@ static void failures_of_all_processes_count_together(void **state)
 static void what_was_noted_before_the_clock_began_is_void(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    const struct circuit_breaker gate = {.failures = 5, .closed_until = INT64_MAX / 2, .window_at = INT64_MAX / 2};
+    const struct circuit_breaker gate = {.failures = 5, .open_until = INT64_MAX / 2, .window_at = INT64_MAX / 2};
     const char *reason = NULL;
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     breaker_write(open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR), &gate);
@@ -315,12 +316,12 @@ static void mostly_failing_is_failing(void **state)
     const char *reason = NULL;
     remote_of(stage->provider)->options.rest_seconds = 3600;
     /* On a machine so slow that the window ends in between it is tried again. */
-    for (int round = 0; round < 10 && gate.closed_until == 0; round++) {
+    for (int round = 0; round < 10 && gate.open_until == 0; round++) {
         stage_forget_failures(stage);
         for (size_t i = 0; pattern[i] != '\0'; i++)
             (void)(pattern[i] == 'x' ? knock_in_vain(stage, stage->provider, &reason) : knock(stage, &reason));
         (void)close(breaker_file(stage, &gate));
-        assert_true(gate.closed_until != 0 || gate.window_calls < (int64_t)strlen(pattern));
+        assert_true(gate.open_until != 0 || gate.window_calls < (int64_t)strlen(pattern));
     }
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     stage_end(stage);

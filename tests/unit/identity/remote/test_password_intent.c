@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Changes of a password whose answer is lost: no old session lives on, and what the provider did is found out afterwards. */
+/*
+ * Changes of a password whose answer is lost: no old session lives on, and what the provider did is found out
+ * afterwards.
+ */
 #include "harness.h"
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/support.h"
+#include "identity/remote/password_intent_int.h"
 #include "identity/support_remote.h"
 
 typedef struct stage *(*stage_maker)(void **state);
@@ -123,7 +127,8 @@ static void a_crash_leaves_the_intent(void **state)
         struct provider_tokens here, there;
         assert_int_equal(stage_login(stage, &member, PERMANENT, false, &here, NULL), PROVIDER_OK);
         assert_int_equal(stage_login(stage, &member, PERMANENT, false, &there, NULL), PROVIDER_OK);
-        struct password_intent intent = {.user = member.id, .password = secret_of(PERMANENT), .keep = here.session_id};
+        struct remote_intent intent = {
+            .user = member.id, .password = secret_of(PERMANENT), .kept_session = here.session_id};
         expect_ok(remote_intent_write(remote_of(stage->provider), stage->arena, &intent));
         pass(stage);
         assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_CHANGED_BY_OWNER);
@@ -236,8 +241,8 @@ static void an_answer_takes_its_own_intent_alone(void **state)
     struct stage *stage = cognito_stage_new(state);
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
     struct remote *remote = remote_of(stage->provider);
-    struct password_intent first = {.user = member.id, .password = secret_of(OTHER)};
-    struct password_intent second = first;
+    struct remote_intent first = {.user = member.id, .password = secret_of(OTHER)};
+    struct remote_intent second = first;
     expect_ok(remote_intent_write(remote, stage->arena, &first));
     expect_ok(remote_intent_write(remote, stage->arena, &second));
     pass(stage);

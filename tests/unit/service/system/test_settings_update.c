@@ -128,7 +128,7 @@ static void what_cannot_be_read_in_the_cache_is_read_in_the_database(void **stat
     (void)change(stage, "fatal", NULL, NULL);
     expect_ok(change_follower_catch_up(&other->service, stage->arena));
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
-        cache_store(stage->service.cache, SETTINGS_CACHE_KEY, odd[i], strlen(odd[i]), 60);
+        cache_store(stage->service.cache, CACHE_SETTINGS_CURRENT, odd[i], strlen(odd[i]), 60);
         log_set_level(LOG_LEVEL_INFO);
         other->service.settings.version = 0;
         expect_ok(settings_apply_cached(&other->service, stage->arena));

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+#include "domain/account/refresh_token.h"
+
 #include <string.h>
 
 #include "base/arena.h"
@@ -7,13 +9,12 @@
 #include "codec/encoding.h"
 #include "codec/random.h"
 #include "codec/seal.h"
-#include "identity/refresh_token_int.h"
 #include "store/database/database.h"
 
 #define BYTES 32
-#define CHARACTERS 43 /* of base64url */
+#define CHARACTERS 43 /* its text, in base64url */
 #define SALT_BYTES 16
-#define LABEL "gatehouse refresh successor 1:" /* the secret derives other things, too */
+#define LABEL "gatehouse refresh successor 1:" /* tells this use of the secret from others */
 #define TIDY_ROWS 2000
 #define TIDY_ROUNDS 100
 
@@ -53,8 +54,8 @@ struct error *refresh_token_insert(struct database *database, struct arena *aren
 }
 
 /*
- * The time is that of the statement's start, so whoever waited for the lock finds the token spent a little in the future;
- * further ahead only a stepped clock puts it.
+ * UTC_TIMESTAMP is the time of the statement's start. So a statement that waited for the lock finds the token spent a
+ * little in the future. Only a clock that was set back puts it further ahead.
  */
 static const struct statement hold_token = {
     "SELECT r.session_id, s.user_id, s.expires_at, r.spent_at IS NOT NULL,"
@@ -105,7 +106,7 @@ static const char *derive(struct arena *arena, struct secret master, const char 
 static const struct statement spend_token = {
     "UPDATE identity_refresh SET spent_at = UTC_TIMESTAMP(3), successor_salt = ? WHERE token_hash = ?"};
 
-/* The first use. No successor of the last token that a session may have. */
+/* The first use: spends the token and adds its successor. The last token that a session may have gets none. */
 static struct error *spend(struct database *database, struct arena *arena, struct secret master,
                            const struct refresh_token *token, const char *presented, const char **successor_out)
 {
@@ -127,7 +128,7 @@ static struct error *spend(struct database *database, struct arena *arena, struc
 
 static const struct statement find_token = {"SELECT 1 FROM identity_refresh WHERE token_hash = ? AND session_id = ?"};
 
-/* Another use. No successor when it was made by an earlier release or under another secret. */
+/* Another use: derives the same successor again. There is none when an earlier release made it, or another secret. */
 static struct error *repeat(struct database *database, struct arena *arena, struct secret master,
                             const struct refresh_token *token, const char *presented, const char **successor_out)
 {
@@ -153,6 +154,42 @@ struct error *refresh_token_rotate(struct database *database, struct arena *aren
     if (master.length < SEAL_MASTER_BYTES)
         return error_new(arena, ERROR_INTERNAL, "the master secret is shorter than %d bytes", SEAL_MASTER_BYTES);
     return (token->spent ? repeat : spend)(database, arena, master, token, presented, successor_out);
+}
+
+/* ---- deleting ------------------------------------------------------------------------------------ */
+
+static const struct statement delete_session = {
+    "DELETE r FROM identity_refresh r JOIN session s ON s.id = r.session_id WHERE s.id = ? AND s.user_id = ?"};
+
+struct error *refresh_token_delete_session(struct database *database, struct arena *arena, struct id session,
+                                           struct id user)
+{
+    return database_change(database, arena, &delete_session, VALUES(database_id(session), database_id(user)), NULL);
+}
+
+static const struct statement delete_others = {"DELETE r FROM identity_refresh r JOIN session s ON s.id = r.session_id"
+                                               " WHERE s.user_id = ? AND s.id <> ? AND s.ended_at IS NULL"};
+
+struct error *refresh_token_delete_others(struct database *database, struct arena *arena, struct id user,
+                                          struct id kept)
+{
+    return database_change(database, arena, &delete_others, VALUES(database_id(user), database_id(kept)), NULL);
+}
+
+static const struct statement delete_ended = {"DELETE r FROM identity_refresh r JOIN session s ON s.id = r.session_id"
+                                              " WHERE s.user_id = ? AND s.ended_at IS NOT NULL"};
+
+struct error *refresh_token_delete_ended(struct database *database, struct arena *arena, struct id user)
+{
+    return database_change(database, arena, &delete_ended, VALUES(database_id(user)), NULL);
+}
+
+static const struct statement delete_user = {
+    "DELETE r FROM identity_refresh r JOIN session s ON s.id = r.session_id WHERE s.user_id = ?"};
+
+struct error *refresh_token_delete_user(struct database *database, struct arena *arena, struct id user)
+{
+    return database_change(database, arena, &delete_user, VALUES(database_id(user)), NULL);
 }
 
 static const struct statement tidy_tokens = {
