@@ -8,7 +8,7 @@ libghapi_a_SOURCES = \
 	src/api/error_reply.c \
 	include/api/route.h \
 	src/api/route.c \
-	src/api/route_errors.c \
+	src/api/route_row.c \
 	src/api/routes_int.h \
 	src/api/routes.c \
 	src/api/routes_accounts.c \

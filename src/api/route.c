@@ -32,14 +32,6 @@ bool route_path_fits(const char *pattern, const char *path, struct route_segment
     return *path == '\0';
 }
 
-const char *route_word(struct arena *arena, const struct route *row, size_t index)
-{
-    const char *start = strchr(row->path, '{');
-    for (size_t i = 0; i < index && start != NULL; i++)
-        start = strchr(start + 1, '{');
-    return start == NULL ? NULL : arena_copy(arena, start + 1, strcspn(start + 1, "}"));
-}
-
 static void add_method(char *allow, size_t size, const char *method)
 {
     size_t length = strlen(allow);

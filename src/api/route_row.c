@@ -1,6 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Lists the errors that a row of the route table can answer. */
+/* Tells what one row of the route table says: the words of its path, and the errors that it can answer. */
 #include "api/route.h"
+
+#include <string.h>
+
+#include "base/arena.h"
+
+const char *route_word(struct arena *arena, const struct route *row, size_t index)
+{
+    const char *start = strchr(row->path, '{');
+    for (size_t i = 0; i < index && start != NULL; i++)
+        start = strchr(start + 1, '{');
+    return start == NULL ? NULL : arena_copy(arena, start + 1, strcspn(start + 1, "}"));
+}
 
 static size_t add_code(enum error_code *codes, size_t count, enum error_code code)
 {
