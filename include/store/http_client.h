@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Calls over HTTP to a service that we need (an identity provider, its key set), by libcurl. A call has one deadline
- * for everything, a bound on its answer, follows no redirect, takes no proxy from the environment, and verifies
- * certificates; what went wrong is told by whether the call may have been carried out, which decides whether it may be
+ * Calls over HTTP to services that Gatehouse needs (an identity provider, its key set), by libcurl. A call has one
+ * deadline for everything and a bound on its answer. It follows no redirect, uses no proxy from the environment, and
+ * verifies certificates. A failure says whether the call may have been carried out; that decides whether it may be
  * repeated (docs/identity-providers.md).
  */
 #ifndef GATEHOUSE_STORE_HTTP_CLIENT_H
@@ -23,9 +23,9 @@ struct http_client;
 #define HTTP_CLIENT_ANSWER_BYTES_MAX (1024 * 1024)
 
 enum http_client_outcome {
-    HTTP_CLIENT_ANSWERED,    /* a whole answer came, whatever its status */
+    HTTP_CLIENT_ANSWERED,    /* a complete answer came, whatever its status */
     HTTP_CLIENT_UNREACHABLE, /* certainly not carried out: no name, no connection, no TLS, or nothing was sent */
-    HTTP_CLIENT_UNKNOWN      /* sent, and no whole answer in time: may have been carried out */
+    HTTP_CLIENT_UNKNOWN      /* sent, but no complete answer came in time: may have been carried out */
 };
 
 struct http_client_header {
@@ -33,7 +33,7 @@ struct http_client_header {
     const char *value; /* not empty, and without control characters */
 };
 
-/* Signs a call with AWS Signature Version 4 (codec/sigv4.h). The address has the path "/" and no query. */
+/* Signs a call with AWS Signature Version 4 (codec/sigv4.h). The URL has the path "/" and no query. */
 struct http_client_signature {
     const char *region;
     const char *service;
@@ -51,11 +51,11 @@ struct http_client_call {
     const struct http_client_signature *signature; /* NULL: not signed */
     const char *user; /* HTTP basic authentication (RFC 7617); NULL: none */
     struct secret password;
-    int64_t milliseconds; /* for all of it; connecting takes HTTP_CLIENT_CONNECT_MILLISECONDS at most */
-    size_t answer_bytes;  /* a longer answer is no answer; 0: HTTP_CLIENT_ANSWER_BYTES_MAX */
+    int64_t milliseconds; /* for the whole call; connecting takes HTTP_CLIENT_CONNECT_MILLISECONDS at most */
+    size_t answer_bytes;  /* a longer answer counts as none; 0: HTTP_CLIENT_ANSWER_BYTES_MAX */
     /*
-     * Must not be carried out twice: goes over a new connection, since over a kept one that the peer closed meanwhile
-     * libcurl would send it again.
+     * The call must not be carried out twice, so it uses a new connection: on a kept connection that the peer has
+     * closed, libcurl would send it again.
      */
     bool once;
 };
@@ -64,20 +64,20 @@ struct http_client_answer {
     long status;
     char *body; /* NUL-terminated beyond length */
     size_t length;
-    struct http_client_header headers[HTTP_CLIENT_HEADERS_MAX]; /* the first so many */
+    struct http_client_header headers[HTTP_CLIENT_HEADERS_MAX]; /* the first HTTP_CLIENT_HEADERS_MAX ones */
     size_t header_count;
 };
 
 /*
- * Makes a client whose connections are kept for its next call; lives as long as the arena (the process's own).
+ * Makes a client that keeps its connections for the next call. It lives as long as the arena (the process's own).
  * `ca_file` (may be NULL) names certificates that are trusted in place of the system's. INTERNAL when libcurl does not
  * start.
  */
 struct error *http_client_new(struct arena *arena, const char *ca_file, struct http_client **client_out);
 
 /*
- * Makes one call. With HTTP_CLIENT_ANSWERED the answer is filled; otherwise *reason_out is a sentence for the log,
- * without anything that was sent.
+ * Makes one call. HTTP_CLIENT_ANSWERED fills the answer; otherwise *reason_out is a sentence for the log, without a
+ * part of what was sent.
  */
 enum http_client_outcome http_client_call(struct http_client *client, struct arena *arena, const struct http_client_call *call,
                           struct http_client_answer *answer_out, const char **reason_out);

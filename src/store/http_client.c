@@ -18,7 +18,7 @@ struct http_client {
     const char *ca_file;
 };
 
-/* One call on its way. */
+/* One call and its answer. */
 struct exchange {
     struct arena *arena;
     const struct http_client_call *call;
@@ -38,7 +38,7 @@ struct error *http_client_new(struct arena *arena, const char *ca_file, struct h
     struct http_client *client = arena_alloc(arena, sizeof *client);
     client->curl = curl_easy_init();
     if (client->curl == NULL)
-        return error_new(arena, ERROR_INTERNAL, "the web client could not be started");
+        return error_new(arena, ERROR_INTERNAL, "the HTTP client could not be started");
     arena_defer(arena, release, client->curl);
     client->ca_file = arena_text(arena, ca_file);
     *client_out = client;
@@ -59,7 +59,7 @@ static size_t take_body(char *bytes, size_t size, size_t count, void *context)
     return length;
 }
 
-/* An interim answer's headers (100) are followed by the real ones, which a new status line announces. */
+/* The headers of an interim answer (100) are dropped: a new status line begins the real answer. */
 static size_t take_header(char *bytes, size_t size, size_t count, void *context)
 {
     struct exchange *exchange = context;
@@ -93,7 +93,7 @@ const char *http_client_answer_header(const struct http_client_answer *answer, c
 
 /* ---- calling -------------------------------------------------------------------------------------- */
 
-/* libcurl takes 0 for no bound at all. */
+/* For libcurl 0 means no bound. */
 static int64_t milliseconds_of(const struct http_client_call *call)
 {
     int64_t now = clock_monotonic();
@@ -109,7 +109,7 @@ static void set_connection(CURL *curl, const struct http_client *client, const s
     (void)curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
     (void)curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    /* A name that is still being looked up when the time is over is not waited for: name servers have longer times. */
+    /* Does not wait for a name server when the time is over: name servers have longer timeouts. */
     (void)curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
     (void)curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     (void)curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, call->once ? 1L : 0L);
@@ -135,7 +135,8 @@ static const char *header_given(const struct http_client_call *call, const char 
 }
 
 /*
- * Splits an address into what a signature covers; false where it is none. A port that is the scheme's own is not named.
+ * Splits a URL into the parts that a signature covers; false where it is no URL. The default port of the scheme is left
+ * out.
  */
 static bool split_url(struct arena *arena, const char *url, const char **host_out, const char **path_out)
 {
@@ -166,7 +167,7 @@ static struct curl_slist *add_signature(struct curl_slist *list, struct arena *s
     const char *host = NULL, *path = NULL, *date = header_given(call, "X-Amz-Date");
     struct sigv4_request request = {.method = call->method, .query = "", .headers = headers, .payload = payload};
     if (!split_url(scratch, call->url, &host, &path))
-        return list; /* libcurl says what is wrong with the address */
+        return list; /* libcurl reports the fault of the URL */
     for (size_t i = 0; i < call->header_count; i++)
         headers[request.header_count++] = (struct sigv4_pair){call->headers[i].name, call->headers[i].value};
     if (header_given(call, "Host") == NULL) {
@@ -220,7 +221,9 @@ static void set_answer(CURL *curl, struct exchange *exchange)
     (void)curl_easy_setopt(curl, CURLOPT_HEADERDATA, exchange);
 }
 
-/* How far the call came: what was sent, headers included, since a header alone may be acted on. */
+/*
+ * Whether the call may have been carried out: it may once anything was sent, since a header alone may have an effect.
+ */
 static enum http_client_outcome outcome_of(CURL *curl, CURLcode result)
 {
     long sent = 0;

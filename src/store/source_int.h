@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the texts that are shipped with the program: SQL files and mail templates. */
+/* Reads texts that are shipped with the program: SQL files and mail templates. */
 #ifndef GATEHOUSE_STORE_SOURCE_INT_H
 #define GATEHOUSE_STORE_SOURCE_INT_H
 

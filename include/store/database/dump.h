@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * All rows of the database as SQL text, and back.
+ * Writes all rows of the database as SQL text, and loads such a text.
  *
- * The text is what the `mariadb` client loads as well: comments, CREATE TABLE and INSERT INTO, each a line of its own.
- * Text is quoted, bytes are hexadecimal, generated columns are left to the server. The last line is a comment that says
- * how much there is, so that a cut text is not taken for a whole one. Rows are written as they come, never gathered.
+ * The `mariadb` client can load the text too: comments, CREATE TABLE and INSERT INTO, each on a line of its own. Text
+ * is quoted, bytes are hexadecimal, and generated columns are left to the server. The last line is a comment with the
+ * number of rows, so that a cut text is recognised. Rows are written as they arrive, and never gathered.
  */
 #ifndef GATEHOUSE_STORE_DATABASE_DUMP_H
 #define GATEHOUSE_STORE_DATABASE_DUMP_H
@@ -17,7 +17,7 @@ struct arena;
 struct database;
 struct error;
 
-/* A line that is read back; those written stay under DUMP_LINE_BYTES / 16 but for a single row that is longer. */
+/* The longest line that is loaded. Written lines stay under DUMP_LINE_BYTES / 16, except for a single longer row. */
 #define DUMP_LINE_BYTES ((size_t)16 * 1024 * 1024)
 
 struct dump_writer {
@@ -27,14 +27,14 @@ struct dump_writer {
 };
 
 /*
- * Makes the handle's transactions from now on see one moment only (REPEATABLE READ). Call it outside one; dump_write()
- * fails where the connection was replaced since.
+ * From now on the transactions of this handle see one snapshot only (REPEATABLE READ). Call it outside a transaction.
+ * dump_write() fails where the connection was replaced since.
  */
 struct error *dump_prepare(struct database *database, struct arena *arena);
 
 /*
- * Writes the tables of the selected database; part of a transaction, whose one moment is that of its first read.
- * Tables named in `without_rows` (ended by NULL) are written without their rows. schema_migration is the last one.
+ * Writes the tables of the selected database. Part of a transaction, whose snapshot is that of its first read. Tables
+ * in `without_rows` (ended by NULL) are written without their rows. schema_migration comes last.
  */
 struct error *dump_write(struct database *database, struct arena *arena, const char *const *without_rows,
                          const struct dump_writer *writer, uint64_t *rows_out);
@@ -45,13 +45,16 @@ struct error *dump_write(struct database *database, struct arena *arena, const c
  */
 struct error *dump_load(struct database *database, struct arena *arena, FILE *text, uint64_t *rows_out);
 
-/* Names of the tables there are, ended by NULL; *count_out without that. */
+/* The names of all tables, ended by NULL; *count_out does not count the NULL. */
 struct error *dump_tables(struct database *database, struct arena *arena, const char ***names_out, size_t *count_out);
 
 /* Drops a table of that name. */
 struct error *dump_drop(struct database *database, struct arena *arena, const char *name);
 
-/* Makes an empty table of that name, a mark for whoever looks at the database. `comment` must hold no quotes or backslashes. */
+/*
+ * Makes an empty table with that name, as a sign for whoever looks at the database. `comment` must hold no quotes or
+ * backslashes.
+ */
 struct error *dump_mark(struct database *database, struct arena *arena, const char *name, const char *comment);
 
 /* The comment of the table of that name; *comment_out is NULL when there is no such table. */

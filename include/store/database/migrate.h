@@ -2,10 +2,9 @@
 /*
  * Migrations: numbered files NNN-name.sql, applied once each, in order, by one process at a time.
  *
- * The table schema_migration remembers each file by number, name and SHA-256. A file that was changed after
- * it was applied is refused. DDL commits by itself, so a file can fail half-way: the number of its statements
- * that are done is kept, and the next run goes on with the statement that failed, provided that the file is
- * still the same.
+ * The table schema_migration keeps each file's number, name and SHA-256. A file that was changed after it was applied
+ * is refused. DDL commits by itself, so a file can fail half-way: the number of its completed statements is stored, and
+ * the next run goes on with the statement that failed, provided that the file is unchanged.
  */
 #ifndef GATEHOUSE_STORE_DATABASE_MIGRATE_H
 #define GATEHOUSE_STORE_DATABASE_MIGRATE_H
@@ -20,13 +19,12 @@ struct database;
 struct error;
 
 /*
- * Brings the selected database up to the files in `directory`. Waits up to a minute for another process that
- * is at it. report(context, file name) is called for each file after it was applied; it may be NULL. Use a
- * handle whose query_timeout_seconds is 0: DDL on large tables takes its time.
+ * Applies the files in `directory` that the selected database does not have. Waits up to a minute for another process
+ * that migrates. report(context, file name) is called after each applied file; it may be NULL. Use a handle whose
+ * query_timeout_seconds is 0: DDL on large tables takes long.
  *
- * INTERNAL, with a message for the operator that names file, line and statement: a directory that cannot be
- * read or holds no migration, a file name out of order, a changed file, a database newer than the files, a
- * failing statement.
+ * INTERNAL, with a message for the operator that names file, line and statement: a directory that cannot be read or
+ * holds no migration, a file name out of order, a changed file, a database newer than the files, a failing statement.
  */
 struct error *migrate(struct database *database, struct arena *arena, const char *directory,
                       void (*report)(void *context, const char *file_name), void *context);
@@ -34,16 +32,19 @@ struct error *migrate(struct database *database, struct arena *arena, const char
 /* How many files there are in `directory`. */
 struct error *migrate_count(struct arena *arena, const char *directory, unsigned *count_out);
 
-/* Whether at least `count` migrations are wholly applied, in one round trip; false where the database has no table of them. */
+/*
+ * Whether at least `count` migrations are completely applied, in one round trip; false where the database has no table
+ * of them.
+ */
 struct error *migrate_applied(struct database *database, struct arena *arena, unsigned count, bool *applied_out);
 
-/* How many files of `directory` are not (wholly) applied yet; all of them where there is no table yet. */
+/* The number of files in `directory` that are not (completely) applied yet; all of them where there is no table yet. */
 struct error *migrate_pending(struct database *database, struct arena *arena, const char *directory,
                               size_t *pending_out);
 
 /*
- * Keeps migrations away until the handle's connection ends: what migrate() itself does. Waits up to a minute;
- * INTERNAL with a sentence for the operator after that.
+ * Prevents migrations until the handle's connection ends, with the lock that migrate() takes. Waits up to a minute;
+ * then INTERNAL with a sentence for the operator.
  */
 struct error *migrate_lock(struct database *database, struct arena *arena);
 
@@ -59,32 +60,35 @@ struct grant {
     const char *rights;
 };
 
-/* What the workers' account needs, and no more (store/database/grants.def, made from the statements of the code). */
+/*
+ * The rights that the workers' account needs, and no others (store/database/grants.def, made from the statements of the
+ * code).
+ */
 extern const struct grant migrate_worker_grants[];
 extern const size_t migrate_worker_grant_count;
 
 /*
- * Makes `user`@`host` where it is missing. `host` is "localhost" for the unix socket or a pattern such as "%". Without a
- * password a new user is known by the unix socket (the system user of the same name); with one, an existing user's
- * password is set to it. Not for the user that the handle itself connects as.
+ * Creates `user`@`host` where it is missing. `host` is "localhost" for the unix socket or a pattern such as "%".
+ * Without a password a new user is known by the unix socket (the system user of the same name); with one, an existing
+ * user's password is set to it. Not for the user that the handle itself connects as.
  */
 struct error *migrate_account(struct database *database, struct arena *arena, const char *user, const char *host,
                               struct secret password);
 
 /*
- * Lets `user`@`host` do what `grants` says in the database `name`. All rights on the whole database that the account had before
- * are taken away, and those on these tables that change rows or the table; its rights on the whole server stay as they are.
+ * Gives `user`@`host` the rights `grants` in the database `name`. It revokes all rights on the whole database that the
+ * account had, and those on these tables that change rows or the table; rights on the whole server stay.
  */
 struct error *migrate_grant(struct database *database, struct arena *arena, const char *name, const char *user,
                             const char *host, const struct grant *grants, size_t count);
 
-/* The same as text, one GRANT statement a line, for an administrator who executes them by hand. */
+/* The same as text, one GRANT statement a line, for an administrator who runs them by hand. */
 struct error *migrate_grant_text(struct arena *arena, const char *name, const char *user, const char *host,
                                  const struct grant *grants, size_t count, const char **text_out);
 
 /*
- * How many rights to change rows or tables the connected account has in the selected database, or on the whole server, that
- * `grants` does not give it: 0 is right.
+ * The number of rights to change rows or tables that the connected account has in the selected database, or on the
+ * whole server, beyond `grants`. It should be 0.
  */
 struct error *migrate_excess(struct database *database, struct arena *arena, const struct grant *grants, size_t count,
                              size_t *excess_out);

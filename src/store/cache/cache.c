@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The face of the service cache: finding, loading once, evicting.
+ * The functions of the service cache: finds, loads once, evicts.
  *
- * One loader at a time. Whoever misses claims the key's lease in a writing transaction; the others see it there and look
- * again every few milliseconds until there is a value. A lease ends when its loader has stored or failed, when the loader's
- * process is gone, or at its deadline, whichever comes first; then the next one claims it. An eviction takes the lease away
- * together with the entry, so a loader that was under way stores nothing: what it read may be from before the change.
+ * One loader at a time. A process that misses claims the key's lease in a writing transaction. The others see the lease
+ * and look again every few milliseconds until there is a value. A lease ends when its loader has stored or failed, when
+ * the loader's process is dead, or at its deadline, whichever comes first; then the next process claims it. An eviction
+ * removes the lease together with the entry, so a loader that is still busy stores nothing: what it read may be older
+ * than the change.
  */
 #include "store/cache/cache.h"
 
@@ -118,9 +119,9 @@ struct lease {
 
 enum claim_result {
     CLAIM_NONE,  /* the file cannot be used: load without it */
-    CLAIM_TAKEN, /* the lease is ours */
-    CLAIM_BUSY,  /* somebody else is loading */
-    CLAIM_FOUND  /* it is there by now */
+    CLAIM_TAKEN, /* this process has the lease */
+    CLAIM_BUSY,  /* another process is loading */
+    CLAIM_FOUND  /* the value is there by now */
 };
 
 struct claim {
@@ -129,7 +130,7 @@ struct claim {
     enum claim_result result;
 };
 
-/* A process of another user answers EPERM, so it is there. */
+/* kill() answers EPERM for a process of another user, so that process lives. */
 static bool holds(const struct lease *lease)
 {
     return lease->deadline > cache_clock() && (kill((pid_t)lease->pid, 0) == 0 || errno != ESRCH);
@@ -148,7 +149,7 @@ static int get_lease(struct cache *cache, MDB_txn *txn, const char *key, struct 
     return code;
 }
 
-/* A file that is behind what this process has heard of holds nothing that could be used. */
+/* A file that is behind the version that this process has followed holds nothing usable. */
 static int catch_up(struct cache *cache, MDB_txn *txn)
 {
     int64_t version;
@@ -197,7 +198,7 @@ static enum claim_result claim_key(struct cache *cache, struct claim *claim, uns
 
 struct keeping {
     const struct claim *claim;
-    const void *bytes; /* NULL: only the lease is given back */
+    const void *bytes; /* NULL: only the lease is released */
     size_t length;
     unsigned ttl_seconds;
 };
@@ -244,7 +245,7 @@ static void pause_and_double(long *nanoseconds)
     *nanoseconds = *nanoseconds < PAUSE_MAX_NANOSECONDS ? *nanoseconds * 2 : *nanoseconds;
 }
 
-/* Only a look while somebody loads: claiming would make every waiter a writer. */
+/* While another process loads, only look: a claim would make every waiting process a writer. */
 static bool is_busy(struct cache *cache, struct claim *claim)
 {
     long pause = PAUSE_MIN_NANOSECONDS;
@@ -285,7 +286,7 @@ struct storing {
     const void *bytes;
     size_t length;
     unsigned ttl_seconds;
-    int64_t version; /* the file may not be further than this; 0: wherever it is */
+    int64_t version; /* the file must not be newer than this; 0: any version */
 };
 
 static int store_body(struct cache *cache, MDB_txn *txn, void *context)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How entries, leases and the version lie in the file. Every function here runs inside a transaction. */
+/* How entries, leases and the version are stored in the file. Every function here runs inside a transaction. */
 #include <string.h>
 #include <time.h>
 
@@ -11,19 +11,19 @@
 #define FORMAT "gatehouse cache 2"
 #define FORMAT_BYTES (sizeof FORMAT + CACHE_TAG_BYTES)
 
-/* Entries may take so much of the file; the rest is for pages that readers still hold and for writing. */
+/* The share of the file that entries may take. The rest is for pages that readers still hold, and for writing. */
 #define FULL_PERCENT 50
 #define TRIMMED_PERCENT 40
 
-/* What stands in front of a value. */
+/* The head of a value. */
 struct entry_head {
-    uint8_t tag[CACHE_TAG_BYTES]; /* authenticates the key and all that follows */
+    uint8_t tag[CACHE_TAG_BYTES]; /* authenticates the key and everything behind this tag */
     int64_t stored_at;            /* cache_clock() */
     int64_t stored_wall;          /* clock_now() */
     int64_t ttl;                  /* microseconds */
 };
 
-/* What stands in front of the key in an entry's place in the order of ages: 'a' and the time. */
+/* The key of an entry in the order of ages begins with this: 'a' and the time. */
 #define PLACE_BYTES 9
 
 #define SIGNED_OFFSET offsetof(struct entry_head, stored_at)
@@ -54,7 +54,7 @@ static MDB_val age_name(struct cache_name *name, int64_t stored_at, const char *
     return (MDB_val){.mv_data = name->bytes, .mv_size = name->length};
 }
 
-/* HMAC over the key's digest, the head behind the tag, and the value's digest. */
+/* HMAC over the digest of the key, the head behind the tag, and the digest of the value. */
 static void make_tag(const struct cache *cache, const char *key, size_t key_length, const struct entry_head *head,
                      const void *bytes, size_t length, uint8_t tag_out[CACHE_TAG_BYTES])
 {
@@ -75,7 +75,7 @@ static MDB_val meta_name(struct cache_name *name, const char *what)
     return cache_name(name, 'm', what, strlen(what));
 }
 
-/* Twice, once with every bit turned: where one fell over, entries that were evicted since might pass for current. */
+/* Stored twice, once with every bit inverted: if a bit flipped, evicted entries could seem current. */
 struct version_record {
     int64_t version;
     int64_t turned;
@@ -114,13 +114,13 @@ static void make_format(const struct cache *cache, unsigned char format_out[FORM
     make_tag(cache, FORMAT, sizeof FORMAT, &none, "", 0, format_out + sizeof FORMAT);
 }
 
-/* Whether a key is an entry's place in the order of ages. */
+/* Whether a key is an entry's key in the order of ages. */
 static bool is_place(const MDB_val *key)
 {
     return key->mv_size >= PLACE_BYTES && key->mv_size <= CACHE_KEY_MAX && *(const char *)key->mv_data == 'a';
 }
 
-/* A cursor at the oldest entry's place; MDB_NOTFOUND when there is none. It is open only where the answer is 0. */
+/* Opens a cursor at the oldest entry; MDB_NOTFOUND when there is none. The cursor is open only when the answer is 0. */
 static int open_oldest(struct cache *cache, MDB_txn *txn, MDB_cursor **cursor_out, MDB_val *place_out)
 {
     MDB_val value;
@@ -136,7 +136,7 @@ static int open_oldest(struct cache *cache, MDB_txn *txn, MDB_cursor **cursor_ou
     return code;
 }
 
-/* Every entry stands there twice, once by its age; whatever else there is are leases and what the file says of itself. */
+/* Every entry has two keys, one of them by its age. All other keys are leases and the file's own data. */
 static int count_entries(struct cache *cache, MDB_txn *txn, uint64_t *count_out)
 {
     MDB_cursor *cursor;
@@ -198,7 +198,7 @@ static bool read_head(const MDB_val *found, struct entry_head *head_out)
     return true;
 }
 
-/* How long it lives yet; not positive when it is over. */
+/* Its remaining time to live; not positive when it has expired. */
 static int64_t time_left(const struct entry_head *head)
 {
     int64_t age = cache_clock() - head->stored_at;
@@ -233,7 +233,7 @@ int cache_peek(struct cache *cache, MDB_txn *txn, const char *key, size_t key_le
     return find_value(cache, txn, key, key_length, &head, value_out);
 }
 
-/* Copied first and judged then: what lies in the mapping may change under our eyes when the file is overwritten. */
+/* The head is copied first and checked then: the mapping may change between the two when the file is overwritten. */
 int cache_get(struct cache *cache, MDB_txn *txn, struct arena *arena, const char *key, struct cache_value *value_out)
 {
     struct entry_head head;
@@ -255,7 +255,7 @@ static int delete_one(struct cache *cache, MDB_txn *txn, MDB_val *key)
     return code == MDB_NOTFOUND ? 0 : code;
 }
 
-/* Removes an entry with its place in the order of ages. */
+/* Removes an entry and its key in the order of ages. */
 static int delete_entry(struct cache *cache, MDB_txn *txn, const char *key, size_t length, uint64_t *counter)
 {
     struct cache_name name, age;
@@ -310,7 +310,7 @@ static int delete_oldest(struct cache *cache, MDB_txn *txn)
     return code != 0 ? code : delete_entry(cache, txn, name, length, &cache->removed.room);
 }
 
-/* Removes the oldest entries until the rest takes a good part less than the file may hold. */
+/* Removes the oldest entries until there is clearly less than the file may hold. */
 static int trim(struct cache *cache, MDB_txn *txn)
 {
     size_t used = 0;
@@ -322,7 +322,7 @@ static int trim(struct cache *cache, MDB_txn *txn)
         if (code == 0)
             code = used_bytes(cache, txn, &used);
     }
-    /* Full without an entry: what the file says of itself is not true. */
+    /* The file is full without an entry: its own data are wrong. */
     return code == MDB_NOTFOUND ? MDB_CORRUPTED : code;
 }
 

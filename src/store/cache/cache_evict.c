@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-/* Following changes, counting, listing and sweeping: what goes over many entries of the file. */
+/* Works on many entries of the file: follows changes, counts, lists, and removes expired entries. */
 #include <string.h>
 
 #include "base/arena.h"
 #include "store/cache/cache_int.h"
 
-/* The second try finds the file that took the place of one that was thrown away. */
+/* The second try finds the file that replaced one that was thrown away. */
 #define FOLLOW_TRIES 2
 
-/* Calls visit(key, length) for every entry whose key begins with `prefix`; it may end the walk with CACHE_QUIT. */
+/* Calls visit(key, length) for every entry whose key begins with `prefix`; visit() ends the walk with CACHE_QUIT. */
 struct walk {
     int (*visit)(struct cache *cache, MDB_txn *txn, const char *key, size_t length, void *context);
     void *context;
     const char *after; /* start behind this key; NULL: at the prefix */
 };
 
-/* The first entry with the prefix behind the name given; MDB_NOTFOUND when there is none. */
+/* Goes to the first entry with the prefix behind the given name; MDB_NOTFOUND when there is none. */
 static int next_entry(MDB_cursor *cursor, struct cache_name *at, const char *prefix, bool behind)
 {
     MDB_val key = {.mv_data = at->bytes, .mv_size = at->length};
@@ -55,7 +55,9 @@ static int walk_entries(struct cache *cache, MDB_txn *txn, const char *prefix, c
     return code == MDB_NOTFOUND || code == CACHE_QUIT ? 0 : code;
 }
 
-/* Leases have no entry yet: those under the prefix go as well, so that who is loading stores nothing. */
+/*
+ * A lease has no entry yet. Leases under the prefix are removed too, so that a process that is loading stores nothing.
+ */
 static int remove_leases(struct cache *cache, MDB_txn *txn, const char *prefix)
 {
     struct cache_name at;
@@ -124,8 +126,8 @@ struct following {
 };
 
 /*
- * Whether the evictions tell all that happened after `version`. Whoever listed them saw a version of the file, too, but
- * maybe of another file, or none because it could not be read just then.
+ * Whether the evictions cover everything that happened after `version`. The process that listed them saw a version of
+ * the file too, but maybe of another file, or of none because it could not be read at that moment.
  */
 static bool tells_all(const struct following *following, int64_t version)
 {
@@ -165,7 +167,7 @@ void cache_follow(struct cache *cache, const struct cache_eviction *evictions, s
         done = cache_write(cache, follow_body, &following) || (!reset && cache_version(cache) >= version);
     if (!done && cache->env != NULL)
         cache_discard(cache, "an eviction could not be written");
-    /* What the file says of its version may be of another count. Wherever it is now, nothing is taken from it. */
+    /* The file's version may belong to another database. Whatever it is now, nothing is read from this file. */
     if (!done && reset)
         cache->version = 0;
 }

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The LMDB file: opened, locked and replaced.
+ * Opens, locks and replaces the LMDB file.
  *
- * LMDB trusts its file: pages are read straight from the mapping, and a file that was cut or overwritten under it ends
- * the process. A cache must not cost a request, so each transaction runs inside cache_guarded(), which comes back from
- * such a fault; the file is then thrown away. After a fault in a writing transaction LMDB's own memory may be in the
- * middle of something: the process takes another one's place after the request in hand (cache_spent()). A writer that
- * is killed is harmless: what it had not committed was never there.
+ * LMDB trusts its file: it reads pages straight from the mapping, and a file that is cut or overwritten meanwhile ends
+ * the process. A cache must not make a request fail. So each transaction runs inside cache_guarded(), which returns
+ * from such a fault, and the file is then thrown away. After a fault in a writing transaction LMDB's own memory may be
+ * inconsistent, so the process ends after the current request (cache_spent()). A writer that is killed does no harm:
+ * what it had not committed was never there.
  *
- * The file is opened under its lock. Whoever makes one anew only removes the old from the path; who still has it open
- * works on in it until the next look at the path, a second later at the most: it misses, but what it reads is as true
- * as before, since every file carries its own version.
+ * The file is opened under its lock. A process that makes a new file only removes the old one from the path. Processes
+ * that still have the old one open use it until they look at the path again, a second later at most: they miss entries,
+ * but what they read is valid, since every file carries its own version.
  *
- * Pages are written in the mapping (MDB_WRITEMAP), not in copies on the heap that a broken page could make LMDB
- * overrun; the file has all its blocks from the start, so a full disk shows when it is opened. Nothing is synced: a
- * power cut may leave a file that is broken, and that is replaced.
+ * Pages are written in the mapping (MDB_WRITEMAP), and not in copies on the heap, which LMDB could overrun because of a
+ * broken page. All blocks of the file are allocated from the start, so a full disk shows when the file is opened.
+ * Nothing is synced: a power cut may leave a broken file, and that is replaced.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@
 #define RETRY_MICROSECONDS 1000000
 #define REMOVAL_MICROSECONDS 10000000
 
-/* The path leads to what is no file of ours. No code of LMDB's or of the system's. */
+/* The path leads to something other than a file of ours. Not a code of LMDB or of the system. */
 #define FOREIGN (-5)
 
 /* ---- opening and closing ------------------------------------------------------------------------- */
@@ -61,7 +61,7 @@ static const char *code_text(int code)
 static void complain(struct cache *cache, const char *what, int code)
 {
     if (!cache->complained)
-        LOG(WARN, STORE, "the service cache is not used for the moment", LOG_TEXT("reason", what),
+        LOG(WARN, STORE, "the service cache is not used at the moment", LOG_TEXT("reason", what),
             LOG_TEXT("error", code_text(code)));
     cache->complained = true;
 }
@@ -74,7 +74,7 @@ static int close_step(struct cache_attempt *attempt)
     return 0;
 }
 
-/* Where the file is so broken that it cannot even be closed, or LMDB's memory is, its mapping is left behind. */
+/* Where the file or LMDB's memory is so broken that the file cannot even be closed, its mapping is left behind. */
 void cache_close(struct cache *cache)
 {
     struct cache_attempt attempt = {.cache = cache};
@@ -93,7 +93,7 @@ static bool is_ours(const struct cache *cache)
     return stat(cache->path, &found) == 0 && found.st_dev == cache->device && found.st_ino == cache->inode;
 }
 
-/* Opens or makes the file, for its lock; nothing but a file of our own may be used. */
+/* Opens or creates the file, for its lock. Only a file of our own may be used. */
 static int open_descriptor(struct cache *cache, int *descriptor_out)
 {
     struct stat found;
@@ -115,7 +115,7 @@ static int open_descriptor(struct cache *cache, int *descriptor_out)
     return 0;
 }
 
-/* Whether LMDB has opened the file that we have locked. */
+/* Whether LMDB has opened the same file that is locked. */
 static bool is_same(const struct cache *cache)
 {
     struct stat found;
@@ -124,16 +124,15 @@ static bool is_same(const struct cache *cache)
            found.st_dev == cache->device && found.st_ino == cache->inode;
 }
 
-/* Gives the file its blocks at once, so that writing into the mapping cannot meet a full disk. */
+/* Allocates all blocks of the file at once, so that writing into the mapping cannot meet a full disk. */
 static int allocate(const struct cache *cache)
 {
     return fallocate(cache->descriptor, 0, 0, (off_t)cache->bytes) == 0 || errno == EOPNOTSUPP ? 0 : errno;
 }
 
 /*
- * LMDB believes the sizes that stand in the file's two first pages, and maps as much. Garbage there would look like a
- * lack of memory or of room, so that the file is never made anew. What else may be wrong with these pages LMDB sees
- * itself.
+ * LMDB believes the sizes in the first two pages of the file, and maps as much. Garbage there would look like a lack of
+ * memory or disk space, and the file would never be replaced. LMDB finds all other faults of these pages itself.
  */
 static bool sizes_fit(const struct cache *cache)
 {
@@ -155,7 +154,7 @@ static bool sizes_fit(const struct cache *cache)
     return true;
 }
 
-/* Within a transaction LMDB has no memory only for a list of pages whose length is garbage. */
+/* Within a transaction LMDB reports a lack of memory only for a list of pages whose length is garbage. */
 static int checked_code(int code)
 {
     return code == ENOMEM ? MDB_CORRUPTED : code;
@@ -195,7 +194,7 @@ static int open_step(struct cache_attempt *attempt)
 /* After a fault in a writing transaction nothing of LMDB's is touched any more. */
 static void give_up(struct cache *cache)
 {
-    LOG(ERROR, STORE, "a fault in the service cache's file: this process ends after the request in hand");
+    LOG(ERROR, STORE, "a fault in the service cache's file: this process ends after the current request");
     cache->spent = true;
 }
 
@@ -219,7 +218,7 @@ static int open_once(struct cache *cache)
     return code;
 }
 
-/* A disk without room, a limit of the process, or too much to do; nothing is wrong with the file. */
+/* A full disk, a limit of the process, or too much load: the file itself is in order. */
 static bool is_shortage(int code)
 {
     return code == ENOSPC || code == EDQUOT || code == EFBIG || code == ENOMEM || code == EMFILE || code == ENFILE ||
@@ -238,8 +237,11 @@ static bool open_file(struct cache *cache)
     cache_guard_install();
     int code = open_once(cache);
     if (code != 0 && !is_shortage(code)) {
-        /* Who has met a fault in it leaves the new one to others, but the file must not be the next one's end, too. */
-        LOG(WARN, STORE, "the service cache's file was not usable and is made anew", LOG_TEXT("error", code_text(code)));
+        /*
+         * This process has met a fault in the file and leaves it to others. But the same file must not end the next
+         * process too.
+         */
+        LOG(WARN, STORE, "the file of the service cache was not usable and is replaced", LOG_TEXT("error", code_text(code)));
         count_rebuild(cache);
         if (is_ours(cache))
             (void)unlink(cache->path);
@@ -256,7 +258,7 @@ static bool open_file(struct cache *cache)
     return false;
 }
 
-/* A writer looks at the path each time: what it stores in a file that is given up is lost. */
+/* A writer looks at the path each time: what it stored in a file that is given up would be lost. */
 static bool ready(struct cache *cache, bool look)
 {
     if (cache == NULL || cache->bytes == 0 || cache->spent)
@@ -271,13 +273,13 @@ static bool ready(struct cache *cache, bool look)
 }
 
 /*
- * Of several who find the same file broken one throws it away. Where it cannot be removed, it is left alone for a
- * while.
+ * When several processes find the same file broken, one throws it away. Where it cannot be removed, it is not used for
+ * a while.
  */
 void cache_discard(struct cache *cache, const char *reason)
 {
     if (is_ours(cache)) {
-        LOG(WARN, STORE, "the service cache's file is thrown away", LOG_TEXT("reason", reason));
+        LOG(WARN, STORE, "the file of the service cache is thrown away", LOG_TEXT("reason", reason));
         count_rebuild(cache);
         if (unlink(cache->path) != 0 && errno != ENOENT) {
             complain(cache, "a file that does not serve cannot be removed", errno);
@@ -321,7 +323,7 @@ static void count_removed(const struct cache_removed *removed)
     metrics_add(METRIC_CACHE_EVICTED_EXPIRED, removed->expired);
 }
 
-/* One transaction under the lock. What it takes out counts when it is committed. */
+/* Runs one transaction under the lock. Removed entries are counted when it commits. */
 static int run_once(struct cache *cache, int (*step)(struct cache_attempt *attempt), cache_body *body, void *context)
 {
     struct cache_attempt attempt = {.cache = cache, .body = body, .context = context};
@@ -340,8 +342,8 @@ static int run_once(struct cache *cache, int (*step)(struct cache_attempt *attem
 }
 
 /*
- * No page is free, though the oldest entries go in time: they lie badly. All go, or the file where even that takes
- * pages.
+ * No page is free, though the oldest entries are removed in time: their pages are scattered. All entries go, or the
+ * whole file where even that needs pages.
  */
 static bool make_room(struct cache *cache)
 {
@@ -352,9 +354,9 @@ static bool make_room(struct cache *cache)
 }
 
 /*
- * Whether what made the attempt fail is mended, so that it may run again. A file that says it has grown
- * (MDB_MAP_RESIZED) goes as well: all processes have the same size, and LMDB would unmap the old pages before it finds
- * that it cannot map as much as garbage asks for, and then go on with addresses that are nobody's.
+ * Whether the cause of the failure is gone, so that the attempt may run again. A file that claims to have grown
+ * (MDB_MAP_RESIZED) is thrown away as well: all processes use the same size. LMDB would unmap the old pages before it
+ * finds that it cannot map as much as garbage asks for, and would then go on with invalid addresses.
  */
 static bool mend(struct cache *cache, int code)
 {

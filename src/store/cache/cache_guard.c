@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands round every step on the LMDB file: the lock, and the way back from a step that cannot end.
+ * Guards every step on the LMDB file: takes the lock, and returns from a step that cannot end.
  *
- * LMDB's own lock file is not used (MDB_NOLOCK). Its mutexes lie in a mapped file, so that garbage there, or whoever is
- * stopped while holding one, would hold up all others for ever. The lock here is the kernel's, on the file itself (flock):
- * it has no content that could break, goes with the process that dies, and is another one as soon as the file is replaced.
- * Many may read at once; a writer is alone, which is what LMDB asks of those who do its locking (it needs neither reader
- * table nor old pages then). Readers who come and go without a break would keep a writer out for ever: so it closes a gate
- * after a while, a lock on the file's first byte that readers look at before they take theirs. Nobody comes in after that but
- * who had looked already, and each of those for one look.
+ * LMDB's own lock file is not used (MDB_NOLOCK). Its mutexes lie in a mapped file: garbage there, or a process that is
+ * stopped while it holds one, would block all others for ever. The lock here is the kernel's, on the file itself
+ * (flock). It has no content that could break, it ends with the process that holds it, and a new file has a new lock.
  *
- * Waiting has an end. When nobody has written meanwhile, somebody keeps the lock, and the file is as good as broken: that one
- * may go on with it, all others make a new one.
+ * Many processes may read at once; a writer is alone. That is what LMDB asks of callers that do the locking (it then
+ * needs neither a reader table nor old pages). An unbroken stream of readers would keep a writer out for ever. So after
+ * a while the writer closes a gate, a lock on the first byte of the file, which readers check before they take the
+ * lock. Only readers that have checked the gate already still enter, each once.
  *
- * A broken page may end the process (SIGBUS, SIGSEGV, SIGFPE, an assertion of LMDB's own) or send it round in circles. From the first
- * cache_guarded() comes back at once, from the second after WATCH_SECONDS of the processor's time; a process that is stopped
- * or gets no processor is not taken for one that runs in circles.
+ * Waiting has an end. When nobody has written meanwhile, some process keeps the lock, and the file is as good as
+ * broken: that process may go on with it, and all others make a new file.
+ *
+ * A broken page may end the process (SIGBUS, SIGSEGV, SIGFPE, an assertion of LMDB's own) or send it into an endless
+ * loop. cache_guarded() returns from the former at once, and from the latter after WATCH_SECONDS of processor time. A
+ * process that is stopped or gets no processor does not count as one in a loop.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,23 +37,26 @@
 #define WATCH_SECONDS 5
 #define WATCH_SIGNAL SIGVTALRM
 
-/* The name that the manual page has, and musl; glibc lacks it. */
+/* The manual page and musl use this name; glibc lacks it. */
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-/* A signal handler takes no argument of ours. One thread, one guarded step at a time. */
+/* A variable, since a signal handler has no parameter for it. One thread, and one guarded step at a time. */
 static struct {
     sigjmp_buf point;
     volatile sig_atomic_t armed;
     struct sigaction bus, segment, arithmetic;
     timer_t watch;
-    pid_t owner; /* whose timer that is: a child has none until it opens a file itself; 0: nobody's */
+    pid_t owner; /* the process whose timer it is: a forked child has none until it opens a file itself; 0: nobody's */
 } guard;
 
 /* ---- the lock ------------------------------------------------------------------------------------ */
 
-/* The numbers of the two last transactions, as LMDB 0.9 writes them into the file's first pages; a file without has none. */
+/*
+ * The numbers of the last two transactions, as LMDB 0.9 writes them into the first pages of the file; 0 for a file
+ * without them.
+ */
 static uint64_t last_transactions(int descriptor)
 {
     enum { TRANSACTION_AT = 144 };
@@ -63,7 +67,7 @@ static uint64_t last_transactions(int descriptor)
     return first + second;
 }
 
-/* Any number of writers may close it; it is open when the last of them has opened it or is gone. */
+/* Any number of writers may close the gate. It is open when the last of them has opened it or is dead. */
 static struct flock gate(short kind)
 {
     return (struct flock){.l_type = kind, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1};
@@ -132,7 +136,7 @@ static void watch_for(time_t seconds)
         (void)timer_settime(guard.watch, 0, &time, NULL);
 }
 
-/* A fault that is none of ours: the handler from before is put back, and the instruction runs again. */
+/* The fault is not LMDB's: the former handler is put back, and the instruction runs again. */
 static void on_fault(int number)
 {
     if (guard.armed) {
@@ -153,7 +157,7 @@ void cache_on_assert(MDB_env *env, const char *message)
     }
 }
 
-/* Its signal goes to this thread alone: only here there is a point to come back to. */
+/* The signal goes to this thread alone: only this thread has a point to return to. */
 static void make_watch(void)
 {
     struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = WATCH_SIGNAL};
@@ -161,7 +165,7 @@ static void make_watch(void)
     guard.owner = timer_create(CLOCK_THREAD_CPUTIME_ID, &event, &guard.watch) == 0 ? getpid() : 0;
 }
 
-/* Takes over a signal, unless it is ours already. */
+/* Installs the handler for a signal, unless it is installed already. */
 static void catch_fault(int number, struct sigaction *before)
 {
     const struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_NODEFER};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What MariaDB's and libmariadb's error numbers mean to us. A server's number that is not listed is a mistake of ours:
- * it is better to answer "internal" and mend the table than to call a wrong statement an outage.
+ * Says what the error numbers of MariaDB and libmariadb mean. A number of the server that is not listed counts as a
+ * mistake of ours: it is better to answer "internal" and complete the table than to report a wrong statement as an
+ * outage.
  */
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +35,7 @@ static const struct meaning meanings[] = {
     {1114, DATABASE_FAILURE_FULL}, /* the table space is full */
     {1129, DATABASE_FAILURE_UNAVAILABLE}, /* host blocked */
     {1130, DATABASE_FAILURE_UNAVAILABLE}, /* host not allowed */
-    {1135, DATABASE_FAILURE_UNAVAILABLE}, /* no thread to be had */
+    {1135, DATABASE_FAILURE_UNAVAILABLE}, /* no thread available */
     {1152, DATABASE_FAILURE_LOST},
     {1158, DATABASE_FAILURE_LOST}, /* 1158 to 1161: the server could not read or write the connection */
     {1159, DATABASE_FAILURE_LOST},
@@ -65,7 +66,7 @@ static const struct meaning meanings[] = {
     {1927, DATABASE_FAILURE_LOST},        /* KILL CONNECTION */
     {1969, DATABASE_FAILURE_UNAVAILABLE}, /* max_statement_time */
     {2001, DATABASE_FAILURE_UNAVAILABLE},
-    {2002, DATABASE_FAILURE_UNAVAILABLE}, /* nobody at the socket */
+    {2002, DATABASE_FAILURE_UNAVAILABLE}, /* no server at the socket */
     {2003, DATABASE_FAILURE_UNAVAILABLE},
     {2005, DATABASE_FAILURE_UNAVAILABLE}, /* unknown host */
     {2006, DATABASE_FAILURE_LOST},        /* could not be sent */
@@ -81,19 +82,19 @@ static const struct meaning meanings[] = {
 
 enum database_failure database_failure_of(unsigned number, const char *message)
 {
-    /* The storage engine's own number stands in the words only; 28 is ENOSPC. */
+    /* Only the message has the storage engine's own number; 28 is ENOSPC. */
     if (number == 1030)
         return strstr(message, "error 28 ") != NULL ? DATABASE_FAILURE_FULL : DATABASE_FAILURE_UNAVAILABLE;
     for (size_t i = 0; i < sizeof meanings / sizeof *meanings; i++)
         if (meanings[i].number == number)
             return meanings[i].failure;
-    /* The client library's own: whatever it is, this connection is of no more use, and no statement is to blame. */
+    /* Any other error of the client library: the connection is of no more use, and no statement is to blame. */
     return number >= CLIENT_ERRORS && number < CLIENT_ERRORS_END ? DATABASE_FAILURE_LOST : DATABASE_FAILURE_MISTAKE;
 }
 
 /*
- * "Duplicate entry '<value>' for key '<name>'": the value is anything, so the name is looked for from the
- * end. The session asks for English words.
+ * "Duplicate entry '<value>' for key '<name>'": the value may hold anything, so the name is searched from the end. The
+ * session asks for messages in English.
  */
 void database_failure_key(const char *message, char key_out[65])
 {

@@ -28,7 +28,7 @@ static struct error *execute(struct database *database, struct arena *arena, con
     return database_execute(database, arena, sql, strlen(sql));
 }
 
-/* A name as the server gave it, between backticks. */
+/* A name as the server sent it, between backticks. */
 static const char *quoted_name(struct arena *arena, const char *name)
 {
     struct buffer quoted;
@@ -85,7 +85,7 @@ struct table {
     const struct dump_writer *writer;
     const char *insert; /* INSERT INTO `name` (`column`, …) VALUES */
     struct arena *scratch;
-    struct buffer text; /* the statement at hand, in `scratch` */
+    struct buffer text; /* the current statement, in `scratch` */
     uint64_t rows;
     struct error *error;
 };
@@ -131,7 +131,7 @@ static void add_quoted(struct buffer *text, const char *bytes, size_t length)
     buffer_add_char(text, '\'');
 }
 
-/* A number stands as it is, bytes as hexadecimal digits, all else quoted and in one line. */
+/* Writes a value: a number as it is, bytes as hexadecimal digits, all else quoted and on one line. */
 static void add_cell(struct buffer *text, const MYSQL_FIELD *field, const char *bytes, size_t length)
 {
     if (bytes == NULL)
@@ -172,7 +172,7 @@ static bool add_row(void *context, const struct stream_row *row)
     return table->error == NULL;
 }
 
-/* `a`,`b`: the columns that hold something of their own. */
+/* `a`,`b`: the columns that are not generated. */
 static struct error *column_names(struct database *database, struct arena *arena, const char *name,
                                   const char **names_out)
 {
@@ -201,7 +201,7 @@ static bool keep_second(void *context, const struct stream_row *row)
     return true;
 }
 
-/* The server breaks the lines of a definition between its parts only. */
+/* In a definition the server breaks lines only between its parts. */
 static struct error *write_definition(struct database *database, struct arena *arena, const char *name,
                                       const struct dump_writer *writer)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading what dump.c has written: line by line, each one statement that is either of two kinds. */
+/* Loads what dump.c has written: line by line, each one statement of one of two kinds. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct load {
     struct arena *arena;
     uint64_t line;
     uint64_t rows;
-    bool ended; /* the last line was there */
+    bool ended; /* the last line was read */
     uint64_t promised;
 };
 
@@ -56,7 +56,7 @@ static struct error *run_line(struct load *load, char *line, size_t length)
     if ((!begins(line, "CREATE TABLE `") && !begins(line, "INSERT INTO `")) || line[length - 1] != ';')
         return refuse(load, "is none that Gatehouse writes");
     if (!connect_ready(database, &fault) || !connection_command(database, line, length - 1, &fault)) {
-        fault.text[0] = '\0'; /* it may repeat values */
+        fault.text[0] = '\0'; /* the server's message may repeat values */
         return database_failure_error(load->arena, &fault, arena_format(load->arena, "loading line %" PRIu64, load->line));
     }
     if (line[0] == 'I')

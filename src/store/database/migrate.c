@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each file has a row in schema_migration: made before its first statement, counted up after each, dated
- * after the last. A server that dies between a statement and its count leaves a statement that is done but
- * not counted; the next run then fails with "already exists", and the operator decides.
+ * Applies migrations. Each file has a row in schema_migration: made before its first statement, counted up after each
+ * statement, dated after the last. A server that dies between a statement and its count leaves a statement that is done
+ * but not counted. The next run then fails with "already exists", and the operator decides.
  */
 #include "store/database/migrate.h"
 
@@ -20,7 +20,7 @@
 #include "store/source_int.h"
 #include "store/database/sql_split_int.h"
 
-/* Seconds that another migration is waited for. */
+/* How many seconds to wait for another migration. */
 #define LOCK_TRIES 60
 #define FILES_MAX 999
 #define LOCK "CONCAT('gatehouse-', MD5(DATABASE()))"
@@ -48,7 +48,7 @@ static const char make_table[] = "CREATE TABLE IF NOT EXISTS schema_migration ("
                                  "done INT UNSIGNED NOT NULL, "
                                  "applied_at DATETIME(3) NULL) ENGINE = InnoDB";
 
-/* One file, and what the database knows of it. */
+/* One file, and what the database has of it. */
 struct migration {
     unsigned version;
     const char *name;
@@ -65,7 +65,7 @@ struct migrations {
     size_t count;
 };
 
-/* What the operator reads; the same goes to the log. */
+/* A message for the operator, and the same for the log. */
 __attribute__((format(printf, 2, 3)))
 static __attribute__((returns_nonnull)) struct error *complain(struct arena *arena, const char *format, ...)
 {
@@ -84,7 +84,7 @@ static bool ends_with(const char *text, const char *end)
     return length >= tail && strcmp(text + length - tail, end) == 0;
 }
 
-/* NNN-name.sql, the name of lower-case letters, digits and hyphens, the number at least 1. */
+/* NNN-name.sql: the name has lower-case letters, digits and hyphens, the number is at least 1. */
 static bool name_valid(const char *name)
 {
     size_t length = strlen(name);
@@ -161,7 +161,7 @@ static struct migration *find_migration(const struct migrations *migrations, int
     return NULL;
 }
 
-/* Notes what is applied; refuses what does not fit. */
+/* Notes which files are applied; refuses rows that match no file. */
 static struct error *compare(struct arena *arena, const struct rows *rows, struct migrations *migrations)
 {
     for (size_t row = 0; row < rows->count; row++) {
@@ -212,7 +212,7 @@ struct error *migrate_lock(struct database *database, struct arena *arena)
     return NULL;
 }
 
-/* A connection that was replaced behind our back no longer holds the lock. */
+/* A new connection, which replaced a broken one, no longer holds the lock. */
 static struct error *still_locked(struct database *database, struct arena *arena)
 {
     bool locked;
@@ -256,7 +256,7 @@ static struct error *apply(struct database *database, struct arena *arena, const
     return NULL;
 }
 
-/* How many there are, and how many of them run with the rights of another account than this one. */
+/* The number of triggers, and of those that run with the rights of another account. */
 static const struct statement count_triggers = {
     "SELECT COUNT(*), COALESCE(SUM(definer <> CURRENT_USER()), 0) FROM information_schema.triggers"
     " WHERE trigger_schema = DATABASE()"};
@@ -264,7 +264,7 @@ static const struct statement count_triggers = {
 #define MAKE_TRIGGER "CREATE TRIGGER IF NOT EXISTS "
 #define MAKE_TRIGGER_ANEW "CREATE OR REPLACE TRIGGER "
 
-/* The statement that makes the trigger whether or not it is there; NULL: the piece makes none. */
+/* The statement that makes the trigger whether or not it exists; NULL: this piece makes none. */
 static const char *anew(struct arena *arena, const struct sql_piece *piece)
 {
     const char *words = memmem(piece->text, piece->length, MAKE_TRIGGER, sizeof MAKE_TRIGGER - 1);
@@ -275,7 +275,7 @@ static const char *anew(struct arena *arena, const struct sql_piece *piece)
                         piece->text + behind);
 }
 
-/* The statements of all files that make triggers, run where `database` is not NULL; their number. */
+/* All statements that make triggers in all files; they run where `database` is not NULL. Returns their number. */
 static struct error *each_trigger(struct database *database, struct arena *arena, const struct migrations *migrations,
                                   int64_t *count_out)
 {
@@ -297,10 +297,10 @@ static struct error *each_trigger(struct database *database, struct arena *arena
 }
 
 /*
- * Copies of a database do not always bring its triggers along: where any is missing, all are made again. So they are where
- * they run with the rights of another account: that of the workers, say, which had all rights once and has them no more. Each
- * is replaced in one piece, and in the order of the files, so that those of one table keep theirs. A migration that ends or
- * changes a trigger must therefore make another of the same name.
+ * Copies of a database do not always include its triggers. Where any is missing, all are made again; and also where
+ * they run with the rights of another account, such as the workers' account, which once had all rights and no longer
+ * does. Each trigger is replaced in one statement, and in the order of the files, so that the triggers of one table
+ * keep their order. So a migration that ends or changes a trigger must make another one of the same name.
  */
 static struct error *restore_triggers(struct database *database, struct arena *arena, const struct migrations *migrations)
 {
@@ -310,7 +310,7 @@ static struct error *restore_triggers(struct database *database, struct arena *a
     TRY(database_query(database, arena, &count_triggers, NO_VALUES, &rows));
     if (rows_integer(rows, 0, 0) >= wanted && (wanted == 0 || rows_integer(rows, 0, 1) == 0))
         return NULL;
-    LOG(WARN, STORE, "the database lacks triggers, or they are another account's; making them again");
+    LOG(WARN, STORE, "the database lacks triggers, or they belong to another account; they are made again");
     return each_trigger(database, arena, migrations, &wanted);
 }
 
@@ -378,7 +378,7 @@ struct error *migrate_applied(struct database *database, struct arena *arena, un
     struct rows *rows;
     struct error *error = database_query(database, arena, &count_applied, NO_VALUES, &rows);
     *applied_out = false;
-    /* Asking for a table that is not there is the one mistake this statement can make. */
+    /* A missing table is the only mistake that this statement can make. */
     if (error != NULL && error->code == ERROR_INTERNAL)
         return NULL;
     TRY(error);

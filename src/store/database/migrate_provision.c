@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The statements about databases and users, which take no bound values: names and passwords are quoted here,
- * and the server's words about a failure, which may repeat them, go nowhere.
+ * Creates the database, the workers' account and its rights. These statements take no bound values: names and passwords
+ * are quoted here. The server's messages about a failure may repeat them, so they are not passed on.
  */
 #include <string.h>
 
@@ -17,8 +17,8 @@
 #define HOST_BYTES 255
 
 /*
- * In the views of rights: the account that is connected (its name may have an @, its host has none), and rights that
- * change rows, or change or empty the tables with them. Rights to read are not counted.
+ * For the views of rights: the connected account (its user name may hold an @, its host does not), and the rights that
+ * change rows or change or empty tables. Rights to read are not counted.
  */
 #define ACCOUNT_NAME "LEFT(CURRENT_USER(), CHAR_LENGTH(CURRENT_USER()) - CHAR_LENGTH(" ACCOUNT_HOST ") - 1)"
 #define ACCOUNT_HOST "SUBSTRING_INDEX(CURRENT_USER(), '@', -1)"
@@ -38,7 +38,7 @@ static struct error *administer(struct database *database, struct arena *arena, 
     return database_failure_error(arena, &fault, what);
 }
 
-/* In GRANT a database's name is a pattern, where _ and % stand for others unless escaped. */
+/* In GRANT the name of a database is a pattern: _ and % stand for others unless they are escaped. */
 static void add_name(struct buffer *sql, const char *name, bool pattern)
 {
     buffer_add_char(sql, '`');
@@ -76,10 +76,7 @@ static bool name_fits(const char *name, size_t most)
     return length > 0 && length <= most && utf8_valid(name, length);
 }
 
-/*
- * Literals in the session's character set: without the mode NO_BACKSLASH_ESCAPES, which connection.c leaves
- * out.
- */
+/* Literals in the session's character set. The session has no NO_BACKSLASH_ESCAPES, since connect.c leaves it out. */
 static void start(struct buffer *sql, struct arena *arena, const char *words)
 {
     buffer_init(sql, arena);
@@ -126,12 +123,12 @@ const struct grant migrate_worker_grants[] = {
 #undef GRANT
 const size_t migrate_worker_grant_count = sizeof migrate_worker_grants / sizeof *migrate_worker_grants;
 
-/* Whose rights on what. */
+/* An account and a database. */
 struct place {
     const char *name;
     const char *user;
     const char *host;
-    bool unescaped; /* as people type it: the database's name as a pattern, in which _ stands for any sign */
+    bool unescaped; /* the name as people type it: as a pattern, in which _ stands for any character */
 };
 
 /* "GRANT <rights> ON <database>.<table> TO <account>", or REVOKE … FROM; without a table on the whole database. */
@@ -150,7 +147,7 @@ static void add_rights(struct buffer *sql, const struct place *place, bool give,
     add_account(sql, place->user, place->host);
 }
 
-/* Takes rights away that the account may never have had (1141, 1147). */
+/* Revokes rights; it is no error when the account never had them (1141, 1147). */
 static struct error *take_away(struct database *database, struct arena *arena, const struct place *place, const char *rights,
                                const char *table)
 {
@@ -167,7 +164,7 @@ static struct error *take_away(struct database *database, struct arena *arena, c
     return database_failure_error(arena, &fault, "taking rights from its user");
 }
 
-/* Whether `rights` gives this one for the whole table: a list of columns behind it is less. */
+/* Whether `rights` gives this right on the whole table; with a list of columns behind it, it does not. */
 static bool gives(const char *rights, const char *right)
 {
     const char *at = strstr(rights, right);
@@ -184,9 +181,8 @@ static const struct statement find_right = {
     " WHERE grantee = ? AND table_schema = ? AND table_name = ? AND privilege_type = ?"};
 
 /*
- * Whether this right is to be taken away from the whole table. REVOKE takes the right on single columns along, so where
- * these are all that there is, nothing is done: else workers that are running would be refused until the GRANT that
- * follows.
+ * Whether this right must be revoked from the whole table. REVOKE also takes the right on single columns. So when the
+ * account has only those, nothing is revoked: otherwise running workers would be refused until the GRANT that follows.
  */
 static struct error *is_excess(struct database *database, struct arena *arena, const struct place *place, const char *right,
                                const struct grant *grant, bool *excess_out)
@@ -204,7 +200,7 @@ static struct error *is_excess(struct database *database, struct arena *arena, c
     return NULL;
 }
 
-/* What is too much goes first: REVOKE of a table's right takes that on its columns along. */
+/* Rights beyond `grants` are revoked first, since REVOKE on a table also takes the rights on its columns. */
 static struct error *set_rights(struct database *database, struct arena *arena, const struct place *place,
                                 const struct grant *grant)
 {
@@ -229,8 +225,9 @@ static struct error *check_names(struct arena *arena, const struct place *place)
 }
 
 /*
- * Nothing on the whole database. What the administrator may not take (1044) is left: migrate_excess() tells of it. Who
- * may drop a table can empty it; who may grant gives back what was taken.
+ * Revokes all rights on the whole database. A right that the administrator may not revoke (1044) stays, and
+ * migrate_excess() reports it. An account that may drop a table can empty it; one that may grant can give back what was
+ * revoked.
  */
 static struct error *take_database(struct database *database, struct arena *arena, const struct place *place)
 {
@@ -249,7 +246,7 @@ static struct error *take_database(struct database *database, struct arena *aren
     return NULL;
 }
 
-/* The rights on the whole database go last, so that workers which are running go on. */
+/* The rights on the whole database are revoked last, so that running workers go on. */
 struct error *migrate_grant(struct database *database, struct arena *arena, const char *name, const char *user,
                             const char *host, const struct grant *grants, size_t count)
 {
@@ -277,7 +274,7 @@ struct error *migrate_grant_text(struct arena *arena, const char *name, const ch
     return NULL;
 }
 
-/* Of a server, its views tell an account of its own rights. The name of a database is a pattern there. */
+/* The views of the server show an account its own rights. The name of a database is a pattern there. */
 static const struct statement list_rights = {
     "SELECT privilege_type, '' FROM information_schema.user_privileges WHERE grantee = " GRANTEE " AND " CHANGES
     " UNION ALL SELECT privilege_type, '' FROM information_schema.schema_privileges WHERE grantee = " GRANTEE " AND " CHANGES

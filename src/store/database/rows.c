@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Results: copied once from the client library's buffer into the arena, and read through functions that know
- * each column's type. A wrong type or place is a mistake in our own code; reading on would mean deciding on
- * the wrong data, so the process ends.
+ * Results of queries: copied once from the client library's buffer into the arena, and read through functions that know
+ * each column's type. A wrong type or place is a mistake in our code. To go on would mean to decide on wrong data, so
+ * the process ends.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ static _Noreturn void misuse(const char *what)
     abort();
 }
 
-/* The bytes of one column of the row at hand. */
+/* The bytes of one column of the current row. */
 static bool fetch_bytes(struct prepared *prepared, struct arena *arena, unsigned column, struct cell *cell)
 {
     unsigned long length = prepared->slots[column].length;
@@ -58,8 +58,10 @@ static char *put_digits(char *at, unsigned number, int count, char after)
     return at + count + 1;
 }
 
-/* As the server would have written it: "2026-11-21 08:52:00.123". The server sends it in binary, which costs neither side
- * the printing. */
+/*
+ * The time as text, as the server would write it: "2026-11-21 08:52:00.123". The server sends it in binary, which is
+ * cheaper for both sides.
+ */
 static void keep_time(struct arena *arena, const MYSQL_TIME *time, struct cell *cell)
 {
     char *text = arena_alloc(arena, TIME_BYTES);
@@ -142,7 +144,7 @@ int64_t rows_integer(const struct rows *rows, size_t row, size_t column)
 {
     const struct cell *cell = cell_at(rows, row, column);
     int64_t value = cell->integer;
-    /* SUM() and the like come as DECIMAL, in text. */
+    /* SUM() and similar functions return DECIMAL, as text. */
     if (cell->bytes != NULL && !text_to_integer(cell->bytes, INT64_MIN, INT64_MAX, &value))
         misuse("the integer of a column that holds none");
     return value;
@@ -211,7 +213,7 @@ const char *rows_time(const struct rows *rows, size_t row, size_t column)
     return time;
 }
 
-/* Days from 1970-01-01 to a date of the Gregorian calendar, the year taken to begin in March. */
+/* Days from 1970-01-01 to a date of the Gregorian calendar; a year begins in March. */
 static int64_t days_to(int year, int month, int day)
 {
     int shifted = month > 2 ? year : year - 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A scanner that knows just enough of MariaDB's lexical rules to find the semicolons that count: quotes ('…',
- * "…" with backslash escapes, `…`), and the three kinds of comment. Executable comments, which begin with !
- * or M!, are code.
+ * Cuts SQL into statements. It knows just enough of MariaDB's lexical rules to find the semicolons that end one: quotes
+ * ('…', "…" with backslash escapes, `…`), and the three kinds of comment. Executable comments, which begin with ! or
+ * M!, are code.
  */
 #include "store/database/sql_split_int.h"
 
@@ -55,7 +55,7 @@ static bool skip_to(struct scanner *scanner, size_t opening, const char *closing
     return true;
 }
 
-/* A doubled quote ends one quoted text and begins the next, which comes to the same. */
+/* A doubled quote ends one quoted text and begins the next; the result is the same. */
 static bool skip_quoted(struct scanner *scanner)
 {
     char quote = scanner->text[scanner->at++];

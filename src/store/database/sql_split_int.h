@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Cutting the text of a migration into statements: the server is given one at a time (multi-statements are
- * off).
+ * Cuts the text of a migration into statements, since the server accepts only one at a time (multi-statements are off).
  */
 #ifndef GATEHOUSE_STORE_DATABASE_SQL_SPLIT_INT_H
 #define GATEHOUSE_STORE_DATABASE_SQL_SPLIT_INT_H
@@ -19,9 +18,8 @@ struct sql_piece {
 };
 
 /*
- * Cuts SQL at the semicolons that stand outside quotes and comments. What holds nothing but blanks and
- * comments is dropped; DELIMITER is not known. INTERNAL with the line for a quote or a comment that does not
- * end.
+ * Cuts SQL at the semicolons outside quotes and comments. Pieces of only blanks and comments are dropped. DELIMITER is
+ * not supported. INTERNAL with the line for a quote or a comment that does not end.
  */
 struct error *sql_split(struct arena *arena, const char *text, size_t length, struct sql_piece **pieces_out,
                         size_t *count_out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Composing. Every value that comes into a header is checked before the first byte is written: addresses
- * against a grammar that has no place for line ends, the subject and names for control characters.
+ * Composes messages. Every value of a header is checked before the first byte is written: addresses by a grammar
+ * without line ends, the subject and names for control characters.
  */
 #include "store/mail/mail.h"
 
@@ -22,10 +22,7 @@
 
 /* ---- addresses ----------------------------------------------------------------------------------- */
 
-/*
- * Letters beyond ASCII are allowed (RFC 6531), but no controls, no-break blanks or line separators among
- * them.
- */
+/* Letters beyond ASCII are allowed (RFC 6531), but no controls, no-break blanks or line separators. */
 static bool foreign_letters(const char *text, size_t length)
 {
     const unsigned char *bytes = (const unsigned char *)text;
@@ -124,7 +121,7 @@ static void add_headers(struct buffer *out, const struct sender *sender, const s
     buffer_add_format(out, "\r\nTo: %s\r\nSubject: ", address_wire(out->arena, mail->to));
     mail_add_words(out, mail->subject);
     buffer_add_format(out, "\r\nMessage-ID: <%s@%s>\r\n", id, strchr(sender->address, '@') + 1);
-    /* Keeps holiday notices from answering (RFC 3834). */
+    /* Prevents automatic replies, such as holiday notices (RFC 3834). */
     buffer_add_text(out, "Auto-Submitted: auto-generated\r\nMIME-Version: 1.0\r\n");
 }
 
@@ -134,7 +131,7 @@ static void add_part(struct buffer *out, const char *type, const char *text)
     mail_add_body(out, text);
 }
 
-/* The boundary cannot stand in a quoted-printable part ("=_"), and nobody can guess it for a plain one. */
+/* A quoted-printable part cannot hold the boundary ("=_"), and nobody can guess it for a plain one. */
 static void add_alternatives(struct buffer *out, const struct mail *mail)
 {
     unsigned char random[BOUNDARY_RANDOM_BYTES];

@@ -10,8 +10,8 @@
 #include "codec/encoding.h"
 
 /*
- * Bytes in an encoded word: 39 become 52 in base64, which with its frame fits behind "Subject: " in 76
- * columns.
+ * How many bytes an encoded word holds: 39 become 52 in base64, and with its frame the word fits behind "Subject: " in
+ * 76 columns.
  */
 #define WORD_BYTES 39
 #define PLAIN_WORDS 60
@@ -91,7 +91,7 @@ void mail_add_phrase(struct buffer *out, const char *name)
     buffer_add_char(out, '"');
 }
 
-/* Names in English whatever the locale, so not strftime(). */
+/* Names in English whatever the locale, so strftime() is not used. */
 void mail_add_date(struct buffer *out, int64_t milliseconds)
 {
     static const char days[] = "SunMonTueWedThuFriSat";
@@ -117,7 +117,7 @@ static size_t line_at(const char *text, const char **next_out)
     return length;
 }
 
-/* Lines that begin with "From " get a > in mailboxes, and blanks at the end may be lost on the way. */
+/* Mailboxes put a > before lines that begin with "From ", and blanks at the end of a line may be lost on the way. */
 static bool safe_line(const char *line, size_t length)
 {
     if (length > LINE_BYTES_MAX || (length >= 5 && memcmp(line, "From ", 5) == 0))

@@ -21,16 +21,16 @@ bool mail_text_is_line(const char *text);
  */
 void mail_add_words(struct buffer *out, const char *text);
 
-/* A display name in front of an address: bare, quoted, or as encoded words. `name` is such a line. */
+/* A display name before an address: bare, quoted, or as encoded words. `name` is such a line. */
 void mail_add_phrase(struct buffer *out, const char *name);
 
 /* "Sat, 21 Nov 2026 08:52:00 +0000" (RFC 5322, section 3.3), from milliseconds. */
 void mail_add_date(struct buffer *out, int64_t milliseconds);
 
 /*
- * Content-Transfer-Encoding, the empty line, and the body: as it is where every line is ASCII that no relay
- * alters, else quoted-printable. Lines of `text` end with \n or \r\n, those added with \r\n; the last one is
- * ended too.
+ * Writes Content-Transfer-Encoding, the empty line, and the body: as it is where every line is ASCII that no relay
+ * alters, else quoted-printable. Lines of `text` end with \n or \r\n, the written ones with \r\n; the last one is ended
+ * too.
  */
 void mail_add_body(struct buffer *out, const char *text);
 

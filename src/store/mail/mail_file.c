@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mail into a directory, for development and tests. A reader never sees half a message: it is written under a
- * hidden name, brought to the disk, and renamed.
+ * Writes mail into a directory, for development and tests. No reader sees half a message: it is written under a hidden
+ * name, synced to the disk, and renamed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -60,7 +60,7 @@ static bool write_all(int file, const char *bytes, size_t length)
     return true;
 }
 
-/* Writes a new file, complete and on the disk; false leaves errno. */
+/* Writes a new file, completely and synced to the disk; false leaves errno. */
 static bool write_file(int directory, const char *name, const char *bytes, size_t length)
 {
     int file = openat(directory, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -103,12 +103,12 @@ static enum mail_outcome send_to_file(void *context, struct arena *arena, const 
     return good ? MAIL_SENT : MAIL_LATER;
 }
 
-/* A missing directory is made by the first message; then its parent must take it. */
+/* The first message creates a missing directory; so the parent must be writable. */
 static bool probe_directory(void *context, struct arena *arena, unsigned seconds, const char **reason_out)
 {
     const char *path = context;
     (void)seconds;
-    /* access() would leave out the capabilities of a process that is not root. */
+    /* access() would ignore the capabilities of a process that is not root. */
     if (faccessat(AT_FDCWD, path, W_OK | X_OK, AT_EACCESS) == 0)
         return true;
     const char *slash = strrchr(path, '/');

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Mail over SMTP (RFC 5321), by libcurl. What a failure means depends on how far the dialogue had come, which
- * libcurl does not tell; so its log of the dialogue is followed (never written down: it holds the password).
- * Only what the server says for good (5xx) to the recipient or to the message itself is final. All else, our
- * own wrong password among it, is for later: the operator can mend it, and no mail is lost.
+ * Sends mail over SMTP (RFC 5321), by libcurl. What a failure means depends on how far the dialogue had come. libcurl
+ * does not report that, so its trace of the dialogue is read (and never logged, since it holds the password). Only a
+ * permanent answer of the server (5xx) to the recipient or to the message itself is final. Every other failure, a wrong
+ * password included, is tried again later: the operator can correct it, and no mail is lost.
  */
 #include <curl/curl.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct smtp {
     struct mail_smtp_options options;
 };
 
-/* What matters of the server's url. */
+/* The parts of the server's URL that are needed. */
 struct place {
     bool local; /* this machine */
     bool tls;   /* smtps:// */
@@ -31,12 +31,12 @@ struct place {
 
 enum stage { STAGE_CONNECT, STAGE_LOGIN, STAGE_SENDER, STAGE_RECIPIENT, STAGE_MESSAGE };
 
-/* One sending. */
+/* One message on its way. */
 struct dialogue {
     const struct mail_message *message;
     size_t sent;
     int64_t deadline; /* clock_monotonic() */
-    enum stage stage; /* of the last command before QUIT, as the next two */
+    enum stage stage; /* these three: of the last command before QUIT */
     bool over;
     int code;
     char reply[REPLY_BYTES + 1];
@@ -97,7 +97,7 @@ static size_t read_message(char *out, size_t size, size_t count, void *context)
 }
 
 /*
- * libcurl's own timeout does not hold while it waits for the answer to the message or to QUIT; this is asked
+ * libcurl's own timeout does not apply while it waits for the answer to the message or to QUIT. libcurl calls this
  * about once a second all the time.
  */
 static int in_time(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
@@ -139,7 +139,7 @@ static void set_connection(CURL *curl, const struct mail_smtp_options *options)
     (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "smtp,smtps");
     (void)curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-    /* As in web.c: a silent name server is not waited for beyond the time. */
+    /* As in http_client.c: a silent name server must not delay the end. */
     (void)curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
     (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT, (long)options->connect_timeout_seconds);
     (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT, (long)options->timeout_seconds);
@@ -171,7 +171,7 @@ static void set_message(CURL *curl, struct dialogue *dialogue)
     set_following(curl, dialogue);
 }
 
-/* A reply to the password is not repeated: a server may echo what it was sent. */
+/* A reply to the password is not logged: a server may repeat what it received. */
 static const char *reason_of(struct arena *arena, CURLcode result, const struct dialogue *dialogue)
 {
     if (result == CURLE_ABORTED_BY_CALLBACK)
@@ -184,7 +184,7 @@ static const char *reason_of(struct arena *arena, CURLcode result, const struct 
     return arena_format(arena, "the mail server could not be used: %s", words);
 }
 
-/* 530 asks for a login first, at whatever command. */
+/* 530 asks for a login first, after any command. */
 static enum mail_outcome outcome_of(CURLcode result, const struct dialogue *dialogue)
 {
     if (result == CURLE_OK)
@@ -221,7 +221,7 @@ static enum mail_outcome send_by_smtp(void *context, struct arena *arena, const 
     return outcome_of(result, &dialogue);
 }
 
-/* libcurl greets, starts TLS and signs in, and stops where the sender would follow. */
+/* libcurl greets, starts TLS and signs in, and stops before the sender. */
 static bool probe_smtp(void *context, struct arena *arena, unsigned seconds, const char **reason_out)
 {
     const struct smtp *smtp = context;

@@ -42,7 +42,7 @@ static const char *entity(char character)
     }
 }
 
-/* Line and paragraph separators break lines too, wherever the reader's program honours them. */
+/* Some programs break lines at line and paragraph separators too. */
 static bool breaks_line(uint32_t code_point)
 {
     return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0) || code_point == 0x2028 ||
@@ -82,7 +82,7 @@ static struct error *fill(struct arena *arena, const struct filling *filling, co
             return error_new(arena, ERROR_INTERNAL, "%s: a placeholder does not end", filling->path);
         const char *value = value_of(filling, open + 2, length);
         if (value == NULL)
-            return error_new(arena, ERROR_INTERNAL, "%s: nobody fills the placeholder {{%.*s}}",
+            return error_new(arena, ERROR_INTERNAL, "%s: there is no value for the placeholder {{%.*s}}",
                              filling->path, (int)length, open + 2);
         add_value(out, value, filling->html);
         text = open + 2 + length + 2;
@@ -101,7 +101,7 @@ static struct error *fill_file(struct arena *arena, struct filling *filling, con
     return NULL;
 }
 
-/* Names come from our own code; a slash or a dot in one would lead elsewhere. */
+/* Names come from our own code; one with a slash or a dot could lead to another folder. */
 static bool name_valid(const char *name)
 {
     if (*name == '\0')
