@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blob store: where the bytes of files live, named by ids that the service made. What is committed
- * survives a crash and a power cut; what is not committed leaves nothing behind.
+ * The blob store: the bytes of files, under ids that the service made. A committed blob survives a crash and a power
+ * cut; an uncommitted one leaves nothing behind.
  *
  *     TRY(blob_begin(store, arena, &writer));
- *     TRY(blob_write(writer, bytes, length));      as often as it takes
- *     blob_writer_digest(writer, digest);          SHA-256 of all of it
+ *     TRY(blob_write(writer, bytes, length));      as often as needed
+ *     blob_writer_digest(writer, digest);          SHA-256 of all bytes
  *     TRY(blob_commit(writer, id));
  *
- * Errors everywhere: STORAGE_FULL when there is no room (ENOSPC, EDQUOT), STORAGE_UNAVAILABLE for anything
- * else that the storage did; the details, file names included, go to the log only.
+ * Errors of all calls: STORAGE_FULL when the disk or a quota is full (ENOSPC, EDQUOT), STORAGE_UNAVAILABLE for every
+ * other failure of the storage. Details, file names included, go to the log only.
  *
- * A store is a struct of functions, so that others than the directory (blob/directory.h) can stand behind the
- * same calls. A store and its writers belong to one thread.
+ * A store is a struct of functions, so that the same calls can use other kinds than the directory (blob/directory.h). A
+ * store and its writers belong to one thread.
  */
 #ifndef GATEHOUSE_BLOB_BLOB_H
 #define GATEHOUSE_BLOB_BLOB_H
@@ -42,27 +42,27 @@ struct blob_found {
     int64_t modified; /* milliseconds since 1970 */
 };
 
-/* Room in the storage. */
+/* Free space of the storage. */
 struct blob_space {
     uint64_t free_bytes; /* that the service may still use */
     uint64_t total_bytes;
 };
 
-/* A name in the store that is none of a blob, as blob_each_stray() finds it. */
+/* A name in the store that belongs to no blob, as blob_each_stray() finds it. */
 struct blob_stray {
     const char *folder; /* relative to the root */
     const char *name;
     bool temporary;   /* among the temporary files */
-    bool is_file;     /* a regular file: others are never moved */
+    bool is_file;     /* a regular file; others are never moved */
     int64_t modified; /* milliseconds since 1970 */
 };
 
-/* What a kind of store does; see the calls of the same name below. `state` is what `begin` made. */
+/* The functions of a kind of store; see the calls of the same name below. `state` is what `begin` made. */
 struct blob_functions {
     struct error *(*begin)(struct blob_store *store, struct arena *arena, void **state_out);
     struct error *(*write)(struct blob_store *store, struct arena *arena, void *state, const void *bytes,
                            size_t length);
-    /* Only after the last write. Fewer bytes than asked for at the end alone. */
+    /* Only after the last write. Returns fewer bytes than asked for only at the end. */
     struct error *(*read)(struct blob_store *store, struct arena *arena, void *state, uint64_t offset, void *bytes,
                           size_t length, size_t *got_out);
     struct error *(*commit)(struct blob_store *store, struct arena *arena, void *state, struct id id);
@@ -91,8 +91,8 @@ struct blob_functions {
 struct blob_store {
     const struct blob_functions *functions;
     const char *root;     /* for messages and the web server's configuration; the directory's path */
-    void *context;        /* the functions' own */
-    bool reads_back;      /* what is written is read before it is committed, and should stay in memory until then */
+    void *context;        /* for the functions alone */
+    bool reads_back;      /* written bytes are read before the commit, and should stay in memory until then */
     unsigned char *block; /* the spare gathering block, NULL while a writer has it */
 };
 
@@ -103,25 +103,25 @@ struct blob_store {
 struct error *blob_begin(struct blob_store *store, struct arena *arena, struct blob_writer **writer_out);
 
 /*
- * Adds bytes; they reach the storage in blocks of LIMIT_BLOB_BLOCK_BYTES. After an error the blob is aborted and
- * each further call on the writer returns that same error. Not after blob_writer_digest().
+ * Adds bytes, which go to the storage in blocks of LIMIT_BLOB_BLOCK_BYTES. After an error the blob is aborted, and each
+ * further call on the writer returns the same error. Not after blob_writer_digest().
  */
 struct error *blob_write(struct blob_writer *writer, const void *bytes, size_t length);
 
 /*
- * How many bytes make the next block whole, LIMIT_BLOB_BLOCK_BYTES at most. Who hands over just so many each time spares
- * the copying: a whole block goes to the storage from where it lies.
+ * How many bytes complete the next block, LIMIT_BLOB_BLOCK_BYTES at most. A caller that hands over exactly that many
+ * avoids a copy: a whole block goes to the storage from where it lies.
  */
 size_t blob_writer_room(const struct blob_writer *writer);
 
 /* Bytes written so far. */
 uint64_t blob_writer_size(const struct blob_writer *writer);
 
-/* The SHA-256 of all bytes. The first call ends the writing; it may be repeated. */
+/* The SHA-256 of all bytes. The first call ends the writing; the call may be repeated. */
 void blob_writer_digest(struct blob_writer *writer, uint8_t digest_out[DIGEST_BYTES]);
 
 /*
- * Reads bytes back before they are committed: `length` from `offset` on, fewer (0 at last) where the blob ends. Only
+ * Reads bytes back before the commit: `length` from `offset` on, fewer where the blob ends, 0 behind its end. Only
  * after blob_writer_digest() and before blob_commit().
  */
 struct error *blob_writer_read(struct blob_writer *writer, uint64_t offset, void *bytes, size_t length,
@@ -133,27 +133,27 @@ struct error *blob_writer_read(struct blob_writer *writer, uint64_t offset, void
  */
 struct error *blob_commit(struct blob_writer *writer, struct id id);
 
-/* Gives up what is not committed; the arena's reset does the same. Does nothing after a commit. */
+/* Discards an uncommitted blob; a reset of the arena does the same. Does nothing after a commit. */
 void blob_abort(struct blob_writer *writer);
 
 /*
- * Gives the blob `from`, of `size` bytes, the second name `to`: the bytes are there once, each name is removed for
- * itself, and what is true of a commit is true of this. *linked_out is false, and nothing was done, where that cannot
- * be: `from` has gone meanwhile (a purge) or is not of that size, has as many names as the file system allows, or the
- * store knows no second names. Then commit the bytes themselves. INTERNAL when there is a blob `to` already.
+ * Gives the blob `from`, of `size` bytes, the second name `to`. The bytes are stored once, each name is removed by
+ * itself, and the same guarantees hold as for a commit. *linked_out is false, and nothing was done, where that is
+ * impossible: `from` is gone (a purge) or not of that size, it has as many names as the file system allows, or the
+ * store has no second names. Then commit the bytes themselves. INTERNAL when there is a blob `to` already.
  *
- * The link sets the time of the bytes (struct blob_found, modified) to now: whoever clears away blobs that have no row
- * leaves young ones alone, and this one's row is yet to come.
+ * The link sets the time of the bytes (struct blob_found, modified) to now. A sweep of blobs without a row leaves young
+ * ones alone, and the row of this one is not written yet.
  */
 struct error *blob_link(struct blob_store *store, struct arena *arena, struct id from, struct id to,
                         uint64_t size, bool *linked_out);
 
-/* Removes a blob; one that is not there is fine. */
+/* Removes a blob; a missing one is no error. */
 struct error *blob_remove(struct blob_store *store, struct arena *arena, struct id id);
 
 /*
- * Opens a blob for reading. The descriptor is the caller's to close. STORAGE_UNAVAILABLE also when there is
- * none of that id: a row without bytes is a fault of the storage.
+ * Opens a blob for reading. The caller closes the descriptor. STORAGE_UNAVAILABLE also when there is no blob with that
+ * id: a row without bytes is a fault of the storage.
  */
 struct error *blob_open(struct blob_store *store, struct arena *arena, struct id id, int *fd_out,
                         uint64_t *size_out);
@@ -161,40 +161,40 @@ struct error *blob_open(struct blob_store *store, struct arena *arena, struct id
 /* The blob's path relative to blob_root(): "ab/" and 32 hexadecimal digits, made from the id alone. */
 char *blob_path(struct arena *arena, struct id id);
 
-/* Reads an id from the last part of such a path; false where it is none. */
+/* Reads an id from the last part of such a path; false where it is no id. */
 bool blob_id_of(const char *name, struct id *id_out);
 
 /* The store's root as configured, without a trailing slash. */
 const char *blob_root(const struct blob_store *store);
 
 /*
- * Whether the store can take blobs now: there, writable, more than BLOB_FREE_BYTES_MIN free. Leaves nothing.
+ * Whether the store can take blobs now: it exists, is writable, and has more than BLOB_FREE_BYTES_MIN free. Leaves
+ * nothing behind.
  */
 struct error *blob_check(struct blob_store *store, struct arena *arena);
 
-/* How much room there is. */
+/* The free space. */
 struct error *blob_space(struct blob_store *store, struct arena *arena, struct blob_space *space_out);
 
-/* Removes temporary files last written before `before` (milliseconds since 1970), left by a crash. */
+/* Removes temporary files that a crash has left: those last written before `before` (milliseconds since 1970). */
 struct error *blob_sweep(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out);
 
-/* Calls `visit` for every blob in no particular order, until it returns an error, which is passed on. */
+/* Calls `visit` for every blob, in no particular order, until it returns an error, which is returned. */
 struct error *blob_each(struct blob_store *store, struct arena *arena,
                         struct error *(*visit)(void *context, const struct blob_found *found), void *context);
 
-/* Whether there is a blob of that id, and what blob_each() would tell of it. */
+/* Whether there is a blob with that id, and what blob_each() would report of it. */
 struct error *blob_look(struct blob_store *store, struct arena *arena, struct id id,
                         struct blob_found *found_out, bool *there_out);
 
-/* Calls `visit` for every name among blobs and temporary files that is none of a blob, as blob_each() does. */
+/* Calls `visit` for every name among blobs and temporary files that belongs to no blob, as blob_each() does. */
 struct error *blob_each_stray(struct blob_store *store, struct arena *arena,
                               struct error *(*visit)(void *context, const struct blob_stray *stray),
                               void *context);
 
 /*
- * Moves a blob, or the stray `name` of `folder`, to the store's quarantine, where nothing looks for it and
- * nothing is ever replaced or deleted. *where_out is its path there, relative to the root; NULL when it is not there any
- * more.
+ * Moves a blob, or the stray `name` of `folder`, to the quarantine of the store, where nothing is looked up, replaced
+ * or deleted. *where_out is its path there, relative to the root; NULL when it is no longer there.
  */
 struct error *blob_set_aside(struct blob_store *store, struct arena *arena, struct id id,
                              const char **where_out);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * What may be stored and how it is shown, by the media type of the bytes (docs/files.md, "What may be stored"). The
- * bytes decide: what the client declared and how it named the file can only contradict them, and is refused then.
+ * bytes decide. What the client declared, and the name of the file, can only contradict them, and then the file is
+ * refused.
  */
 #ifndef GATEHOUSE_BLOB_CONTENT_H
 #define GATEHOUSE_BLOB_CONTENT_H
@@ -18,38 +19,38 @@ struct sniffed;
 #define CONTENT_PIXELS_MAX (INT64_C(1000000) * LIMIT_PICTURE_MEGAPIXELS)
 
 /*
- * The media type to record: what was sniffed, but text/csv where the file name ends in .csv or the client
- * declared text/csv (or an alias), and the bytes are text; and application/x-msi where an OLE container that
- * the sniffer could not see through is named or declared one. `name` and `declared` may be NULL.
+ * The media type to record. It is the type that was found, with two exceptions: text/csv for text whose file name ends
+ * in .csv or that the client declared as text/csv (or an alias), and application/x-msi for an OLE container that could
+ * not be examined and is named or declared as one. `name` and `declared` may be NULL.
  */
 const char *content_media_type(const struct sniffed *sniffed, const char *name, const char *declared);
 
-/* Whether the media type is that of a program or an installer: refused in every bucket. */
+/* Whether the media type is that of a program or an installer; every bucket refuses those. */
 bool content_is_program(const char *media_type);
 
 /* Whether an allow-list (domain/file/file_kind.h) holds this media type. */
 bool content_allowed(enum file_content list, const char *media_type);
 
 /*
- * Whether what the client declared (the part's Content-Type, NULL: nothing) or the ending of the file name
- * (NULL: none) stands for another kind of file than `media_type`, which the bytes are: a sentence that names
- * both types, in the arena, else NULL. `text` tells that all bytes seen are text; true where nobody looked.
+ * Whether the type that the client declared (the part's Content-Type, NULL: none) or the ending of the file name (NULL:
+ * none) belongs to another kind of file than `media_type`, the type of the bytes. A sentence that names both types, in
+ * the arena, else NULL. `text` says that all examined bytes are text; true where none were examined.
  *
- * Nothing is contradicted by application/octet-stream, types and endings that the house does not know (but an
- * unknown image/..., audio/..., video/..., font/... or text/... cannot be of a known type of another kind), another
- * name of the same type, any kind of text for any other, a bare ZIP or OLE container for what is kept in one, and a
- * document for the ZIP that it is.
+ * Never a contradiction: application/octet-stream; types and endings that the service does not know (but an unknown
+ * image/..., audio/..., video/..., font/... or text/... contradicts a known type of another kind); another name of the
+ * same type; one kind of text for another; a bare ZIP or OLE container for a type that uses it; and a document for the
+ * ZIP that it is.
  */
 const char *content_contradiction(struct arena *arena, const char *media_type, bool text, const char *declared,
                                   const char *name);
 
 /*
- * Whether an image is small enough to be decoded by whoever shows it: at most CONTENT_PIXELS_MAX, as far as
- * its header says. A picture of a few kilobytes can ask for gigabytes of memory.
+ * Whether programs that show the image can decode it safely: by its header it has at most CONTENT_PIXELS_MAX pixels. A
+ * picture of a few kilobytes can need gigabytes of memory.
  */
 bool content_pixels_allowed(const struct sniffed *sniffed);
 
-/* Whether a browser may show it in place: the image types, PDF and plain text. All else is an attachment. */
+/* Whether a browser may show it in place: image types, PDF and plain text. Everything else is an attachment. */
 bool content_inline(const char *media_type);
 
 #endif

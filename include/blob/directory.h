@@ -19,12 +19,11 @@ struct blob_io;
 struct blob_store;
 
 /*
- * Opens the store in the existing directory `root` (an absolute path). The store lives in `arena` (the
- * process's, not a request's), which closes it. `io` NULL means blob_io_system. STORAGE_UNAVAILABLE when the
- * directory cannot be opened.
+ * Opens the store in the existing directory `root` (an absolute path). The store lives in `arena` (the process's, not a
+ * request's), which closes it. `io` NULL means blob_io_system. STORAGE_UNAVAILABLE when the directory cannot be opened.
  *
- * Should another directory appear at `root` later (a file system mounted there), the next blob_begin() or
- * blob_check() moves over to it.
+ * When another directory appears at `root` later (a file system is mounted there), the next blob_begin() or
+ * blob_check() changes to it.
  */
 struct error *blob_directory_open(struct arena *arena, const char *root, const struct blob_io *io,
                                   struct blob_store **store_out);

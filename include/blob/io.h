@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Every file call of the directory store, in one table that tests replace to let each of them fail in turn.
- * The members are the system's functions of the same name and follow their conventions (-1 and errno, but for
- * posix_fadvise(), which returns the number).
+ * Every file call of the directory store, in one table. Tests replace it to let each call fail in turn. The members are
+ * the system's functions of the same name and follow their conventions (-1 and errno; only posix_fadvise() returns the
+ * number).
  */
 #ifndef GATEHOUSE_BLOB_IO_H
 #define GATEHOUSE_BLOB_IO_H

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The one module that knows libfcgi. It serves one request at a time on the listening socket at descriptor 0 (put there
- * by spawn-fcgi or mod_fcgid) and closes libfcgi's traps: our own accept() with deadlines and a check of who connects,
- * the roles RESPONDER and AUTHORIZER only, exactly CONTENT_LENGTH bytes of body, and a connection that is never reused
- * after a body that was not read to its end (see the notes on request forgery in src/http/fastcgi.c). A request in the role
- * AUTHORIZER is a question (REQUEST_AUTHORISER), has no body and its connection is never kept.
+ * FastCGI: the only module that uses libfcgi. It serves one request at a time on the listening socket at descriptor 0
+ * (opened by spawn-fcgi or mod_fcgid). It avoids the pitfalls of libfcgi: it has an accept() of its own with deadlines
+ * and a check of who connects, accepts only the roles RESPONDER and AUTHORIZER, reads exactly CONTENT_LENGTH bytes of
+ * body, and never reuses a connection whose body was not read to its end (src/http/fastcgi.c explains request forgery).
+ * A request in the role AUTHORIZER is a question (REQUEST_AUTHORISER); it has no body, and its connection is never
+ * kept.
  */
 #ifndef GATEHOUSE_HTTP_FASTCGI_H
 #define GATEHOUSE_HTTP_FASTCGI_H
@@ -21,22 +22,20 @@ struct reply;
 #define FASTCGI_PEERS_MAX 16
 
 struct fastcgi_options {
-    /* Users beside our own and root that may connect; the web server's. */
+    /* users that may connect, beside root and this process's user: the web server's */
     uid_t peers[FASTCGI_PEERS_MAX];
     size_t peer_count;
-    const char *body_directory; /* where the web server spools bodies that it hands over as files; NULL: it does not */
-    int64_t io_timeout_seconds; /* silence of the peer while a body is read or a reply written */
+    const char *body_directory; /* where the web server stores bodies that it hands over as files; NULL: it does not */
+    int64_t io_timeout_seconds; /* how long the peer may be silent while a body is read or a reply written */
 };
 
-/*
- * Prepares the listening socket at descriptor 0. False (with a sentence in *problem_out) when it is not one.
- */
+/* Prepares the listening socket at descriptor 0. False (with a sentence in *problem_out) when there is none. */
 bool fastcgi_open(const struct fastcgi_options *options, const char **problem_out);
 
 /*
  * Waits for the next request. False when the process was asked to end (SIGTERM, SIGUSR1) or the socket is gone. A
- * request of another role than RESPONDER or AUTHORIZER is answered by libfcgi's end record and skipped. *source_out is valid until
- * fastcgi_finish().
+ * request in another role than RESPONDER or AUTHORIZER is answered by libfcgi's end record and skipped. *source_out is
+ * valid until fastcgi_finish().
  */
 bool fastcgi_accept(struct request_source *source_out);
 

@@ -2,15 +2,15 @@
 /*
  * A push parser for multipart/form-data (RFC 7578 on the framing of RFC 2046, section 5.1).
  *
- * The body is fed in pieces of any size; the handler sees each part's header once, its bytes in pieces as
- * they come, and its end. However the body is cut, the same calls are made with the same bytes (only the
- * pieces of `data` differ), and memory stays constant: bytes are never held back but for what may be the
- * start of a delimiter, which is known and therefore not copied.
+ * The body is fed in pieces of any size. The handler gets each part's header once, then its bytes in pieces as they
+ * arrive, then its end. However the body is cut, the handler gets the same calls with the same bytes (only the pieces
+ * of `data` differ). Memory stays constant: the only bytes held back are those that may start a delimiter, and these
+ * are known and need no copy.
  *
- * The parser knows nothing about which parts there should be. It is strict where leniency would let two
- * readers see two different bodies: nothing before the first delimiter (but one empty line), nothing after
- * the last (but its line end), CRLF line ends only, no folded lines, no field or name given twice, names in
- * UTF-8. A line that merely starts like a delimiter and goes on with a visible character is content.
+ * The parser does not know which parts are expected. It is strict wherever two readers could otherwise see two
+ * different bodies: nothing before the first delimiter (except one empty line), nothing after the last (except its line
+ * end), only CRLF line ends, no folded lines, no field or name twice, names in UTF-8. A line that begins like a
+ * delimiter and goes on with a visible character is content.
  */
 #ifndef GATEHOUSE_HTTP_MULTIPART_H
 #define GATEHOUSE_HTTP_MULTIPART_H
@@ -21,7 +21,7 @@ struct arena;
 struct error;
 struct multipart;
 
-/* What a part says about itself. Valid while `begin` runs; the texts live as long as the parser's arena. */
+/* The header of a part. Valid while `begin` runs; the texts live as long as the parser's arena. */
 struct part_header {
     const char *name;              /* never NULL, valid UTF-8; may be "" */
     const char *file_name;         /* NULL: none given. As sent (paths, control characters), valid UTF-8 */
@@ -29,10 +29,7 @@ struct part_header {
     const char *transfer_encoding; /* NULL: none given. As sent; the bytes are passed on undecoded */
 };
 
-/*
- * The receiver. An error returned ends the parsing and comes back from multipart_feed(). No member may be
- * NULL.
- */
+/* The receiver. An error that it returns ends the parsing, and multipart_feed() returns it. No member may be NULL. */
 struct multipart_handler {
     struct error *(*begin)(void *context, const struct part_header *header);
     /* At least one byte; they are valid during the call. */
@@ -41,16 +38,16 @@ struct multipart_handler {
 };
 
 /*
- * Finds the boundary in a Content-Type header (RFC 2046, section 5.1.1: 1 to LIMIT_BOUNDARY_BYTES
- * characters). MEDIA_TYPE when `content_type` is NULL or another type than multipart/form-data,
- * REQUEST_MALFORMED when the boundary is missing, repeated or not well formed. Other parameters are ignored.
+ * Finds the boundary in a Content-Type header (RFC 2046, section 5.1.1: 1 to LIMIT_BOUNDARY_BYTES characters).
+ * MEDIA_TYPE when `content_type` is NULL or another type than multipart/form-data. REQUEST_MALFORMED when the boundary
+ * is missing, repeated or not well formed. Other parameters are ignored.
  */
 struct error *multipart_boundary(struct arena *arena, const char *content_type, const char **boundary_out);
 
 /*
- * A parser for one body. `boundary` as multipart_boundary() gave it; `handler` is copied, `context` handed to
- * each of its functions. Lives in the arena, which also takes the parts' headers (a few times
- * LIMIT_PART_HEADER_BYTES for each of LIMIT_PARTS at worst) and the errors.
+ * A parser for one body. `boundary` comes from multipart_boundary(); `handler` is copied, and each of its functions
+ * gets `context`. Lives in the arena, which also holds the parts' headers (at worst a few times LIMIT_PART_HEADER_BYTES
+ * for each of LIMIT_PARTS) and the errors.
  */
 struct multipart *multipart_new(struct arena *arena, const char *boundary,
                                 const struct multipart_handler *handler, void *context);
@@ -62,7 +59,7 @@ struct multipart *multipart_new(struct arena *arena, const char *boundary,
  */
 struct error *multipart_feed(struct multipart *multipart, const void *bytes, size_t length);
 
-/* Tells that the body has ended. REQUEST_MALFORMED when its closing delimiter has not come. */
+/* Call it when the body has ended. REQUEST_MALFORMED when its closing delimiter has not come. */
 struct error *multipart_finish(struct multipart *multipart);
 
 /* Parts begun so far; for tests. */

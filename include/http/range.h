@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Which bytes of a file to answer with, and whether at all: ranges (RFC 9110, section 14) and conditions
- * (section 13) for a representation with a strong entity tag and without a Last-Modified date. Pure
- * functions; every header may be NULL for absent.
+ * Decides which bytes of a file to send, and whether to send any: ranges (RFC 9110, section 14) and conditions (section
+ * 13), for a file with a strong entity tag and without a Last-Modified date. Pure functions; a header is NULL when it
+ * is absent.
  */
 #ifndef GATEHOUSE_HTTP_RANGE_H
 #define GATEHOUSE_HTTP_RANGE_H
@@ -19,9 +19,9 @@ struct range {
 };
 
 enum range_result {
-    RANGE_NONE,         /* no header, or one to be ignored: malformed, another unit, more than one range */
+    RANGE_NONE,         /* no header, or one to ignore: malformed, another unit, more than one range */
     RANGE_OK,           /* one range that lies (at least partly) in the file */
-    RANGE_UNSATISFIABLE /* well formed, but no byte of the file lies in it */
+    RANGE_UNSATISFIABLE /* well formed, but outside the file */
 };
 
 /*
@@ -30,18 +30,15 @@ enum range_result {
 enum range_result range_parse(const char *header, uint64_t size, struct range *range_out);
 
 /*
- * Whether a Range is written so that every server reads it alike: one range, bytes=FIRST-LAST, FIRST- or -LENGTH, without
- * blanks or empty elements, and with numbers of at most 18 digits. NULL is not.
+ * Whether a Range is written so that every server reads it alike: one range, bytes=FIRST-LAST, FIRST- or -LENGTH,
+ * without blanks or empty elements, and with numbers of at most 18 digits. False for NULL.
  */
 bool range_is_plain(const char *header);
 
-/*
- * The Content-Range of a 206 ("bytes 0-9/100"), or of a 416 when `range` is NULL: the star in place of a
- * range.
- */
+/* The Content-Range of a 206 ("bytes 0-9/100"); or of a 416, with a star as the range, when `range` is NULL. */
 char *range_format(struct arena *arena, const struct range *range, uint64_t size);
 
-/* The request's headers that decide; the dates (If-Modified-Since, If-Unmodified-Since) do not apply here. */
+/* The headers of the request that count; the dates (If-Modified-Since, If-Unmodified-Since) do not apply. */
 struct range_conditions {
     const char *if_match;
     const char *if_none_match;
@@ -58,18 +55,17 @@ enum range_answer {
 };
 
 /*
- * Decides in the order of RFC 9110, section 13.2.2: If-Match, If-None-Match, then (GET only: `get`) Range
- * with If-Range. `etag` is the strong entity tag with its quotes, `size` the file's length. A condition that
- * is not well formed matches nothing: an If-Match then fails, an If-None-Match or If-Range leads to the whole
- * file.
+ * Decides in the order of RFC 9110, section 13.2.2: If-Match, If-None-Match, then (for GET only: `get`) Range with
+ * If-Range. `etag` is the strong entity tag with its quotes, `size` the length of the file. A malformed condition
+ * matches nothing: an If-Match then fails; an If-None-Match or If-Range leads to the whole file.
  */
 enum range_answer range_decide(const struct range_conditions *conditions, bool get, const char *etag,
                                uint64_t size, struct range *range_out);
 
 /*
- * Whether the value of an If-Match or If-None-Match names `etag`, a strong entity tag with its quotes: "*", or a list of
- * tags. If-Match compares strongly (a weak tag names nothing), If-None-Match weakly (`weak`). A value that is not well
- * formed names nothing.
+ * Whether the value of an If-Match or If-None-Match names `etag`, a strong entity tag with its quotes: "*", or a list
+ * of tags. If-Match compares strongly (a weak tag matches nothing), If-None-Match weakly (`weak`). A malformed value
+ * names nothing.
  */
 bool range_names(const char *value, const char *etag, bool weak);
 

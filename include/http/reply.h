@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The reply under construction. A header value that holds CR, LF, NUL or another control character ends the process
- * in a debug build and is dropped otherwise: no caller may let one come this far.
+ * The reply that is being built. A header value with CR, LF, NUL or another control character ends the process in a
+ * debug build and is dropped otherwise: no caller may pass one.
  */
 #ifndef GATEHOUSE_HTTP_REPLY_H
 #define GATEHOUSE_HTTP_REPLY_H
@@ -37,10 +37,10 @@ struct reply {
 /* Makes an empty 200 reply in `arena`. */
 void reply_init(struct reply *reply, struct arena *arena);
 
-/* Forgets status, headers and body, for an error that comes late. */
+/* Removes status, headers and body, for an error that occurs late. */
 void reply_clear(struct reply *reply);
 
-/* Sets a header, replacing one of the same name (case-blind). `name` is a literal, `value` is copied. */
+/* Sets a header, and replaces one of the same name in any case. `name` is a literal, `value` is copied. */
 void reply_set_header(struct reply *reply, const char *name, const char *value);
 void reply_format_header(struct reply *reply, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

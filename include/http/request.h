@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One HTTP request as the web server hands it on. Everything here is data, never authority: the only identity a request
- * has is the one its token proves.
+ * One HTTP request as the web server passes it on. Everything here is data and proves nothing: the only identity of a
+ * request is the one that its token proves.
  *
- * The request does not know FastCGI; a struct request_source (http/fastcgi.c, or a test) supplies parameters and body.
+ * The request does not know FastCGI. A struct request_source (http/fastcgi.c, or a test) supplies parameters and body.
  */
 #ifndef GATEHOUSE_HTTP_REQUEST_H
 #define GATEHOUSE_HTTP_REQUEST_H
@@ -30,17 +30,20 @@ enum method {
 
 /*
  * The parameters of a question: that it is one, how many bytes of body the client has announced, and the request's id
- * where the web server sets the header X-Request-Id too late for it (Apache).
+ * where the web server sets X-Request-Id too late (Apache).
  */
 #define ADMISSION_PARAMETER "GATEHOUSE_ADMISSION"
 #define ANNOUNCED_PARAMETER "GATEHOUSE_ANNOUNCED_LENGTH"
 #define REQUEST_ID_PARAMETER "GATEHOUSE_REQUEST_ID"
 
-/* What the web server wants. Only the web server can say so: what a client sends arrives with HTTP_ before its name. */
+/*
+ * What the web server wants. Only the web server can set it: the names of a client's headers arrive with HTTP_ in
+ * front.
+ */
 enum request_kind {
     REQUEST_WHOLE,     /* the request is to be served */
-    REQUEST_QUESTION,  /* whether the body of the request may be received; its other parameters are the request's */
-    REQUEST_AUTHORISER /* the same question, asked in the FastCGI role of an authoriser */
+    REQUEST_QUESTION,  /* whether the body of a request may be received; the other parameters are those of the request */
+    REQUEST_AUTHORISER /* the same question, in the FastCGI role of an authoriser */
 };
 
 /* Where a request comes from. */
@@ -53,31 +56,31 @@ struct request_source {
      */
     const char *(*parameter)(void *context, const char *name);
     /*
-     * Up to `size` bytes of the body; 0 at its end, -1 when the peer failed or fell silent, REQUEST_SOURCE_FAULT when
-     * the fault is this side's own.
+     * Reads up to `size` bytes of the body; 0 at its end, -1 when the peer failed or fell silent, REQUEST_SOURCE_FAULT
+     * when this side failed.
      */
     long (*read)(void *context, void *bytes, size_t size);
 };
 
-/* The content_length of a body in chunks whose length the web server does not say: it ends when it ends. */
+/* The content_length of a chunked body whose length the web server does not state: it is read to its end. */
 #define REQUEST_LENGTH_UNSAID INT64_MAX
 
 struct request {
     struct arena *arena;
     struct request_source source;
     enum method method;
-    const char *path;             /* raw (not percent-decoded), starts with '/', base path taken off; NULL: outside it */
+    const char *path;             /* raw (not percent-decoded), starts with '/', without the base path; NULL: outside the base path */
     const char *query;            /* raw, without '?'; "" when there is none */
-    const char *request_id;       /* the client's when it is well-formed, else a new one */
-    const char *client_address;   /* as the web server gives it; "" when it gives none */
-    int64_t content_length;       /* 0 when there is no body; -1 when the length makes no sense */
+    const char *request_id;       /* the client's when it is well formed, else a new one */
+    const char *client_address;   /* as the web server states it; "" when it does not */
+    int64_t content_length;       /* 0 when there is no body; -1 when the length is not valid */
     int64_t body_left;            /* bytes of the body not read yet */
-    int64_t announced_length;     /* of a question: bytes of the body that may follow; -1 when nobody knows */
+    int64_t announced_length;     /* of a question: bytes of the body that may follow; -1 when unknown */
 };
 
 /*
- * Fills *request from `source`. `base_path` ("" or "/api") is taken off the path. Never fails: what does not make sense
- * ends in values that match no route.
+ * Fills *request from `source`. `base_path` ("" or "/api") is removed from the path. Never fails: invalid parameters
+ * become values that match no route.
  */
 void request_init(struct request *request, struct arena *arena, const struct request_source *source, const char *base_path);
 
@@ -89,8 +92,8 @@ const char *request_content_type(const struct request *request);
 
 /*
  * Reads up to `size` bytes of the body: exactly content_length bytes arrive in total. *got_out is 0 at the end.
- * REQUEST_MALFORMED when the peer vanished or fell silent before the announced end; STORAGE_UNAVAILABLE when a body
- * that the web server has spooled cannot be read.
+ * REQUEST_MALFORMED when the peer left or fell silent before the announced end. STORAGE_UNAVAILABLE when a body that
+ * the web server has stored cannot be read.
  */
 struct error *request_read(struct request *request, void *bytes, size_t size, size_t *got_out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Schema tables: one row a field says its name, type, bounds and place in a struct. One reader fills the struct and
- * collects every failing path at once; one writer turns the struct into JSON; one describer writes the field into the
- * OpenAPI document. So handlers get typed, valid input, and no reply can differ from what is documented.
+ * Schema tables. One row a field states its name, type, bounds and place in a struct. A reader fills the struct and
+ * collects all faults at once; a writer turns the struct into JSON; a describer writes the field into the OpenAPI
+ * document. So handlers get typed, valid input, and no reply can differ from its documentation.
  *
  * How types stand in the struct:
  *
@@ -16,7 +16,7 @@
  *   OBJECT                         struct x *       NULL: absent or null
  *   OBJECTS                        struct schema_list
  *   RAW                            const char *     JSON as it is; only written
- *   FILES                          nothing          file parts of a form; whoever receives them says they are there
+ *   FILES                          nothing          file parts of a form; the receiver reports whether there are any
  */
 #ifndef GATEHOUSE_HTTP_SCHEMA_H
 #define GATEHOUSE_HTTP_SCHEMA_H
@@ -51,11 +51,11 @@ enum schema_type {
 };
 
 enum schema_flag {
-    SCHEMA_REQUIRED = 1, /* input: must be there; output: is always there anyway */
-    SCHEMA_NULLABLE = 2, /* input: null is taken; output: may be null */
+    SCHEMA_REQUIRED = 1, /* input: required; output: never left out */
+    SCHEMA_NULLABLE = 2, /* input: null is accepted; output: may be null */
     SCHEMA_OPTIONAL = 4, /* output: left out when NULL */
     SCHEMA_UNIQUE = 8, /* TEXTS: the same item twice is refused */
-    SCHEMA_UNCHECKED = 16 /* TEXT, TEXTS: any text within the bounds passes; whoever takes it judges it */
+    SCHEMA_UNCHECKED = 16 /* TEXT, TEXTS: any text within the bounds passes; the caller checks it */
 };
 
 struct schema_field {
@@ -102,8 +102,8 @@ void *schema_read(const struct schema *schema, const struct document *object, st
                   uint64_t *present_out);
 
 /*
- * The same for pairs (a query string, the text fields of a form): each field at most once, but for TEXTS, which
- * collects repetitions.
+ * The same for pairs (a query string, the text fields of a form): each field at most once, except TEXTS, which collects
+ * repetitions.
  */
 void *schema_read_pairs(const struct schema *schema, const struct schema_pair *pairs, size_t count,
                         struct validation *validation, uint64_t *present_out);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What all kinds of stores share: gathering bytes into blocks, the running digest, and the life of a writer,
- * which goes open -> finished (all bytes handed over) -> closed (committed or aborted) and remembers its
- * first error.
+ * What all kinds of stores share: gathering bytes into blocks, the running digest, and the life of a writer. A writer
+ * goes from open to finished (all bytes handed over) to closed (committed or aborted), and keeps its first error.
  */
 #include "blob/blob.h"
 
@@ -124,7 +123,7 @@ uint64_t blob_writer_size(const struct blob_writer *writer)
     return writer->size;
 }
 
-/* Hands over what is gathered. A failure is remembered for the commit. */
+/* Hands over the gathered bytes. A failure is kept for the commit. */
 static void finish(struct blob_writer *writer)
 {
     if (writer->finished)

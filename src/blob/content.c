@@ -31,7 +31,7 @@ static void read_declared(const char *declared, char out[DECLARED_BYTES])
     out[length] = '\0';
 }
 
-/* Whether the client declared the type of this name, by whichever of its names. */
+/* Whether the client declared this type, by any of its names. */
 static bool declares(const char *declared, const char *name)
 {
     char media_type[DECLARED_BYTES];
@@ -40,7 +40,7 @@ static bool declares(const char *declared, const char *name)
     return media != NULL && strcmp(media->name, name) == 0;
 }
 
-/* Whether text of this kind can be a table in the first place: a PDF or an SVG stays what it is. */
+/* Whether text of this kind can be a table at all: a PDF or an SVG is none. */
 static bool may_be_table(const char *found)
 {
     return strncmp(found, "text/", 5) == 0 || strcmp(found, MEDIA_UNKNOWN) == 0 ||
@@ -55,7 +55,7 @@ const char *content_media_type(const struct sniffed *sniffed, const char *name, 
         return found;
     if (sniffed->text && may_be_table(found) && (ends_in(name, ".csv") || declares(declared, "text/csv")))
         return "text/csv";
-    /* An installer whose directory lies out of the sniffer's sight is run by its name. */
+    /* The name decides whether Windows runs an installer; its directory may lie behind the bytes that were examined. */
     if (strcmp(found, MEDIA_OLE) == 0 && (ends_in(name, ".msi") || ends_in(name, ".msp") ||
                                           ends_in(name, ".mst") || declares(declared, MEDIA_INSTALLER)))
         return MEDIA_INSTALLER;
@@ -92,14 +92,14 @@ bool content_inline(const char *media_type)
 
 /* ---- what the client said ---- */
 
-/* Whether bytes found to be `media_type` can belong to a file that is claimed to be of this row. */
+/* Whether bytes of the type `media_type` can belong to a file that is declared as this row's type. */
 static bool can_be(const struct media *claimed, const char *media_type, bool text)
 {
     const struct media *found = media_find(media_type);
     return found == claimed || (claimed->looks & media_families(media_type, text)) != 0;
 }
 
-/* Types that are not in the table, but whose first half says enough to tell them from those that are. */
+/* Types outside the table whose first half is enough to tell them from those in it. */
 static bool kind_can_be(const char *claimed, const char *media_type, bool text)
 {
     static const struct {

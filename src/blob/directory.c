@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of a store (blob.h) for a directory: a second name, reading, removing, room, opening the store. */
+/*
+ * The functions of a store (blob.h) for a directory: second names, reading, removing, free space, and opening the
+ * store.
+ */
 #include "blob/directory.h"
 
 #include <errno.h>
@@ -19,8 +22,8 @@
 /* ---- a second name ---- */
 
 /*
- * 0, or an errno with nothing left. The time is set before the link, so that there is no moment in which the new name
- * looks old to whoever clears away.
+ * Returns 0, or an errno and leaves nothing. The time is set before the link. So at no moment does the new name look
+ * old to a sweep.
  */
 static int link_again(const struct directory *directory, int source, const char *from, int shard, const char *to,
                       uint64_t size)

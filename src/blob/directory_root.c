@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The root of the directory store and the directories in it: opening, making, and what is the same for all. */
+/* The root of the directory store and the directories in it: opens and makes them; and what the other files share. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -48,9 +48,9 @@ void directory_unlink_or_log(const struct directory *directory, int at, const ch
 }
 
 /*
- * Whether parts of a file can be written out by themselves here: where sync_file_range() is known to write and to wait for
- * the very pages of the file and to tell what went wrong. On an overlay it does neither, FUSE and NFS hand on errors that
- * others make up, and a container may forbid it (without flags it does nothing but answer).
+ * Whether parts of a file can be synced by themselves: only on file systems where sync_file_range() is known to write
+ * and wait for exactly these pages and to report failures. On an overlay it does neither, FUSE and NFS return errors of
+ * others, and a container may forbid it (without flags the call only answers).
  */
 static bool writes_parts(const struct directory *directory, int fd)
 {
@@ -84,7 +84,7 @@ struct error *directory_refresh(struct directory *directory, struct arena *arena
     return NULL;
 }
 
-/* The permissions of a new directory, whatever the umask; a group that the root hands down is kept. */
+/* The permissions of a new directory, whatever the umask; a group that the root passes on is kept. */
 static bool set_mode(const struct directory *directory, int fd)
 {
     struct stat status;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keeping house in the directory: going over what is in it, and moving things aside. Moving is a link and an
- * unlink, never a rename, which would replace what is there. A crash between the two leaves two names of the
- * same bytes; the next run finds that and takes the old one away.
+ * Goes over the files of the directory, removes old temporary ones and moves others aside. To move is a link and an
+ * unlink, never a rename, which would replace an existing file. A crash between the two leaves two names of the same
+ * bytes; the next run finds that and removes the old one.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 #include "blob/directory_int.h"
 #include "blob/io.h"
 
-/* Names that are tried for one thing; the same name is moved aside more than once only by a determined operator. */
+/* How many names are tried for one thing. One name is moved aside more than once only by an operator who repeats it. */
 #define ASIDE_TRIES 100
 
 /* ---- blobs and temporary files ------------------------------------------------------------------- */
@@ -44,7 +44,7 @@ static struct error *scan_entry(struct entry *entry,
     return visit(context, entry);
 }
 
-/* Visits the files of the root's directory `name`; one that is not there has none. */
+/* Visits the files of the root's directory `name`; a missing one has none. */
 static struct error *scan(const struct directory *directory, struct arena *arena, const char *name,
                           struct error *(*visit)(void *context, const struct entry *entry), void *context)
 {
@@ -104,7 +104,7 @@ struct each {
     unsigned shard;
 };
 
-/* A blob in another one's shard cannot be opened, so it is none. */
+/* A blob in another blob's shard cannot be opened, so it does not count as one. */
 static struct error *each_file(void *context, const struct entry *entry)
 {
     const struct each *each = context;
@@ -137,7 +137,7 @@ struct stray_scan {
     void *context;
 };
 
-/* What lies open elsewhere is renamed to .nfs… by NFS when it is removed, and goes away by itself. */
+/* A file that is removed while it is open elsewhere is renamed to .nfs… by NFS; it disappears by itself. */
 static bool is_expected(const struct stray_scan *scan, const char *name)
 {
     struct id id;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The order of calls is what makes a commit durable, and each failure has its answer:
+ * Writes a blob to the disk. The order of the calls makes a commit durable, and each failure has its answer:
  *
- * - fsync(file). Where it fails the kernel may have dropped the dirty pages and would report success the next
- *   time, so it is never asked twice: the file is discarded. The same is true of what writes
- *   out a part of it (write_out()).
- * - The file has no holes: what was lost before fsync() was asked is one (look_for_holes()).
- * - The shard directory is made on demand. Its entry in the root is made durable by an fsync of the root,
- *   once per process and shard: another worker may have made the directory a moment ago and crash.
+ * - fsync(file). Where it fails, the kernel may have dropped the dirty pages and would report success the next time. So
+ *   it is never repeated: the file is discarded. The same holds for the calls that write out a part of it (write_out()).
+ * - The file has no holes: bytes that were lost before fsync() leave one (look_for_holes()).
+ * - The shard directory is made when it is needed. Its entry in the root is made durable by an fsync of the root, once
+ *   per process and shard: another worker may have made the directory a moment ago and crash.
  * - linkat() to the name refuses to replace (EEXIST).
- * - close(file). Where it fails the name is taken back. EINTR is no failure, the bytes are durable already.
- * - fsync(shard). Where it fails the name is taken back.
+ * - close(file). Where it fails, the name is removed. EINTR is no failure: the bytes are durable already.
+ * - fsync(shard). Where it fails, the name is removed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +24,7 @@
 #include "blob/directory_int.h"
 #include "blob/io.h"
 
-/* How much of a large file goes to the disk at a time, and how much of it may still be under way: see write_out(). */
+/* How much of a large file is written out at a time, and how much of it may be in progress: see write_out(). */
 #define WRITE_OUT_BYTES (2 * 1024 * 1024)
 #define WRITE_BEHIND_BYTES (2 * WRITE_OUT_BYTES)
 
@@ -35,8 +34,8 @@ struct pending {
     int temporary;           /* the directory of its temporary name, -1 when it has none */
     char name[ID_HEX_BYTES]; /* that name */
     off_t written;           /* bytes so far */
-    off_t started;           /* of these, what has been sent to the disk */
-    off_t settled;           /* of these, what is there and has left the memory */
+    off_t started;           /* how many of them were given to the disk */
+    off_t settled;           /* how many of them are on the disk and have left the memory */
 };
 
 /* A file with a name in <root>/tmp, for file systems that have no unnamed ones. */
@@ -66,7 +65,7 @@ static bool open_pending(const struct directory *directory, struct pending *pend
     pending->fd = directory_open_at(directory, directory->root, ".", O_RDWR | O_TMPFILE | O_CLOEXEC);
     if (pending->fd >= 0)
         return true;
-    /* How file systems and kernels without O_TMPFILE answer: open(2). */
+    /* How file systems and kernels without O_TMPFILE answer: see open(2). */
     bool unsupported = errno == EOPNOTSUPP || errno == EISDIR || errno == ENOENT;
     return unsupported && open_named(directory, pending);
 }
@@ -101,13 +100,13 @@ struct error *directory_begin(struct blob_store *store, struct arena *arena, voi
 }
 
 /*
- * A large file is written out while it arrives, so that little is left for fsync() when it ends, and each part leaves the
- * memory as soon as the disk has it. So an upload takes WRITE_BEHIND_BYTES and a part of the page cache, always the same
- * pages, instead of pushing out what others still use. On a virtual machine each page that is used for the first time is got
- * from the host, which was measured to take ten times the writing itself.
+ * A large file is written out while it arrives, so that little is left for the final fsync(), and each part leaves the
+ * memory as soon as the disk has it. So an upload uses WRITE_BEHIND_BYTES and a part of the page cache, always the same
+ * pages, and does not displace pages that others need. On a virtual machine each page that is used for the first time
+ * comes from the host; that was measured to take ten times as long as the writing itself.
  *
- * Both calls may tell of bytes that are lost and that fsync() would not tell of again: the first when the file system finds
- * no place for them, the second when the disk did not take them. So each failure is final. 0 or an errno.
+ * Both calls may report lost bytes that fsync() would not report again: the first when the file system has no space for
+ * them, the second when the disk did not take them. So each failure is final. 0 or an errno.
  */
 static int write_out(const struct blob_store *store, struct pending *pending)
 {
@@ -184,11 +183,11 @@ static int link_pending(const struct directory *directory, const struct pending 
         return 0;
     if (errno != ENOENT)
         return errno;
-    /* No /proc here; this way takes a privilege on older kernels. */
+    /* There is no /proc here. This way needs a privilege on older kernels. */
     return io->linkat(pending->fd, "", shard, name, AT_EMPTY_PATH) == 0 ? 0 : errno;
 }
 
-/* From the link on: what fails takes the name back. */
+/* From the link on, a failure removes the name again. */
 static struct error *publish(const struct directory *directory, struct arena *arena, struct pending *pending,
                              int shard, const char *name)
 {
@@ -213,8 +212,8 @@ static struct error *publish(const struct directory *directory, struct arena *ar
 }
 
 /*
- * Where the kernel has written out a part by itself and the file system found no place for it, nobody is told, fsync()
- * included: the part is gone from the memory and is a hole. What is received is written without holes. 0 or an errno.
+ * Where the kernel has written out a part by itself and the file system had no space for it, nothing reports that, not
+ * even fsync(): the part has left the memory and is a hole. Received bytes are written without holes. 0 or an errno.
  */
 static int look_for_holes(const struct directory *directory, const struct pending *pending)
 {

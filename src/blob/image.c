@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sizes stand at fixed places (PNG, BMP, WebP), in the screen and in the first picture on it (GIF89a, sections 18 and
- * 20), behind segments (JPEG, ITU T.81 annex B), in directories (TIFF 6.0, section 2, and its 64-bit form) or in nested
- * boxes: meta > iprp > ipco > ispe (HEIF, ISO/IEC 23008-12). The last three may lie anywhere in the file, so that a
- * picture could hide its size behind a long preface: what is not among the first bytes is read.
+ * Reads the size of a picture from its header. Sizes stand at fixed places (PNG, BMP, WebP), in the screen and in the
+ * first picture on it (GIF89a, sections 18 and 20), behind segments (JPEG, ITU T.81 annex B), in directories (TIFF 6.0,
+ * section 2, and its 64-bit form) or in nested boxes: meta > iprp > ipco > ispe (HEIF, ISO/IEC 23008-12). The last
+ * three may lie anywhere in the file, so a picture could hide its size behind a long beginning. What does not lie in
+ * the first bytes is therefore read.
  */
 #include "blob/image_int.h"
 
@@ -14,7 +15,7 @@
 
 #define TIFF_DIRECTORIES_MAX 64
 
-/* The file, with a reader that never leaves it: what lies outside reads as 0. */
+/* The file, with a reader that stays inside it: bytes outside read as 0. */
 struct view {
     const unsigned char *head;
     size_t length;
@@ -128,7 +129,7 @@ static bool stands_alone(uint64_t marker)
     return marker == 0xff01 || (marker >= 0xffd0 && marker <= 0xffd9);
 }
 
-/* Decoders pass over what is no marker, so a header behind that counts as well. */
+/* Decoders skip bytes that are no marker, so a header behind them counts as well. */
 static uint64_t jpeg(struct view *view)
 {
     for (uint64_t offset = 2; bytes_at(view, offset, 2) != NULL;) {
@@ -147,7 +148,7 @@ static uint64_t jpeg(struct view *view)
 
 /* ---- TIFF ---- */
 
-/* The two forms differ in the width of their numbers alone. */
+/* The two forms differ only in the width of their numbers. */
 struct tiff_form {
     size_t offset_size, count_size, entry_size;
 };
@@ -159,7 +160,7 @@ static uint64_t tiff_value(struct view *view, uint64_t entry, const struct tiff_
     return at(view, entry + 4 + form->offset_size, size);
 }
 
-/* The area that the directory tells; *next_out is where the next one lies, 0 for none. */
+/* The area that the directory states; *next_out is the offset of the next directory, 0 for none. */
 static uint64_t tiff_directory(struct view *view, uint64_t directory, const struct tiff_form *form, uint64_t *next_out)
 {
     uint64_t count = at(view, directory, form->count_size);
@@ -211,7 +212,7 @@ static bool next_box(struct view *view, struct box *boxes, char type_out[4], str
         head = 16;
     }
     if (size == 0 || size > left)
-        size = left; /* to the end, or out of sight */
+        size = left; /* to the end, or beyond the known bytes */
     if (size < head)
         return false;
     *body_out = (struct box){boxes->start + head, boxes->start + size};

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* openat() is variadic, which a table cannot say. */
+/* openat() is variadic, and the table needs a fixed signature. */
 static int system_openat(int directory, const char *path, int flags, mode_t mode)
 {
     return openat(directory, path, flags, mode);

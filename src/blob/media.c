@@ -11,8 +11,8 @@
 #define SOUND MEDIA_SOUND, MEDIA_SOUND | MEDIA_NAMELESS
 
 /*
- * A row's name is what libmagic and blob/signature.c say. Windows calls a CSV application/vnd.ms-excel, and many a
- * program exports HTML as .xls or .doc. An audio or video stream may begin anyhow.
+ * The name of a row is the one that libmagic and blob/signature.c use. Windows calls a CSV application/vnd.ms-excel,
+ * and many programs export HTML as .xls or .doc. An audio or video stream may begin with any bytes.
  */
 /* clang-format off */
 static const struct media rows[] = {
@@ -150,7 +150,7 @@ const struct media *media_find(const char *media_type)
 const struct media *media_of_name(const char *file_name)
 {
     size_t end = strlen(file_name);
-    /* Windows leaves these away when it opens a file. */
+    /* Windows drops these when it opens a file. */
     while (end > 0 && (file_name[end - 1] == '.' || file_name[end - 1] == ' '))
         end--;
     size_t start = end;

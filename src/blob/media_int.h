@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The media types that the house knows, in one table: what bytes of a type are to us, what else they may look
- * like, and by which words (other names, endings of file names) somebody may claim a file to be of it.
+ * The media types that the service knows, in one table: what bytes of a type are, what else they may look like, and
+ * which words (other names, endings of file names) declare a file as this type.
  */
 #ifndef GATEHOUSE_BLOB_MEDIA_INT_H
 #define GATEHOUSE_BLOB_MEDIA_INT_H
@@ -23,8 +23,8 @@ enum media_family {
     MEDIA_HEIF = 1 << 4,
     MEDIA_TEXT = 1 << 5,
     MEDIA_RTF = 1 << 6,
-    MEDIA_ZIP = 1 << 7,      /* and all that is packed in one */
-    MEDIA_BARE_ZIP = 1 << 8, /* nobody knows what of */
+    MEDIA_ZIP = 1 << 7,      /* and all formats that are packed in one */
+    MEDIA_BARE_ZIP = 1 << 8, /* of unknown type */
     MEDIA_ODF = 1 << 9,
     MEDIA_OLE_FILE = 1 << 10,
     MEDIA_BARE_OLE = 1 << 11,
@@ -34,8 +34,8 @@ enum media_family {
 
 struct media {
     const char *name;
-    unsigned is;            /* families of bytes that were found to be this */
-    unsigned looks;         /* families that bytes claimed to be this may be found in as well */
+    unsigned is;            /* families of bytes that have this type */
+    unsigned looks;         /* families of bytes that may be declared as this type too */
     const char *extensions; /* without the dot, separated by blanks */
     const char *aliases;    /* lower case, separated by blanks */
 };
@@ -46,7 +46,7 @@ const struct media *media_find(const char *media_type);
 /* The row that the ending of a file name stands for; NULL: it has none, or one that is not in the table. */
 const struct media *media_of_name(const char *file_name);
 
-/* The families of bytes found to be of this type, and to be `text` or not. */
+/* The families of bytes of this type that are `text` or not. */
 unsigned media_families(const char *media_type, bool text);
 
 /* All rows; *count_out is their number. For tests. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A conversation with clamd is one connection: "zINSTREAM", NUL; then chunks, each behind its length in four bytes,
- * big-endian, and an empty one at the end; then the answer, ended by NUL: "stream: OK", "stream: NAME FOUND", or a line
- * that ends in ERROR. A stream longer than StreamMaxLength is answered, and the connection closed, in the middle of it.
+ * Talks to clamd over one connection a scan. The worker sends "zINSTREAM" and NUL, then chunks, each behind its length
+ * in four bytes (big-endian), and an empty chunk at the end. The daemon answers a text ended by NUL: "stream: OK",
+ * "stream: NAME FOUND", or a line that ends in ERROR. When a stream is longer than StreamMaxLength, the daemon answers
+ * and closes the connection in the middle of it.
  */
 #include "blob/scanner.h"
 
@@ -53,7 +54,7 @@ static struct error *failure(struct arena *arena, const char *what, int number)
     return error_message(error, "The file could not be checked for viruses at the moment. Try again shortly.");
 }
 
-/* Whether the socket got ready before the deadline. */
+/* Whether the socket became ready before the deadline. */
 static bool is_ready(const struct talk *talk, short events)
 {
     for (;;) {
@@ -81,7 +82,7 @@ static struct error *open_talk(struct scanner *scanner, struct arena *arena, uin
     talk_out->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (talk_out->fd < 0)
         return failure(arena, "socket", errno);
-    /* A Unix socket connects at once, or says EAGAIN when too many wait already. */
+    /* A Unix socket connects at once, or returns EAGAIN when too many connections wait. */
     if (connect(talk_out->fd, (const struct sockaddr *)&address, sizeof address) == 0)
         return NULL;
     int number = errno;
@@ -89,7 +90,7 @@ static struct error *open_talk(struct scanner *scanner, struct arena *arena, uin
     return failure(arena, "it cannot be connected to", number);
 }
 
-/* Sends all bytes. *left_out tells that the peer has closed: it may have said why. */
+/* Sends all bytes. *left_out says that the peer has closed the connection; it may have sent a reason. */
 static struct error *send_all(const struct talk *talk, struct arena *arena, const void *bytes, size_t length,
                               bool *left_out)
 {
@@ -158,7 +159,7 @@ static struct error *talk_about(struct scanner *scanner, struct arena *arena, st
     return error;
 }
 
-/* Whether `text` ends in `end`, which is taken away. */
+/* Whether `text` ends in `end`, which is then removed. */
 static bool take_end(char *text, const char *end)
 {
     size_t length = strlen(text);

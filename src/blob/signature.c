@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Programs are told by their loaders' magic numbers, whatever libmagic's rules make of the rest. Three kinds
- * of containers are opened a little:
+ * Recognises programs by the magic numbers of their loaders, whatever libmagic says. It looks into three kinds of
+ * containers:
  *
- * - ZIP (APPNOTE 4.3.7): the names in the local headers within sight tell an Office document, wherever its
- * parts stand;
- *   libmagic expects them in the order in which Microsoft writes them.
- * - OLE (MS-CFB 2.2, 2.6): the class id of the root entry, or what the first sector holds, where the
- * directory is out of
- *   sight.
+ * - ZIP (APPNOTE 4.3.7): the names in the first local headers reveal an Office document, in whatever order its parts
+ *   stand; libmagic expects the order in which Microsoft writes them.
+ * - OLE (MS-CFB 2.2, 2.6): the class id of the root entry, or the contents of the first sector where the directory lies
+ *   behind the examined bytes.
  * - HEIF (ISO/IEC 14496-12, 4.3): the compatible brands, where the major one is generic.
  */
 #include "blob/signature_int.h"
@@ -46,7 +44,7 @@ static bool starts_with(const unsigned char *bytes, size_t length, const char *t
     return length >= wanted && memcmp(bytes, text, wanted) == 0;
 }
 
-/* Whether a name of `length` bytes is just this one. */
+/* Whether a name of `length` bytes equals this one. */
 static bool is_name(const unsigned char *name, size_t length, const char *text)
 {
     return length == strlen(text) && memcmp(name, text, length) == 0;
@@ -54,10 +52,10 @@ static bool is_name(const unsigned char *name, size_t length, const char *text)
 
 /* ---- text ---- */
 
-/* Programs from the days of DOS still end a text with it (Ctrl-Z). */
+/* Programs from the time of DOS end a text with it (Ctrl-Z). */
 #define DOS_END 0x1a
 
-/* As libmagic: BEL to CR and ESC are seen in text, the other controls are not. */
+/* As in libmagic: BEL to CR and ESC occur in text, the other controls do not. */
 static bool is_text_unit(unsigned unit)
 {
     return unit >= 0x20 ? unit != 0x7f : (unit >= 7 && unit <= 13) || unit == 27;
@@ -121,8 +119,10 @@ static const char *refine_ole(const unsigned char *bytes, size_t length)
 
 /* ---- programs ---- */
 
-/* Mach-O for one processor in either byte order, or for several. 0xcafebabe is a Java class, too: there the
-   next four bytes are its version, 45 and up, here the number of processors. */
+/*
+ * Mach-O for one processor in either byte order, or for several. 0xcafebabe begins a Java class too: there the next
+ * four bytes are its version (45 and up), here the number of processors.
+ */
 static bool is_mach(const unsigned char *bytes, size_t length)
 {
     if (length < 8)
@@ -141,7 +141,10 @@ static bool is_mach(const unsigned char *bytes, size_t length)
     }
 }
 
-/* A DOS head. Text may start with these letters; a head cannot be text, as it holds small numbers. */
+/*
+ * The header of a DOS program. Text may begin with the same letters, but the header is no text, since it holds small
+ * numbers.
+ */
 static const char *dos_program(const unsigned char *bytes, size_t length, bool text)
 {
     if (text || !starts_with(bytes, length, "MZ"))
@@ -154,11 +157,11 @@ static const char *dos_program(const unsigned char *bytes, size_t length, bool t
     return "application/x-dosexec";
 }
 
-/* A script that carries its payload behind it, or says that it is made to. */
+/* A script that carries data behind it, or says that it does. */
 static bool is_self_extracting(const unsigned char *bytes, size_t length, bool text)
 {
     static const char maker[] = "generated using Makeself";
-    /* Voice notes of phones begin alike (RFC 4867, section 5.1). */
+    /* Voice notes of phones begin in the same way (RFC 4867, section 5.1). */
     return starts_with(bytes, length, "#!") && !starts_with(bytes, length, "#!AMR") &&
            (!text || memmem(bytes, length, maker, sizeof maker - 1) != NULL);
 }
@@ -178,7 +181,7 @@ const char *signature_program(const unsigned char *bytes, size_t length, bool te
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (!text && length >= numbers[i].length && memcmp(bytes, numbers[i].bytes, numbers[i].length) == 0)
             return numbers[i].media_type;
-    /* Its head and the first member's, which may be long, are text. */
+    /* Its header and that of the first member, which may be long, are text. */
     if (starts_with(bytes, length, "!<arch>\ndebian-binary"))
         return "application/vnd.debian.binary-package";
     if (is_mach(bytes, length))
@@ -192,7 +195,7 @@ const char *signature_program(const unsigned char *bytes, size_t length, bool te
 
 /* ---- ZIP ---- */
 
-/* What the names within sight add up to. */
+/* What the names found so far amount to. */
 struct zip_names {
     bool package; /* the parts that every Office document has */
     bool word, sheet, slides;
@@ -270,7 +273,10 @@ static const char *refine_heif(const char *media_type, const unsigned char *byte
 
 /* ---- PDF ---- */
 
-/* Behind nothing but line ends and blanks: readers take it (ISO 32000-1, annex H.3.4.1), and it can be nothing else. */
+/*
+ * Only line ends and blanks may stand before it: readers accept that (ISO 32000-1, annex H.3.4.1), and nothing else
+ * begins so.
+ */
 static bool is_late_pdf(const unsigned char *bytes, size_t length)
 {
     size_t blanks = 0;
@@ -281,7 +287,7 @@ static bool is_late_pdf(const unsigned char *bytes, size_t length)
 
 const char *signature_refine(const char *media_type, const unsigned char *bytes, size_t length)
 {
-    /* Some orders of an Office document's parts lead libmagic into a rule that then names no type. */
+    /* For some orders of an Office document's parts, libmagic takes a rule that names no type. */
     bool unknown = strcmp(media_type, MEDIA_UNKNOWN) == 0;
     if (strcmp(media_type, "application/zip") == 0 || (unknown && starts_with(bytes, length, "PK\3\4")))
         return refine_zip(bytes, length);

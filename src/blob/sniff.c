@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libmagic with bounds: it sees LIMIT_SNIFF_BYTES, and guesses encodings on the first ENCODING_BYTES of them
- * only. Without the second bound a text of digits and blanks takes a hundred milliseconds. Loading is done
- * once, as it reads a file and as a failed allocation inside it is best met before requests are.
+ * libmagic with limits: it examines LIMIT_SNIFF_BYTES, and guesses encodings only by the first ENCODING_BYTES of them.
+ * Without the second limit a text of digits and blanks takes a hundred milliseconds. The database is loaded once,
+ * before requests are served: that reads a file, and an allocation inside it may fail.
  */
 #include "blob/sniff.h"
 
@@ -53,7 +53,7 @@ void sniffer_bounds(struct sniffer *sniffer, size_t *bytes_out, size_t *encoding
     (void)magic_getparam(sniffer->magic, MAGIC_PARAM_ENCODING_MAX, encoding_bytes_out);
 }
 
-/* One name for each type, whatever libmagic's version calls it. */
+/* One name for each type, whatever name this version of libmagic uses. */
 static const char *normal(const char *media_type)
 {
     const struct media *media = media_find(media_type);
@@ -66,7 +66,7 @@ static size_t name_length(const char *text)
     return strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789!#$&-^_.+");
 }
 
-/* A bare lower-case type. Some versions of libmagic say a type twice without a gap; that is halved. */
+/* A plain lower-case type. Some versions of libmagic write a type twice without a separator; that is cut in half. */
 static const char *bare(struct arena *arena, const char *said)
 {
     char *media_type = text_lowered(arena, said);
@@ -101,11 +101,14 @@ struct sniffed sniff(struct sniffer *sniffer, struct arena *arena, const void *b
         said = MEDIA_UNKNOWN;
     }
     sniffed.media_type = signature_refine(normal(bare(arena, said)), bytes, length);
-    /* It looked at the first ENCODING_BYTES only. */
+    /* It examined the first ENCODING_BYTES only. */
     if (!sniffed.text &&
         (strcmp(sniffed.media_type, "text/plain") == 0 || strcmp(sniffed.media_type, "text/csv") == 0))
         sniffed.media_type = MEDIA_UNKNOWN;
-    /* libmagic calls much a DOS program that merely begins like a COM file; those with a head were told above. */
+    /*
+     * libmagic calls many files a DOS program that only begin like a COM file. Programs with a header were recognised
+     * before.
+     */
     if (strcmp(sniffed.media_type, "application/x-dosexec") == 0)
         sniffed.media_type = MEDIA_UNKNOWN;
     sniffed.pixels = image_pixels(sniffed.media_type, bytes, length, rest);

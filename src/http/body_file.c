@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The path below the folder; NULL when it is none. */
+/* The path below the folder; NULL when it lies elsewhere. */
 static const char *path_below(const char *directory, const char *path)
 {
     size_t length = strlen(directory);
@@ -20,7 +20,7 @@ static const char *path_below(const char *directory, const char *path)
     return *path == '\0' ? NULL : path;
 }
 
-/* One name, as the next step of the way. A link, a dot and a name that is too long are none. */
+/* Takes one name of the path. A link, a dot and a name that is too long are refused. */
 static int open_step(int at, const char *name, size_t length, int flags)
 {
     char step[NAME_MAX + 1];
@@ -34,8 +34,8 @@ static int open_step(int at, const char *name, size_t length, int flags)
 }
 
 /*
- * Opens what the name leads to, step by step, so that neither dots nor links lead out of the folder. openat2() would do it in
- * one call, but systemd refuses that call to services with RestrictSUIDSGID=, and ours have it.
+ * Opens the path name by name, so that neither dots nor links lead out of the folder. openat2() would do it in one
+ * call, but systemd forbids that call to services with RestrictSUIDSGID=, and ours have it.
  */
 static int open_below(int directory, const char *name)
 {
@@ -62,7 +62,7 @@ static bool is_owner(const struct body_file_rules *rules, uid_t uid)
     return false;
 }
 
-/* What is wrong with the folder, NULL when it will do. */
+/* What is wrong with the folder; NULL when nothing is. */
 static const char *check_directory(const struct body_file_rules *rules, int directory)
 {
     struct stat status;
@@ -73,7 +73,7 @@ static const char *check_directory(const struct body_file_rules *rules, int dire
     return NULL;
 }
 
-/* What is wrong with the file, NULL when it will do. */
+/* What is wrong with the file; NULL when nothing is. */
 static const char *check_file(const struct body_file_rules *rules, int fd, int64_t size)
 {
     struct stat status;

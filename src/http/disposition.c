@@ -8,10 +8,7 @@
 #include "base/text.h"
 #include "codec/encoding.h"
 
-/*
- * Controls, separators of lines, marks without a glyph that change the order of what is shown (Unicode
- * Bidi_Control).
- */
+/* Controls, line separators, and invisible characters that change the order of the text (Unicode Bidi_Control). */
 static bool is_unwanted(uint32_t code_point)
 {
     static const struct {
@@ -58,7 +55,9 @@ char *disposition_clean_name(struct arena *arena, const char *raw)
     return strspn(name, ".") == length ? NULL : name;
 }
 
-/* What a client that knows `filename` alone shows: RFC 6266, appendix D, and no byte that ends the quotes. */
+/*
+ * The name that clients show which know `filename` only: RFC 6266, appendix D. It holds no byte that ends the quotes.
+ */
 static void add_stand_in(struct buffer *value, const char *name)
 {
     for (; *name != '\0'; name++) {

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libfcgi's traps and what is done about each:
+ * Serves requests over libfcgi. The pitfalls of libfcgi, and what is done about each:
  *
- * - It blocks for ever on a silent peer: accept() below is the one libfcgi calls (the executable's symbol comes before
- *   the C library's), and it gives each connection receive and send time-outs.
- * - It waits as long as a byte comes now and then. So there is a deadline (fastcgi_deadline_int.h) for the head as a whole
- *   and one for the end of a connection, and a body has to come at a rate: who sends it has some time in advance
- *   (`patience`), spends it while we wait, and earns it by bytes.
- * - Anybody who can reach the socket can send whatever parameters they like: accept() also drops peers that are not
- *   the web server's user, ours or root.
- * - Bytes of a body that nobody read are parsed as the next request's records when the connection is kept, so a body
- *   can forge a request. A request that ends with body left, or whose stream failed, closes its connection.
- * - More STDIN than CONTENT_LENGTH is delivered: http/request.c stops at the announced length, and a surplus closes the
- *   connection, too.
- * - Signals: SIGTERM is blocked while a request is served and looked at only between requests. The listening socket
- *   has a receive time-out of one second, so a signal that arrives in the moment before accept() is seen soon, too.
+ * - It waits for ever for a silent peer. libfcgi calls the accept() below (the executable's symbol comes before the C
+ *   library's), which sets receive and send time-outs on each connection.
+ * - It waits as long as a byte comes now and then. So the head as a whole and the end of a connection have a deadline
+ *   (fastcgi_deadline_int.h), and a body has a least rate: its sender has some time in advance (`patience`), spends it
+ *   while the worker waits, and earns more by sending bytes.
+ * - Anybody who can reach the socket can send any parameters. So accept() drops peers that are neither the web server's
+ *   user, nor this process's user, nor root.
+ * - When a connection is kept, libfcgi would parse unread bytes of a body as records of the next request, so a body could
+ *   forge a request. A request that ends with unread body, or whose stream failed, closes its connection.
+ * - It delivers more STDIN than CONTENT_LENGTH. http/request.c stops at the announced length, and a surplus closes the
+ *   connection too.
+ * - Signals: SIGTERM is blocked while a request is served, and is looked at only between requests. The listening socket
+ *   has a receive time-out of one second, so a signal that arrives just before accept() is seen soon as well.
  */
 #include "http/fastcgi.h"
 
@@ -42,12 +42,12 @@
 
 #define LISTEN_FD 0
 #define MICROSECONDS INT64_C(1000000)
-#define HEAD_SECONDS 2   /* for the whole head, and for any silence in it */
-#define FINISH_SECONDS 2 /* for what follows the reply: the rest of the request, the peer's close */
-#define JSON_SECONDS 5   /* of patience with a body of JSON, which anybody may send */
+#define HEAD_SECONDS 2   /* for the whole head, and for each silence in it */
+#define FINISH_SECONDS 2 /* for what follows the reply: the rest of the request, and the peer's close */
+#define JSON_SECONDS 5   /* time in advance for a JSON body, which anybody may send */
 #define LISTEN_WAIT_SECONDS 1
 #define SLOWEST_BYTES_PER_SECOND (256 * 1024)
-/* Of a body, on average over the time of patience: less than the slowest mobile networks have. */
+/* The least average rate of a body over its patience: slower than the slowest mobile networks. */
 #define SLOWEST_BODY_BYTES_PER_SECOND 4096
 #define BODY_STEP_BYTES 32768
 #define ROLE_RESPONDER 1 /* FastCGI specification, section 8 */
@@ -56,12 +56,12 @@
 static struct {
     struct fastcgi_options options;
     uid_t own;
-    bool local; /* the listening socket is a Unix one, and so is every connection of it */
+    bool local; /* the listening socket is a Unix socket, and so is every connection */
     FCGX_Request request;
-    bool bodiless; /* the request at hand announces no body */
-    int64_t patience;      /* with the body, in microseconds: how much longer than its bytes deserve it may take */
-    int64_t patience_most; /* what it begins with, and the most that can be earned */
-    int body_fd; /* the spooled body of the request, -1 when there is none or it is not open yet */
+    bool bodiless; /* the current request announces no body */
+    int64_t patience;      /* with the body, in microseconds: how much longer it may take than its bytes have earned */
+    int64_t patience_most; /* its value at the beginning, and its maximum */
+    int body_fd; /* the stored body of the request; -1 when there is none or it is not open yet */
     volatile sig_atomic_t ending;
     sigset_t ending_signals;
 } state;
@@ -99,7 +99,7 @@ static bool peer_is_welcome(int fd)
     }
     if (getpeername(fd, (struct sockaddr *)&address, &length) != 0)
         return false;
-    /* A TCP socket cannot tell users apart: this machine only. */
+    /* A TCP socket does not know its peer's user, so only this machine may connect. */
     if (address.ss_family == AF_INET) {
         const struct sockaddr_in *v4 = (const struct sockaddr_in *)(const void *)&address;
         return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
@@ -123,7 +123,7 @@ __attribute__((visibility("default"))) int accept(int listener, struct sockaddr 
         if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
             break;
         if (fd >= 0 && !peer_is_welcome(fd)) {
-            LOG(WARN, HTTP, "a connection from an unwelcome user was dropped");
+            LOG(WARN, HTTP, "a connection from a user that is not allowed was dropped");
             (void)close(fd);
             fd = -1;
         }
@@ -162,8 +162,8 @@ bool fastcgi_open(const struct fastcgi_options *options, const char **problem_ou
     (void)set_timeout(LISTEN_FD, SO_RCVTIMEO, LISTEN_WAIT_SECONDS);
 
     /*
-     * libfcgi waits up to this long, in milliseconds, for the first byte of a request and for the peer to close after the
-     * last; its own 2000 would let silent peers hold a worker.
+     * libfcgi waits at most so many milliseconds for the first byte of a request and, after the last, for the peer to
+     * close. Its own 2000 would let silent peers occupy a worker.
      */
     (void)setenv("LIBFCGI_IS_AF_UNIX_KEEPER_POLL_TIMEOUT", "1000", 1);
     (void)setenv("LIBFCGI_OS_CLOSE_POLL_TIMEOUT", "200", 1);
@@ -184,7 +184,7 @@ bool fastcgi_open(const struct fastcgi_options *options, const char **problem_ou
     return true;
 }
 
-/* FCGX_GetParam() with the comparison in place: most parameters differ early from the one that is looked for. */
+/* FCGX_GetParam() with an inlined comparison: most parameters differ early from the one in question. */
 static const char *parameter(const char *name)
 {
     for (char **entry = state.request.envp; entry != NULL && *entry != NULL; entry++) {
@@ -206,7 +206,7 @@ static const char *source_parameter(void *context, const char *name)
     return parameter(name);
 }
 
-/* The body that the web server has spooled (http/body_file.h), from its beginning at the first call. */
+/* Reads the body that the web server has stored (http/body_file.h); the first call opens it. */
 static long read_body_file(const char *path, void *bytes, size_t size)
 {
     if (state.body_fd < 0) {
@@ -229,7 +229,7 @@ static long read_body_file(const char *path, void *bytes, size_t size)
     return got > 0 ? got : REQUEST_SOURCE_FAULT;
 }
 
-/* One step of the body; -1 when it came too slowly: then nothing more is read, and a reply may still go out. */
+/* Reads one piece of the body; -1 when it came too slowly. Then nothing more is read, and a reply may still be sent. */
 static int read_step(char *bytes, int size)
 {
     int64_t started = clock_monotonic();
@@ -260,7 +260,7 @@ static long source_read(void *context, void *bytes, size_t size)
     do {
         step = (int)size - all < BODY_STEP_BYTES ? (int)size - all : BODY_STEP_BYTES;
         got = read_step((char *)bytes + all, step);
-        /* GetStr is short at the end of the stream and on failure alike. */
+        /* GetStr returns fewer bytes at the end of the stream and on failure. */
         if (got < 0 || FCGX_GetError(state.request.in) != 0)
             return -1;
         all += got;
@@ -268,7 +268,7 @@ static long source_read(void *context, void *bytes, size_t size)
     return all;
 }
 
-/* An authoriser answers questions only, whatever the parameters say. */
+/* An authoriser only gets questions, whatever the parameters say. */
 static enum request_kind request_kind(void)
 {
     if (state.request.role == ROLE_AUTHORIZER)
@@ -278,8 +278,8 @@ static enum request_kind request_kind(void)
 }
 
 /*
- * A long body may rightly take longer between two blocks than the head of a request. JSON is short, and anybody may send it;
- * any other body is read from who has the right to send it.
+ * Between two blocks, a long body may take longer than the head of a request. JSON is short, and anybody may send it.
+ * Any other body is read only from a client that may send it.
  */
 static void allow_for_body(void)
 {
@@ -297,7 +297,7 @@ static void allow_for_body(void)
     (void)set_timeout(state.request.ipcFd, SO_RCVTIMEO, patience);
 }
 
-/* A kept connection has the time of a head, too, its silence before the next request included. */
+/* On a kept connection the time for a head includes the silence before the request. */
 static void limit_head(void)
 {
     if (state.request.ipcFd < 0)
@@ -346,7 +346,7 @@ static bool put(const char *bytes, size_t length)
     return true;
 }
 
-/* A client that takes its time must not keep the worker for ever; web servers have the patience that it lacks. */
+/* A slow client must not occupy the worker for ever. Web servers buffer replies and wait for slow clients. */
 static bool is_too_slow(int64_t microseconds, int64_t sent)
 {
     int64_t grace = state.options.io_timeout_seconds * MICROSECONDS;
@@ -370,7 +370,7 @@ static bool put_file(const struct reply *reply)
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) {
-            /* The announced length cannot be kept: cut the connection, so that nobody takes a part for the whole. */
+            /* The announced length is impossible now: cut the connection, so that nobody takes a part for the whole. */
             LOG(ERROR, HTTP, "a file ended before its recorded size", LOG_INTEGER("missing", left));
             (void)shutdown(state.request.ipcFd, SHUT_RDWR);
             return false;
@@ -383,7 +383,7 @@ static bool put_file(const struct reply *reply)
     return true;
 }
 
-/* What fits into the socket is sent without a deadline; it waits for nobody. */
+/* Bytes that fit into the socket are sent without a deadline, since nothing is waited for. */
 static bool put_text(const struct buffer *text)
 {
     if (text->length <= LIMIT_BLOCK_BYTES)
@@ -412,10 +412,11 @@ static bool all_is_read(int64_t body_left)
 }
 
 /*
- * libfcgi closes by halves and then waits for the web server to close, lest a TCP connection be reset under a reply that
- * is still on its way. On a Unix socket the reply is in the peer's hands when write() returns, and is reset only where we
- * leave something unread. So where there is nothing left (a request without a body, whose end the web server sends together
- * with its head), closing is all that is done, which is all that a detached request means: three calls and a wait less.
+ * libfcgi shuts down one direction and then waits for the web server to close. Otherwise a TCP connection could be
+ * reset while a reply is still on its way. On a Unix socket the peer has the reply when write() returns, and it is
+ * reset only when bytes stay unread. So where nothing is left (a request without a body, whose end the web server sends
+ * together with its head), the connection is simply closed. That is what a detached request does: three calls and a
+ * wait less.
  */
 static void close_at_once(int64_t body_left)
 {
@@ -424,7 +425,7 @@ static void close_at_once(int64_t body_left)
 }
 
 /*
- * Nobody sends an authoriser a stream of standard input, not even an empty one, so waiting for its end would take until the
+ * An authoriser gets no stream of standard input, not even an empty one, so waiting for its end would last until the
  * time-out.
  */
 static void close_authoriser(void)

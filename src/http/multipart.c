@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How the search works. A delimiter is CR LF "--" boundary. A boundary holds no CR, so the CR at its front is
- * the only one: whatever was matched of a delimiter and then turns out to be content can hold no second
- * start, and no table of partial matches is needed. Bytes held back between two calls are a prefix of the
- * delimiter, so their number is all that is kept (`matched`). At the start of the body and of each part the
- * line end in front of a delimiter has been read already; it counts as matched, but is not content should the
- * match fail (`borrowed`).
+ * How the search works. A delimiter is CR LF "--" boundary. A boundary holds no CR, so the CR at the front of a
+ * delimiter is its only one. If a partial match turns out to be content, it cannot hold a second start, so no table of
+ * partial matches is needed. The bytes that are held back between two calls are a prefix of the delimiter, so it is
+ * enough to keep their number (`matched`). At the start of the body and of each part, the line end that belongs to a
+ * delimiter has been read already. It counts as matched, but it is not content when the match fails (`borrowed`).
  *
  *     body, part's content --delimiter--> AFTER --CRLF--> header --empty line--> part's content
  *                                           `--"--"--> CLOSED --[CRLF]--> end of the body
@@ -25,12 +24,12 @@
 #define DELIMITER_FRONT 4
 #define DELIMITER_BYTES (DELIMITER_FRONT + LIMIT_BOUNDARY_BYTES)
 
-/* Blanks after a boundary (RFC 2046 allows them, nobody sends them). */
+/* Blanks after a boundary: RFC 2046 allows them, no client sends them. */
 #define PADDING_MAX 70
 
 enum state {
     STATE_CONTENT,   /* looking for a delimiter */
-    STATE_AFTER,     /* behind a delimiter: what does its line say? */
+    STATE_AFTER,     /* behind a delimiter: the rest of its line decides */
     STATE_DASH,      /* behind a delimiter and one '-' */
     STATE_PADDING,   /* blanks behind a delimiter */
     STATE_LINE_FEED, /* the delimiter's line has a CR */
@@ -49,7 +48,7 @@ struct multipart {
     bool in_part;      /* content belongs to a part; without one there must be none */
     size_t count;      /* parts begun */
     size_t matched;    /* bytes of the delimiter matched and held back */
-    size_t borrowed;   /* how many of them are not content */
+    size_t borrowed;   /* how many of them do not belong to the content */
     size_t padding;    /* blanks seen */
     uint64_t position; /* bytes of the body before this call, for the log */
     struct error *error;
@@ -76,7 +75,7 @@ static struct error *begin_part(struct multipart *multipart)
         return malformed(multipart, fault);
     multipart->in_part = true;
     multipart->state = STATE_CONTENT;
-    /* The empty line's end may be a delimiter's own: a part without content (RFC 2046, section 5.1.1). */
+    /* The end of the empty line may belong to a delimiter already: a part without content (RFC 2046, section 5.1.1). */
     multipart->matched = 2;
     multipart->borrowed = 2;
     return multipart->handler.begin(multipart->context, &header);
@@ -120,7 +119,7 @@ static struct error *emit(struct multipart *multipart, const void *bytes, size_t
     return multipart->handler.data(multipart->context, bytes, length);
 }
 
-/* What was held back is content after all. */
+/* The bytes that were held back are content. */
 static struct error *emit_held(struct multipart *multipart)
 {
     size_t from = multipart->borrowed;
@@ -130,7 +129,7 @@ static struct error *emit_held(struct multipart *multipart)
     return emit(multipart, multipart->delimiter + from, length);
 }
 
-/* Goes on with a match that began in an earlier call, or with the line end that came before the content. */
+/* Continues a match that began in an earlier call, or with the line end before the content. */
 static struct error *resume(struct multipart *multipart, const char *bytes, size_t length, size_t *used_out)
 {
     size_t used = 0;
@@ -149,7 +148,7 @@ static struct error *resume(struct multipart *multipart, const char *bytes, size
     return emit_held(multipart);
 }
 
-/* How many bytes at the end of the piece are the start of a delimiter. Only its last CR can begin one. */
+/* How many bytes at the end of the piece may start a delimiter. Only the last CR of the piece can begin one. */
 static size_t held_at_end(const struct multipart *multipart, const char *bytes, size_t length)
 {
     size_t most = multipart->delimiter_length - 1;
@@ -209,7 +208,7 @@ static struct error *close_body(struct multipart *multipart)
     return had_part ? multipart->handler.end(multipart->context) : NULL;
 }
 
-/* The line goes on with a visible character: it only began like a delimiter. */
+/* The line goes on with a visible character, so it is no delimiter. */
 static struct error *look_alike(struct multipart *multipart, bool dash)
 {
     multipart->state = STATE_CONTENT;
@@ -228,7 +227,7 @@ static struct error *padding_byte(struct multipart *multipart, char byte)
     return NULL;
 }
 
-/* The first byte behind a boundary. *used_out is 0 where it only looked like a delimiter. */
+/* The first byte behind a boundary. *used_out is 0 where the line turns out to be content. */
 static struct error *byte_after(struct multipart *multipart, char byte, size_t *used_out)
 {
     if (byte == '-') {
@@ -241,7 +240,7 @@ static struct error *byte_after(struct multipart *multipart, char byte, size_t *
     return look_alike(multipart, false);
 }
 
-/* A byte behind the closing boundary: CR LF may stand there, and nothing else. */
+/* A byte behind the closing boundary: only CR LF may follow. */
 static struct error *closed_byte(struct multipart *multipart, char byte)
 {
     if (multipart->state == STATE_CLOSED && byte == '\r')
@@ -253,7 +252,7 @@ static struct error *closed_byte(struct multipart *multipart, char byte)
     return NULL;
 }
 
-/* One byte of the states in which bytes count singly. *used_out is 0 where the byte is left for another state. */
+/* One byte, in the states that take single bytes. *used_out is 0 where the next state takes the byte. */
 static struct error *line_byte(struct multipart *multipart, char byte, size_t *used_out)
 {
     *used_out = 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The texts around a multipart body: the boundary in the request's Content-Type, and the header of each part,
- * of which three fields count (RFC 7578, section 4.8). File names come in three dialects: quoted with
- * backslashes (RFC 2183, curl), quoted with %22, %0D and %0A (browsers), and filename* (RFC 8187).
+ * Reads the texts around a multipart body: the boundary in the request's Content-Type, and the header of each part, of
+ * which three fields count (RFC 7578, section 4.8). File names come in three forms: quoted with backslashes (RFC 2183,
+ * curl), quoted with %22, %0D and %0A (browsers), and filename* (RFC 8187).
  */
 #include <string.h>
 
@@ -49,9 +49,9 @@ static size_t token_length(const char *at)
 }
 
 /*
- * Reads a quoted-string at *at (on its opening quote) and moves *at behind it; NULL where it does not end.
- * `\"` and `\\` stand for the second character; any other backslash is one, as file names of Windows clients
- * have them.
+ * Reads a quoted-string at *at (on its opening quote) and moves *at behind it; NULL where it does not end. `\"` and
+ * `\\` stand for the second character. Any other backslash is a backslash, since file names of Windows clients have
+ * them.
  */
 static char *quoted_string(struct arena *arena, const char **at)
 {
@@ -154,7 +154,7 @@ struct error *multipart_boundary(struct arena *arena, const char *content_type, 
     return NULL;
 }
 
-/* What a Content-Disposition says, before anything is decided. */
+/* The parameters of a Content-Disposition, before they are checked. */
 struct disposition {
     const char *name;
     const char *file_name;
@@ -162,8 +162,8 @@ struct disposition {
 };
 
 /*
- * Undoes what browsers do to the three characters that would break the header (WHATWG HTML,
- * multipart/form-data encoding algorithm): %22, %0D, %0A. Every other per cent sign is one.
+ * Restores the three characters that browsers encode because they would break the header (WHATWG HTML,
+ * multipart/form-data encoding algorithm): %22, %0D, %0A. Every other per cent sign stands for itself.
  */
 static void unescape_form(char *text)
 {
@@ -183,10 +183,7 @@ static void unescape_form(char *text)
     *to = '\0';
 }
 
-/*
- * RFC 8187, section 3.2: charset ' [language] ' value, of which UTF-8 alone is taken. NULL where it is
- * anything else.
- */
+/* RFC 8187, section 3.2: charset ' [language] ' value; only UTF-8 is accepted. NULL for anything else. */
 static const char *extended_value(struct arena *arena, const char *value)
 {
     static const char charset[] = "utf-8'";
@@ -203,7 +200,7 @@ static const char *extended_value(struct arena *arena, const char *value)
     return percent_decode(arena, text, strlen(text), false, &decoded, NULL) ? decoded : NULL;
 }
 
-/* NULL, or `fault` where *place is taken already. */
+/* NULL, or `fault` when *place is set already. */
 static const char *once(const char **place, const char *value, const char *fault)
 {
     if (*place != NULL)
@@ -259,8 +256,8 @@ static bool is_control(char character)
 }
 
 /*
- * Whether control characters stand where nobody sends them: anywhere but in a quoted value. There they pass, since file
- * names may hold them (they are cleaned later); multipart_header_parse() judges the other values.
+ * Whether control characters stand where no client sends them: anywhere but in a quoted value. Quoted values may hold
+ * them, since file names may (they are cleaned later); multipart_header_parse() checks the other values.
  */
 static bool has_bare_control(const char *line)
 {

@@ -12,7 +12,9 @@ static const char *skip_blanks(const char *at)
     return at + strspn(at, " \t");
 }
 
-/* 1*DIGIT at *at; a number too large for 64 bits reads as the largest, which lies behind every file's end. */
+/*
+ * Reads 1*DIGIT at *at. A number too large for 64 bits reads as the largest, which lies behind the end of every file.
+ */
 static bool read_number(const char **at, uint64_t *number_out)
 {
     if (!text_is_digit(**at))
@@ -48,10 +50,7 @@ static bool read_spec(const char **at, struct spec *spec)
     return !spec->has_last || spec->first <= spec->last;
 }
 
-/*
- * The only element of a list that may have empty ones (RFC 9110, section 5.6.1). False where there is not
- * just one.
- */
+/* The only element of a list that may have empty ones (RFC 9110, section 5.6.1). False unless there is exactly one. */
 static bool read_only_spec(const char *at, struct spec *spec)
 {
     bool found = false;
@@ -74,7 +73,7 @@ static enum range_result apply(const struct spec *spec, uint64_t size, struct ra
         if (spec->last == 0)
             return RANGE_UNSATISFIABLE;
         if (size == 0)
-            return RANGE_NONE; /* satisfiable, but no Content-Range can say so */
+            return RANGE_NONE; /* satisfiable, but no Content-Range can express it */
         *range_out = (struct range){spec->last >= size ? 0 : size - spec->last, size - 1};
         return RANGE_OK;
     }
@@ -84,7 +83,7 @@ static enum range_result apply(const struct spec *spec, uint64_t size, struct ra
     return RANGE_OK;
 }
 
-/* "bytes=" in any case; what follows it, NULL where the header has another unit. */
+/* The text behind "bytes=" in any case; NULL where the header has another unit. */
 static const char *behind_unit(const char *header)
 {
     static const char unit[] = "bytes=";
@@ -134,10 +133,7 @@ static size_t opaque_length(const char *at)
     return at[length] == '"' ? length + 1 : 0;
 }
 
-/*
- * Reads an entity-tag at *at and says whether it is `etag`; a weak one only where `weak` comparison is asked
- * for.
- */
+/* Reads an entity-tag at *at and returns whether it is `etag`; a weak tag matches only in a `weak` comparison. */
 static bool read_tag(const char **at, const char *etag, bool weak, bool *matches_out)
 {
     bool is_weak = (*at)[0] == 'W' && (*at)[1] == '/';
@@ -170,7 +166,7 @@ bool range_names(const char *value, const char *etag, bool weak)
     }
 }
 
-/* If-Range is one tag, compared strongly, or a date, which never holds without a Last-Modified. */
+/* If-Range is one tag, compared strongly, or a date, which never matches without a Last-Modified. */
 static bool range_holds(const char *if_range, const char *etag)
 {
     if (if_range == NULL)

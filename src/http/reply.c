@@ -22,14 +22,14 @@ void reply_clear(struct reply *reply)
 
 static bool value_is_safe(const char *value)
 {
-    /* Printable ASCII, that is most of them, is looked through eight bytes at a time. */
+    /* Most values are printable ASCII, which is checked eight bytes at a time. */
     for (const unsigned char *at = (const unsigned char *)value + text_plain_length(value, strlen(value)); *at != '\0'; at++)
         if ((*at < 0x20 && *at != '\t') || *at == 0x7f)
             return false;
     return true;
 }
 
-/* Names are literals, so most of those that are the same are the same one. */
+/* Names are literals, so equal names usually have equal addresses. */
 static bool same_name(const char *one, const char *other)
 {
     return one == other || (text_lower(*one) == text_lower(*other) && text_equal_ignoring_case(one, other));

@@ -77,7 +77,7 @@ static int64_t parse_length(const char *text)
     return text_to_integer(text, 0, INT64_MAX, &length) ? length : -1;
 }
 
-/* A body in chunks that the web server has not received whole has no length. */
+/* A chunked body that the web server has not received whole has no length. */
 static int64_t content_length(const struct request_source *source)
 {
     const char *text = source->parameter(source->context, "CONTENT_LENGTH");
@@ -86,7 +86,7 @@ static int64_t content_length(const struct request_source *source)
     return unsaid ? REQUEST_LENGTH_UNSAID : parse_length(text);
 }
 
-/* The length that belongs to a question; a body that comes in chunks has none. */
+/* The length of body that a question asks about; a chunked body has none. */
 static int64_t announced_length(const struct request_source *source)
 {
     int64_t length = -1;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The reading half of schema tables; schema_write.c has the other two. */
+/*
+ * Schema tables, the reading half: fills structs from JSON and from pairs. schema_write.c has the writer and the
+ * describer.
+ */
 #include "http/schema.h"
 
 #include <assert.h>
@@ -63,10 +66,7 @@ static bool has_control(const char *text)
     return false;
 }
 
-/*
- * Whether the characters of a text field are within the bounds; blank-only text counts as empty where something must be
- * there.
- */
+/* Whether the length of a text field is within its bounds. A required text of blanks counts as empty. */
 static bool check_length(const struct reader *reader, const struct schema_field *field, const char *path,
                          const char *value)
 {
@@ -143,7 +143,7 @@ static void store_integer(const struct reader *reader, const struct schema_field
         *(int64_t *)(void *)place = value;
 }
 
-/* Adds a checked item to a TEXTS field; `list` has room. */
+/* Adds a checked item to a TEXTS field; `list` has space for it. */
 static void store_item(const struct reader *reader, const struct schema_field *field, const char *path,
                        const char *value, struct text_list *list)
 {
@@ -259,7 +259,7 @@ static const struct schema_field *find_field(const struct schema *schema, const 
     return NULL;
 }
 
-/* Fallbacks for, and complaints about, the fields that the input does not have. */
+/* Sets defaults for fields that the input does not have, and records missing ones. */
 static void finish_absent(const struct reader *reader, const struct schema *schema, uint64_t present, char *values)
 {
     for (size_t i = 0; i < schema->count; i++) {

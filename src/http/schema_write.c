@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Schema tables, outward: structs as JSON, and the tables themselves as JSON Schema. */
+/* Schema tables, the writing half: structs as JSON, and the tables themselves as JSON Schema. */
 #include <string.h>
 
 #include "base/arena.h"
