@@ -10,17 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unicase.h>
-#include <unictype.h>
 #include <uninorm.h>
 
 #include "base/arena.h"
 #include "base/limits.h"
 #include "base/text.h"
-
-/* Invisible, though Unicode calls these three symbols or letters. */
-#define BRAILLE_BLANK 0x2800
-#define NULL_NOTEHEAD 0x1d159
-#define OBJECT_REPLACEMENT 0xfffc
+#include "codec/visible.h"
 
 /* The parts of an address that was checked. */
 struct parts {
@@ -41,12 +36,7 @@ static bool is_ascii(const char *text)
 
 static bool is_seen(uint32_t code_point)
 {
-    if (code_point < 0x80) /* a later step checks ASCII characters */
-        return true;
-    if (code_point == BRAILLE_BLANK || code_point == NULL_NOTEHEAD || code_point == OBJECT_REPLACEMENT)
-        return false;
-    return !uc_is_general_category_withtable(code_point, UC_CATEGORY_MASK_C | UC_CATEGORY_MASK_Z) &&
-           !uc_is_property_default_ignorable_code_point(code_point);
+    return code_point < 0x80 || visible_code_point(code_point); /* a later step checks ASCII characters */
 }
 
 /* False for invalid UTF-8 as well. */

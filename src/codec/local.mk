@@ -11,7 +11,8 @@ libghcodec_a_SOURCES = \
 	include/codec/signing_key.h src/codec/signing_key.c src/codec/signing_key_int.h \
 	src/codec/key_set.c src/codec/key_set_read.c \
 	include/codec/sigv4.h src/codec/sigv4.c \
-	include/codec/token.h src/codec/token_int.h src/codec/token_issue.c src/codec/token_verify.c src/codec/token_memo.c
+	include/codec/token.h src/codec/token_int.h src/codec/token_issue.c src/codec/token_verify.c src/codec/token_memo.c \
+	include/codec/visible.h src/codec/visible.c
 libghcodec_a_CFLAGS = $(AM_CFLAGS) $(CJSON_CFLAGS) $(IDN2_CFLAGS) $(JWT_CFLAGS) $(OPENSSL_CFLAGS) $(SODIUM_CFLAGS)
 
 # What a program that uses this floor links.

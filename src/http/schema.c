@@ -16,6 +16,7 @@
 #include "base/secret.h"
 #include "codec/address.h"
 #include "codec/document.h"
+#include "codec/visible.h"
 #include "codec/encoding.h"
 
 struct reader {
@@ -89,8 +90,12 @@ static void check_email(const struct reader *reader, const char *path, const cha
 
 static void check_name(const struct reader *reader, const struct schema_field *field, const char *path, const char *value)
 {
-    if (check_length(reader, field, path, value) && !name_is_good(value))
+    if (!check_length(reader, field, path, value))
+        return;
+    if (!name_is_good(value))
         fault(reader, path, "format", NAME_FORMAT);
+    else if (field->minimum > 0 && !visible_text(value))
+        fault(reader, path, "format", VISIBLE_FORMAT);
 }
 
 static void check_plain(const struct reader *reader, const struct schema_field *field, const char *path, const char *value)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/name.h"
+#include "codec/visible.h"
 #include "base/secret.h"
 #include "codec/address.h"
 #include "codec/random.h"
@@ -44,6 +45,8 @@ static struct error *check_person(struct arena *arena, const struct sign_up_cust
                            "--%s", names[i][0]);
         else if (!name_is_good(names[i][1]))
             validation_add(&validation, "format", NAME_FORMAT, "--%s", names[i][0]);
+        else if (!visible_text(names[i][1]))
+            validation_add(&validation, "format", VISIBLE_FORMAT, "--%s", names[i][0]);
     return validation.error;
 }
 
