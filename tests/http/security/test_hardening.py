@@ -2,8 +2,10 @@
 """What keeps an installation from hurting itself: passwords anybody would guess, data in the clear, root among the workers'
 files, secrets in core files."""
 
+import contextlib
 import os
 import pathlib
+import pwd
 import re
 import shutil
 import subprocess
@@ -12,6 +14,7 @@ import pytest
 
 from support.accounts import fresh_email, fresh_password
 from support.programs import operator
+from support.stack import wait_until
 
 
 def refused(reply, path):
@@ -82,6 +85,68 @@ def test_workers_leave_no_core_file_and_show_no_memory(stack):
         assert re.search(r"(?m)^Max core file size +0 +0 ", limits)
         # What is not dumpable belongs to root, whoever runs it.
         assert pathlib.Path(f"/proc/{pid}/mem").stat().st_uid == 0
+
+
+@pytest.fixture(name="public")
+def fixture_public():
+    """A folder that every user can enter."""
+    folder = pathlib.Path(f"/tmp/gatehouse-hardening-{os.getpid()}")
+    folder.mkdir(mode=0o755)
+    yield folder
+    shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def waiting(command, fifo, owner, **options):
+    """The command's process, while it waits for the other end of a pipe that it takes for a file."""
+    os.mkfifo(fifo)
+    shutil.chown(fifo, owner)
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def is_dumpable(process):
+    # What is not dumpable belongs to root, whoever runs it.
+    return pathlib.Path(f"/proc/{process.pid}/mem").stat().st_uid != 0
+
+
+def user_of(process):
+    return int(re.search(r"(?m)^Uid:\t\d+\t(\d+)", pathlib.Path(f"/proc/{process.pid}/status").read_text())[1])
+
+
+def test_the_operators_commands_show_no_memory(stack, public):
+    """The mark is set before anything is read, so a command that waits for its configuration has it already."""
+    somebody = "nobody" if os.geteuid() == 0 else os.geteuid()
+    user = {"user": somebody} if os.geteuid() == 0 else {}
+    program = shutil.copy(stack.ctl, public / "gatehousectl")
+    with waiting(["sleep", "60"], public / "other", somebody, **user) as plain:
+        wait_until(lambda: is_dumpable(plain), 30, "a program without the mark")
+    with waiting([program, "--config", public / "conf", "check"], public / "conf", somebody, **user) as process:
+        wait_until(lambda: not is_dumpable(process), 30, "the mark")
+        assert process.poll() is None
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="is about root")
+def test_root_becomes_the_workers_user_before_a_command_about_the_cache_opens_anything(stack, public):
+    """As the folder of the cache says. Then the command waits for a password, and still shows no memory."""
+    folder = public / "cache"
+    folder.mkdir()
+    shutil.chown(folder, "nobody", "nogroup")
+    # The workers' user can read the configuration, which is read once more.
+    conf = shutil.copy(stack.configuration, public / "conf")
+    pathlib.Path(conf).chmod(0o644)
+    environment = {**os.environ, "GATEHOUSE_CACHE_FILE": str(folder / "cache"), "GATEHOUSE_SERVICE_SECRET_FILE": str(public / "secret")}
+    nobody = pwd.getpwnam("nobody").pw_uid
+    for command in (["keys"], ["evict", "--key", "a"], ["flush"]):
+        with waiting([stack.ctl, "--config", conf, "cache", *command], public / "secret", "nobody",
+                     env=environment) as process:
+            wait_until(lambda: process.poll() is not None or user_of(process) == nobody, 30, "the workers' user")
+            assert process.poll() is None, command
+            wait_until(lambda: not is_dumpable(process), 30, "the mark")
+        (public / "secret").unlink()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="is about root")

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "base/host_memory.h"
 
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -126,6 +127,25 @@ static void links_and_what_is_no_file_are_refused_and_left_alone(void **state)
 #define CHILDREN 8
 #define ADDITIONS 20000
 
+/* Their user could cut the file while root has it mapped. */
+static void root_leaves_the_file_of_another_user_alone(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *folder = harness_directory(arena);
+    const char *path = arena_format(arena, "%s/metrics", folder);
+    const char *problem = NULL;
+    if (geteuid() != 0)
+        skip();
+    assert_int_equal(chown(folder, 65534, 65534), 0);
+    assert_false(host_process_open(path, &problem));
+    assert_non_null(strstr(problem, "root leaves"));
+    host_process_close();
+    assert_int_equal(access(path, F_OK), -1);
+    assert_int_equal(chown(folder, 0, 0), 0);
+    assert_true(host_process_open(path, &problem));
+    host_process_close();
+}
+
 static void run_child(const char *path)
 {
     const char *problem;
@@ -188,6 +208,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(numbers_outlive_the_process),
     HARNESS_TEST(another_content_is_replaced),
     HARNESS_TEST(links_and_what_is_no_file_are_refused_and_left_alone),
+    HARNESS_TEST(root_leaves_the_file_of_another_user_alone),
     HARNESS_TEST(processes_that_start_together_share_one_file),
     HARNESS_TEST(processes_that_start_together_on_garbage_share_one_file),
 };

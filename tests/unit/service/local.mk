@@ -23,6 +23,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/main.c \
 	tests/unit/service/maintenance/test_backup.c \
 	tests/unit/service/maintenance/test_purge.c \
+	tests/unit/service/maintenance/test_reseal.c \
 	tests/unit/service/runtime/test_change_follower.c \
 	tests/unit/service/runtime/test_shared_token_cache.c \
 	tests/unit/service/support_accounts.c \

@@ -15,6 +15,7 @@
     X(change_follower)                                                                                                 \
     X(shared_token_cache)                                                                                              \
     X(fsck)                                                                                                            \
+    X(reseal)                                                                                                          \
     X(purge)                                                                                                           \
     X(scrub)                                                                                                           \
     X(settings_update)                                                                                                 \

@@ -5,6 +5,9 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -103,7 +106,57 @@ static void clocks_that_differ_are_told_with_their_sign(void **state)
     database_free(&service.database);
 }
 
+/* ---- file systems -------------------------------------------------------------------------------- */
+
+/* What statfs() says of every folder; 0: the truth. */
+static unsigned long pretended;
+
+int statfs(const char *path, struct statfs *status)
+{
+    int code = (int)syscall(SYS_statfs, path, status);
+    if (pretended != 0)
+        status->f_type = (__typeof__(status->f_type))pretended;
+    return code;
+}
+
+static void stop_pretending(void *context)
+{
+    (void)context;
+    pretended = 0;
+}
+
+static void shared_memory_on_a_network_file_system_is_named(void **state)
+{
+    static const struct {
+        unsigned long magic;
+        const char *name; /* NULL: a file system of this machine */
+    } rows[] = {{0x6969, "NFS"}, {0xff534d42, "CIFS"}, {0xfe534d42, "SMB"}, {0x00c36400, "Ceph"}, {0x01021997, "9P"},
+                {0x65735546, "FUSE"}, {0xef53, NULL}, {0x01021994, NULL}, {0x58465342, NULL}};
+    struct arena *arena = harness_arena(state);
+    const char *path = arena_format(arena, "%s/file", harness_directory(arena));
+    struct configuration configuration = {.cache = {.file = path, .size_mib = 1}, .metrics = {.file = path}};
+    arena_defer(arena, stop_pretending, NULL);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        pretended = rows[i].magic;
+        struct error *errors[] = {inspect_cache(arena, &configuration), inspect_metrics(arena, &configuration)};
+        for (size_t j = 0; j < 2; j++) {
+            if (rows[i].name == NULL) {
+                assert_null(errors[j]);
+                continue;
+            }
+            assert_non_null(errors[j]);
+            assert_non_null(strstr(errors[j]->message, arena_format(arena, "is on %s:", rows[i].name)));
+            assert_non_null(strstr(errors[j]->message, j == 0 ? "[cache] file" : "[metrics] file"));
+        }
+    }
+    /* Who has no cache has none on a network. */
+    pretended = 0x6969;
+    configuration.cache.size_mib = 0;
+    assert_null(inspect_cache(arena, &configuration));
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(shared_memory_on_a_network_file_system_is_named),
     HARNESS_TEST(plain_http_is_for_this_machine),
     HARNESS_TEST(every_secret_file_that_is_too_open_is_named),
     HARNESS_TEST(a_certificate_is_no_secret),
