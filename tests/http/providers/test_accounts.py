@@ -3,16 +3,14 @@
 and with each of those that tools/test providers starts; what an emulator does otherwise is in
 tests/providers/deviations.json, and nothing else may fail."""
 
-import base64
 import concurrent.futures
-import contextlib
-import json
 import os
-import pathlib
 import signal
 
 import pytest
 
+from providers.support_calls import (admin_set, change, claims, login, me, refresh, set_status, standing_still,
+                                     stays_out)
 from providers.support_held import Held
 from support import files, mail
 from support.accounts import fresh_email, fresh_password, invitation
@@ -39,29 +37,6 @@ def held(stack, database):
 @pytest.fixture()
 def waiting(members, boss):
     return members.waiting(boss)
-
-
-def login(api, name, password, status, code=None, **more):
-    sent = {"username": name, "password": password, **more}
-    return api.post("/customers/login", json=sent, status=status, code=code)
-
-
-def me(api, tokens, status, code=None):
-    return api.get("/customers/me", token=tokens["accessToken"], status=status, code=code)
-
-
-def refresh(api, tokens, status, code=None):
-    return api.post("/customers/refresh", json={"refreshToken": tokens["refreshToken"]}, status=status, code=code)
-
-
-def stays_out(api, account, password=None):
-    """A login is refused, whatever it is told."""
-    login(api, account.email, password or account.password, 401)
-
-
-def claims(token):
-    part = token.split(".")[1]
-    return json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
 
 
 # ---- sign-up and first login ----------------------------------------------------------------------------
@@ -238,10 +213,6 @@ def test_only_access_tokens_of_the_provider_open_the_service(api, member):
 # ---- disabled -------------------------------------------------------------------------------------------
 
 
-def set_status(boss, member, status):
-    boss.patch(f"{USERS}/{member.id}", json={"status": status}, status=200)
-
-
 def test_a_disabled_user_is_out_at_once_and_in_again_when_enabled(api, boss, member):
     tokens = member.session()
     set_status(boss, member, "disabled")
@@ -329,11 +300,6 @@ def test_parallel_refreshes_of_one_session_all_succeed(api, member):
 # ---- passwords ------------------------------------------------------------------------------------------
 
 
-def change(api, tokens, password, new, **arguments):
-    sent = {"password": password, "newPassword": new}
-    return api.post("/customers/change-password", token=tokens["accessToken"], json=sent, **arguments)
-
-
 def test_a_changed_password_is_the_only_one_and_ends_the_other_sessions(api, member):
     here, there, new = member.session(), member.session(), fresh_password()
     change(api, here, member.password, new, status=200)
@@ -383,11 +349,6 @@ def test_a_reset_opens_no_account_that_waits_or_is_disabled(api, accounts, membe
         api.post("/customers/reset-password", json=sent, status={200, 400})
     login(api, account.email, password, {400, 401})
     assert {**members.user(account.id), "updatedAt": None} == {**before, "updatedAt": None}
-
-
-def admin_set(administrator, account, password, permanent):
-    sent = {"username": account.email, "password": password, "permanent": permanent}
-    administrator.post("/customers/admin-set-password", json=sent, status=200)
 
 
 def test_a_set_password_must_be_replaced_at_the_next_login(api, members, administrator, member):
@@ -494,28 +455,6 @@ def process(stack):
         pytest.skip("the embedded provider is part of the worker, which other tests stop and restart")
     pid, = stack.pids_named("provider")
     return pid
-
-
-@contextlib.contextmanager
-def standing_still(stack, pid):
-    """The provider takes connections meanwhile, and says nothing."""
-    pids = stack.processes([pid])
-    tasks = [pathlib.Path(f"/proc/{one}/task") for one in pids]
-
-    def stands():
-        states = [stat.read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-                  for task in tasks for stat in task.glob("*/stat")]
-        return set(states) == {"T"}
-
-    try:
-        for one in pids:
-            os.kill(one, signal.SIGSTOP)
-        # The signal is one thread's to take: until it has, another may answer.
-        wait_until(stands, 20, "all threads of the provider to stand still")
-        yield
-    finally:
-        for one in pids:
-            os.kill(one, signal.SIGCONT)
 
 
 @pytest.mark.fault
