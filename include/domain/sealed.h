@@ -15,8 +15,8 @@ struct error;
 enum sealed_kind {
     SEALED_SIGNING_KEY,
     SEALED_LINK_KEY,
-    SEALED_REFRESH_TOKEN, /* of a provider outside */
-    SEALED_PASSWORD,      /* asked for at a provider outside */
+    SEALED_REFRESH_TOKEN, /* of a remote provider */
+    SEALED_PASSWORD,      /* about to be set at a remote provider */
     SEALED_WORK,          /* in the outbox, waiting */
     SEALED_KINDS
 };

@@ -139,7 +139,7 @@ static struct error *check_issuer(const struct cognito *cognito, struct arena *a
         return NULL;
     return remote_check_failed(
         arena,
-        "The issuer %s does not end with the user pool %s, so no token of it would hold; correct issuer in "
+        "The issuer %s does not end with the user pool %s, so none of its tokens would be valid; correct issuer in "
         "[cognito], or leave it out.",
         cognito->options.issuer, id);
 }

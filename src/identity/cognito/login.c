@@ -56,7 +56,7 @@ struct error *cognito_login(struct remote *remote, struct arena *arena, const st
     }
     if (strcmp(challenge, "NEW_PASSWORD_REQUIRED") != 0) {
         LOG(WARN, IDENTITY,
-            "cognito asks of an account what cannot be answered here; while it does nobody signs in to it",
+            "cognito asks more of an account than the service can answer; nobody can sign in to it until that changes",
             LOG_TEXT("subject", username), LOG_TEXT("challenge", challenge));
         *outcome_out = PROVIDER_DISABLED;
         return NULL;

@@ -29,7 +29,7 @@ static struct error *check_realm(struct keycloak *keycloak, struct arena *arena)
         return NULL;
     return remote_check_failed(
         arena,
-        "The realm's tokens say the issuer %s and not %s, so none of them would hold; correct issuer in "
+        "The realm's tokens say the issuer %s and not %s, so none of them would be valid; correct issuer in "
         "[keycloak], or Keycloak's own host name.",
         issuer, options->issuer);
 }

@@ -34,7 +34,8 @@ static struct error *outcome_of_pending(struct arena *arena, const struct keyclo
     else {
         *outcome_out = PROVIDER_DISABLED;
         LOG(WARN, IDENTITY,
-            "keycloak requires of an account what cannot be done here; until it is done there nobody signs in to it",
+            "keycloak requires more of an account than the service can do; nobody can sign in to it until that is done "
+            "there",
             LOG_TEXT("subject", user->id), LOG_TEXT("actions", text_list_join(arena, &user->actions, ", ")));
     }
     return NULL;

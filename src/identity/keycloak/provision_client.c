@@ -65,7 +65,7 @@ static struct error *store_secret(struct keycloak_provision *task, struct arena 
     }
     if (secret == NULL)
         return error_message(error_plain(arena, ERROR_IDENTITY_UNAVAILABLE),
-                             "Keycloak does not tell the secret of the client %s.", client->id);
+                             "Keycloak does not give the secret of the client %s.", client->id);
     if (task->provision->show_secrets)
         provision_tell(task->provision, arena, PROVISION_UNCHANGED, "the secret of the client %s is %s", client->id,
                        secret);
@@ -141,7 +141,7 @@ static struct error *ensure_roles(struct keycloak_provision *task, struct arena 
     const char *id = document_text(document_member(management, "id"));
     if (user == NULL || id == NULL)
         return error_message(error_plain(arena, ERROR_IDENTITY_UNAVAILABLE),
-                             "Keycloak does not tell the service account of the client %s.", client->id);
+                             "Keycloak does not give the service account of the client %s.", client->id);
     return give_roles(task, arena, client, arena_format(arena, "/users/%s/role-mappings/clients/%s", user, id), id);
 }
 
@@ -157,7 +157,7 @@ struct error *keycloak_provision_client(struct keycloak_provision *task, struct 
     }
     const char *id = document_text(document_member(found, "id"));
     if (id == NULL)
-        return error_message(error_plain(arena, ERROR_IDENTITY_UNAVAILABLE), "Keycloak does not tell the client %s.",
+        return error_message(error_plain(arena, ERROR_IDENTITY_UNAVAILABLE), "Keycloak does not give the client %s.",
                              client->id);
     const char *path = arena_format(arena, "/clients/%s", id);
     if (!made)

@@ -53,8 +53,8 @@ struct error *remote_check_get(struct remote *remote, struct arena *arena, const
     if (strstr(reason, "SSL") != NULL)
         return remote_check_failed(
             arena,
-            "The TLS connection to %s (%s in [%s]) fails: %s. Name the certificates that it is to be judged by "
-            "with ca_file, or mend its certificate.",
+            "The TLS connection to %s (%s in [%s]) fails: %s. Name the certificates that verify it with ca_file, or "
+            "correct its certificate.",
             url, setting, name, reason);
     return remote_check_failed(
         arena, "Nothing answers at %s (%s in [%s]): %s. Is the address right, and may this host connect to it?", url,

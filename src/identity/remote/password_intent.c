@@ -73,7 +73,7 @@ struct error *remote_intent_resolve(struct remote *remote, struct arena *arena, 
     if (error != NULL && remote->is_unknown) {
         LOG(WARN, IDENTITY,
             "a change of a password got no answer; its sessions end, and the provider will be asked which password "
-            "holds",
+            "counts",
             LOG_TEXT("provider", remote->driver->name));
         later = remote_session_end_all(remote, arena, intent->user, intent->kept_session);
     } else {

@@ -356,7 +356,7 @@ static struct error *reconcile_one(struct service *service, struct arena *arena,
     struct user *user = NULL;
     TRY(provider_reconcile(service->provider, arena, id, &reconciliation));
     LOG(INFO, ACCOUNTS, "a change of a password whose answer was lost is resolved",
-        LOG_TEXT("settledUserId", id_text(arena, id)),
+        LOG_TEXT("reconciledUserId", id_text(arena, id)),
         LOG_TEXT("outcome", reconciliation == PROVIDER_PASSWORD_UNCHANGED ? "notChanged" : "changed"));
     TRY(user_find_any(service->database, arena, id, &user));
     if (reconciliation == PROVIDER_PASSWORD_UNCHANGED || user == NULL)

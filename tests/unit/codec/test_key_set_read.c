@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Key sets of outside issuers. */
+/* Key sets of remote issuers. */
 #include <string.h>
 
 #include "base/arena.h"

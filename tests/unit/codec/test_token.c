@@ -253,7 +253,7 @@ static void the_session_is_asked_for_where_the_rules_say_so(void **state)
     assert_false(id_is_none(claims.session));
 }
 
-static const char *outside_payload(struct arena *arena, const char *azp, const char *typ, const char *rest)
+static const char *remote_payload(struct arena *arena, const char *azp, const char *typ, const char *rest)
 {
     return arena_format(arena,
                         "{\"iss\":\"%s\",\"sub\":\"%s\",\"aud\":\"account\",\"iat\":1700000000,\"exp\":1700000900,"
@@ -261,7 +261,7 @@ static const char *outside_payload(struct arena *arena, const char *azp, const c
                         FORGE_ISSUER, FORGE_SUBJECT, azp, typ, rest);
 }
 
-static void an_outside_issuer_names_audience_use_and_session_in_its_own_way(void **state)
+static void a_remote_issuer_names_audience_use_and_session_in_its_own_way(void **state)
 {
     struct arena *arena = harness_arena(state);
     static const char *const names[] = {"origin_jti", "jti", NULL};
@@ -273,7 +273,7 @@ static void an_outside_issuer_names_audience_use_and_session_in_its_own_way(void
     rules.audience_claim = "azp";
     rules.use_claim = "typ";
     rules.token_use = "Bearer";
-#define TOKEN(azp, typ, rest) forge_token(arena, forge_header(arena), outside_payload(arena, azp, typ, rest), FORGE_RS256)
+#define TOKEN(azp, typ, rest) forge_token(arena, forge_header(arena), remote_payload(arena, azp, typ, rest), FORGE_RS256)
     assert_int_equal(verify(arena, &rules, TOKEN(FORGE_AUDIENCE, "Bearer", ",\"jti\":\"a b\""), &first, &reason), TOKEN_GOOD);
     assert_int_equal(verify(arena, &rules, TOKEN(FORGE_AUDIENCE, "Bearer", ",\"jti\":\"c\",\"origin_jti\":\"a b\""), &second, &reason),
                      TOKEN_GOOD);
@@ -431,7 +431,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_public_key_cannot_sign),
     HARNESS_TEST(harmless_variations_are_good),
     HARNESS_TEST(the_session_is_asked_for_where_the_rules_say_so),
-    HARNESS_TEST(an_outside_issuer_names_audience_use_and_session_in_its_own_way),
+    HARNESS_TEST(a_remote_issuer_names_audience_use_and_session_in_its_own_way),
     HARNESS_TEST(clocks_may_differ_by_the_leeway_and_no_more),
     HARNESS_TEST(expired_is_said_of_our_own_tokens_only),
     HARNESS_TEST(a_stepped_clock_moves_only_the_times),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The stage of the tests of providers over a wire: a strict server of the tests' own (cognito_server.py,
+ * What the tests of remote providers share: a strict server of the tests' own (cognito_server.py,
  * keycloak_server.py, which say what their files do), a database, a provider that uses both, people with accounts.
  */
 #ifndef GATEHOUSE_TESTS_IDENTITY_SUPPORT_REMOTE_H
@@ -85,7 +85,7 @@ bool stage_opens(struct stage *stage, const struct person *person, const char *t
 /* The next call of that name meets that fault. */
 void stage_fault(struct stage *stage, const char *call, const char *kind);
 
-/* The gate in front of the provider knows of no failure. */
+/* The circuit breaker forgets all failures. */
 void stage_forget_failures(struct stage *stage);
 
 /* What was called: all of it, how often one name was, and that it was so often (not asked of a real server). */

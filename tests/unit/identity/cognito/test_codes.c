@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Codes that the provider mails and judges itself: Cognito's, by a strict pool of the tests' own (cognito_server.py).
- */
+/* Codes that Cognito itself mails and verifies, with a strict pool of the tests' own (cognito_server.py). */
 #include "harness.h"
 
 #include <string.h>
@@ -122,7 +120,7 @@ static void who_awaits_the_first_login_gets_no_reset(void **state)
     stage_end(stage);
 }
 
-/* A provider without codes of its own is not opened, and the sentence says what to set. */
+/* provider_open() refuses codes = provider for a provider that mails none, and says what to set. */
 static void only_a_provider_that_mails_codes_may_be_told_to(void **state)
 {
     static const char *const names[] = {"embedded", "keycloak"};
@@ -154,4 +152,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(only_a_provider_that_mails_codes_may_be_told_to),
     HARNESS_TEST(codes_are_ours_where_nothing_else_is_said),
 };
-HARNESS_MODULE(codes, cases)
+HARNESS_MODULE(cognito_codes, cases)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cognito's adapter against a strict pool of the tests' own (cognito_server.py). */
+/* The driver for Cognito, with a strict pool of the tests' own (cognito_server.py). */
 #include "harness.h"
 
 #include <string.h>
@@ -26,7 +26,7 @@ static void a_member_signs_in_once_confirmed(void **state)
     stage_end(stage);
 }
 
-/* What the change of a password leaves at the pool is not worth calling the change failed, which it is not. */
+/* A change of a password succeeds although the session that it used stays open at the pool. */
 static void a_changed_password_is_changed_whatever_becomes_of_its_session(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
@@ -85,7 +85,7 @@ static void attributes_are_sent_as_the_row_is(void **state)
     stage_end(stage);
 }
 
-static void the_last_good_key_set_goes_on(void **state)
+static void the_last_good_key_set_stays_in_use(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
@@ -96,7 +96,7 @@ static void the_last_good_key_set_goes_on(void **state)
     assert_int_equal(key_set_count(keys), 1);
     size_t fetched = stage_count(stage, stage->calls->keys);
     assert_int_equal(fetched, 1);
-    /* A stranger's token: asked once, and not again for a while, whatever the answer. */
+    /* A token of an unknown key: the pool is asked once, and not again for a while, whatever it answers. */
     stage_fault(stage, "Keys", "html");
     for (int i = 0; i < 20; i++) {
         expect_ok(provider_keys(stage->provider, stage->arena, true, &again));
@@ -108,8 +108,8 @@ static void the_last_good_key_set_goes_on(void **state)
 }
 
 /*
- * Keys that could not be fetched anew for a day are not trusted any longer; and who finds none does not ask at once
- * again.
+ * Keys that could not be fetched for a day are not trusted any more. A process that gets none does not ask again at
+ * once.
  */
 static void the_last_good_key_set_ends_after_a_day(void **state)
 {
@@ -132,8 +132,8 @@ static void the_last_good_key_set_ends_after_a_day(void **state)
     stage_end(stage);
 }
 
-/* While it cannot be fetched anew it is tried now and then, by a call that goes on with the last one. */
-static void a_set_that_is_due_is_tried_for_now_and_then(void **state)
+/* While the set cannot be fetched, a call tries now and then and uses the last one. */
+static void a_key_set_that_is_due_is_asked_for_now_and_then(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     struct remote_jwks *keys = &remote_of(stage->provider)->keys;
@@ -150,7 +150,7 @@ static void a_set_that_is_due_is_tried_for_now_and_then(void **state)
     stage_end(stage);
 }
 
-/* What an operator changes in the files holds once the provider is told to forget. */
+/* What an operator changes in the files counts after provider_forget(). */
 static void secrets_are_read_again(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
@@ -164,7 +164,7 @@ static void secrets_are_read_again(void **state)
     provider_forget(stage->provider);
     expect_ok(provider_set_enabled(stage->provider, stage->arena, member.subject, true, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
-    /* One that cannot be read takes nobody's place. */
+    /* A file that cannot be read replaces no secret. */
     assert_int_equal(unlink(arena_format(stage->arena, "%s/access-key", stage->directory)), 0);
     provider_forget(stage->provider);
     expect_ok(provider_set_enabled(stage->provider, stage->arena, member.subject, true, &outcome));
@@ -183,7 +183,7 @@ static void addresses_that_are_not_usable_are_refused(void **state)
     expect_error(cognito_new(arena, &remote, &options, &provider), ERROR_INTERNAL);
 }
 
-static void an_account_that_cannot_be_marked_is_taken_back(void **state)
+static void an_account_whose_owner_cannot_be_written_is_deleted(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     struct arena *arena = stage->arena;
@@ -202,7 +202,7 @@ static void an_account_that_cannot_be_marked_is_taken_back(void **state)
     stage_end(stage);
 }
 
-static void who_tries_too_often_is_not_told_that_the_password_is_wrong(void **state)
+static void whoever_tries_too_often_is_not_told_that_the_password_is_wrong(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
@@ -223,7 +223,7 @@ static void who_tries_too_often_is_not_told_that_the_password_is_wrong(void **st
     stage_end(stage);
 }
 
-/* Not the policy says so, but what any password has to look like at Cognito. */
+/* Not the policy refuses it, but the form that Cognito asks of every password. */
 static void a_password_with_blanks_at_its_ends_is_refused_as_a_password(void **state)
 {
     static const char blank[] = " begins with a blank";
@@ -251,7 +251,7 @@ static void a_password_with_blanks_at_its_ends_is_refused_as_a_password(void **s
     stage_end(stage);
 }
 
-/* What changed nothing is not looked into: a sign-in more would be a guess that nobody counts. */
+/* A change that was not sent is not asked about: one more sign-in would be a guess that nobody counts. */
 static void a_change_that_was_not_sent_is_not_asked_about(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
@@ -267,7 +267,7 @@ static void a_change_that_was_not_sent_is_not_asked_about(void **state)
     stage_end(stage);
 }
 
-static void a_second_factor_keeps_people_out_and_is_no_wrong_password(void **state)
+static void an_account_with_a_second_factor_is_disabled_and_its_password_not_wrong(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
@@ -291,15 +291,15 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_changed_password_is_changed_whatever_becomes_of_its_session),
     HARNESS_TEST(public_calls_are_not_signed_and_the_others_are),
     HARNESS_TEST(attributes_are_sent_as_the_row_is),
-    HARNESS_TEST(the_last_good_key_set_goes_on),
+    HARNESS_TEST(the_last_good_key_set_stays_in_use),
     HARNESS_TEST(the_last_good_key_set_ends_after_a_day),
-    HARNESS_TEST(a_set_that_is_due_is_tried_for_now_and_then),
+    HARNESS_TEST(a_key_set_that_is_due_is_asked_for_now_and_then),
     HARNESS_TEST(secrets_are_read_again),
     HARNESS_TEST(addresses_that_are_not_usable_are_refused),
-    HARNESS_TEST(an_account_that_cannot_be_marked_is_taken_back),
-    HARNESS_TEST(who_tries_too_often_is_not_told_that_the_password_is_wrong),
+    HARNESS_TEST(an_account_whose_owner_cannot_be_written_is_deleted),
+    HARNESS_TEST(whoever_tries_too_often_is_not_told_that_the_password_is_wrong),
     HARNESS_TEST(a_password_with_blanks_at_its_ends_is_refused_as_a_password),
     HARNESS_TEST(a_change_that_was_not_sent_is_not_asked_about),
-    HARNESS_TEST(a_second_factor_keeps_people_out_and_is_no_wrong_password),
+    HARNESS_TEST(an_account_with_a_second_factor_is_disabled_and_its_password_not_wrong),
 };
-HARNESS_MODULE(cognito, cases)
+HARNESS_MODULE(cognito_provider, cases)

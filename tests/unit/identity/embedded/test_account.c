@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Accounts of the embedded provider: created, confirmed, enabled and disabled, described, removed. */
 #include "harness.h"
 
 #include <string.h>
@@ -51,7 +52,7 @@ static void making_an_account_again_is_harmless_until_it_was_used(void **state)
     assert_int_equal(create(provider, arena, user, "again@example.com", "third-temporary"), PROVIDER_EXISTS);
     (void)signed_in(provider, arena, subject, PERMANENT);
 
-    /* Repeating may bring another address, unless that is somebody's. */
+    /* A repeated call may bring another address, unless somebody has it. */
     struct id other = id_new();
     assert_int_equal(create(provider, arena, other, "moving@example.com", "temporary-1"), PROVIDER_OK);
     assert_int_equal(create(provider, arena, other, "again@example.com", "temporary-2"), PROVIDER_EXISTS);
@@ -139,7 +140,7 @@ static void closing_an_account_ends_its_sessions(void **state)
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
     struct provider_tokens others = signed_in(provider, arena, bystander, PERMANENT);
     enum provider_outcome outcome;
-    for (unsigned round = 0; round < 2; round++) { /* idempotent */
+    for (unsigned round = 0; round < 2; round++) { /* repeating it does no harm */
         expect_ok(provider_set_enabled(provider, arena, subject, false, &outcome));
         assert_int_equal(outcome, PROVIDER_OK);
         assert_false(session_stands(database, arena, &tokens));
@@ -147,7 +148,7 @@ static void closing_an_account_ends_its_sessions(void **state)
     assert_int_equal(refresh(provider, arena, tokens.refresh_token, NULL), PROVIDER_TOKEN_INVALID);
     assert_true(session_stands(database, arena, &others));
     expect_ok(provider_set_enabled(provider, arena, subject, true, &outcome));
-    assert_false(session_stands(database, arena, &tokens)); /* opening again revives nothing */
+    assert_false(session_stands(database, arena, &tokens)); /* enabling the account again revives no session */
     expect_ok(provider_set_enabled(provider, arena, id_text(arena, id_new()), false, &outcome));
     assert_int_equal(outcome, PROVIDER_ABSENT);
     provider_free(&provider);
@@ -197,7 +198,7 @@ static void only_the_attributes_named_change(void **state)
     expect_ok(provider_set_attributes(provider, arena, subject, &attributes, &outcome));
     assert_string_equal(describe(database, arena, subject), "1 0 - cus:*:r");
     expect_ok(provider_set_attributes(provider, arena, subject, &attributes, &outcome));
-    assert_int_equal(outcome, PROVIDER_OK); /* the same again */
+    assert_int_equal(outcome, PROVIDER_OK); /* repeating it does no harm */
     expect_ok(provider_set_attributes(provider, arena, id_text(arena, id_new()), &attributes, &outcome));
     assert_int_equal(outcome, PROVIDER_ABSENT);
     provider_free(&provider);
@@ -264,4 +265,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(unusable_options_are_refused),
     HARNESS_TEST(each_outcome_has_its_word),
 };
-HARNESS_MODULE(account, cases)
+HARNESS_MODULE(embedded_account, cases)

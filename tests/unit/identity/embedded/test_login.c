@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Signing in at the embedded provider: first logins, wrong passwords, states, races, times. */
 #include "harness.h"
 
 #include <stdio.h>
@@ -23,7 +24,7 @@ static void a_first_login_takes_two_steps(void **state)
     assert_int_equal(log_in(provider, arena, subject, TEMPORARY, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
     assert_int_equal(open_sessions(database, arena, subject), 0);
 
-    /* The temporary password does not become the permanent one, and asking for it costs nothing. */
+    /* The temporary password cannot become the permanent one, and the challenge stays open. */
     assert_int_equal(answer_challenge(provider, arena, &challenge, TEMPORARY, NULL), PROVIDER_SAME_PASSWORD);
     assert_int_equal(answer_challenge(provider, arena, &challenge, PERMANENT, &tokens), PROVIDER_OK);
     assert_true(session_stands(database, arena, &tokens));
@@ -60,7 +61,7 @@ static void the_tokens_are_the_users(void **state)
     assert_int_equal(tokens.expires_in, 900);
     assert_int_equal(verify_token(provider, arena, tokens.id_token, TOKEN_USE_ID, &claims), TOKEN_GOOD);
     assert_true(id_equal(claims.session, tokens.session_id));
-    /* Neither passes for the other. */
+    /* Neither token is taken for the other. */
     assert_int_equal(verify_token(provider, arena, tokens.id_token, TOKEN_USE_ACCESS, &claims), TOKEN_INVALID);
     assert_int_equal(verify_token(provider, arena, tokens.access_token, TOKEN_USE_ID, &claims), TOKEN_INVALID);
     provider_free(&provider);
@@ -189,7 +190,7 @@ static void a_temporary_password_runs_out(void **state)
     assert_int_equal(answer_challenge(provider, arena, &challenge, PERMANENT, NULL), PROVIDER_CHALLENGE_SPENT);
     assert_int_equal(log_in(provider, arena, subject, PERMANENT, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
 
-    /* Another one replaces it. */
+    /* Another temporary password replaces it. */
     enum provider_outcome outcome;
     expect_ok(provider_set_password(provider, arena, subject, secret_of("temporary-password-3"), true, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
@@ -271,7 +272,7 @@ static void of_two_first_logins_at_once_one_wins(void **state)
 static int login_racer(struct database *database, struct arena *arena, unsigned index, void *context)
 {
     struct embedded_options options = options_for(database);
-    options.cost.passes = 3; /* dearer than the stored hash: everybody wants to hash anew */
+    options.cost.passes = 3; /* costs more than the stored hash: each login wants to hash the password again */
     struct provider *provider;
     (void)index;
     if (embedded_new(arena, &options, &provider) != NULL)
@@ -377,4 +378,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(right_logins_at_once_all_succeed),
     HARNESS_TEST(no_session_outlives_the_password_it_was_opened_with),
 };
-HARNESS_MODULE(login, cases)
+HARNESS_MODULE(embedded_login, cases)

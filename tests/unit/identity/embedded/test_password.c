@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changing a password, setting that of another, and what becomes of sessions. */
+/* Changes a password, sets that of another, and looks at what becomes of sessions. */
 #include "harness.h"
 
 #include <stdio.h>
@@ -113,7 +113,7 @@ static void who_awaits_confirmation_goes_on_waiting(void **state)
     expect_ok(provider_set_password(provider, arena, waiting, secret_of("set-2"), true, &outcome));
     assert_int_equal(log_in(provider, arena, waiting, "set-2", NULL, NULL), PROVIDER_UNCONFIRMED);
 
-    /* A permanent password makes a first login needless, a temporary one does not. */
+    /* A permanent password makes the first login unnecessary, a temporary one does not. */
     const char *invited = given_account(provider, arena, PROVIDER_INVITED);
     expect_ok(provider_set_password(provider, arena, invited, secret_of("set-3"), true, &outcome));
     assert_int_equal(log_in(provider, arena, invited, "set-3", NULL, NULL), PROVIDER_NEW_PASSWORD_REQUIRED);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the database refuses half-way is undone: the provider works as a database user who lacks one right on
- * one table, each in turn, and what comes back is either a whole answer or an error behind which nothing has
- * changed.
+ * What the database refuses half-way is undone. The provider works as a database user who lacks one right on one table,
+ * each in turn. It gives either a whole answer, or an error after which nothing has changed.
  */
 #include "harness.h"
 
@@ -139,7 +138,7 @@ static void what_is_refused_half_way_is_undone(void **state)
         }
     }
     log_set_level(LOG_LEVEL_INFO);
-    /* Each verb met both: what it needs was refused, and what it does not need did not matter. */
+    /* Each function met both: a right that it needs was missing, and a right that it does not need was missing. */
     for (int verb = 0; verb < VERBS; verb++)
         assert_true(refused[verb] >= 2 && done[verb] >= 1);
     sql(database, arena, "DROP USER narrow@localhost");
@@ -150,4 +149,4 @@ static void what_is_refused_half_way_is_undone(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(what_is_refused_half_way_is_undone),
 };
-HARNESS_MODULE(refusal, cases)
+HARNESS_MODULE(embedded_refusal, cases)

@@ -74,7 +74,7 @@ static const char *when_spent(struct database *database, struct arena *arena, co
                     token);
 }
 
-/* As if the token had been spent so many seconds ago, however slow the machine is; returns the time. */
+/* Makes the token one that was spent so many seconds ago, however slow the machine is; gives the time. */
 static const char *spent_before(struct database *database, struct arena *arena, const char *token, const char *seconds)
 {
     sql(database, arena,
@@ -115,7 +115,8 @@ static void a_token_in_its_grace_is_answered_with_its_one_successor(void **state
 }
 
 /*
- * Thief and owner use one token within its grace. They hold one line of tokens, and who is late in it ends the session.
+ * Thief and owner use one token within its grace. They get the same successors, and whoever uses one late ends the
+ * session.
  */
 static void two_holders_of_a_token_share_one_line_and_the_late_one_ends_it(void **state)
 {
@@ -153,7 +154,7 @@ static void a_grace_gives_the_same_successor_when_that_has_been_used(void **stat
     assert_int_equal(refresh(provider, arena, second.refresh_token, &again), PROVIDER_OK);
     assert_string_equal(again.refresh_token, third.refresh_token);
     assert_int_equal(tokens_of(database, arena, &first), 3);
-    /* The graces are two: that of the first is over now, that of the second goes on. */
+    /* Each token has a grace of its own: that of the first is over now, that of the second is not. */
     sql(database, arena,
         "UPDATE identity_refresh SET spent_at = spent_at - INTERVAL 11 SECOND WHERE token_hash = UNHEX(SHA2('%s', "
         "256))",
@@ -186,7 +187,7 @@ static void a_successor_takes_the_token_the_salt_and_the_secret(void **state)
     assert_int_equal(refresh(provider, arena, first.refresh_token, NULL), PROVIDER_TOKEN_INVALID);
     sql(database, arena, "UPDATE identity_refresh SET successor_salt = UNHEX(REVERSE(HEX(successor_salt)))");
     assert_int_equal(refresh(provider, arena, first.refresh_token, NULL), PROVIDER_OK);
-    /* A row of the release before. */
+    /* A row that an earlier release made. */
     sql(database, arena, "UPDATE identity_refresh SET successor_salt = NULL");
     assert_int_equal(refresh(provider, arena, first.refresh_token, NULL), PROVIDER_TOKEN_INVALID);
     assert_true(session_stands(database, arena, &first));
@@ -195,7 +196,7 @@ static void a_successor_takes_the_token_the_salt_and_the_secret(void **state)
     database_free(&database);
 }
 
-/* Whoever refreshes very often cannot make the service forget a token that somebody else still holds. */
+/* A thief who refreshes very often cannot make the service forget the owner's token. */
 static void a_session_has_a_bounded_number_of_tokens_and_forgets_none(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -318,7 +319,7 @@ static int refresh_racer(struct database *database, struct arena *arena, unsigne
     (void)index;
     if (provider_refresh(provider, arena, context, &tokens, &outcome) != NULL)
         return 90;
-    /* What came is worth something: it is itself refreshed. */
+    /* The token that came is valid: it can be refreshed. */
     if (outcome == PROVIDER_OK &&
         (provider_refresh(provider, arena, tokens.refresh_token, &tokens, &outcome) != NULL || outcome != PROVIDER_OK))
         return 91;
@@ -411,4 +412,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_death_between_commit_and_reply_loses_nothing),
     HARNESS_TEST(replays_at_the_same_time_get_nothing),
 };
-HARNESS_MODULE(session, cases)
+HARNESS_MODULE(embedded_session, cases)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How sessions end: logging out here and everywhere, and tidying. */
+/* Ends of sessions: a logout of one and of all, and tidying. */
 #include "harness.h"
 
 #include <signal.h>
@@ -110,4 +110,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(logging_out_everywhere_beats_refreshing),
     HARNESS_TEST(tidying_removes_what_ran_out_only),
 };
-HARNESS_MODULE(session_end, cases)
+HARNESS_MODULE(embedded_session_end, cases)

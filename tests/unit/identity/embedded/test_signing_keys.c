@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Signing keys of the embedded provider: made once, shared, sealed, rotated. */
 #include "harness.h"
 
 #include <stdio.h>
@@ -84,7 +85,7 @@ static void the_private_half_is_sealed(void **state)
     expect_error(provider_keys(provider, arena, false, &keys), ERROR_INTERNAL);
     provider_free(&provider);
 
-    /* One row's private half is no use in another's place. */
+    /* The private half of one row does not open in the place of another. */
     provider = given_provider(arena, database);
     sql(database, arena, "UPDATE identity_signing_key SET kid = CONCAT('x', kid)");
     expect_error(provider_keys(provider, arena, false, &keys), ERROR_INTERNAL);
@@ -94,7 +95,7 @@ static void the_private_half_is_sealed(void **state)
     database_free(&database);
 }
 
-static void after_a_rotation_old_tokens_hold_and_new_ones_are_understood(void **state)
+static void after_a_rotation_old_and_new_tokens_are_valid(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct database *one = database_fixture_new();
@@ -114,7 +115,7 @@ static void after_a_rotation_old_tokens_hold_and_new_ones_are_understood(void **
     assert_int_equal(verify_token(signer, arena, before.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
     assert_int_equal(verify_token(signer, arena, after.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
 
-    /* Another worker does not know the new key until it is told that it met a strange one. */
+    /* Another worker knows the new key only after a token of an unknown key. */
     assert_int_equal(verify_token(verifier, arena, after.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_INVALID);
     assert_ptr_equal(keys_of(verifier, arena, false), first);
     const struct key_set *second = keys_of(verifier, arena, true);
@@ -123,7 +124,7 @@ static void after_a_rotation_old_tokens_hold_and_new_ones_are_understood(void **
     assert_int_equal(verify_token(verifier, arena, after.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
     assert_int_equal(verify_token(verifier, arena, before.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
 
-    /* The retired key goes when nothing that it signed can be good any more. */
+    /* The retired key is deleted when no token that it signed can be valid any more. */
     sql(one, arena,
         "UPDATE identity_signing_key SET retired_at = UTC_TIMESTAMP(3) - INTERVAL 1230 SECOND WHERE retired_at IS NOT "
         "NULL");
@@ -145,7 +146,7 @@ static void after_a_rotation_old_tokens_hold_and_new_ones_are_understood(void **
     database_free(&other);
 }
 
-static void no_rotation_pushes_out_a_key_whose_tokens_hold(void **state)
+static void no_rotation_pushes_out_a_key_whose_tokens_are_valid(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
@@ -172,7 +173,7 @@ static void no_rotation_pushes_out_a_key_whose_tokens_hold(void **state)
     database_free(&database);
 }
 
-static void a_flood_of_strange_tokens_reads_the_keys_once(void **state)
+static void a_flood_of_tokens_of_unknown_keys_reads_the_keys_once(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
@@ -191,7 +192,7 @@ static void a_flood_of_strange_tokens_reads_the_keys_once(void **state)
     database_free(&database);
 }
 
-static void without_the_database_the_keys_in_memory_go_on(void **state)
+static void without_the_database_the_keys_in_memory_stay_in_use(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct database *database = database_fixture_new();
@@ -206,7 +207,7 @@ static void without_the_database_the_keys_in_memory_go_on(void **state)
     log_set_level(LOG_LEVEL_FATAL);
     assert_ptr_equal(keys_of(provider, arena, true), keys);
     assert_int_equal(verify_token(provider, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
-    /* Who has read none cannot go on. */
+    /* A process that has read no keys gets an error. */
     expect_error(provider_keys(late, arena, false, &none), ERROR_DATABASE_UNAVAILABLE);
     struct provider_login login = {.subject = subject, .password = secret_of(PERMANENT)};
     struct provider_challenge challenge;
@@ -225,9 +226,9 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(the_first_start_makes_one_key_for_all),
     HARNESS_TEST(one_worker_opens_what_another_signed),
     HARNESS_TEST(the_private_half_is_sealed),
-    HARNESS_TEST(after_a_rotation_old_tokens_hold_and_new_ones_are_understood),
-    HARNESS_TEST(no_rotation_pushes_out_a_key_whose_tokens_hold),
-    HARNESS_TEST(a_flood_of_strange_tokens_reads_the_keys_once),
-    HARNESS_TEST(without_the_database_the_keys_in_memory_go_on),
+    HARNESS_TEST(after_a_rotation_old_and_new_tokens_are_valid),
+    HARNESS_TEST(no_rotation_pushes_out_a_key_whose_tokens_are_valid),
+    HARNESS_TEST(a_flood_of_tokens_of_unknown_keys_reads_the_keys_once),
+    HARNESS_TEST(without_the_database_the_keys_in_memory_stay_in_use),
 };
-HARNESS_MODULE(keys, cases)
+HARNESS_MODULE(embedded_signing_keys, cases)

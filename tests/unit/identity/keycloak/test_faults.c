@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Keycloak's adapter when something is wrong: with the server, the realm, the network, our own secrets. */
+/* The driver for Keycloak when something is wrong: the server, the realm, the network, our own secrets. */
 #include "harness.h"
 
 #include <string.h>
@@ -21,7 +21,7 @@ static void read_account(struct stage *stage, const struct person *person)
     assert_int_equal(outcome, PROVIDER_STATE);
 }
 
-/* A realm whose profile does not declare our attributes takes the call and drops them. */
+/* A realm whose user profile does not declare our attributes takes the call and drops them. */
 static void attributes_that_the_realm_drops_are_missed(void **state)
 {
     struct stage *stage = keycloak_scripted(state);
@@ -53,13 +53,13 @@ static void the_token_of_the_service_account_is_kept(void **state)
     for (int i = 0; i < 5; i++)
         read_account(stage, &member);
     assert_int_equal(stage_count(stage, "grant client_credentials"), 1);
-    /* One that ended before its time is fetched once more, and the call made again. */
+    /* A token that ended before its time is fetched again, and the call is made again. */
     size_t before = stage_count(stage, "GET user");
     stage_fault(stage, "expire", "tokens");
     read_account(stage, &member);
     assert_int_equal(stage_count(stage, "grant client_credentials"), 2);
     assert_int_equal(stage_count(stage, "GET user"), before + 2);
-    /* One that has less than 30 s left is not used again. */
+    /* A token that has less than 30 s left is not used any more. */
     (void)stage_put(stage, "short", "");
     stage_fault(stage, "expire", "tokens");
     read_account(stage, &member);
@@ -108,17 +108,17 @@ static void the_token_is_fetched_once_for_all_processes_and_lies_sealed(void **s
     const char *file = harness_read(stage->arena, arena_format(stage->arena, "%s/cache", stage->directory), &length);
     assert_null(memmem(file, length, token, strlen(token)));
 
-    /* Whoever has another secret opens nothing and fetches one. */
+    /* A process with another secret cannot open it and fetches a token of its own. */
     read_by(stranger, stage, &member);
     assert_int_equal(stage_count(stage, call), before + 2);
-    /* A token that ended before its time is replaced for all by who finds out. */
+    /* The process that finds out that the token ended replaces it for all. */
     stage_fault(stage, "expire", "tokens");
     read_by(one, stage, &member);
     assert_int_equal(stage_count(stage, call), before + 3);
     keycloak_service_token_forget(keycloak_of(remote_of(other)));
     read_by(other, stage, &member);
     assert_int_equal(stage_count(stage, call), before + 3);
-    /* New secrets: what was got with those before is not looked at any more. */
+    /* After new secrets the token of the old ones is not used any more. */
     const struct cache_eviction eviction = {.version = 2, .prefixes = text_list_of(stage->arena, 1, "token:")};
     cache_follow(caches[1], &eviction, 1, 2, false);
     keycloak_service_token_forget(keycloak_of(remote_of(other)));
@@ -132,7 +132,7 @@ static void the_token_is_fetched_once_for_all_processes_and_lies_sealed(void **s
     stage_end(stage);
 }
 
-/* Somebody else's 404 (another server, another realm) does not say that an account is gone. */
+/* The 404 of another server or realm does not say that an account is gone. */
 static void only_keycloak_says_that_an_account_is_absent(void **state)
 {
     struct stage *stage = keycloak_scripted(state);
@@ -145,13 +145,13 @@ static void only_keycloak_says_that_an_account_is_absent(void **state)
         provider_set_password(stage->provider, stage->arena, member.subject, secret_of(OTHER), false, &outcome),
         ERROR_IDENTITY_UNAVAILABLE);
     assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
-    /* The lock was given back each time. */
+    /* The lock was released each time. */
     expect_ok(provider_set_enabled(stage->provider, stage->arena, member.subject, false, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
     stage_end(stage);
 }
 
-/* What an operator changes in the files holds once the provider is told to forget. */
+/* What an operator changes in the files counts after provider_forget(). */
 static void secrets_are_read_again(void **state)
 {
     struct stage *stage = keycloak_scripted(state);
@@ -174,7 +174,7 @@ static void secrets_are_read_again(void **state)
     (void)stage_put(stage, "client-secret", "login-client-secret\n");
     provider_forget(stage->provider);
     assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
-    /* One that cannot be read takes nobody's place. */
+    /* A file that cannot be read replaces no secret. */
     assert_int_equal(unlink(arena_format(stage->arena, "%s/admin-secret", stage->directory)), 0);
     provider_forget(stage->provider);
     read_account(stage, &member);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keycloak's adapter against a strict realm of the tests' own (keycloak_server.py). With GATEHOUSE_TEST_KEYCLOAK, the
- * address of a real server, and GATEHOUSE_TEST_KEYCLOAK_SECRETS, the folder with the secrets of a quick start's
+ * The driver for Keycloak, with a strict realm of the tests' own (keycloak_server.py). With GATEHOUSE_TEST_KEYCLOAK,
+ * the address of a real server, and GATEHOUSE_TEST_KEYCLOAK_SECRETS, the folder with the secrets of a quick start's
  * clients, what needs no fault runs against its realm (tools/test providers).
  */
 #include "harness.h"
@@ -17,9 +17,7 @@
 #include "identity/support_remote.h"
 #include "support_database.h"
 
-/*
- * An account that awaits its code is told so, but only to who knows the password; a new password does not confirm it.
- */
+/* Only whoever knows the password is told that the account awaits its code. A new password does not confirm it. */
 static void a_member_signs_in_once_confirmed(void **state)
 {
     struct stage *stage = keycloak_stage_new(state);
@@ -56,7 +54,7 @@ static struct keycloak_user account_of(struct stage *stage, const struct person 
     return user;
 }
 
-/* What a change does not name stays, though Keycloak takes accounts only whole. */
+/* What a change does not name stays, although Keycloak replaces the whole account. */
 static void a_change_keeps_everything_else(void **state)
 {
     struct stage *stage = keycloak_stage_new(state);
@@ -91,7 +89,7 @@ static void a_change_keeps_everything_else(void **state)
 
 #define WRITES 4
 
-/* A process of its own that writes one attribute several times; ends with 0 when all went well. */
+/* Starts a process that writes one attribute several times; it ends with 0 when all went well. */
 static void write_attribute(struct stage *stage, const struct person *person, int which)
 {
     struct provider *provider = keycloak_stage_provider(stage, database_fixture_new());
@@ -136,7 +134,7 @@ static void writes_at_the_same_time_lose_nothing(void **state)
     stage_end(stage);
 }
 
-/* An account that requires more than a new password cannot be signed in to here, and nothing of it is changed. */
+/* Nobody signs in here to an account that requires more than a new password, and nothing of it changes. */
 static void other_required_actions_are_not_answered(void **state)
 {
     struct stage *stage = keycloak_stage_new(state);
@@ -159,7 +157,7 @@ static void other_required_actions_are_not_answered(void **state)
     stage_end(stage);
 }
 
-/* Who is signed in while an administrator asks for more there still changes the password here. */
+/* A person who is signed in can change the password although an administrator has required an action at Keycloak. */
 static void other_required_actions_keep_nobody_from_another_password(void **state)
 {
     struct stage *stage = keycloak_stage_new(state);
@@ -190,7 +188,7 @@ static void other_required_actions_keep_nobody_from_another_password(void **stat
     stage_end(stage);
 }
 
-/* What is open at Keycloak, by whichever application. */
+/* How many sessions are open at Keycloak, of all applications. */
 static size_t sessions_of(struct stage *stage, const struct person *person)
 {
     struct keycloak *keycloak = keycloak_of(remote_of(stage->provider));
@@ -210,7 +208,7 @@ static void another_password_ends_sessions_at_keycloak(void **state)
     enum provider_outcome outcome;
     assert_int_equal(stage_login(stage, &member, PERMANENT, false, &one, NULL), PROVIDER_OK);
     assert_int_equal(stage_login(stage, &member, PERMANENT, false, &other, NULL), PROVIDER_OK);
-    /* Of another application: nothing here knows of it. */
+    /* A session of another application, of which the service does not know. */
     sql(stage->database, stage->arena, "DELETE FROM session WHERE user_id = %s AND id <> %s",
         sql_id(stage->arena, member.id), sql_id(stage->arena, one.session_id));
     assert_int_equal(sessions_of(stage, &member), 2);
@@ -227,8 +225,8 @@ static void another_password_ends_sessions_at_keycloak(void **state)
     stage_end(stage);
 }
 
-/* The password holds then; that they did not end is in the log. */
-static void sessions_that_do_not_end_keep_no_password_from_holding(void **state)
+/* The password counts then; the log says that the sessions did not end. */
+static void a_password_counts_although_sessions_do_not_end(void **state)
 {
     static const char *const faults[] = {"GET user/sessions", "DELETE session"};
     for (size_t i = 0; i < sizeof faults / sizeof *faults; i++) {
@@ -249,9 +247,7 @@ static void sessions_that_do_not_end_keep_no_password_from_holding(void **state)
     }
 }
 
-/*
- * In a realm whose user names are addresses an account is renamed with its address; that nobody has it takes as long.
- */
+/* In a realm whose user names are addresses an account is renamed with its address. A login of nobody takes as long. */
 static void a_renamed_account_signs_in_by_the_address_here(void **state)
 {
     struct stage *stage = keycloak_scripted(state);
@@ -279,7 +275,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(other_required_actions_are_not_answered),
     HARNESS_TEST(other_required_actions_keep_nobody_from_another_password),
     HARNESS_TEST(another_password_ends_sessions_at_keycloak),
-    HARNESS_TEST(sessions_that_do_not_end_keep_no_password_from_holding),
+    HARNESS_TEST(a_password_counts_although_sessions_do_not_end),
     HARNESS_TEST(a_renamed_account_signs_in_by_the_address_here),
 };
-HARNESS_MODULE(keycloak, cases)
+HARNESS_MODULE(keycloak_provider, cases)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What `gatehousectl check` says of a provider's configuration: each fault by itself, against the strict servers. */
+/* What provider_check() says of wrong settings, each by itself, with the strict servers. */
 #include "harness.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static struct remote_options remote_options_of_test(struct stage *stage)
                                    .rest_seconds = 2};
 }
 
-/* What check says; "" where all is well. The provider is freed. */
+/* What the check says; "" where nothing is wrong. Frees the provider. */
 static const char *said(struct stage *stage, struct provider *provider)
 {
     struct error *error = provider_check(provider, stage->arena);
@@ -56,7 +56,7 @@ static void drop(struct stage *stage, const char *name)
     assert_int_equal(unlink(arena_format(stage->arena, "%s/%s", stage->directory, name)), 0);
 }
 
-/* A file of the server's directory that makes the fault, and what is said of it. */
+/* A file of the server's directory that makes the fault, and what the check says of it. */
 static const struct fault {
     const char *name;
     const char *text;
@@ -83,7 +83,7 @@ static void a_pool_that_is_right_is_said_to_be_so(void **state)
     struct stage *stage = cognito_stage_new(state);
     struct cognito_options options = cognito_stage_options(stage);
     assert_string_equal(pool_said(stage, &options), "");
-    /* Who may not look at the pool is not told of it. */
+    /* An access key that may not describe the pool is no fault. */
     (void)stage_put(stage, "denied", "DescribeUserPool");
     (void)stage_put(stage, "lacks", "custom:permissions");
     assert_string_equal(pool_said(stage, &options), "");
@@ -187,4 +187,4 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(wrong_settings_of_a_pool_are_named),    HARNESS_TEST(wrong_addresses_are_named),
     HARNESS_TEST(faults_of_a_realm_are_named),           HARNESS_TEST(wrong_settings_of_a_realm_are_named),
 };
-HARNESS_MODULE(check, cases)
+HARNESS_MODULE(remote_check, cases)

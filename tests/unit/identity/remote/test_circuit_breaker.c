@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The gate in front of a provider's calls. */
+/* The circuit breaker in front of a provider's calls, the slots, and the lock of an account. */
 #include "harness.h"
 
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static enum http_client_outcome knock(struct stage *stage, const char **reason_o
     return knock_by(stage, stage->provider, reason_out);
 }
 
-/* One call that fails, or none. */
+/* Makes one call that fails. */
 static enum http_client_outcome knock_in_vain(struct stage *stage, struct provider *provider, const char **reason_out)
 {
     stage_fault(stage, stage->calls->keys_fault, "status-500");
@@ -42,23 +42,23 @@ static int breaker_file(struct stage *stage, struct circuit_breaker *gate_out)
     return file;
 }
 
-static void breaker_write(int file, const struct circuit_breaker *gate)
+static void breaker_write(int file, const struct circuit_breaker *breaker)
 {
-    assert_int_equal(pwrite(file, gate, sizeof *gate, CIRCUIT_BREAKER_AT), sizeof *gate);
+    assert_int_equal(pwrite(file, breaker, sizeof *breaker, CIRCUIT_BREAKER_AT), sizeof *breaker);
     (void)close(file);
 }
 
-/* As when the time has passed that a provider is left alone for. */
+/* Makes the time pass for which the provider is not called. */
 static void rest_is_over(struct stage *stage)
 {
-    struct circuit_breaker gate;
-    int file = breaker_file(stage, &gate);
-    assert_true(gate.open_until > clock_monotonic());
-    gate.open_until = clock_monotonic();
-    breaker_write(file, &gate);
+    struct circuit_breaker breaker;
+    int file = breaker_file(stage, &breaker);
+    assert_true(breaker.open_until > clock_monotonic());
+    breaker.open_until = clock_monotonic();
+    breaker_write(file, &breaker);
 }
 
-static void a_provider_that_fails_is_left_alone_for_a_while(void **state)
+static void a_provider_that_fails_is_not_called_for_a_while(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     const char *reason = NULL;
@@ -71,7 +71,7 @@ static void a_provider_that_fails_is_left_alone_for_a_while(void **state)
         assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_non_null(strstr(reason, "recover"));
     assert_int_equal(stage_count(stage, stage->calls->keys), before);
-    /* Its time over, a single failure is enough to close the gate again, and a success to open it. */
+    /* After that time a single failure opens the circuit breaker again, and a success closes it. */
     rest_is_over(stage);
     assert_int_equal(knock_in_vain(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
@@ -82,7 +82,7 @@ static void a_provider_that_fails_is_left_alone_for_a_while(void **state)
     stage_end(stage);
 }
 
-/* Another process at the first places, of which nothing is known but that; close the result to end it. */
+/* Starts a process that holds the first slots and does nothing else; close the result to end it. */
 static int occupied(struct stage *stage, int64_t count)
 {
     int other = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR | O_CREAT, 0600);
@@ -91,7 +91,7 @@ static int occupied(struct stage *stage, int64_t count)
     return other;
 }
 
-static void more_calls_than_places_are_refused_at_once(void **state)
+static void more_calls_than_slots_are_refused_at_once(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     const char *reason = NULL;
@@ -140,7 +140,7 @@ static void the_last_worker_of_a_pool_does_not_wait(void **state)
     host_process_join(HOST_PROCESS_WORKER, "worker");
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_string_equal(reason, REMOTE_NO_SLOT);
-    /* Those that only sign people in wait all together, and so may any other process. */
+    /* Workers that only sign people in may all wait, and so may any other process. */
     host_process_join(HOST_PROCESS_WORKER, "login");
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     host_process_join(HOST_PROCESS_JOBS, NULL);
@@ -154,16 +154,16 @@ static void the_last_worker_of_a_pool_does_not_wait(void **state)
 }
 
 /* As long as a call may take when all is well; the machine may make it longer. */
-static void who_comes_late_waits_for_a_place_that_was_taken_just_now(void **state)
+static void a_late_call_waits_for_a_slot_that_was_taken_just_now(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    struct circuit_breaker gate = {.slot_taken_at = 0};
+    struct circuit_breaker breaker = {.slot_taken_at = 0};
     const char *reason = NULL;
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     int other = occupied(stage, 1);
-    int file = breaker_file(stage, &gate);
-    int64_t begun = gate.slot_taken_at = clock_monotonic();
-    breaker_write(file, &gate);
+    int file = breaker_file(stage, &breaker);
+    int64_t begun = breaker.slot_taken_at = clock_monotonic();
+    breaker_write(file, &breaker);
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_string_equal(reason, REMOTE_NO_SLOT);
     assert_true(clock_monotonic() - begun >= 2000000);
@@ -171,8 +171,8 @@ static void who_comes_late_waits_for_a_place_that_was_taken_just_now(void **stat
     stage_end(stage);
 }
 
-/* Who waits for another process's call waits for the provider, too. */
-static void who_holds_or_awaits_a_lock_has_a_place(void **state)
+/* A process that waits for another one's call waits for the provider, too. */
+static void who_holds_or_awaits_a_lock_holds_a_slot(void **state)
 {
     struct stage *stage = keycloak_scripted(state);
     struct remote *holder = remote_of(stage->provider);
@@ -181,7 +181,7 @@ static void who_holds_or_awaits_a_lock_has_a_place(void **state)
     holder->options.calls_max = remote_of(other)->options.calls_max = 1;
     remote_start(holder, REMOTE_LOGIN_MILLISECONDS);
     expect_ok(remote_lock(holder, stage->arena, "somebody"));
-    /* The holder's own calls need no other. */
+    /* The holder's own calls need no other slot. */
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_forget_failures(stage);
     assert_int_equal(knock_by(stage, other, &reason), HTTP_CLIENT_UNREACHABLE);
@@ -194,23 +194,23 @@ static void who_holds_or_awaits_a_lock_has_a_place(void **state)
     stage_end(stage);
 }
 
-/* An operator asks what is wrong just when calls are refused. */
-static void a_check_goes_past_a_closed_gate(void **state)
+/* An operator checks the settings just while the circuit breaker is open. */
+static void a_check_ignores_an_open_circuit_breaker(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    struct circuit_breaker gate, after;
+    struct circuit_breaker breaker, after;
     const char *reason = NULL;
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
-    int file = breaker_file(stage, &gate);
+    int file = breaker_file(stage, &breaker);
     remote_of(stage->provider)->options.rest_seconds = 3600;
-    gate.open_until = clock_monotonic() + INT64_C(3000000000);
-    breaker_write(file, &gate);
+    breaker.open_until = clock_monotonic() + INT64_C(3000000000);
+    breaker_write(file, &breaker);
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     int other = occupied(stage, 1);
     expect_ok(provider_check(stage->provider, stage->arena));
     (void)close(other);
     (void)close(breaker_file(stage, &after));
-    assert_int_equal(after.open_until, gate.open_until);
+    assert_int_equal(after.open_until, breaker.open_until);
     stage_end(stage);
 }
 
@@ -220,7 +220,7 @@ static bool is_free(struct stage *stage, const char *subject)
                        "SELECT IS_FREE_LOCK(SHA2(CONCAT(DATABASE(), '/account/', '%s'), 256))", subject) == 1;
 }
 
-static void a_lock_that_was_taken_twice_is_given_back_twice(void **state)
+static void a_lock_that_was_taken_twice_is_released_twice(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     struct remote *remote = remote_of(stage->provider);
@@ -234,8 +234,8 @@ static void a_lock_that_was_taken_twice_is_given_back_twice(void **state)
     stage_end(stage);
 }
 
-/* A process that was stopped with the lock on the state: the others judge by what they see themselves. */
-static void a_kept_lock_on_the_state_holds_back_no_call(void **state)
+/* A process was stopped while it held the lock on the state: the others go by what they see themselves. */
+static void a_lock_on_the_state_that_is_never_released_delays_no_call(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     const char *reason = NULL;
@@ -253,30 +253,27 @@ static void a_kept_lock_on_the_state_holds_back_no_call(void **state)
     stage_end(stage);
 }
 
-/*
- * Of those that come when its time is over one tries, for all processes; one that is never heard of again is not waited
- * for.
- */
+/* When the time is over, one call of all processes tries. A probe that is never heard of again is not waited for. */
 static void only_one_call_is_the_probe(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    struct circuit_breaker gate;
+    struct circuit_breaker breaker;
     const char *reason = NULL;
     remote_of(stage->provider)->options.rest_seconds = 3600;
     for (int i = 0; i < 5; i++)
         assert_int_equal(knock_in_vain(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
     (void)unlink(arena_format(stage->arena, "%s/fault", stage->directory));
-    int file = breaker_file(stage, &gate);
-    gate.open_until = clock_monotonic();
-    gate.probe_until = gate.open_until + INT64_C(3600000000);
-    breaker_write(file, &gate);
+    int file = breaker_file(stage, &breaker);
+    breaker.open_until = clock_monotonic();
+    breaker.probe_until = breaker.open_until + INT64_C(3600000000);
+    breaker_write(file, &breaker);
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
-    file = breaker_file(stage, &gate);
-    gate.probe_until = clock_monotonic();
-    breaker_write(file, &gate);
+    file = breaker_file(stage, &breaker);
+    breaker.probe_until = clock_monotonic();
+    breaker_write(file, &breaker);
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
-    (void)close(breaker_file(stage, &gate));
-    assert_int_equal(gate.open_until, 0);
+    (void)close(breaker_file(stage, &breaker));
+    assert_int_equal(breaker.open_until, 0);
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_end(stage);
 }
@@ -295,50 +292,50 @@ static void failures_of_all_processes_count_together(void **state)
     stage_end(stage);
 }
 
-/* A machine that was started again has a younger clock than its file. */
-static void what_was_noted_before_the_clock_began_is_void(void **state)
+/* After a start of the machine its clock is younger than the file. */
+static void what_was_noted_before_the_machine_started_is_dropped(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
-    const struct circuit_breaker gate = {.failures = 5, .open_until = INT64_MAX / 2, .window_at = INT64_MAX / 2};
+    const struct circuit_breaker breaker = {.failures = 5, .open_until = INT64_MAX / 2, .window_at = INT64_MAX / 2};
     const char *reason = NULL;
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
-    breaker_write(open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR), &gate);
+    breaker_write(open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR), &breaker);
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_end(stage);
 }
 
-/* Some answers between the failures do not keep the gate open where most calls fail. */
-static void mostly_failing_is_failing(void **state)
+/* Some answers between the failures do not keep the circuit breaker closed where most calls fail. */
+static void a_provider_that_mostly_fails_is_not_called(void **state)
 {
     static const char pattern[] = "xx-xx-x";
     struct stage *stage = cognito_stage_new(state);
-    struct circuit_breaker gate = {0};
+    struct circuit_breaker breaker = {0};
     const char *reason = NULL;
     remote_of(stage->provider)->options.rest_seconds = 3600;
-    /* On a machine so slow that the window ends in between it is tried again. */
-    for (int round = 0; round < 10 && gate.open_until == 0; round++) {
+    /* On a machine so slow that the window ends in between, the case tries again. */
+    for (int round = 0; round < 10 && breaker.open_until == 0; round++) {
         stage_forget_failures(stage);
         for (size_t i = 0; pattern[i] != '\0'; i++)
             (void)(pattern[i] == 'x' ? knock_in_vain(stage, stage->provider, &reason) : knock(stage, &reason));
-        (void)close(breaker_file(stage, &gate));
-        assert_true(gate.open_until != 0 || gate.window_calls < (int64_t)strlen(pattern));
+        (void)close(breaker_file(stage, &breaker));
+        assert_true(breaker.open_until != 0 || breaker.window_calls < (int64_t)strlen(pattern));
     }
     assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     stage_end(stage);
 }
 
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(a_provider_that_fails_is_left_alone_for_a_while),
-    HARNESS_TEST(more_calls_than_places_are_refused_at_once),
+    HARNESS_TEST(a_provider_that_fails_is_not_called_for_a_while),
+    HARNESS_TEST(more_calls_than_slots_are_refused_at_once),
     HARNESS_TEST(the_last_worker_of_a_pool_does_not_wait),
-    HARNESS_TEST(who_comes_late_waits_for_a_place_that_was_taken_just_now),
-    HARNESS_TEST(a_check_goes_past_a_closed_gate),
-    HARNESS_TEST(who_holds_or_awaits_a_lock_has_a_place),
-    HARNESS_TEST(a_lock_that_was_taken_twice_is_given_back_twice),
-    HARNESS_TEST(a_kept_lock_on_the_state_holds_back_no_call),
+    HARNESS_TEST(a_late_call_waits_for_a_slot_that_was_taken_just_now),
+    HARNESS_TEST(a_check_ignores_an_open_circuit_breaker),
+    HARNESS_TEST(who_holds_or_awaits_a_lock_holds_a_slot),
+    HARNESS_TEST(a_lock_that_was_taken_twice_is_released_twice),
+    HARNESS_TEST(a_lock_on_the_state_that_is_never_released_delays_no_call),
     HARNESS_TEST(only_one_call_is_the_probe),
     HARNESS_TEST(failures_of_all_processes_count_together),
-    HARNESS_TEST(what_was_noted_before_the_clock_began_is_void),
-    HARNESS_TEST(mostly_failing_is_failing),
+    HARNESS_TEST(what_was_noted_before_the_machine_started_is_dropped),
+    HARNESS_TEST(a_provider_that_mostly_fails_is_not_called),
 };
-HARNESS_MODULE(gate, cases)
+HARNESS_MODULE(remote_circuit_breaker, cases)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes of a password whose answer is lost: no old session lives on, and what the provider did is found out
- * afterwards.
+ * Changes of a password whose answer is lost: no old session lives on, and afterwards the provider is asked which
+ * password counts.
  */
 #include "harness.h"
 
@@ -14,7 +14,7 @@
 typedef struct stage *(*stage_maker)(void **state);
 static const stage_maker makers[] = {cognito_stage_new, keycloak_scripted};
 
-/* As if so much more time had passed. */
+/* Makes so much time pass. */
 static void pass_by(struct stage *stage, const char *time)
 {
     sql(stage->database, stage->arena,
@@ -26,7 +26,7 @@ static void pass(struct stage *stage)
     pass_by(stage, "1 MINUTE");
 }
 
-static size_t unsettled(struct stage *stage)
+static size_t unreconciled(struct stage *stage)
 {
     struct id *users;
     size_t count;
@@ -34,16 +34,16 @@ static size_t unsettled(struct stage *stage)
     return count;
 }
 
-static enum provider_reconciliation settle(struct stage *stage, const struct person *person)
+static enum provider_reconciliation reconcile(struct stage *stage, const struct person *person)
 {
     enum provider_reconciliation reconciliation;
     pass(stage);
     expect_ok(provider_reconcile(stage->provider, stage->arena, person->id, &reconciliation));
-    assert_int_equal(unsettled(stage), 0);
+    assert_int_equal(unreconciled(stage), 0);
     return reconciliation;
 }
 
-/* Sets a password, the answer to which never comes. */
+/* Sets a password; the answer never comes. */
 static void set_in_vain(struct stage *stage, const struct person *person, bool temporary, const char *fault)
 {
     enum provider_outcome outcome;
@@ -54,7 +54,7 @@ static void set_in_vain(struct stage *stage, const struct person *person, bool t
     assert_int_equal(error->code, ERROR_IDENTITY_UNAVAILABLE);
 }
 
-static void a_lost_answer_ends_sessions_and_is_found_out(void **state)
+static void a_lost_answer_ends_sessions_and_is_reconciled(void **state)
 {
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
         struct stage *stage = makers[i](state);
@@ -63,22 +63,22 @@ static void a_lost_answer_ends_sessions_and_is_found_out(void **state)
         assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
         set_in_vain(stage, &member, false, "lost");
         assert_false(stage_opens(stage, &member, tokens.access_token));
-        assert_int_equal(unsettled(stage), 0);
+        assert_int_equal(unreconciled(stage), 0);
         pass(stage);
-        assert_int_equal(unsettled(stage), 1);
-        assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_CHANGED);
+        assert_int_equal(unreconciled(stage), 1);
+        assert_int_equal(reconcile(stage, &member), PROVIDER_PASSWORD_CHANGED);
         assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
         stage_end(stage);
     }
 }
 
-static void a_temporary_one_is_known_as_such(void **state)
+static void a_temporary_password_is_reconciled_as_temporary(void **state)
 {
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
         struct stage *stage = makers[i](state);
         struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
         set_in_vain(stage, &member, true, "lost");
-        assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_CHANGED_TO_TEMPORARY);
+        assert_int_equal(reconcile(stage, &member), PROVIDER_PASSWORD_CHANGED_TO_TEMPORARY);
         assert_int_equal(sql_integer(stage->database, stage->arena,
                                      "SELECT temporary_until IS NOT NULL FROM outside_account WHERE user_id = %s",
                                      sql_id(stage->arena, member.id)),
@@ -87,19 +87,19 @@ static void a_temporary_one_is_known_as_such(void **state)
     }
 }
 
-static void what_was_not_carried_out_is_found_out_too(void **state)
+static void a_change_that_was_not_carried_out_is_reconciled_too(void **state)
 {
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
         struct stage *stage = makers[i](state);
         struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
         set_in_vain(stage, &member, false, "status-500");
-        assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_UNCHANGED);
+        assert_int_equal(reconcile(stage, &member), PROVIDER_PASSWORD_UNCHANGED);
         assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
         stage_end(stage);
     }
 }
 
-/* A refusal is an answer: nothing ends, nothing waits. */
+/* A refusal is an answer: no session ends, and no intent stays. */
 static void a_refusal_leaves_sessions_and_no_intent(void **state)
 {
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
@@ -113,12 +113,14 @@ static void a_refusal_leaves_sessions_and_no_intent(void **state)
         assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
         assert_true(stage_opens(stage, &member, tokens.access_token));
         pass(stage);
-        assert_int_equal(unsettled(stage), 0);
+        assert_int_equal(unreconciled(stage), 0);
         stage_end(stage);
     }
 }
 
-/* The process died between the call and its answer: only the intent is left, and the session that was to go on does. */
+/*
+ * The process died between the call and its answer: only the intent is left. The session that was to go on does go on.
+ */
 static void a_crash_leaves_the_intent(void **state)
 {
     for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
@@ -131,7 +133,7 @@ static void a_crash_leaves_the_intent(void **state)
             .user = member.id, .password = secret_of(PERMANENT), .kept_session = here.session_id};
         expect_ok(remote_intent_write(remote_of(stage->provider), stage->arena, &intent));
         pass(stage);
-        assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_CHANGED_BY_OWNER);
+        assert_int_equal(reconcile(stage, &member), PROVIDER_PASSWORD_CHANGED_BY_OWNER);
         assert_true(stage_opens(stage, &member, here.access_token));
         assert_false(stage_opens(stage, &member, there.access_token));
         stage_end(stage);
@@ -149,17 +151,17 @@ static void a_provider_that_is_down_is_asked_again(void **state)
         for (int attempt = 0; attempt < 3; attempt++) {
             stage_fault(stage, stage->calls->login, "status-500");
             assert_non_null(provider_reconcile(stage->provider, stage->arena, member.id, &reconciliation));
-            assert_int_equal(unsettled(stage), 0);
+            assert_int_equal(unreconciled(stage), 0);
             pass_by(stage, "3 MINUTE");
-            assert_int_equal(unsettled(stage), 1);
+            assert_int_equal(unreconciled(stage), 1);
         }
-        assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_CHANGED);
+        assert_int_equal(reconcile(stage, &member), PROVIDER_PASSWORD_CHANGED);
         stage_end(stage);
     }
 }
 
-/* Each attempt waits twice as long as the one before, to an hour. */
-static void it_is_asked_ever_less_often(void **state)
+/* Each attempt waits twice as long as the one before, up to an hour. */
+static void the_provider_is_asked_ever_less_often(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
@@ -176,40 +178,40 @@ static void it_is_asked_ever_less_often(void **state)
                         seconds[i] / 2, seconds[i]);
     }
     pass_by(stage, "2 HOUR");
-    assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_CHANGED);
+    assert_int_equal(reconcile(stage, &member), PROVIDER_PASSWORD_CHANGED);
     stage_end(stage);
 }
 
-static void after_a_week_it_is_given_up(void **state)
+static void after_a_week_an_intent_is_given_up(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
     enum provider_reconciliation reconciliation;
     set_in_vain(stage, &member, false, "lost");
     pass_by(stage, "8 DAY");
-    assert_int_equal(unsettled(stage), 1);
+    assert_int_equal(unreconciled(stage), 1);
     stage_fault(stage, stage->calls->login, "status-500");
     assert_non_null(provider_reconcile(stage->provider, stage->arena, member.id, &reconciliation));
     assert_int_equal(reconciliation, PROVIDER_PASSWORD_UNCHANGED);
     pass_by(stage, "1 DAY");
-    assert_int_equal(unsettled(stage), 0);
+    assert_int_equal(unreconciled(stage), 0);
     assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM outside_intent"), 0);
     stage_end(stage);
 }
 
-/* A week is for errors: an answer counts however late it is. */
-static void who_was_away_for_long_still_finds_out(void **state)
+/* Only errors are given up after a week: an answer counts however late it is. */
+static void an_intent_of_any_age_is_reconciled_by_an_answer(void **state)
 {
     struct stage *stage = keycloak_scripted(state);
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
     set_in_vain(stage, &member, false, "lost");
     pass_by(stage, "30 DAY");
-    assert_int_equal(settle(stage, &member), PROVIDER_PASSWORD_CHANGED);
+    assert_int_equal(reconcile(stage, &member), PROVIDER_PASSWORD_CHANGED);
     stage_end(stage);
 }
 
-/* Two changes without an answer: the later one does not make the earlier one forgotten, whichever was carried out. */
-static void of_several_lost_answers_each_is_found_out(void **state)
+/* Two changes without an answer: each is asked about, whichever was carried out. */
+static void of_several_lost_answers_each_is_reconciled(void **state)
 {
     static const char *const faults[][2] = {{"lost", "status-500"}, {"status-500", "lost"}};
     for (size_t i = 0; i < 2 * sizeof makers / sizeof *makers; i++) {
@@ -223,12 +225,12 @@ static void of_several_lost_answers_each_is_found_out(void **state)
                                            secret_of("a-third-password-3"), false, &outcome),
                      ERROR_IDENTITY_UNAVAILABLE);
         pass(stage);
-        assert_int_equal(unsettled(stage), 2);
+        assert_int_equal(unreconciled(stage), 2);
         expect_ok(provider_reconcile(stage->provider, stage->arena, member.id, &first));
         expect_ok(provider_reconcile(stage->provider, stage->arena, member.id, &second));
         assert_int_equal(first, i % 2 == 0 ? PROVIDER_PASSWORD_CHANGED_TO_TEMPORARY : PROVIDER_PASSWORD_UNCHANGED);
         assert_int_equal(second, i % 2 == 0 ? PROVIDER_PASSWORD_UNCHANGED : PROVIDER_PASSWORD_CHANGED);
-        assert_int_equal(unsettled(stage), 0);
+        assert_int_equal(unreconciled(stage), 0);
         expect_ok(provider_reconcile(stage->provider, stage->arena, member.id, &first));
         assert_int_equal(first, PROVIDER_PASSWORD_UNCHANGED);
         stage_end(stage);
@@ -236,7 +238,7 @@ static void of_several_lost_answers_each_is_found_out(void **state)
 }
 
 /* Of two changes at once, one that was answered and one that lost its process. */
-static void an_answer_takes_its_own_intent_alone(void **state)
+static void an_answer_deletes_its_own_intent_alone(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
@@ -246,25 +248,25 @@ static void an_answer_takes_its_own_intent_alone(void **state)
     expect_ok(remote_intent_write(remote, stage->arena, &first));
     expect_ok(remote_intent_write(remote, stage->arena, &second));
     pass(stage);
-    assert_int_equal(unsettled(stage), 2);
+    assert_int_equal(unreconciled(stage), 2);
     expect_ok(remote_intent_apply(remote, stage->arena, &first));
-    assert_int_equal(unsettled(stage), 1);
+    assert_int_equal(unreconciled(stage), 1);
     expect_ok(remote_intent_resolve(remote, stage->arena, &second, NULL, PROVIDER_PASSWORD_REFUSED));
-    assert_int_equal(unsettled(stage), 0);
+    assert_int_equal(unreconciled(stage), 0);
     stage_end(stage);
 }
 
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(a_lost_answer_ends_sessions_and_is_found_out),
-    HARNESS_TEST(a_temporary_one_is_known_as_such),
-    HARNESS_TEST(what_was_not_carried_out_is_found_out_too),
+    HARNESS_TEST(a_lost_answer_ends_sessions_and_is_reconciled),
+    HARNESS_TEST(a_temporary_password_is_reconciled_as_temporary),
+    HARNESS_TEST(a_change_that_was_not_carried_out_is_reconciled_too),
     HARNESS_TEST(a_refusal_leaves_sessions_and_no_intent),
     HARNESS_TEST(a_crash_leaves_the_intent),
     HARNESS_TEST(a_provider_that_is_down_is_asked_again),
-    HARNESS_TEST(it_is_asked_ever_less_often),
-    HARNESS_TEST(after_a_week_it_is_given_up),
-    HARNESS_TEST(who_was_away_for_long_still_finds_out),
-    HARNESS_TEST(of_several_lost_answers_each_is_found_out),
-    HARNESS_TEST(an_answer_takes_its_own_intent_alone),
+    HARNESS_TEST(the_provider_is_asked_ever_less_often),
+    HARNESS_TEST(after_a_week_an_intent_is_given_up),
+    HARNESS_TEST(an_intent_of_any_age_is_reconciled_by_an_answer),
+    HARNESS_TEST(of_several_lost_answers_each_is_reconciled),
+    HARNESS_TEST(an_answer_deletes_its_own_intent_alone),
 };
-HARNESS_MODULE(intent, cases)
+HARNESS_MODULE(remote_password_intent, cases)

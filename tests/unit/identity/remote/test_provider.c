@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What holds with every provider over a wire, each case with each of them. */
+/* What is the same with every remote provider; each case runs with each driver. */
 #include "harness.h"
 
 #include <string.h>
@@ -57,7 +57,7 @@ static void a_temporary_password_holds_as_long_as_we_say(struct stage *stage)
     stage_end(stage);
 }
 
-/* The process that signed somebody in died before it could write that down. */
+/* The process that signed a user in died before it could write the session. */
 static void an_invitation_never_replaces_a_password_that_was_chosen(struct stage *stage)
 {
     struct person owner = stage_given(stage, PROVIDER_INVITED);
@@ -102,7 +102,7 @@ static void refresh_tokens_are_ours_rotate_and_tell_copies(struct stage *stage)
     assert_int_equal(outcome, PROVIDER_OK);
     assert_string_not_equal(first.refresh_token, second.refresh_token);
     assert_true(stage_opens(stage, &member, second.access_token));
-    /* Within the grace the spent one is answered once more. */
+    /* Within the grace the spent token is answered again. */
     expect_ok(provider_refresh(stage->provider, stage->arena, first.refresh_token, &third, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
     assert_string_equal(third.refresh_token, second.refresh_token);
@@ -111,7 +111,7 @@ static void refresh_tokens_are_ours_rotate_and_tell_copies(struct stage *stage)
                                  "SELECT COUNT(*) FROM identity_refresh WHERE session_id = %s",
                                  sql_id(stage->arena, first.session_id)),
                      2);
-    /* So it is when the successor has been used. */
+    /* So it is after the successor was used. */
     expect_ok(provider_refresh(stage->provider, stage->arena, second.refresh_token, &third, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
     expect_ok(provider_refresh(stage->provider, stage->arena, first.refresh_token, &third, &outcome));
@@ -156,7 +156,7 @@ static void ended_sessions_open_nothing_though_their_tokens_verify(struct stage 
     stage_end(stage);
 }
 
-/* A token from a sign-in page of the provider's own: unknown to us until it comes. */
+/* A token from a sign-in page of the provider's own: its session is unknown here until it comes. */
 static void a_session_that_began_elsewhere_can_be_ended_here(struct stage *stage)
 {
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
@@ -167,7 +167,7 @@ static void a_session_that_began_elsewhere_can_be_ended_here(struct stage *stage
     assert_true(stage_opens(stage, &member, one.access_token));
     expect_ok(provider_logout_all(stage->provider, stage->arena, member.subject));
     assert_false(stage_opens(stage, &member, one.access_token));
-    /* Not even one that was never seen before. */
+    /* Not even one of a session that was never seen before. */
     assert_false(stage_opens(stage, &member, other.access_token));
     stage_end(stage);
 }
@@ -191,7 +191,7 @@ static void what_does_not_become_a_session_is_closed_at_the_provider(struct stag
     stage_end(stage);
 }
 
-/* Later tokens of such a session name it likewise, for as long as the provider renews them. */
+/* Later tokens of such a session name the same session, for as long as the provider renews them. */
 static void a_session_that_began_elsewhere_stays_ended(struct stage *stage)
 {
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
@@ -289,7 +289,7 @@ static void a_repeated_creation_takes_its_own_account_over(struct stage *stage)
     stage_end(stage);
 }
 
-/* A refresh that the provider did not answer leaves the token as it was. */
+/* A refresh that the provider did not answer leaves the token unspent. */
 static void a_refresh_without_an_answer_can_be_repeated(struct stage *stage)
 {
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
@@ -372,4 +372,4 @@ static const struct CMUnitTest cases[] = {
     EACH_TEST(a_refresh_without_an_answer_can_be_repeated),
     EACH_TEST(failures_of_the_provider_let_nobody_in),
 };
-HARNESS_MODULE(remote, cases)
+HARNESS_MODULE(remote_provider, cases)
