@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The audit trail: who did what to what. Rows are only ever added, until the operator ends them. */
+/* The audit trail: who did what to what. Rows are only added; only the operator deletes old ones. */
 #ifndef GATEHOUSE_DOMAIN_AUDIT_H
 #define GATEHOUSE_DOMAIN_AUDIT_H
 

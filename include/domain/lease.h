@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Leases and saved positions of the operator's long commands. A lease is held by renewing it; a holder that
- * died is forgotten when its time is over. The server's clock alone counts.
+ * Leases and saved positions of the operator's long commands. A holder keeps its lease by renewing it; the lease of a
+ * holder that died expires. Only the server's clock counts.
  */
 #ifndef GATEHOUSE_DOMAIN_LEASE_H
 #define GATEHOUSE_DOMAIN_LEASE_H
@@ -14,14 +14,14 @@ struct arena;
 struct database;
 struct error;
 
-/* Whoever holds it may take bytes away (purge), or needs that nobody does (backup). */
+/* The holder may remove bytes (purge), or needs that nobody does (backup). */
 #define LEASE_FILES "files"
 /* One fsck at a time; its position. */
 #define LEASE_FSCK "fsck"
 
 /* One scrub at a time; its position. */
 #define LEASE_SCRUB "scrub"
-/* Held by an operator who waits for the scrub: whoever does it in the background gives it back. */
+/* Held by an operator who waits for the scrub: the background scrub then releases its lease. */
 #define LEASE_SCRUB_WANTED "scrub-wanted"
 
 /* A lease's name has at most 32 bytes, a position at most 1024 characters. */
@@ -33,18 +33,18 @@ struct error;
 struct error *lease_take(struct database *database, struct arena *arena, const char *name,
                                struct id holder, unsigned seconds, bool *held_out);
 
-/* Gives the lease back; one that is not held (any more) is left alone. */
+/* Releases the lease. Does nothing when `holder` does not have it any more. */
 struct error *lease_release(struct database *database, struct arena *arena, const char *name,
                                   struct id holder);
 
 /* Whether anybody holds the lease. */
 struct error *lease_held(struct database *database, struct arena *arena, const char *name, bool *held_out);
 
-/* Keeps where the run stands; "" forgets it. */
+/* Saves the position of the run; "" deletes it. */
 struct error *lease_save_position(struct database *database, struct arena *arena, const char *name,
                                const char *position);
 
-/* What was kept last, "" for nothing. */
+/* The saved position; "" for none. */
 struct error *lease_position(struct database *database, struct arena *arena, const char *name,
                                    const char **position_out);
 

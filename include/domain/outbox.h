@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The outbox: work that must happen once a transaction has committed (mail, mirrors). The row is added in
- * that very transaction; a runner claims it, does the work with no transaction open, and reports.
+ * The outbox: work that must happen once a transaction has committed (mail, copies to the provider). The row is added
+ * in that transaction. A runner claims it, does the work with no transaction open, and reports.
  *
- * A claim is a lease: it moves next_attempt_at ahead and counts an attempt, so that a runner that dies
- * gives the work back by doing nothing. Reports name the attempt they speak of; one that outlived its lease
- * changes nothing. Work is done at least once: at most one repetition for each crash.
+ * A claim is a lease: it moves next_attempt_at ahead and counts an attempt. So the work of a runner that dies becomes
+ * due again by itself. A report names its attempt; one that comes after the lease has expired changes nothing. Work is
+ * done at least once, with at most one repetition for each crash.
  *
- * Work has a rank. Nothing of a lower rank is claimed while something of a higher one is due. So a mail with a code waits
- * only for mails of its own rank and for the one item that is being done, however much is queued.
+ * Work has a rank. While something of a higher rank is due, nothing of a lower one is claimed. So a mail with a code
+ * waits only for mails of its own rank and for the one item in progress, however much is queued.
  */
 #ifndef GATEHOUSE_DOMAIN_OUTBOX_H
 #define GATEHOUSE_DOMAIN_OUTBOX_H
@@ -24,9 +24,9 @@ struct database;
 struct error;
 
 enum outbox_rank {
-    OUTBOX_URGENT,   /* mails with a code or a temporary password: somebody waits for them */
+    OUTBOX_URGENT,   /* mails with a code or a temporary password: a user waits for them */
     OUTBOX_QUESTION, /* what may lead to such a mail; strangers can queue many of these */
-    OUTBOX_ORDINARY  /* all else */
+    OUTBOX_ORDINARY  /* everything else */
 };
 
 /* What is added. `payload` is sealed by the caller. */
@@ -53,7 +53,7 @@ struct outbox_items {
     size_t count;
 };
 
-/* What stands in the outbox, for the metrics. */
+/* What the outbox holds, for the metrics. */
 struct outbox_counts {
     uint64_t waiting;
     uint64_t overdue; /* waiting and due for more than a minute */
@@ -64,9 +64,9 @@ struct outbox_counts {
 struct error *outbox_add(struct database *database, struct arena *arena, const struct outbox_work *work);
 
 /*
- * Claims items of the highest rank of which any is due, oldest first, for `lease_seconds`: up to `limit` (1 to 100) urgent
- * ones, else one, so that the next urgent one waits for no more. Parallel runners never get the same item (FOR UPDATE
- * SKIP LOCKED). No items is no error.
+ * Claims items of the highest rank that is due, oldest first, for `lease_seconds`: up to `limit` (1 to 100) urgent
+ * ones, otherwise one, so that the next urgent item waits for no more than that. Parallel runners never get the same
+ * item (FOR UPDATE SKIP LOCKED). It is no error when there is none.
  */
 struct error *outbox_claim(struct database *database, struct arena *arena, unsigned limit,
                            unsigned lease_seconds, struct outbox_items *items_out);
@@ -76,14 +76,14 @@ struct error *outbox_finish(struct database *database, struct arena *arena, cons
                             bool *current_out);
 
 /*
- * Not done: tried again after a wait that doubles from 5 s to 15 min with each attempt, plus up to a fifth
- * of jitter; after `attempts_max` attempts the item is dead. `reason` is for the operator: no secrets, cut
- * at 500 characters.
+ * Reports a failure: the item is tried again after a wait that doubles from 5 s to 15 min with each attempt, plus up to
+ * a fifth of jitter. After `attempts_max` attempts the item is dead. `reason` is for the operator: no secrets, cut at
+ * 500 characters.
  */
 struct error *outbox_retry(struct database *database, struct arena *arena, const struct outbox_item *item,
                            unsigned attempts_max, const char *reason, bool *dead_out);
 
-/* Never to be done (refused for good, or not readable): dead, payload emptied. */
+/* Gives an item up (refused for good, or not readable): it is dead, and its payload is emptied. */
 struct error *outbox_bury(struct database *database, struct arena *arena, const struct outbox_item *item,
                           const char *reason);
 

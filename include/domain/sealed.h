@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The columns that hold something sealed (codec/seal.h), for sealing them anew. */
+/* The columns that hold sealed values (codec/seal.h), for sealing them again. */
 #ifndef GATEHOUSE_DOMAIN_SEALED_H
 #define GATEHOUSE_DOMAIN_SEALED_H
 
@@ -41,7 +41,7 @@ struct sealed_page {
 struct error *sealed_list(struct database *database, struct arena *arena, enum sealed_kind kind,
                           const struct sealed_row *after, struct sealed_page *page_out);
 
-/* Replaces what the row holds, provided that it still holds that. *changed_out tells. */
+/* Replaces the value of the row, provided that it is unchanged. *changed_out says whether it was. */
 struct error *sealed_replace(struct database *database, struct arena *arena, enum sealed_kind kind,
                              const struct sealed_row *row, const void *sealed, size_t length, bool *changed_out);
 

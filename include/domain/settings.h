@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The system settings document (specification, part 2): what the service can be told while it runs. Each version is one
- * row that is written once; the newest row that reads as a valid document is the one that holds, so that a row that
- * somebody damaged at the prompt steps back behind the last good one.
+ * The system settings document: what can be changed while the service runs. Each version is one row that is written
+ * once. The newest row that reads as a valid document holds, so that a row that was damaged by hand gives way to the
+ * last good one.
  */
 #ifndef GATEHOUSE_DOMAIN_SETTINGS_H
 #define GATEHOUSE_DOMAIN_SETTINGS_H
@@ -35,15 +35,15 @@ struct settings_row {
 };
 
 /*
- * Reads a document. Refused, with a reason in *damage_out: what is not strict JSON (codec/document.h), members missing,
- * unknown or of another type, a level or filter that does not hold. NULL then.
+ * Reads a document. NULL, with a reason in *damage_out, for anything that is not strict JSON (codec/document.h), for
+ * members that are missing, unknown or of another type, and for an invalid level or filter.
  */
 const struct settings *settings_read(struct arena *arena, const char *bytes, size_t length, const char **damage_out);
 
 /* The document's text, one line. */
 const char *settings_text(struct arena *arena, const struct settings *settings);
 
-/* The newest versions: the one that holds and, where that is not the newest at all, the newest. */
+/* The newest versions: the one that holds, and the newest row where it is another one. */
 struct settings_state {
     const struct settings_row *good;    /* NULL: no row, or none that can be read */
     const struct settings_row *damaged; /* the newest row, when it is damaged; else NULL */
@@ -57,8 +57,8 @@ struct error *settings_find(struct database *database, struct arena *arena, int6
                             struct settings_row **row_out);
 
 /*
- * Writes `version`, which must be newer than all there are. Inside a transaction that keeps other writers out
- * (change_log_append()); INTERNAL when the version is there already.
+ * Writes `version`, which must be newer than all others. In a transaction that keeps other writers out
+ * (change_log_append()). INTERNAL when the version exists already.
  */
 struct error *settings_insert(struct database *database, struct arena *arena, int64_t version,
                               const struct settings *settings, struct id user);

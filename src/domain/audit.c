@@ -17,8 +17,7 @@
 #define OUTCOME_BYTES 16
 #define DETAILS_CHARACTERS 4096
 
-/* A text fit for an ASCII column: cut, and what is not printable ASCII shown as a question mark. NULL stays
- * NULL. */
+/* A text for an ASCII column: cut, and with a question mark for what is not printable ASCII. NULL stays NULL. */
 static struct database_value plain(struct arena *arena, const char *text, size_t bytes)
 {
     if (text == NULL)

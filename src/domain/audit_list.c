@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Reading the audit trail back: by keyset on the id (which carries the time), one statement for each combination of
- * filters, on the index that has just these columns and then the order, so that something rare is found as fast as
- * something common; of all three filters the action is compared inside the index. The times bound the id as well, so
- * that a window in the past is found by the index and not by reading up to it.
+ * Lists the audit trail: by keyset on the id (which carries the time), with one statement for each combination of
+ * filters, on the index that has exactly these columns and then the order. So rare rows are found as fast as common
+ * ones. With all three filters the action is compared inside the index. The times bound the id as well, so that the
+ * index finds a window in the past, without reading up to it.
  *
  * Measured with five million rows, half of them of one organisation and a fifth of one user, and 64 MiB of memory for
  * the database: each page within 5 ms once read, the worst (all three filters, no such row) within 220 ms.

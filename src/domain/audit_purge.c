@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of old audit rows. Ids begin with their time, so the primary key finds them in order. */
+/* Deletes old audit rows. Ids begin with their time, so the primary key finds them in order. */
 #include "domain/audit.h"
 
 #include "base/error.h"

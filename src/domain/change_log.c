@@ -30,8 +30,8 @@ static enum change_log_kind kind_of(const char *text)
 static const struct statement count_on = {"UPDATE change_version SET version = version + 1 WHERE id = 1"};
 
 /*
- * Where somebody has emptied the table, counting starts anew far from where it was. Only then: an INSERT makes the
- * table's trigger read the roles with locks, which would stand across those of whoever changes a role.
+ * When the table was emptied by hand, counting starts again far from where it was. Only then is there an INSERT: it
+ * makes the table's trigger read the roles with locks, which would conflict with a change of a role.
  */
 static const struct statement begin_anew = {
     "INSERT INTO change_version (id, version) VALUES (1, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000))"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The columns that several statements select, and the functions that read them: one place for each table, so
- * that a statement and its reader cannot drift apart. Private to the domain floor.
+ * The columns that several statements select, and the functions that read them. Each table has one place for both, so
+ * that a statement and its reader always agree. Private to the domain floor.
  *
- * The macros name columns through the aliases u (user), o (organisation) and f (file). A reader takes the
- * index of its first column; *_COLUMN_COUNT is how many it uses.
+ * The macros name columns through the aliases u (user), o (organisation) and f (file). A reader takes the index of its
+ * first column; *_COLUMN_COUNT is the number of columns that it uses.
  */
 #ifndef GATEHOUSE_DOMAIN_COLUMNS_INT_H
 #define GATEHOUSE_DOMAIN_COLUMNS_INT_H
@@ -28,8 +28,8 @@
     "o.id, o.name, o.services, o.status, o.quota_bytes, o.quota_files, o.created_at, o.updated_at"
 
 /*
- * What triggers keep (sql/011-principal.sql), worked out: the roles of the user u.id, and the permissions of all roles,
- * each as LENGTH:TEXT LENGTH:TEXT ...
+ * What triggers keep up to date (sql/011-principal.sql), computed: the roles of the user u.id, and the permissions of
+ * all roles, each as LENGTH:TEXT LENGTH:TEXT ...
  */
 #define PRINCIPAL_ROLES                                                                         \
     "COALESCE((SELECT GROUP_CONCAT(CONCAT(LENGTH(r.role_id), ':', r.role_id)"                   \
@@ -42,7 +42,7 @@
     "f.user_id, f.bucket, f.type, f.name, f.hash, f.size, f.content_type, f.status, f.tags, f.damaged_at"
 #define FILE_COLUMNS "f.id, f.organisation_id, " FILE_BODY_COLUMNS ", f.created_at, f.updated_at, f.archived_at"
 
-/* A status as it stands in the row; an unknown word denies. */
+/* A status from its text in the row; an unknown word denies. */
 enum user_status user_status_read(const char *text);
 enum organisation_status organisation_status_read(const char *text);
 
@@ -60,12 +60,12 @@ void file_read_body(struct arena *arena, const struct rows *rows, size_t row, si
                     struct id organisation, struct file_record *record_out);
 
 /*
- * The text of a permission column, NULL for NULL. A text ends at its first NUL byte, so one behind which more stands
- * would read as a well-formed permission; here it stays malformed and grants nothing.
+ * The text of a permission column, NULL for NULL. A text ends at its first NUL byte, so the part before it could read
+ * as a well-formed permission. Here such a text stays malformed and grants nothing.
  */
 const char *columns_permission(struct arena *arena, const struct rows *rows, size_t row, size_t column);
 
-/* The place of `word` in a list ended by NULL; -1 when it is not there. */
+/* The index of `word` in a list ended by NULL; -1 when it is not there. */
 int columns_word_index(const char *const *words, const char *word);
 
 #endif

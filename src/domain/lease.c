@@ -6,7 +6,7 @@
 
 static const struct statement insert_row = {"INSERT INTO maintenance (name) VALUES (?)"};
 
-/* The row is there afterwards, whoever made it. */
+/* Makes the row unless it exists. */
 static struct error *make_row(struct database *database, struct arena *arena, const char *name)
 {
     struct change change;

@@ -29,7 +29,9 @@ struct error *outbox_add(struct database *database, struct arena *arena, const s
                            NULL);
 }
 
-/* One rank at a time: so the index gives the rows in their order, and none that waits for a later attempt is looked at. */
+/*
+ * One rank at a time: so the index gives the rows in their order, and rows that wait for a later attempt are not read.
+ */
 static const struct statement find_due = {
     "SELECT id, kind, user_id, payload, attempts FROM outbox FORCE INDEX (outbox_priority)"
     " WHERE status = 'waiting' AND priority = ? AND next_attempt_at <= UTC_TIMESTAMP(3)"
@@ -45,7 +47,7 @@ struct claim {
     struct outbox_items *items;
 };
 
-/* Of the highest rank of which any is due. */
+/* Of the highest rank that is due. */
 static struct error *find_first(struct database *database, struct arena *arena, unsigned limit, struct rows **rows_out)
 {
     for (int rank = OUTBOX_URGENT; rank <= OUTBOX_ORDINARY; rank++) {
@@ -92,7 +94,7 @@ struct error *outbox_claim(struct database *database, struct arena *arena, unsig
     return error;
 }
 
-/* The attempt is part of the key: whoever's lease has passed to another finds nothing. */
+/* The attempt is part of the key: a report after the lease has passed to another runner finds no row. */
 static const struct statement finish_item = {
     "UPDATE outbox SET status = 'done', payload = '', finished_at = UTC_TIMESTAMP(3), last_error = NULL"
     " WHERE id = ? AND attempts = ? AND status = 'waiting'"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the operator sees of the outbox. */
+/* Lists the outbox for the operator. */
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/outbox.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a statement selects that needs to know what a user may do, beside what else it reads. */
+/* The columns of a statement that also loads what a user may do. */
 #ifndef GATEHOUSE_DOMAIN_PRINCIPAL_INT_H
 #define GATEHOUSE_DOMAIN_PRINCIPAL_INT_H
 
@@ -13,8 +13,8 @@
 #define PRINCIPAL_COLUMN_COUNT 8
 
 /*
- * Reads the first row; `user` is whom it was asked for. The session is left empty and not good. One more round trip where
- * change_version was emptied.
+ * Reads the principal from the first row; `user` is the user that was asked for. The session stays empty and not valid.
+ * One more round trip where change_version was emptied.
  */
 struct error *principal_read(struct database *database, struct arena *arena, const struct rows *rows, struct id user,
                              struct principal **principal_out);

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "store/database/database.h"
 
-/* Rows looked at in one go on the way back to a good one; nearly always the first is. */
+/* How many rows are read at a time on the way back to a valid one; nearly always the first is valid. */
 #define LOOK_BACK 8
 
 static const struct statement list = {"SELECT version, document, user_id, at FROM settings WHERE version < ?"

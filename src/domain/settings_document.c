@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The document's form. Whoever wrote it, it is judged as if a stranger had. */
+/* Reads and writes the settings document. It is checked as if a stranger had written it. */
 #include "domain/settings.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Confirmation and reset codes: six digits, single use, five wrong tries spend one, one a user and purpose. Stored as
- * an HMAC under the service's secret, bound to user and purpose.
+ * Confirmation and reset codes: six digits, for one use; five wrong tries void one. A user has at most one a purpose. A
+ * code is stored as an HMAC under the service's secret, bound to user and purpose.
  */
 #ifndef GATEHOUSE_DOMAIN_ACCOUNT_ONE_TIME_CODE_H
 #define GATEHOUSE_DOMAIN_ACCOUNT_ONE_TIME_CODE_H
@@ -28,7 +28,7 @@ struct error;
 #define ONE_TIME_CODE_MAILS_A_DAY 5
 
 /*
- * Makes a new code, which replaces the old one; *code_out is its text, for the mail. Best in the transaction that
+ * Makes a new code, which replaces the old one; *code_out is its text, for the mail. Call it in the transaction that
  * queues the mail.
  */
 struct error *one_time_code_issue(struct database *database, struct arena *arena, struct secret master, struct id user,
@@ -36,7 +36,7 @@ struct error *one_time_code_issue(struct database *database, struct arena *arena
 
 /* A try at a code. */
 struct one_time_code_attempt {
-    struct id user;       /* zeros: the name is nobody's, or that of a user who may not use a code */
+    struct id user;       /* zeros: no user has the name, or the user may not use a code */
     const char *username; /* as it was typed */
     const char *purpose;
     const char *code;
@@ -51,7 +51,7 @@ struct one_time_code_attempt {
 struct error *one_time_code_try(struct database *database, struct arena *arena, struct secret master,
                        const struct one_time_code_attempt *attempt, bool *good_out);
 
-/* Gives a right try back: it led to something else that was wrong (a new password that is refused). */
+/* Takes back a right try that failed for another reason (the new password was refused). */
 struct error *one_time_code_give_back(struct database *database, struct arena *arena, struct id user, const char *purpose);
 
 /* A spent code as it was, for one_time_code_restore(). */
@@ -65,14 +65,17 @@ struct one_time_code_spent {
 struct error *one_time_code_spend(struct database *database, struct arena *arena, struct id user, const char *purpose,
                          struct one_time_code_spent *code_out, bool *spent_out);
 
-/* Makes a spent code hold again, as one_time_code_give_back() otherwise; not when a newer one was issued meanwhile. */
+/*
+ * Makes a spent code valid again; otherwise as one_time_code_give_back(). Does nothing when a newer one was issued
+ * meanwhile.
+ */
 struct error *one_time_code_restore(struct database *database, struct arena *arena, struct id user, const char *purpose,
                            const struct one_time_code_spent *code);
 
 /* Voids the code, if there is one. */
 struct error *one_time_code_void(struct database *database, struct arena *arena, struct id user, const char *purpose);
 
-/* Counts one more mail of the day; *allowed_out is false when there were ONE_TIME_CODE_MAILS_A_DAY already. */
+/* Counts one more mail of the day; *allowed_out is false when ONE_TIME_CODE_MAILS_A_DAY were sent already. */
 struct error *one_time_code_mail_allowed(struct database *database, struct arena *arena, struct id user, const char *purpose,
                                 bool *allowed_out);
 

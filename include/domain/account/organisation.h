@@ -17,13 +17,13 @@ struct arena;
 struct database;
 struct error;
 
-/* An unknown word in the row reads as DISABLED: deny. */
+/* An unknown word in the row reads as DISABLED, which denies. */
 enum organisation_status { ORGANISATION_PROVISIONING, ORGANISATION_ACTIVE, ORGANISATION_DISABLED };
 
 struct organisation {
     struct id id;
     const char *name;
-    struct text_list services; /* what the customer pays for: "inventory", "logistics", in that order */
+    struct text_list services; /* the services that the customer pays for: "inventory", "logistics", in that order */
     enum organisation_status status;
     int64_t quota_bytes; /* ORGANISATION_NO_QUOTA: none */
     int64_t quota_files;
@@ -35,24 +35,21 @@ struct organisation {
 
 const char *organisation_status_text(enum organisation_status status);
 
-/* The organisation of internal staff, "Internal": its id is fixed, so that making it twice makes it once. */
+/* The organisation of internal staff, "Internal". Its id is fixed, so that creating it twice creates one. */
 struct id organisation_internal_id(void);
 
 /* Adds the row; id, name, services and status are read, quotas too. A repeated id is INTERNAL. */
 struct error *organisation_insert(struct database *database, struct arena *arena,
                                   const struct organisation *organisation);
 
-/* Makes sure that the organisation of internal staff is there and active. Idempotent, safe in parallel. */
+/* Creates the organisation of internal staff unless it exists, and activates it. Idempotent, safe in parallel. */
 struct error *organisation_ensure_internal(struct database *database, struct arena *arena);
 
-/* *organisation_out is NULL when there is none of that id, whatever its status otherwise. */
+/* *organisation_out is NULL when there is none with that id; the status does not matter. */
 struct error *organisation_find(struct database *database, struct arena *arena, struct id id,
                                 struct organisation **organisation_out);
 
-/*
- * Keeps all others from holding or changing the organisation's row until the transaction ends. Part of a transaction,
- * and taken behind the users' rows.
- */
+/* Locks the organisation's row until the transaction ends. Part of a transaction; lock users' rows first. */
 struct error *organisation_admin_lock(struct database *database, struct arena *arena, struct id id);
 
 /* provisioning -> active. *changed_out (may be NULL) is false when it was not provisioning. */
@@ -77,8 +74,8 @@ struct organisation_admin_change {
 };
 
 /*
- * *changed_out is false when there is no such organisation, or when its status is to change while it is being
- * made.
+ * *changed_out is false when there is no such organisation, or when its status should change while it is in
+ * provisioning.
  */
 struct error *organisation_admin_change(struct database *database, struct arena *arena, struct id id,
                                   const struct organisation_admin_change *change, bool *changed_out);

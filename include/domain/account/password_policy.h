@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a password may be (docs/accounts.md): 12 to 128 characters (the minimum is configurable), any Unicode, no
- * composition rules; not one of the common passwords, not the person's own e-mail address or names, nor the organisation's name. The same on every
- * path that sets one.
+ * Which passwords are allowed (docs/accounts.md): 12 to 128 characters (the minimum is configurable), any Unicode, no
+ * composition rules; none of the common passwords, nor the user's own e-mail address or names, nor the organisation's
+ * name. The same rules hold wherever a password is set.
  */
 #ifndef GATEHOUSE_DOMAIN_ACCOUNT_PASSWORD_POLICY_H
 #define GATEHOUSE_DOMAIN_ACCOUNT_PASSWORD_POLICY_H
@@ -15,7 +15,7 @@ struct arena;
 struct error;
 struct password_policy;
 
-/* Whose password it is to be; each may be NULL. */
+/* The owner of the password; each member may be NULL. */
 struct password_owner {
     const char *email;
     const char *first_name;
@@ -27,8 +27,8 @@ struct database;
 struct user;
 
 /*
- * The owner that `user` is, with the organisation's name from the database. Of NULL, who is nobody, all is NULL, in the same
- * number of round trips.
+ * The owner that `user` is, with the organisation's name from the database. For NULL (no user) all members are NULL, in
+ * the same number of round trips.
  */
 struct error *password_policy_owner(struct database *database, struct arena *arena, const struct user *user,
                                     struct password_owner *owner_out);
@@ -46,7 +46,7 @@ struct error *password_policy_open(struct arena *arena, const char *list, int64_
 struct error *password_policy_check(const struct password_policy *policy, struct arena *arena, const char *path,
                                     struct secret password, const struct password_owner *owner);
 
-/* The same error (code `provider`) for a password that the identity provider's own rules refuse. */
+/* The same error (code `provider`) for a password that the identity provider refuses by its own rules. */
 struct error *password_policy_refused(struct arena *arena, const char *path);
 
 #endif

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Making an account touches two systems, and no transaction spans them. So the steps are (docs/architecture.md,
- * "What a crash leaves"):
+ * Creates accounts in two systems, which no transaction spans. So the steps are (docs/architecture.md, "What a crash
+ * leaves"):
  *
- *     provisioning_begin   our rows, in status provisioning: they own the e-mail address and nobody sees them
+ *     provisioning_begin   the service's rows, in status provisioning: they own the e-mail address, and nobody sees them
  *     provider_create_...  the account at the identity provider
  *     a transaction with provisioning_activate, outbox_add (the mail) and audit_insert
  *     provisioning_end
  *
- * Whatever interrupts this leaves at most a provisioning row. The next request for the same address resumes
- * from it. Between begin and end a named lock of the database (GET_LOCK) serialises requests for one
- * address; it belongs to the connection, so that a worker that dies gives it back at once. Where it does
- * not reach (another node of a Galera cluster), provisioning_activate still lets only one of two requests
- * win.
+ * Any interruption leaves at most a provisioning row, and the next request for the same address resumes from it.
+ * Between begin and end a named lock of the database (GET_LOCK) serialises requests for one address. The lock belongs
+ * to the connection, so a worker that dies releases it at once. Where it has no effect (another node of a Galera
+ * cluster), provisioning_activate still lets only one of two requests win.
  */
 #ifndef GATEHOUSE_DOMAIN_ACCOUNT_PROVISIONING_H
 #define GATEHOUSE_DOMAIN_ACCOUNT_PROVISIONING_H
@@ -25,18 +24,18 @@
 #include "domain/account/user.h"
 
 enum provisioning_outcome {
-    PROVISIONING_NEW,     /* rows made with the ids given */
-    PROVISIONING_RESUMED, /* rows were there, half-done: taken over, ids replaced by theirs */
+    PROVISIONING_NEW,     /* rows were made with the given ids */
+    PROVISIONING_RESUMED, /* half-done rows existed and were taken over: the ids are now theirs */
     PROVISIONING_TAKEN,   /* the address belongs to someone: answer user.exists */
-    PROVISIONING_BUSY,    /* another request is making this very account at the moment: answer user.exists */
-    PROVISIONING_LIMITED  /* as many were made as may be: answer rate.limited */
+    PROVISIONING_BUSY,    /* another request is creating this account at the moment: answer user.exists */
+    PROVISIONING_LIMITED  /* the limit of new accounts is reached: answer rate.limited */
 };
 
 /* How many accounts may be made in an hour, counted under the key (domain/account/throttle.h). */
 struct provisioning_limit {
     struct throttle_key key;
     int64_t most;
-    unsigned wait; /* with PROVISIONING_LIMITED: the seconds until another may be made */
+    unsigned wait; /* with PROVISIONING_LIMITED: the seconds until another may be created */
 };
 
 /*
@@ -56,20 +55,20 @@ struct error *provisioning_begin(struct database *database, struct arena *arena,
                                  struct provisioning_limit *limit, enum provisioning_outcome *outcome_out);
 
 /*
- * Part of a transaction: provisioning -> `status` (not provisioning), with the provider's subject; for a
- * customer the organisation becomes active as well. *won_out is false when the row was not provisioning any
- * more: roll back and answer user.exists.
+ * Part of a transaction: provisioning -> `status` (not provisioning), with the provider's subject; for a customer the
+ * organisation becomes active as well. *won_out is false when the row is no longer in provisioning: roll back and
+ * answer user.exists.
  */
 struct error *provisioning_activate(struct database *database, struct arena *arena, const struct user *user,
                                     const char *provider_subject, enum user_status status, bool *won_out);
 
 /*
- * Undo after the provider refused for good: removes the user's row, and the organisation's where it is
- * provisioning as well. Removes nothing that is not provisioning.
+ * Undoes provisioning_begin() after a final refusal of the provider: removes the user's row, and the organisation's
+ * where it is in provisioning as well. Removes nothing else.
  */
 struct error *provisioning_abort(struct database *database, struct arena *arena, const struct user *user);
 
-/* Gives the lock back. Never fails: a lost connection has given it back already. */
+/* Releases the lock. Never fails: a lost connection has released it already. */
 void provisioning_end(struct database *database, struct arena *arena, const struct user *user);
 
 /* Up to `limit` users that have been provisioning for at least `seconds`; for the job runner. */
@@ -77,8 +76,8 @@ struct error *provisioning_stale(struct database *database, struct arena *arena,
                                  struct user **users_out, size_t *count_out);
 
 /*
- * Takes the lock of such a user and looks again: *held_out is true when the row is still provisioning and nobody else is
- * at it. Then provisioning_end() gives the lock back.
+ * Locks such a user and looks again: *held_out is true when the row is still in provisioning and no other request works
+ * on it. Then provisioning_end() releases the lock.
  */
 struct error *provisioning_claim(struct database *database, struct arena *arena, const struct user *user,
                                  bool *held_out);

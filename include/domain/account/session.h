@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sessions: one row a sign-in. Access tokens carry the session's id (`sid`), and principal_load() looks at
- * the row, so that ending it here refuses the next request on every worker and host.
+ * Sessions: one row a sign-in. Access tokens carry the session's id (`sid`), and principal_load() checks the row. So
+ * ending a session here refuses its next request on every worker and host.
  */
 #ifndef GATEHOUSE_DOMAIN_ACCOUNT_SESSION_H
 #define GATEHOUSE_DOMAIN_ACCOUNT_SESSION_H
@@ -20,8 +20,8 @@ struct error *session_insert(struct database *database, struct arena *arena, str
                              int64_t seconds);
 
 /*
- * Adds a session that began elsewhere, under the id that its token gives it; it lives `seconds` from now. Nothing happens
- * where it is there already.
+ * Adds a session that began elsewhere, under the id that its token gives it; it lives `seconds` from now. Does nothing
+ * where it exists already.
  */
 struct error *session_adopt(struct database *database, struct arena *arena, struct id id, struct id user,
                             int64_t seconds);
@@ -34,11 +34,11 @@ struct error *session_is_known(struct database *database, struct arena *arena, s
 struct error *session_check(struct database *database, struct arena *arena, struct id id, struct id user,
                             bool *good_out);
 
-/* Ends one session of the user. *ended_out (may be NULL) is false when it was not there or had ended. */
+/* Ends one session of the user. *ended_out (may be NULL) is false when it did not exist or had ended. */
 struct error *session_end(struct database *database, struct arena *arena, struct id id, struct id user,
                           bool *ended_out);
 
-/* Ends all sessions of the user but `keep` (all zeros: no exception). *count_out may be NULL. */
+/* Ends all sessions of the user except `keep` (all zeros: no exception). *count_out may be NULL. */
 struct error *session_end_all(struct database *database, struct arena *arena, struct id user, struct id keep,
                               uint64_t *count_out);
 
@@ -46,19 +46,19 @@ struct error *session_end_all(struct database *database, struct arena *arena, st
 struct error *session_delete_all(struct database *database, struct arena *arena, struct id user);
 
 /*
- * Removes up to `limit` rows whose time ran out more than a day ago; for the job runner, which calls
- * provider_tidy() first: it finds what else is to go by these rows.
+ * Removes up to `limit` rows that expired more than a day ago; for the job runner. It calls provider_tidy() first,
+ * which needs these rows to find what else to remove.
  */
 struct error *session_purge(struct database *database, struct arena *arena, unsigned limit,
                             uint64_t *count_out);
 
 /*
- * Every user's mark anew (sql/016-session-mark.sql), after which no process takes a session for good without reading it: for
- * data that may be a copy put back.
+ * Renews the stamp of every user (sql/016-session-mark.sql). Afterwards no process accepts a session before it has read
+ * its row. For data that may be a restored copy.
  */
 struct error *session_mark_everyone(struct database *database, struct arena *arena);
 
-/* Ends every session of everyone: after a restore, what was ended since the backup must not live again. */
+/* Ends all sessions of all users. After a restore, sessions that ended since the backup must not be valid again. */
 struct error *session_end_everyones(struct database *database, struct arena *arena);
 
 #endif

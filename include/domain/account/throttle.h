@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Failed tries, and what may be done so often only, counted in the database so that all workers and hosts count together.
+ * Counts failed tries, and other things that may happen only so often. The counts are in the database, so that all
+ * workers and hosts count together.
  *
- * An account: five consecutive failures are answered as such; the fifth starts a wait of one second, and each failure
- * after a wait doubles it, up to fifteen minutes. Tries within the wait are refused and neither count nor lengthen it.
- * A success starts afresh. An address: thirty failures within five minutes, then refused until the five minutes are over.
+ * An account: five consecutive failures are answered as failures. The fifth starts a wait of one second, and each
+ * failure after a wait doubles it, up to fifteen minutes. Tries within the wait are refused, and they neither count nor
+ * lengthen it. A success resets the count. An address: thirty failures within five minutes, then every try is refused
+ * until the five minutes are over.
  *
- * Parallel tries cannot go round it: what counts is decided under the row's lock when the failure is recorded, not when
- * the try began, so of any number of wrong tries at once exactly the first five are answered as failures.
+ * Parallel tries gain nothing: whether a failure counts is decided under the row's lock when it is recorded, not when
+ * the try began. So of any number of simultaneous wrong tries exactly the first five are answered as failures.
  *
- * What may be done so often only, whether or not it succeeds, is counted by throttle_take(): mails that an address asks
- * for, accounts that an organisation makes.
+ * throttle_take() counts uses, whether or not they succeed: mails that an address asks for, accounts that an
+ * organisation creates.
  */
 #ifndef GATEHOUSE_DOMAIN_ACCOUNT_THROTTLE_H
 #define GATEHOUSE_DOMAIN_ACCOUNT_THROTTLE_H
@@ -31,18 +33,21 @@ struct error;
 #define THROTTLE_MAIL_SECONDS 300
 #define THROTTLE_ORGANISATION_SECONDS 3600
 
-/* Whom a count is about. */
+/* The subject of a count. */
 struct throttle_key {
     const char *scope; /* "account", "address", "mail" or "organisation" */
     uint8_t subject[32];
 };
 
-/* The account of a known user (whatever spelling was sent), or of a name that nobody has. */
+/* The account of a known user (whatever spelling was sent), or a name that no user has. */
 struct throttle_key throttle_of_user(struct id user);
 struct throttle_key throttle_of_name(struct arena *arena, const char *username);
 struct throttle_key throttle_of_address(const char *address);
 
-/* For throttle_take(): the mails that an address asks for; the team members, and the customers, that an organisation makes. */
+/*
+ * For throttle_take(): the mails that an address asks for; the team members and the customers that an organisation
+ * creates.
+ */
 struct throttle_key throttle_of_mail(const char *address);
 struct throttle_key throttle_of_members(struct id organisation);
 struct throttle_key throttle_of_customers(struct id organisation);
@@ -51,39 +56,40 @@ struct throttle_key throttle_of_customers(struct id organisation);
 struct error *throttle_check(struct database *database, struct arena *arena, const struct throttle_key *key,
                              unsigned *wait_out);
 
-/* The same of two at once. */
+/* The same for two keys at once; the longer wait counts. */
 struct error *throttle_check_both(struct database *database, struct arena *arena, const struct throttle_key keys[2],
                                   unsigned waits_out[2]);
 
 /*
- * Records a failure. *wait_out is 0 when it counted, else the seconds to wait: the try was made within a wait (that of
- * parallel tries), did not count, and is to be refused as such.
+ * Records a failure. *wait_out is 0 when it counted. Otherwise the try was made within a wait (of parallel tries): it
+ * did not count, *wait_out is the seconds to wait, and the try must be refused.
  */
 struct error *throttle_fail(struct database *database, struct arena *arena, const struct throttle_key *key,
                             unsigned *wait_out);
 
 /*
- * Records a success: starts afresh, unless a wait is running (*wait_out is then its seconds): the right try is refused
- * alike meanwhile.
+ * Records a success and resets the count, unless a wait is running: then *wait_out is its seconds, and the right try is
+ * refused as well.
  */
 struct error *throttle_succeed(struct database *database, struct arena *arena, const struct throttle_key *key,
                                unsigned *wait_out);
 
 /*
- * Counts one of at most `most` uses within the key's time, which begins with the first. *wait_out is 0 when it counted; else
- * there were as many, nothing changed, and it is the seconds until the time is over. Of any number at once exactly `most`
- * count. In a transaction it counts with it, and the next use waits for its end.
+ * Counts one of at most `most` uses within the key's time, which begins with the first use. *wait_out is 0 when it
+ * counted. Otherwise `most` were reached, nothing changed, and *wait_out is the seconds until the time is over. Of any
+ * number of simultaneous uses exactly `most` count. In a transaction the count commits with it, and the next use waits
+ * for its end.
  */
 struct error *throttle_take(struct database *database, struct arena *arena, const struct throttle_key *key, int64_t most,
                             unsigned *wait_out);
 
-/* Takes one use back that came to nothing. */
+/* Takes back a use that came to nothing. */
 struct error *throttle_give_back(struct database *database, struct arena *arena, const struct throttle_key *key);
 
-/* Forgets the count whatever it is: a proven reset, or the operator. */
+/* Deletes the count: after a proven reset, or by the operator. */
 struct error *throttle_lift(struct database *database, struct arena *arena, const struct throttle_key *key);
 
-/* Removes up to `limit` rows that nothing touched for a day; for the job runner. */
+/* Removes up to `limit` rows that did not change for a day; for the job runner. */
 struct error *throttle_purge(struct database *database, struct arena *arena, unsigned limit, uint64_t *count_out);
 
 #endif

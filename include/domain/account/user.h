@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Users: the people of an organisation. The row is the truth about who somebody is and what they may do;
- * the identity provider holds the password and a mirror.
+ * Users: the people of an organisation. The row decides who a user is and what the user may do; the identity provider
+ * holds the password and a copy.
  *
- * E-mail addresses: the row has the address as it was typed, cleaned, and beside it the comparison key, by which it is
- * looked up and unique (codec/address.h). Dots and plus tags count as they stand.
+ * E-mail addresses: the row has the address as it was typed, cleaned, and beside it the comparison key, which is unique
+ * and by which it is found (codec/address.h). Dots and plus tags are significant.
  *
- * A row in status provisioning owns its e-mail address and is invisible: only domain/account/provisioning.h sees
- * it.
+ * A row in status provisioning owns its e-mail address and is invisible: only domain/account/provisioning.h sees it.
  */
 #ifndef GATEHOUSE_DOMAIN_ACCOUNT_USER_H
 #define GATEHOUSE_DOMAIN_ACCOUNT_USER_H
@@ -22,7 +21,7 @@ struct arena;
 struct database;
 struct error;
 
-/* An unknown word in the row reads as DISABLED: deny. */
+/* An unknown word in the row reads as DISABLED, which denies. */
 enum user_status {
     USER_PROVISIONING,
     USER_AWAITING_FIRST_LOGIN,
@@ -59,9 +58,9 @@ bool user_status_parse(const char *text, enum user_status *status_out);
 const char *user_email_canonical(struct arena *arena, const char *email);
 
 /*
- * By `username`: the e-mail address in any spelling, or the id in its canonical text. For login and the other
- * public endpoints, which have no caller whose organisation could bind. *user_out is NULL when there is
- * none (or only a provisioning one).
+ * Finds a user by `username`: the e-mail address in any spelling, or the id in its canonical text. For login and the
+ * other public endpoints, which have no caller whose organisation could bind. *user_out is NULL when there is none (or
+ * only one in provisioning).
  */
 struct error *user_find_by_username(struct database *database, struct arena *arena, const char *username,
                                     struct user **user_out);
@@ -79,20 +78,20 @@ struct error *user_other_has_subject(struct database *database, struct arena *ar
                                      bool *has_out);
 
 /*
- * By id wherever it belongs: only for callers who hold `a` (principal_administers()); the crossing is to be
- * audited.
+ * By id in any organisation: only for callers who hold `a` (principal_administers()). The caller must audit the
+ * crossing.
  */
 struct error *user_find_any(struct database *database, struct arena *arena, struct id id,
                             struct user **user_out);
 
 /*
- * Adds the row and its roles; part of a transaction. All members but the times are read; the e-mail is made
- * canonical. *duplicate_out tells that the address is taken (nothing was added then).
+ * Adds the row and its roles; part of a transaction. All members but the times are read; the e-mail is made canonical.
+ * *duplicate_out says that the address is taken (nothing was added then).
  */
 struct error *user_insert(struct database *database, struct arena *arena, const struct user *user,
                           bool *duplicate_out);
 
-/* Replaces the user's roles, in the order given; part of a transaction. A role named twice is held once. */
+/* Replaces the user's roles, in the given order; part of a transaction. A role named twice is stored once. */
 struct error *user_roles_set(struct database *database, struct arena *arena, struct id organisation,
                              struct id id, const struct text_list *roles);
 
@@ -101,8 +100,8 @@ struct error *user_move(struct database *database, struct arena *arena, struct i
                         const char *subject, enum user_status status);
 
 /*
- * First login done: awaiting-first-login -> active, e-mail verified, and the phone number where there is one.
- * *changed_out (may be NULL) is false when the user was not awaiting it; asking twice is harmless.
+ * After the first login: awaiting-first-login -> active, e-mail verified, and the phone number where there is one.
+ * *changed_out (may be NULL) is false when the user was in another status; repeating the call does no harm.
  */
 struct error *user_activate(struct database *database, struct arena *arena, struct id organisation,
                             struct id id, bool *changed_out);
@@ -114,7 +113,7 @@ struct user_filter {
     struct id organisation_id;
     bool any_status;
     enum user_status status; /* where any_status is false */
-    const char *search;      /* part of a name or the e-mail, case-blind, % and _ plain; NULL: all */
+    const char *search;      /* part of a name or the e-mail, in any case; % and _ have no special meaning; NULL: all */
     struct id after;         /* the cursor: the last id of the page before; none: from the start */
     unsigned limit;          /* 1 to LIMIT_PAGE_MAX */
 };
@@ -125,22 +124,22 @@ struct user_page {
     bool more; /* whether a next page exists; its `after` is the last item's id */
 };
 
-/* Oldest first, by id; provisioning ones are not there. */
+/* Oldest first, by id; without users in provisioning. */
 struct error *user_list(struct database *database, struct arena *arena, const struct user_filter *filter,
                         struct user_page *page_out);
 
 /*
- * The row as user_find() gives it, locked until the transaction ends: for changes that depend on what the row says.
- * Part of a transaction.
+ * The row as user_find() gives it, locked until the transaction ends: for changes that depend on the row. Part of a
+ * transaction.
  */
 struct error *user_lock(struct database *database, struct arena *arena, struct id organisation, struct id id,
                         struct user **user_out);
 
 /*
- * Keeps all others from changing the user's row until the transaction ends. `shared`: others may hold it likewise, and
- * nobody may change it. Whoever changes roles, permissions or status holds the row first, so what is read behind this call
- * stays true until the end. A transaction that holds two users takes the lower id first. Nothing happens where there is no
- * such user. Part of a transaction.
+ * Locks the user's row until the transaction ends. `shared`: others may lock it in the same way, and nobody may change
+ * it. Whoever changes roles, permissions or status locks the row first, so what is read after this call stays true
+ * until the end. A transaction that locks two users takes the lower id first. Does nothing where there is no such user.
+ * Part of a transaction.
  */
 struct error *user_hold(struct database *database, struct arena *arena, struct id id, bool shared);
 
@@ -156,15 +155,13 @@ struct error *user_others_hold_everything(struct database *database, struct aren
 struct error *user_update(struct database *database, struct arena *arena, const struct user *user);
 
 /*
- * Confirmed: awaiting-confirmation -> active, e-mail verified. *changed_out (may be NULL) is false when the user was not
- * awaiting it.
+ * Confirms: awaiting-confirmation -> active, e-mail verified. *changed_out (may be NULL) is false when the user was in
+ * another status.
  */
 struct error *user_confirm(struct database *database, struct arena *arena, struct id organisation, struct id id,
                            bool *changed_out);
 
-/*
- * All users there are, by id: at most `limit` after `after`. For the operator's commands that go over everyone.
- */
+/* All users by id: at most `limit` behind `after`. For the operator's commands that go over everyone. */
 struct error *user_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
                         struct user_page *page_out);
 

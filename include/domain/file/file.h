@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * File records: what is known of each file. Its bytes lie in the blob store under its id. Every function
- * takes the organisation whose rows it may touch; file_find_any() alone does not, for staff. After it, the
- * organisation to bind is the one of the record found.
+ * File records: what the service knows of each file. Its bytes lie in the blob store under its id. Every function takes
+ * the organisation whose rows it may use. Only file_find_any() does not: it is for staff, and the organisation to bind
+ * afterwards is that of the found record.
  */
 #ifndef GATEHOUSE_DOMAIN_FILE_FILE_H
 #define GATEHOUSE_DOMAIN_FILE_FILE_H
@@ -21,7 +21,7 @@ struct arena;
 struct database;
 struct error;
 
-/* An unknown word in the row reads as ARCHIVED: deny. */
+/* An unknown word in the row reads as ARCHIVED, which denies. */
 enum file_status { FILE_ACTIVE, FILE_ARCHIVED };
 
 struct file_record {
@@ -35,7 +35,7 @@ struct file_record {
     int64_t size;
     const char *content_type;
     enum file_status status;
-    bool damaged; /* its bytes were found to be others than its hash says, and must not be sent; not read by insert */
+    bool damaged; /* its bytes do not match its hash and must not be sent; not read by insert */
     struct text_list tags;  /* in the order given */
     const char *created_at; /* RFC 3339; not read by insert */
     const char *updated_at;
@@ -45,9 +45,9 @@ struct file_record {
 const char *file_status_text(enum file_status status);
 
 /*
- * Adds the row and its tags; part of a transaction, once for each file of an upload. *duplicate_out tells
- * that the very file is there already, active (file_find_duplicate() names it): nothing was added, roll
- * back. Tags hold no line ends.
+ * Adds the row and its tags; part of a transaction, once for each file of an upload. *duplicate_out says that the same
+ * file exists already and is active (file_find_duplicate() names it): nothing was added, roll back. Tags hold no line
+ * ends.
  */
 struct error *file_insert(struct database *database, struct arena *arena, const struct file_record *record,
                           bool *duplicate_out);
@@ -60,9 +60,9 @@ struct error *file_find_duplicate(struct database *database, struct arena *arena
                                   const struct file_record *record, struct id *id_out, bool *found_out);
 
 /*
- * A file of the organisation that has these very bytes, active or archived, whoever's it is and whatever it is called:
- * the newest, since it is the likeliest to take a further name (blob_link()). Files that are damaged are passed over.
- * *found_out is false when there is none.
+ * A file of the organisation that has the same bytes, active or archived, of any user and under any name: the newest,
+ * since it is the likeliest to accept a further name (blob_link()). Damaged files are skipped. *found_out is false when
+ * there is none.
  */
 struct error *file_find_bytes(struct database *database, struct arena *arena, struct id organisation,
                               const uint8_t hash[FILE_HASH_BYTES], struct id *id_out, bool *found_out);
@@ -72,20 +72,21 @@ struct error *file_find(struct database *database, struct arena *arena, struct i
                         struct file_record **record_out);
 
 /*
- * By id wherever it belongs: only for callers who hold `a` (principal_administers()); the crossing is to be
- * audited.
+ * By id in any organisation: only for callers who hold `a` (principal_administers()). The caller must audit the
+ * crossing.
  */
 struct error *file_find_any(struct database *database, struct arena *arena, struct id id,
                             struct file_record **record_out);
 
 /*
- * Whether the row is there once no transaction that may have written it is under way any more: it waits for one that
- * is. For who does not know what became of a COMMIT. DATABASE_UNAVAILABLE also when the other one takes its time.
+ * Whether the row exists, once no transaction that may have written it is still open: it waits for such a transaction.
+ * For a caller that does not know the outcome of a COMMIT. DATABASE_UNAVAILABLE also when the other transaction takes
+ * too long.
  */
 struct error *file_find_settled(struct database *database, struct arena *arena, struct id organisation,
                                 struct id id, bool *found_out);
 
-/* What became of a change of state; of two callers at once exactly one gets FILE_CHANGED. */
+/* The result of a change of state. Of two simultaneous callers exactly one gets FILE_CHANGED. */
 enum file_outcome {
     FILE_CHANGED,
     FILE_UNCHANGED, /* it was in that state already (archive: archived; restore: active; patch: archived) */
@@ -112,7 +113,7 @@ struct file_filter {
     const char *bucket;
     const char *type;
     const char *tag;
-    const char *name_prefix; /* exact to the byte; % and _ are plain characters */
+    const char *name_prefix; /* compared byte by byte; % and _ have no special meaning */
     bool any_status;         /* true: `status` is not read */
     enum file_status status;
     struct id user_id;

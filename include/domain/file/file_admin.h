@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * File rows as the operator's commands (fsck, purge, backup) see them: of all organisations, in the order of
- * their ids, a page at a time. Never for a caller of the interface.
+ * File rows for the operator's commands (fsck, purge, backup): of all organisations, in the order of their ids, a page
+ * at a time. Never for a caller of the HTTP interface.
  */
 #ifndef GATEHOUSE_DOMAIN_FILE_FILE_ADMIN_H
 #define GATEHOUSE_DOMAIN_FILE_FILE_ADMIN_H
@@ -46,7 +46,7 @@ struct error *file_admin_each(struct database *database, struct arena *arena, st
 struct error *file_admin_find(struct database *database, struct arena *arena, struct id id,
                         struct file_admin_record *record_out, bool *found_out);
 
-/* How many rows there are, as the server guesses: for progress only. */
+/* An estimate of the number of rows by the server: for progress only. */
 struct error *file_admin_estimate(struct database *database, struct arena *arena, int64_t *count_out);
 
 #define FILE_ADMIN_KNOWN_MAX 64
@@ -56,13 +56,13 @@ struct error *file_admin_known(struct database *database, struct arena *arena, c
                          bool *known_out);
 
 /*
- * Deletes the row of a file that is archived since `before` (milliseconds since 1970) or longer, and notes its
- * bytes for removal; part of a transaction. *taken_out is false when it is not so (any more): it was restored.
+ * Deletes the row of a file that has been archived since `before` (milliseconds since 1970) or longer, and notes its
+ * bytes for removal; part of a transaction. *taken_out is false when the file was restored meanwhile.
  */
 struct error *file_purge(struct database *database, struct arena *arena, const struct file_admin_record *record,
                             int64_t before, bool *taken_out);
 
-/* Ids whose bytes are to be removed, `limit` at most; *ids_out is in the arena. */
+/* Ids whose bytes must be removed, `limit` at most; *ids_out is in the arena. */
 struct error *file_admin_removals(struct database *database, struct arena *arena, unsigned limit,
                             struct id **ids_out, size_t *count_out);
 
@@ -70,10 +70,10 @@ struct error *file_admin_removals(struct database *database, struct arena *arena
 struct error *file_admin_removal_noted(struct database *database, struct arena *arena, struct id id,
                                  bool *noted_out);
 
-/* The bytes are gone. */
+/* Deletes the note: the bytes are gone. */
 struct error *file_admin_removal_done(struct database *database, struct arena *arena, struct id id);
 
-/* What an organisation's files come to, by their state. */
+/* Number and bytes of an organisation's files, by their state. */
 struct file_admin_sums {
     int64_t active_files;
     int64_t active_bytes;
@@ -84,9 +84,7 @@ struct file_admin_sums {
 struct error *file_admin_sums(struct database *database, struct arena *arena, struct id organisation,
                          struct file_admin_sums *sums_out);
 
-/*
- * Whether the organisation's count of its usage (domain/file/file_usage.h) is what its rows add up to, at one moment.
- */
+/* Whether the stored usage of the organisation (domain/file/file_usage.h) equals the sum of its rows, at one moment. */
 struct error *file_admin_usage_agrees(struct database *database, struct arena *arena, struct id organisation,
                                bool *holds_out);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Marks on files whose bytes were found to be others than their hash says. A marked file's bytes are never sent. */
+/* Marks files whose bytes do not match their hash. The bytes of a marked file are never sent. */
 #ifndef GATEHOUSE_DOMAIN_FILE_FILE_DAMAGE_H
 #define GATEHOUSE_DOMAIN_FILE_FILE_DAMAGE_H
 
@@ -14,7 +14,7 @@ struct arena;
 struct database;
 struct error;
 
-/* Marks the file, or takes the mark away; *changed_out is false when that was so already, or the row is gone. */
+/* Marks the file, or removes the mark; *changed_out is false when nothing had to change, or the row is gone. */
 struct error *file_damage_mark(struct database *database, struct arena *arena, struct id id, bool *changed_out);
 struct error *file_damage_clear(struct database *database, struct arena *arena, struct id id, bool *changed_out);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The closed sets of the specification (part 2), in one table: the buckets, the file types, and which allow-list of
- * content a file of a type is held to in a bucket. Schemas, the OpenAPI document and the rules of content all read
- * these rows; what the allow-lists hold is blob/content.h's to say.
+ * The buckets, the file types, and the allow-list of content that applies to a file of a type in a bucket, in one
+ * table. Schemas, the OpenAPI document and the rules of content all read these rows; blob/content.h says what the
+ * allow-lists hold.
  */
 #ifndef GATEHOUSE_DOMAIN_FILE_FILE_KIND_H
 #define GATEHOUSE_DOMAIN_FILE_FILE_KIND_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keys of signed links: rows shared by all workers of all hosts, the key itself sealed by whoever calls. The newest
- * signs. A link holds only as long as the row of its key is there, so that deleting a row revokes every link under it at
- * once and everywhere.
+ * The keys of signed links: rows shared by all workers of all hosts. The caller seals the key itself. The newest key
+ * signs. A link is valid only as long as the row of its key exists, so deleting a row revokes every link under it at
+ * once, everywhere.
  */
 #ifndef GATEHOUSE_DOMAIN_FILE_LINK_KEY_H
 #define GATEHOUSE_DOMAIN_FILE_LINK_KEY_H
@@ -32,7 +32,7 @@ struct error *link_key_find_newest(struct database *database, struct arena *aren
 /* Deletes all but `id`. */
 struct error *link_key_delete_others(struct database *database, struct arena *arena, struct id id);
 
-/* What a link names. */
+/* The ids that a link holds. */
 struct link_ids {
     struct id key;
     struct id file;
@@ -40,9 +40,9 @@ struct link_ids {
 };
 
 /*
- * What a link needs, in one round trip: its key, the file that it opens, what its maker may do now, and the version of the
- * last change (domain/change_log.h). `key`, `file` and `maker` are NULL unless all of them are there, the file is active and so is
- * its organisation. The ids come from a link: believe nothing until its signature was checked.
+ * What a link needs, in one round trip: its key, the file that it opens, what its maker may do now, and the version of
+ * the last change (domain/change_log.h). `key`, `file` and `maker` are NULL unless all of them exist, the file is
+ * active, and its organisation is active. The ids come from a link: trust nothing until its signature was verified.
  */
 struct link_target {
     int64_t change_version;

@@ -50,7 +50,7 @@ bool permission_parse_concrete(const char *text, struct permission *permission_o
  */
 bool permission_valid(const char *text);
 
-/* Whether whoever holds `held` may do what `required` (concrete) names. */
+/* Whether a holder of `held` may do what `required` (concrete) names. */
 bool permission_matches(const struct permission *held, const struct permission *required);
 
 /* The same over texts: false when `held` is malformed or `required` is not concrete. */

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The principal: who is calling and what they may do, read afresh for every request in one round trip, so that a change
- * by anyone holds from the next request on. All that is kept from one request to the next is that a session was good,
- * and with which mark: while that mark stands in the row that is read anyway, the session's own row need not be read.
+ * The principal: who is calling and what they may do. It is read for every request in one round trip, so that any
+ * change holds from the next request on. From one request to the next a process keeps only that a session was valid,
+ * and with which stamp. As long as the row that is read anyway has the same stamp, the session's own row need not be
+ * read.
  */
 #ifndef GATEHOUSE_DOMAIN_PERMISSION_PRINCIPAL_H
 #define GATEHOUSE_DOMAIN_PERMISSION_PRINCIPAL_H
@@ -26,8 +27,8 @@ struct role_grant {
 };
 
 /*
- * What deciding needs, and no more: of `user` the id, organisation, roles, permissions and status, of `organisation`
- * the id and status. The other members are empty; principal_details() reads them.
+ * Only what a decision needs: of `user` the id, organisation, roles, permissions and status, of `organisation` the id
+ * and status. The other members are empty; principal_details() reads them.
  */
 struct principal {
     struct user user;
@@ -46,8 +47,8 @@ struct principal_source {
 };
 
 /*
- * One statement, or two where something was taken from a session of the user since the last: the user, the
- * organisation, the session's state, roles and permissions. *principal_out is NULL when there is no such user. A user
+ * Loads the user, the organisation, the session's state, roles and permissions with one statement, or with two where a
+ * session of the user was ended or changed since the last. *principal_out is NULL when there is no such user. A user
  * that may not call is loaded all the same: ask principal_stands().
  */
 struct error *principal_load(struct database *database, struct arena *arena, struct id user,
@@ -67,44 +68,45 @@ struct error *principal_details(struct database *database, struct arena *arena, 
                                 struct user **user_out, struct organisation **organisation_out);
 
 /*
- * What principal_load() reads, compared with what it stands for: how many users' rows and roles' permissions differ.
- * Nobody but who goes round the triggers (sql/011-principal.sql) can make it other than 0.
+ * Compares what principal_load() reads with the tables that it is derived from: how many users' rows and roles'
+ * permissions differ. Only changes that bypass the triggers (sql/011-principal.sql) make it other than 0.
  */
 struct error *principal_compare(struct database *database, struct arena *arena, int64_t *different_out);
 
 /*
- * Whether the triggers that keep it do their work: *trigger_out is the name of the first that is missing or does not,
- * NULL when all do. It is tried in a transaction that is rolled back, so it takes no right to see triggers; the handle
- * is in none.
+ * Tests whether the triggers work: *trigger_out is the name of the first that is missing or does not work, NULL when
+ * all do. The test is a transaction that is rolled back, so it needs no right to see triggers. The handle must not be
+ * in a transaction.
  */
 struct error *principal_selftest(struct database *database, struct arena *arena, const char **trigger_out);
 
 /*
- * Makes what principal_load() reads anew from what it stands for; *changed_out is what principal_compare() had found.
+ * Writes again what principal_load() reads, from the tables that it is derived from; *changed_out is the result of
+ * principal_compare() before.
  */
 struct error *principal_rebuild(struct database *database, struct arena *arena, int64_t *changed_out);
 
-/* The same for the workers' account, which cannot write what is kept: triggers do it (sql/018-worker-rights.sql). */
+/* The same for the workers' account, which may not write these rows: triggers do it (sql/018-worker-rights.sql). */
 struct error *principal_repair(struct database *database, struct arena *arena, int64_t *changed_out);
 
 /*
- * The statement itself, as it is for a session that is known to be good, for tools/bench, which measures what its bare
- * round trip costs. Its parameters are the file, where `with_file`, and the user.
+ * The statement itself, for a session that is known to be valid. For tools/bench, which measures its bare round trip.
+ * Its parameters are the file, where `with_file`, and the user.
  */
 const struct statement *principal_statement(bool with_file);
 
-/* Whether the user and the organisation are active, whatever the session is. False for NULL. */
+/* Whether the user and the organisation are active, whatever the state of the session. False for NULL. */
 bool principal_is_active(const struct principal *principal);
 
-/* Whether the caller may call at all: session good, user active, organisation active. False for NULL. */
+/* Whether the caller may call: session valid, user active, organisation active. False for NULL. */
 bool principal_stands(const struct principal *principal);
 
 /* Whether the principal holds `required`, one concrete permission. False for anything malformed. */
 bool principal_holds(const struct principal *principal, const char *required);
 
 /*
- * Whether the principal holds `a` on the module and area that `required` names: internal staff, no
- * boundary.
+ * Whether the principal holds `a` on the module and area that `required` names: internal staff, who may act in every
+ * organisation.
  */
 bool principal_administers(const struct principal *principal, const char *required);
 

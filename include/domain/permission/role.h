@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Role groups: a fixed built-in list (specification, part 2), seeded by sql/, edited by no endpoint, but
- * read from the database every time, so that an operator's change holds from the next request on.
+ * Role groups: a fixed list, seeded by sql/ and changed by no endpoint. It is read from the database every time, so
+ * that an operator's change holds from the next request on.
  */
 #ifndef GATEHOUSE_DOMAIN_PERMISSION_ROLE_H
 #define GATEHOUSE_DOMAIN_PERMISSION_ROLE_H
@@ -32,16 +32,16 @@ struct error *role_list(struct database *database, struct arena *arena, struct r
 /* The role of that id, NULL when there is none. */
 const struct role *role_find(const struct role_list *roles, const char *id);
 
-/* The role of whoever owns an organisation. */
+/* The role of an organisation's owner. */
 #define ROLE_OWNER "owner"
 
-/* The role of internal staff, who alone may have it. */
+/* The role of internal staff, and of nobody else. */
 #define ROLE_ADMINISTRATOR "admin"
 bool role_is_internal(const char *id);
 
 /*
- * Whether whoever holds the patterns `held` may grant `role`: all its permissions are covered, and a
- * reserved role is granted by holders of `*:*:a` only.
+ * Whether a holder of the patterns `held` may grant `role`: they must cover all its permissions, and only holders of
+ * `*:*:a` may grant a reserved role.
  */
 bool role_grantable(const struct role *role, const struct text_list *held);
 

@@ -23,7 +23,7 @@ static const struct statement find_plain = {
 
 static const struct statement write_key = {"UPDATE user SET email_key = ? WHERE id = ? AND email = ? AND email_key <> ?"};
 
-/* Only who changed an address by hand left such a row. */
+/* Only a change by hand leaves such a row. */
 static const struct statement write_plain = {
     "UPDATE user SET email_key = LOWER(email) WHERE LENGTH(email) = CHAR_LENGTH(email) AND email_key <> LOWER(email)"};
 

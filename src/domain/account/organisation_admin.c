@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the operator sees and changes of organisations. */
+/* How the operator lists and changes organisations. */
 #include <assert.h>
 
 #include "base/arena.h"

@@ -49,7 +49,7 @@ struct error *password_policy_open(struct arena *arena, const char *list, int64_
     return NULL;
 }
 
-/* Compares `text` with the line at `line`, as memcmp() does with a shorter text coming first. */
+/* Compares `text` with the line at `line`, like memcmp(); a shorter text comes first. */
 static int compare_line(const char *text, size_t length, const char *line, size_t line_length)
 {
     int order = memcmp(text, line, length < line_length ? length : line_length);
@@ -94,7 +94,7 @@ struct error *password_policy_owner(struct database *database, struct arena *are
     return NULL;
 }
 
-/* Compared as addresses are: whatever the case, the width and the form of accents. */
+/* Compared like addresses: case, width and the form of accents do not matter. */
 static const char *folded(struct arena *arena, const char *text)
 {
     return text == NULL ? "" : address_fold(arena, text);

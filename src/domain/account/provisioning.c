@@ -32,8 +32,10 @@ static const struct statement overwrite_organisation = {
     "UPDATE organisation SET name = ?, services = ?, updated_at = UTC_TIMESTAMP(3)"
     " WHERE id = ? AND status = 'provisioning'"};
 
-/* What the transaction of provisioning_begin() works on; the ids given are kept, since it may run more than
- * once. */
+/*
+ * The context of the transaction in provisioning_begin(). It keeps the given ids, since the transaction may run more
+ * than once.
+ */
 struct beginning {
     struct organisation *organisation;
     struct user *user;
@@ -43,7 +45,7 @@ struct beginning {
     enum provisioning_outcome outcome;
 };
 
-/* Whether the row found is what is left of the account being made now. */
+/* Whether the found row is left over from the account that is being created now. */
 static bool is_ours(const struct beginning *beginning, const struct rows *rows)
 {
     bool customer = strcmp(rows_text(rows, 0, 3), "provisioning") == 0;
@@ -89,7 +91,7 @@ static struct error *begin_rows(struct database *database, struct arena *arena, 
         beginning->organisation->id = beginning->organisation_id;
 
     struct rows *rows;
-    /* The second is the key of a row that a worker of the version before added. */
+    /* The second is the key of a row that a worker of the previous version added. */
     TRY(database_query(database, arena, &find_address,
                        VALUES(database_text(address_key(arena, user->email)), database_text(user->email)), &rows));
     if (rows->count > 0) {
@@ -106,7 +108,7 @@ static struct error *begin_rows(struct database *database, struct arena *arena, 
     bool duplicate;
     TRY(user_insert(database, arena, user, &duplicate));
     beginning->outcome = duplicate ? PROVISIONING_TAKEN : PROVISIONING_NEW;
-    /* Somebody came between, past the lock: the organisation's row must not stay. */
+    /* Another request came first, past the lock: the organisation's row must not stay. */
     return duplicate ? error_plain(arena, ERROR_USER_EXISTS) : NULL;
 }
 
@@ -155,7 +157,7 @@ struct error *provisioning_activate(struct database *database, struct arena *are
 {
     assert(database_in_transaction(database));
     assert(status != USER_PROVISIONING);
-    /* Who may sign in at once (the first administrator) was vouched for by the operator. */
+    /* The operator vouches for a user who may sign in at once (the first administrator). */
     bool verified = status == USER_ACTIVE;
     struct change change;
     TRY(database_change(database, arena, &activate_user,
@@ -201,7 +203,7 @@ void provisioning_end(struct database *database, struct arena *arena, const stru
     struct error *error = database_query(database, arena, &give_lock,
                                          VALUES(database_text(address_key(arena, user->email))), &rows);
     if (error != NULL)
-        LOG(WARN, ACCOUNTS, "the lock of an account could not be given back",
+        LOG(WARN, ACCOUNTS, "the lock of an account could not be released",
             LOG_TEXT("detail", error->detail));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One place for each session: two that share it only cost each other the reading of a row. The end of an id is random
- * (RFC 9562, section 5.7), or a digest.
+ * Remembers valid sessions in a table with one place for each. Two sessions that share a place only cost each other the
+ * reading of a row. The end of an id is random (RFC 9562, section 5.7), or a digest.
  */
 #include "domain/session_memo_int.h"
 
@@ -15,7 +15,7 @@ struct slot {
     struct id user;
     struct id session;
     struct id stamp;
-    int64_t until; /* 0: nothing stands here */
+    int64_t until; /* 0: the place is free */
 };
 
 struct session_memo {

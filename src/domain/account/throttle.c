@@ -13,7 +13,7 @@
 /* A statement's time is that of its start: whoever waited for a row may find it written a little in the future. */
 #define CLOCK_SLACK_SECONDS 5
 
-/* A failure or success on its way through the transaction. */
+/* A failure or success while its transaction runs. */
 struct step {
     const struct throttle_key *key;
     bool success;
@@ -26,7 +26,7 @@ static struct throttle_key make_key(const char *scope, char kind, const void *by
     static const char prefix[] = "gatehouse throttle ";
     uint8_t inner[DIGEST_BYTES];
     uint8_t joined[sizeof prefix + DIGEST_BYTES];
-    /* The kind keeps an id apart from a name of the same bytes. */
+    /* The kind separates an id from a name of the same bytes. */
     digest_sha256(bytes, length, inner);
     memcpy(joined, prefix, sizeof prefix - 1);
     joined[sizeof prefix - 1] = (uint8_t)kind;
@@ -49,7 +49,7 @@ struct throttle_key throttle_of_name(struct arena *arena, const char *username)
 static struct throttle_key network_key(const char *scope, const char *address)
 {
     struct in6_addr v6;
-    /* One customer's IPv6 network has 2^64 addresses: the network counts. */
+    /* A customer's IPv6 network has 2^64 addresses, so the network is counted. */
     if (inet_pton(AF_INET6, address, &v6) == 1 && !IN6_IS_ADDR_V4MAPPED(&v6))
         return make_key(scope, '6', v6.s6_addr, 8);
     return make_key(scope, 'a', address, strlen(address));
@@ -80,7 +80,7 @@ static bool is_account(const struct throttle_key *key)
     return strcmp(key->scope, "account") == 0;
 }
 
-/* The wait that the n-th consecutive failure of an account starts. */
+/* The wait that the n-th consecutive failure of an account starts, in milliseconds. */
 static unsigned wait_after(int64_t failures)
 {
     unsigned wait = 1;
@@ -89,7 +89,7 @@ static unsigned wait_after(int64_t failures)
     return wait < THROTTLE_ACCOUNT_WAIT_MAX ? wait : THROTTLE_ACCOUNT_WAIT_MAX;
 }
 
-/* The longest wait there is for such a key. */
+/* The longest possible wait for such a key. */
 static int64_t longest_wait(const struct throttle_key *key)
 {
     return is_account(key) ? THROTTLE_ACCOUNT_WAIT_MAX : THROTTLE_ADDRESS_SECONDS;
@@ -124,8 +124,9 @@ static const struct statement purge_states = {
 #define KEY_VALUES(key) database_text((key)->scope), database_bytes((key)->subject, sizeof(key)->subject)
 
 /*
- * Seconds left of the wait in a row of STATE_COLUMNS, rounded up. A wait longer than there is one was written before the
- * clock was stepped back: its end is moved to where it can be at the latest, else it would start anew with every try.
+ * Seconds left of the wait in a row of STATE_COLUMNS, rounded up. A wait longer than the longest possible one was
+ * written before the clock was set back: its end is moved to the latest possible time. Otherwise it would start again
+ * with every try.
  */
 static struct error *seconds_left(struct database *database, struct arena *arena, const struct throttle_key *key,
                                   const struct rows *rows, size_t row, unsigned *wait_out)
@@ -166,7 +167,7 @@ struct error *throttle_check_both(struct database *database, struct arena *arena
 static struct error *write_failure(struct database *database, struct arena *arena, const struct throttle_key *key,
                                    int64_t failures, int64_t window)
 {
-    /* An address' window that is over, or lies in the future of a stepped clock, begins anew. */
+    /* A window that is over, or that lies in the future because the clock was set back, begins again. */
     bool over = !is_account(key) && (window >= THROTTLE_ADDRESS_SECONDS || window < -CLOCK_SLACK_SECONDS);
     int64_t now = over ? 1 : failures + 1;
     int64_t wait = 0;
@@ -211,7 +212,7 @@ struct error *throttle_succeed(struct database *database, struct arena *arena, c
     struct step step = {.key = key, .success = true};
     struct rows *rows;
     *wait_out = 0;
-    /* Most successes find no row at all: one read and no transaction. */
+    /* For most successes there is no row: one read and no transaction. */
     TRY(database_query(database, arena, &read_state, VALUES(KEY_VALUES(key)), &rows));
     if (rows->count == 0)
         return NULL;
@@ -222,7 +223,7 @@ struct error *throttle_succeed(struct database *database, struct arena *arena, c
 
 /* ---- uses ---------------------------------------------------------------------------------------- */
 
-/* A use on its way through the transaction. */
+/* A use while its transaction runs. */
 struct use {
     const struct throttle_key *key;
     int64_t most;
@@ -239,7 +240,7 @@ static struct error *take_use(struct database *database, struct arena *arena, vo
     TRY(database_query(database, arena, &lock_state, VALUES(KEY_VALUES(use->key)), &rows));
     int64_t count = rows_integer(rows, 0, 1);
     int64_t age = rows_integer(rows, 0, 2);
-    /* A time that is over, or lies in the future of a stepped clock, begins anew. */
+    /* A time that is over, or that lies in the future because the clock was set back, begins again. */
     bool over = age >= period || age < -CLOCK_SLACK_SECONDS;
     if (!over && count >= use->most) {
         use->wait = (unsigned)(age > 0 ? period - age : period);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Changing users that are there. */
+/* Changes existing users. */
 #include <assert.h>
 
 #include "base/arena.h"

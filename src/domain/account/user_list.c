@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Listing users by keyset. Filters that no index serves are written so that NULL asks for all (see file_list.c). The
- * search is case-blind for every script, and LOCATE knows no wild cards; it goes through the people of the organisation,
- * in the index user_listing, which has all that it looks at.
+ * Lists users by keyset. A filter that no index serves is written so that NULL asks for all (see file_list.c). The
+ * search ignores case in every script, and LOCATE has no wild cards. It goes through the people of the organisation in
+ * the index user_listing, which holds every column that it reads.
  */
 #include <assert.h>
 

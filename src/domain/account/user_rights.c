@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Holding users' rows while rights change, and who else has a right that must not be lost. */
+/* Locks users' rows while rights change, and finds out who else has a right that must not be lost. */
 #include <assert.h>
 
 #include "base/arena.h"
@@ -32,7 +32,7 @@ struct error *user_others_have_role(struct database *database, struct arena *are
     return NULL;
 }
 
-/* Only this one pattern grants what it grants: no other has every module, every area and the letter `a`. */
+/* Only this one pattern covers it: no other has every module, every area and the letter `a`. */
 static const struct statement find_other_administrators = {
     "SELECT u.permissions, EXISTS (SELECT 1 FROM user_role r JOIN role_permission p ON p.role_id = r.role_id"
     " WHERE r.user_id = u.id AND p.permission = '" PERMISSION_EVERYTHING "') AS by_role FROM user u"

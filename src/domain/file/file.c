@@ -203,7 +203,7 @@ struct error *file_find_any(struct database *database, struct arena *arena, stru
 
 static const struct statement find_status = {"SELECT 1 FROM file f WHERE f.id = ? AND f.organisation_id = ?"};
 
-/* Why a change of state found no row: the file was not in the state it needs, or is not there. */
+/* Why a change of state found no row: the file is in another state, or does not exist. */
 static struct error *explain(struct database *database, struct arena *arena, struct id organisation,
                              struct id id, enum file_outcome *outcome_out)
 {

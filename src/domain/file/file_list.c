@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Listing files: newest first, by keyset. The index file_listing has the order (id DESC: only forwards does
- * the server test conditions inside an index) and every column that is filtered by. Against an index of
- * organisation, status and id alone a page costs the same, and a filter that few or no files fit a tenth.
+ * Lists files: newest first, by keyset. The index file_listing has the order (id DESC: only in this direction does the
+ * server test conditions inside an index) and every column that filters use. Compared with an index of only
+ * organisation, status and id, a page costs the same, and a filter that few or no files match costs a tenth.
  *
- * Filters are written column = COALESCE(?, column), which is true of every row when NULL is bound (none of
- * these columns is NULL) and needs no SQL made at run time.
+ * Filters are written column = COALESCE(?, column), which is true of every row when NULL is bound (none of these
+ * columns is NULL), so no SQL is made at run time.
  *
- * Names are searched for in steps, since the index has one order only: a name that many files begin with fills a page
- * from the newest files, NEAR or at last FAR of them; one that few do is found by the index file_name, which has all of
- * them side by side to be sorted. Of half a million files the rare name took 110 to 250 ms by the first way alone, as
- * would the common one by the second.
+ * Names are searched in steps, since the index has only one order. A beginning that many files share fills a page from
+ * the newest files, NEAR or at last FAR of them. A rare one is found by the index file_name, which has all matches side
+ * by side to be sorted. Among half a million files the rare name took 110 to 250 ms by the first way alone, and the
+ * common one would by the second.
  */
 #include "domain/file/file.h"
 
@@ -29,12 +29,16 @@
 #define WINDOW " AND f.id >= ? AND f.id < ?"
 #define ORDER " ORDER BY f.id DESC LIMIT ?"
 
-/* How far a search for a name follows the order of the listing, and how many files are few enough to be sorted at once. */
+/*
+ * How many of the newest files a search for a name looks at, and how many matches are few enough to be sorted at once.
+ */
 #define NEAR 200
 #define FAR 5000
 #define FEW 1000
 
-/* Behind the last byte of a name that begins with something: as many of the last character as a name can have. */
+/*
+ * The end of a range of names with one beginning: that beginning and as many of the last character as a name can have.
+ */
 #define LAST_CHARACTER "\xf4\x8f\xbf\xbf"
 
 static const struct statement list_by_status = {
@@ -42,8 +46,8 @@ static const struct statement list_by_status = {
     " WHERE f.organisation_id = ? AND f.status = ?" WINDOW FILTERS ORDER};
 
 /*
- * Both statuses, which the index has one after the other: the newest of each, in one statement, so that a file whose
- * status changes meanwhile is seen once, neither twice nor not at all.
+ * Both statuses, which the index has one after the other: the newest of each, in one statement. So a file whose status
+ * changes meanwhile is seen exactly once.
  */
 static const struct statement list_all = {
     "SELECT " FILE_COLUMNS " FROM ((SELECT " FILE_COLUMNS " FROM file f FORCE INDEX (file_listing)"
@@ -51,7 +55,7 @@ static const struct statement list_all = {
     ") UNION ALL (SELECT " FILE_COLUMNS " FROM file f FORCE INDEX (file_listing)"
     " WHERE f.organisation_id = ? AND f.status = 'archived'" WINDOW FILTERS ORDER ")) f" ORDER};
 
-/* The id so many files down the listing; no row where there are fewer. */
+/* The id at a position of the listing; no row where there are fewer. */
 static const struct statement find_near = {
     "SELECT f.id FROM file f FORCE INDEX (file_listing)"
     " WHERE f.organisation_id = ? AND f.status = ? AND f.id < ? ORDER BY f.id DESC LIMIT 1 OFFSET ?"};
@@ -60,7 +64,7 @@ static const struct statement count_by_name = {
     "SELECT COUNT(*) FROM (SELECT f.id FROM file f FORCE INDEX (file_name)"
     " WHERE f.organisation_id = ? AND f.status IN (?, ?) AND f.name BETWEEN ? AND ? AND f.id < ? LIMIT ?) few"};
 
-/* The ids first, out of the index alone: a row is read only when it is on the page. */
+/* First the ids, from the index alone: a row is read only when it is on the page. */
 static const struct statement list_by_name = {
     "SELECT " FILE_COLUMNS " FROM (SELECT f.id FROM file f FORCE INDEX (file_name)"
     " WHERE f.organisation_id = ? AND f.status IN (?, ?) AND f.name BETWEEN ? AND ? AND f.id < ?" FILTERS ORDER

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of a file's row: what only the operator's account may do. */
+/* Deletes the row of a file: only the operator's account may do that. */
 #include <assert.h>
 
 #include "base/error.h"

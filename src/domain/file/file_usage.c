@@ -8,15 +8,15 @@
 #include "domain/columns_int.h"
 
 /*
- * The row of the organisation cannot change meanwhile: the foreign key of the file rows just inserted holds it. The two
- * bounds are what an unsigned column can hold: no quota.
+ * The row of the organisation cannot change meanwhile: the foreign key of the inserted file rows locks it. The two
+ * bounds are the maximum of an unsigned column: no quota.
  */
 static const struct statement take = {
     "UPDATE file_usage SET bytes = bytes + ?, files = files + ? WHERE organisation_id = ?"
     " AND bytes + ? <= COALESCE((SELECT o.quota_bytes FROM organisation o WHERE o.id = ?), 18446744073709551615)"
     " AND files + ? <= COALESCE((SELECT o.quota_files FROM organisation o WHERE o.id = ?), 18446744073709551615)"};
 
-/* Makes the row where there is none, and holds it in any case. */
+/* Makes the row where there is none; it is locked in either case. */
 static const struct statement hold_usage = {
     "INSERT INTO file_usage (organisation_id, bytes, files) VALUES (?, 0, 0) ON DUPLICATE KEY UPDATE bytes = bytes"};
 
@@ -41,14 +41,14 @@ struct error *file_usage_take(struct database *database, struct arena *arena, st
     *exceeded_out = !taken;
     if (taken)
         return NULL;
-    /* No room, or no row yet: another first upload may be making it just now. */
+    /* The quota is used up, or there is no row yet: another first upload may be making it. */
     TRY(database_change(database, arena, &hold_usage, VALUES(database_id(organisation)), NULL));
     TRY(take_from_row(database, arena, organisation, more, &taken));
     *exceeded_out = !taken;
     return NULL;
 }
 
-/* A comparison with a quota that is NULL is NULL: there is none. */
+/* A comparison with NULL is NULL: without a quota nothing is exceeded. */
 static const struct statement compare = {
     "SELECT COALESCE(COALESCE(u.bytes, 0) + ? > o.quota_bytes, 0) OR COALESCE(COALESCE(u.files, 0) + ? > o.quota_files, 0)"
     " FROM organisation o LEFT JOIN file_usage u ON u.organisation_id = ? WHERE o.id = ?"};
@@ -108,7 +108,7 @@ struct recount {
     bool wrong;
 };
 
-/* With the row held, whoever inserted or deleted files has either ended or is yet to change it. */
+/* The row is locked, so every transaction that inserts or deletes files has either ended or will change it later. */
 static struct error *recount(struct database *database, struct arena *arena, void *context)
 {
     struct recount *order = context;

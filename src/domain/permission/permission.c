@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One reader takes a pattern apart into slices; everything else compares slices. See the header for the
+ * Permission patterns. One reader splits a pattern into slices; everything else compares slices. The header has the
  * grammar.
  *
- * Why covering needs no union of patterns: names are without number, so no finite set of patterns with
- * concrete modules covers every module (and likewise for areas), and the three levels include one another. A
- * candidate is therefore covered by a set exactly when a single pattern of the set covers it.
+ * Why covering needs no union of patterns: there are infinitely many names, so no finite set of patterns with concrete
+ * modules covers every module (and likewise for areas), and the three levels include one another. So a set covers a
+ * candidate exactly when a single pattern of the set covers it.
  */
 #include "domain/permission/permission.h"
 
@@ -58,8 +58,7 @@ static enum permission_level level_of(char letter)
     }
 }
 
-/* The form `rwx:*`, in a text that has something before its first colon: distinct letters, so at most three
- * of them. */
+/* The form `rwx:*`, in a text with something before its first colon: distinct letters, so at most three. */
 static bool parse_two_part(const char *text, struct permission *permission_out)
 {
     enum permission_level level = PERMISSION_NOTHING;
@@ -111,7 +110,7 @@ bool permission_valid(const char *text)
            permission_parse(text, &permission);
 }
 
-/* Whether the pattern's name (NULL: every name) takes in the other's (NULL: every name). */
+/* Whether the pattern's name (NULL: every name) includes the other's (NULL: every name). */
 static bool name_includes(const char *pattern, size_t pattern_length, const char *name, size_t length)
 {
     if (pattern == NULL)

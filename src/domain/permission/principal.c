@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The statement that every authorised request waits for: three rows by their primary keys (two without a file), which
- * the server reads while it plans, so that no join is left to execute. What it reads, triggers keep up to date
- * (sql/011-principal.sql). The session's own row, the truth itself, is read as well unless this process has found it
- * good and the stamp beside the user says that nothing was taken from any session of the user since
- * (sql/016-session-mark.sql).
+ * Loads the principal, by the statement that every authorised request waits for: three rows by their primary keys (two
+ * without a file). The server reads them while it plans, so that no join is left to execute. Triggers keep the rows up
+ * to date (sql/011-principal.sql). The session's own row, which is authoritative, is read as well, unless this process
+ * has found the session valid and the stamp beside the user shows that no session of the user was ended or changed
+ * since (sql/016-session-mark.sql).
  *
  * Measured with 10,000 users of two roles and 50,000 files, one connection over the unix socket, as the smallest of 40
  * interleaved rounds, in microseconds until the result is there (of the server's processor, of the client's):
@@ -18,8 +18,8 @@
  *     principal with something of the session in it, version, file           47 (31, 9)
  *     user and organisation by their own rows, that is two tables more       82
  *
- * Each table costs about 8 us, each column up to 1. One row a session that holds all would save the same table, but
- * then every change of a user, an organisation or a role must find all its sessions, of which a user may have many
+ * Each table costs about 8 us, each column up to 1. A row a session that holds everything would save the same table.
+ * But then every change of a user, an organisation or a role would have to find all its sessions, and a user may have
  * thousands.
  */
 #include "domain/permission/principal.h"
@@ -41,20 +41,20 @@
 #define PRINCIPAL_TABLES " FROM principal p LEFT JOIN change_version v ON v.id = 1"
 #define PRINCIPAL_ROW " WHERE p.user_id = ?"
 
-/* How many milliseconds the session lasts, the last column; 0 or NULL: it is not good. */
+/* How many milliseconds the session still lasts, the last column; 0 or NULL: it is not valid. */
 #define LASTING_COLUMN \
     "IF(s.user_id = p.user_id AND s.ended_at IS NULL AND s.expires_at > UTC_TIMESTAMP(3)," \
     " CEILING(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), s.expires_at) / 1000), 0)"
 #define SESSION_TABLE " LEFT JOIN session s ON s.id = ?"
 
-/* For a session of which it is known with which stamp it was good, and for any. */
+/* For a session that was valid with a known stamp, and for any session. */
 static const struct statement load_known = {"SELECT " PRINCIPAL_COLUMNS PRINCIPAL_TABLES PRINCIPAL_ROW};
 static const struct statement load_any = {
     "SELECT " PRINCIPAL_COLUMNS ", " LASTING_COLUMN PRINCIPAL_TABLES SESSION_TABLE PRINCIPAL_ROW};
 
 /*
- * The comparison of organisations is no equation to the server: with one it takes 2 to 5 of 37 us more to plan, since
- * it then weighs the keys that begin with the organisation.
+ * STRCMP() hides the equation of organisations from the server. With an equation it takes 2 to 5 of 37 us more to plan,
+ * since it also considers the keys that begin with the organisation.
  */
 static const struct statement load_known_with_file = {
     "SELECT " PRINCIPAL_COLUMNS ", " FILE_BODY_COLUMNS PRINCIPAL_TABLES
@@ -70,13 +70,13 @@ const struct statement *principal_statement(bool with_file)
 
 /* ---- roles and what they grant ------------------------------------------------------------------- */
 
-/* The rest of a text of LENGTH:TEXT LENGTH:TEXT ... */
+/* The rest of a text LENGTH:TEXT LENGTH:TEXT ... */
 struct items {
     const char *at;
     const char *end;
 };
 
-/* A length of more digits than any column's is no length. */
+/* A longer length than any column can hold is refused. */
 #define ITEM_BYTES_MAX 1000000
 
 struct item {
@@ -84,7 +84,7 @@ struct item {
     size_t length;
 };
 
-/* False at the end, and where the text breaks off: then what follows grants nothing. */
+/* False at the end, and where the text breaks off: what follows then grants nothing. */
 static bool next_item(struct items *items, struct item *item_out)
 {
     size_t length = 0;
@@ -119,7 +119,7 @@ static bool same_item(struct item one, struct item other)
     return one.length == other.length && memcmp(one.bytes, other.bytes, one.length) == 0;
 }
 
-/* In the arena. A NUL would cut the text, and what is left might read as a permission: see columns_permission(). */
+/* In the arena. A NUL would end the text early, and the rest could read as a permission: see columns_permission(). */
 static const char *item_text(struct arena *arena, struct item item)
 {
     char *text = arena_copy(arena, item.bytes, item.length);
@@ -129,7 +129,7 @@ static const char *item_text(struct arena *arena, struct item item)
     return text;
 }
 
-/* What `role_permissions`, the permissions of all roles, says of one role. */
+/* The permissions of one role, out of those of all roles. */
 static struct text_list permissions_of(struct arena *arena, struct items role_permissions, struct item role, const char **buffer)
 {
     struct text_list list = {buffer, 0};
@@ -144,7 +144,7 @@ static void read_grants(struct arena *arena, struct items roles, struct items ro
 {
     size_t count = count_items(roles);
     struct item role;
-    /* A role is held once, so that all of them together have no more permissions than the role_permissions. */
+    /* A role is held once, so all held roles together have no more permissions than all roles. */
     const char **buffer = arena_array(arena, count_items(role_permissions) / 2 + 1, sizeof *buffer);
     principal->grants = arena_array(arena, count, sizeof *principal->grants);
     principal->user.roles.items = arena_array(arena, count, sizeof *principal->user.roles.items);
@@ -161,7 +161,10 @@ static void read_grants(struct arena *arena, struct items roles, struct items ro
 
 static const struct statement find_role_permissions = {"SELECT " PRINCIPAL_ROLE_PERMISSIONS};
 
-/* The permissions of all roles. Somebody may have emptied change_version; until it is filled again this costs more. */
+/*
+ * The permissions of all roles. If change_version was emptied by hand, this takes a second round trip until it is
+ * filled.
+ */
 static struct error *read_role_permissions(struct database *database, struct arena *arena, const struct rows *rows,
                                struct items *role_permissions_out)
 {
@@ -198,9 +201,7 @@ static struct error *ask(struct database *database, struct arena *arena, const s
     return database_query(database, arena, statement, values, count, rows_out);
 }
 
-/*
- * The user's rows, none where there is no such user, and whether the session is good at the moment of which they tell.
- */
+/* Reads the user's rows (none where there is no such user) and whether the session is valid at that moment. */
 static struct error *look(struct database *database, struct arena *arena, const struct question *question,
                           struct rows **rows_out, bool *good_out)
 {
@@ -210,7 +211,7 @@ static struct error *look(struct database *database, struct arena *arena, const 
         TRY(ask(database, arena, question, true, rows_out));
         if ((*rows_out)->count == 0)
             return NULL;
-        /* Asked for only now: the connection may have broken meanwhile, and what was remembered is gone with it. */
+        /* Asked again: the connection may have broken meanwhile, and what it remembered would be gone. */
         const struct id *stamp = session_memo_stamp(database, question->user, question->session, now);
         if (stamp != NULL && id_equal(rows_id(*rows_out, 0, STAMP_COLUMN), *stamp))
             return NULL;
@@ -357,7 +358,7 @@ static void add_well_formed(struct text_list *list, const struct text_list *more
     }
 }
 
-/* How many patterns the principal holds, double and malformed ones included. */
+/* How many patterns the principal holds, duplicate and malformed ones included. */
 static size_t count_held(const struct principal *principal)
 {
     size_t count = principal->user.permissions.count;

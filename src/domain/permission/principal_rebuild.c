@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Whether the triggers' answer (sql/011-principal.sql) is what it stands for, and making it so. */
+/*
+ * Compares the rows that triggers keep (sql/011-principal.sql) with the tables that they are derived from, and writes
+ * them again.
+ */
 #include "base/error.h"
 #include "domain/columns_int.h"
 #include "domain/permission/principal.h"
@@ -20,7 +23,7 @@ struct error *principal_compare(struct database *database, struct arena *arena, 
     return NULL;
 }
 
-/* Whoever changes any of it waits until we are done, and then changes what we have written. */
+/* These locks make every other change of these rows wait until this transaction has ended. */
 static const struct statement hold_organisations = {"SELECT COUNT(*) FROM (SELECT id FROM organisation FOR UPDATE) x"};
 static const struct statement hold_users = {"SELECT COUNT(*) FROM (SELECT id FROM user FOR UPDATE) x"};
 static const struct statement hold_roles = {"SELECT COUNT(*) FROM (SELECT user_id FROM user_role FOR UPDATE) x"};
@@ -37,7 +40,7 @@ static const struct statement fill = {
     " ON DUPLICATE KEY UPDATE organisation_id = VALUES(organisation_id), user_status = VALUES(user_status),"
     " organisation_status = VALUES(organisation_status), permissions = VALUES(permissions), roles = VALUES(roles)"};
 
-/* Where the row is not there, its trigger puts the roles into the new one. */
+/* Where the row is missing, its trigger puts the roles into the new one. */
 static const struct statement write_role_permissions = {
     "INSERT INTO change_version (id, version) VALUES (1, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000))"
     " ON DUPLICATE KEY UPDATE roles = " PRINCIPAL_ROLE_PERMISSIONS};

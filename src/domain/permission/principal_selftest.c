@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether the triggers of sql/011-principal.sql and sql/016-session-mark.sql are there and do their work: users,
- * organisations, sessions and roles of our own are made and changed, what the triggers should have done is looked at
- * after each step, and all of it is rolled back. Nobody else ever sees it; for its few milliseconds, whoever changes a
- * role or appends to the change log waits.
+ * Tests whether the triggers of sql/011-principal.sql and sql/016-session-mark.sql exist and work. It makes and changes
+ * users, organisations, sessions and roles of its own, checks after each step what the triggers have done, and rolls
+ * all of it back. Nobody else ever sees it. For its few milliseconds, changes of roles and of the change log wait.
  */
 #include <string.h>
 
@@ -18,12 +17,12 @@
  * other.
  */
 struct step {
-    const char *trigger; /* what it is about; NULL: only a step on the way */
+    const char *trigger; /* the trigger that it tests; NULL: only a preparation */
     struct statement statement;
     const char *values;
 };
 
-/* The stamp that the steps wait to be renewed. */
+/* Clears the stamp, so that a step can be seen to renew it. */
 #define CLEAR_STAMP "UPDATE principal SET session_mark = '' WHERE user_id = ?"
 #define RENAME "UPDATE principal SET user_id = ? WHERE user_id = ?"
 
@@ -60,7 +59,7 @@ static const struct step steps[] = {
     {"principal_permission_restore", {"INSERT INTO change_version (id, version) VALUES (1, 1)"}, ""},
 };
 
-/* How much of what the triggers keep of our user, and of all roles, is not what it should be. */
+/* How many of the rows that the triggers keep of this user and of all roles are wrong. */
 static const struct statement compare = {
     "SELECT (SELECT COUNT(*) FROM user u JOIN organisation o ON o.id = u.organisation_id"
     " LEFT JOIN principal q ON q.user_id = u.id AND q.organisation_id = u.organisation_id AND q.user_status = u.status"
@@ -73,7 +72,7 @@ static const struct statement compare = {
 struct selftest {
     struct id user, first, second, session;
     const char *name;
-    const char *trigger; /* that does not do its work */
+    const char *trigger; /* the trigger that does not work */
     bool done;
 };
 
@@ -120,8 +119,8 @@ static struct error *try_all(struct database *database, struct arena *arena, voi
 }
 
 /*
- * The triggers of sql/018-worker-rights.sql go over all users, which is too much to try. Whoever may make them sees
- * their names.
+ * The triggers of sql/018-worker-rights.sql go over all users, which is too much for a test. Their names are looked up
+ * instead, which an account that may make triggers can do.
  */
 static struct error *find_repairs(struct database *database, struct arena *arena, struct selftest *selftest)
 {

@@ -41,7 +41,7 @@ const struct role *role_find(const struct role_list *roles, const char *id)
     return NULL;
 }
 
-/* Whether the role is one of those only holders of `*:*:a` may grant (`admin`, `account-admin`). */
+/* Whether only holders of `*:*:a` may grant the role (`admin`, `account-admin`). */
 static bool is_reserved(const char *id)
 {
     return columns_word_index(reserved, id) >= 0;
