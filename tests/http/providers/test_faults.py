@@ -132,7 +132,8 @@ def site(request, stack, document, tmp_path_factory):
         front = Front(folder, provider.port)
         started.callback(front.close)
         host = started.enter_context(remote.host(stack, provider, PASSWORDS["admin"], front.url, front.authority))
-        facts = types.SimpleNamespace(worker_program=stack.worker_program, configuration=str(host.configuration))
+        facts = types.SimpleNamespace(worker_program=stack.worker_program, configuration=str(host.configuration),
+                                      base_url=stack.base_url)
         workers = started.enter_context(system.worker(facts, count=PLACES + 1))
         logins = started.enter_context(system.worker(facts, count=2, pool="login"))
         moved = started.enter_context(nginx(stack, workers.path, logins.path))

@@ -100,7 +100,8 @@ class Host:
     def worker(self):
         """A worker on this host; used in a `with`."""
         return system.worker(
-            types.SimpleNamespace(worker_program=self.stack.worker_program, configuration=str(self.configuration)))
+            types.SimpleNamespace(worker_program=self.stack.worker_program, configuration=str(self.configuration),
+                                  base_url=self.stack.base_url))
 
 
 def run_logged(command, log):
