@@ -5,8 +5,9 @@
  */
 import { post } from "./api.js";
 import { onSubmit, showPasswordsWith } from "./form.js";
-import { id, newPasswordFaults, onAgain, showDone, showFaults, showRefusal, text, username, usernameFaults, withUsername }
-    from "./page.js";
+import {
+    id, newPasswordFaults, onAgain, showDone, showFaults, showRefusal, text, username, usernameFaults, withUsername,
+} from "./page.js";
 
 const form = document.getElementById("form");
 
@@ -25,12 +26,13 @@ function faultsOf(error) {
     if (error.code === "auth.credentials") {
         return withUsername({
             field: "password",
-            message: "The temporary password was not accepted. Check that you have copied all of it, or ask for another e-mail below. "
-                + "If you have chosen a password already, just sign in with that one.",
+            message: "The temporary password was not accepted. Check that you have copied all of it, or ask for another "
+                + "e-mail below. If you have chosen a password already, just sign in with that one.",
         });
     }
     if (error.validation.some(({ path, code }) => path === "newPassword" && code === "unexpected")) {
-        return [{ field: "password", message: "This account has a password of its own already. Sign in with that one." }];
+        const message = "This account has a password of its own already. Sign in with that one.";
+        return [{ field: "password", message }];
     }
     return [];
 }
