@@ -131,6 +131,12 @@ struct configuration {
         int64_t free_bytes_min;
         int64_t outbox_lag_seconds;
     } health;
+    struct { /* intervals that the tests shorten */
+        int64_t refresh_grace_seconds;
+        int64_t provider_login_seconds;
+        int64_t provider_admin_seconds;
+        int64_t provider_rest_seconds;
+    } testing;
 };
 
 enum configuration_type {

@@ -210,7 +210,7 @@ struct error *provider_answer_new_password(struct provider *provider, struct are
                                            struct provider_tokens *tokens_out, enum provider_outcome *outcome_out);
 
 /*
- * Gives new tokens for a refresh token and spends it. A token that was spent at most REFRESH_GRACE_SECONDS ago
+ * Gives new tokens for a refresh token and spends it. A token that was spent at most `refresh_grace_seconds` ago
  * (domain/account/refresh_token.h) is answered with tokens of the same session again: two windows of one client may
  * send it at once. Later use ends the session: TOKEN_REUSED. The session's end is fixed at sign-in and does not move.
  * OK, TOKEN_INVALID or TOKEN_REUSED; after OK and TOKEN_REUSED session_id and user_id are filled. The caller looks up

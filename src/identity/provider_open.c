@@ -16,7 +16,6 @@
 #include "identity/remote_int.h"
 
 /* For how long a provider that fails is not called (docs/identity-providers.md). */
-#define REST_SECONDS 10
 
 static struct error *open_embedded(struct arena *arena, const struct provider_dependencies *parts,
                                    struct provider **provider_out)
@@ -30,6 +29,7 @@ static struct error *open_embedded(struct arena *arena, const struct provider_de
         .audience = configuration->identity.audience,
         .access_token_seconds = configuration->identity.access_token_seconds,
         .refresh_token_seconds = configuration->identity.refresh_token_seconds,
+        .refresh_grace_seconds = configuration->testing.refresh_grace_seconds,
         .temporary_password_seconds = configuration->identity.temporary_password_seconds,
         .cost = {.memory_kib = (unsigned)configuration->password.hash_memory_kib,
                  .passes = (unsigned)configuration->password.hash_passes},
@@ -66,7 +66,10 @@ static struct remote_options remote_options_of(struct arena *arena, const struct
         .temporary_password_seconds = parts->configuration->identity.temporary_password_seconds,
         .slots_file = arena_format(arena, "%s-calls", parts->configuration->cache.file),
         .calls_max = parts->configuration->identity.calls_max,
-        .rest_seconds = REST_SECONDS,
+        .refresh_grace_seconds = parts->configuration->testing.refresh_grace_seconds,
+        .login_milliseconds = parts->configuration->testing.provider_login_seconds * 1000,
+        .admin_milliseconds = parts->configuration->testing.provider_admin_seconds * 1000,
+        .rest_seconds = parts->configuration->testing.provider_rest_seconds,
     };
 }
 

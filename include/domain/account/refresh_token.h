@@ -4,7 +4,7 @@
  * is stored.
  *
  * The first use of a token spends it and makes its one successor (rotation). Two windows of one client may send the
- * same token at the same time. So for REFRESH_GRACE_SECONDS after the first use the token is answered with that same
+ * same token at the same time. So for a grace of some seconds after the first use the token is answered with that same
  * successor. A spent token that comes later has been copied, and nobody knows by whom: the whole session ends. A thief
  * who is quick gets the successor of the owner, no line of tokens of his own. Of the two, one uses the successor first;
  * when the other uses it after the grace, the session ends.
@@ -30,8 +30,6 @@
 #include "base/id.h"
 #include "base/secret.h"
 #include "codec/digest.h"
-
-#define REFRESH_GRACE_SECONDS 10
 
 struct arena;
 struct database;
@@ -62,11 +60,11 @@ struct error *refresh_token_insert(struct database *database, struct arena *aren
 
 /*
  * Finds a token of an open session and locks both rows until the transaction ends. Of several requests with the same
- * token each sees what the one before did, and whoever ends the session meanwhile waits or was first. *found_out is
- * false when there is none.
+ * token each sees what the one before did, and whoever ends the session meanwhile waits or was first. The token is in its grace
+ * until `grace_seconds` after its first use. *found_out is false when there is none.
  */
 struct error *refresh_token_hold(struct database *database, struct arena *arena, const unsigned char hash[DIGEST_BYTES],
-                                 struct refresh_token *token_out, bool *found_out);
+                                 int64_t grace_seconds, struct refresh_token *token_out, bool *found_out);
 
 /*
  * Gives the successor of `presented`, the text of a token that refresh_token_hold() has found in this transaction. An

@@ -28,6 +28,7 @@ struct embedded_options {
     const char *audience;
     int64_t access_token_seconds;
     int64_t refresh_token_seconds;
+    int64_t refresh_grace_seconds; /* for so long a spent refresh token is answered with its successor */
     int64_t temporary_password_seconds;
     struct password_cost cost;
 };

@@ -30,6 +30,9 @@ struct error *inspect_environment(struct arena *arena, bool resembling);
 /* base_url and web_url: plain http to another machine sends passwords unencrypted. */
 struct error *inspect_addresses(struct arena *arena, const struct configuration *configuration);
 
+/* Settings of the section testing that differ from their defaults. */
+struct error *inspect_testing(struct arena *arena, const struct configuration *configuration);
+
 /* The users that [service] web_server_user names exist. */
 struct error *inspect_users(struct arena *arena, const struct configuration *configuration);
 

@@ -48,6 +48,8 @@ static void check_settings(struct checks *checks)
                misspelt != NULL ? misspelt : inspect_environment(arena, false), "Correct the name, or unset the variable.");
     (void)check_tell(checks, "addresses", CHECK_WARNING, inspect_addresses(arena, configuration),
                "Give the web server a certificate, and write https.");
+    (void)check_tell(checks, "testing", CHECK_WARNING, inspect_testing(arena, configuration),
+               "Take the settings of the section [testing] out of the configuration.");
     (void)check_tell(checks, "users", CHECK_WARNING, inspect_users(arena, configuration),
                "Name the user that the web server runs as; its connections are dropped.");
     (void)check_tell(checks, "user", CHECK_NOTE, check_user(checks), "Run it as the workers' user: runuser -u gatehouse -- gatehousectl check.");

@@ -65,11 +65,11 @@ static const struct statement hold_token = {
     " WHERE r.token_hash = ? AND s.ended_at IS NULL AND s.expires_at > UTC_TIMESTAMP(3) FOR UPDATE"};
 
 struct error *refresh_token_hold(struct database *database, struct arena *arena, const unsigned char hash[DIGEST_BYTES],
-                                 struct refresh_token *token_out, bool *found_out)
+                                 int64_t grace_seconds, struct refresh_token *token_out, bool *found_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &hold_token,
-                       VALUES(database_integer(REFRESH_GRACE_SECONDS), database_bytes(hash, DIGEST_BYTES)), &rows));
+                       VALUES(database_integer(grace_seconds), database_bytes(hash, DIGEST_BYTES)), &rows));
     *found_out = rows->count != 0;
     if (!*found_out)
         return NULL;

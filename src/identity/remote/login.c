@@ -51,7 +51,7 @@ struct error *remote_login(struct provider *provider, struct arena *arena, const
     struct remote *remote = remote_of(provider);
     struct remote_grant grant = {0};
     const char *proof = NULL;
-    remote_start(remote, REMOTE_LOGIN_MILLISECONDS);
+    remote_start(remote, remote->options.login_milliseconds);
     TRY(remote->driver->login(remote, arena, attempt, &grant, &proof, outcome_out));
     /* A user who does not exist is never let in, whatever the provider says. */
     if (attempt->subject == NULL)
@@ -100,7 +100,7 @@ struct error *remote_login_answer(struct provider *provider, struct arena *arena
 {
     struct remote *remote = remote_of(provider);
     struct remote_grant grant = {0};
-    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    remote_start(remote, remote->options.admin_milliseconds);
     *outcome_out = PROVIDER_SAME_PASSWORD;
     if (secret_equal(challenge->password, new_password))
         return NULL;
@@ -119,7 +119,7 @@ struct error *remote_logout_all(struct provider *provider, struct arena *arena, 
     struct remote *remote = remote_of(provider);
     struct id user;
     bool found = false;
-    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    remote_start(remote, remote->options.admin_milliseconds);
     TRY(user_find_by_subject(remote->options.database, arena, subject, &user, &found));
     if (!found)
         return NULL;

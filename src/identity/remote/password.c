@@ -23,7 +23,7 @@ static struct error *begin(struct remote *remote, struct arena *arena, const cha
 {
     *found_out = false;
     *outcome_out = PROVIDER_ABSENT;
-    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    remote_start(remote, remote->options.admin_milliseconds);
     return user_find_by_subject(remote->options.database, arena, subject, user_out, found_out);
 }
 
@@ -100,7 +100,7 @@ struct error *remote_password_reset(struct provider *provider, struct arena *are
     struct remote *remote = remote_of(provider);
     struct remote_intent intent = {.subject = subject, .password = new_password};
     bool found = false;
-    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    remote_start(remote, remote->options.admin_milliseconds);
     if (subject != NULL)
         TRY(user_find_by_subject(remote->options.database, arena, subject, &intent.user, &found));
     if (!found) {

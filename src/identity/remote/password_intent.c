@@ -133,7 +133,7 @@ struct error *remote_intent_reconcile(struct provider *provider, struct arena *a
     struct password_intent row;
     bool found, holds = false;
     *reconciliation_out = PROVIDER_PASSWORD_UNCHANGED;
-    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    remote_start(remote, remote->options.admin_milliseconds);
     TRY(password_intent_claim(database, arena, user, &row, &found));
     if (!found)
         return NULL;

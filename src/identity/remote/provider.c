@@ -67,7 +67,7 @@ static struct error *create(struct provider *provider, struct arena *arena, cons
                             const char **subject_out, enum provider_outcome *outcome_out)
 {
     struct remote *remote = remote_of(provider);
-    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    remote_start(remote, remote->options.admin_milliseconds);
     TRY(remote->driver->administration->create(remote, arena, account, subject_out, outcome_out));
     if (*outcome_out == PROVIDER_EXISTS)
         TRY(take_over(remote, arena, account, subject_out, outcome_out));
@@ -92,7 +92,7 @@ static struct error *remove_account(struct provider *provider, struct arena *are
 {
     struct remote *remote = remote_of(provider);
     struct remote_account found = {0};
-    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    remote_start(remote, remote->options.admin_milliseconds);
     TRY(remote->driver->administration->find(remote, arena, user, email, &found));
     if (found.subject != NULL && found.ours)
         TRY(remote->driver->administration->remove(remote, arena, found.subject));
@@ -105,7 +105,7 @@ static struct error *confirm(struct provider *provider, struct arena *arena, con
                              enum provider_outcome *outcome_out)
 {
     struct remote *remote = remote_of(provider);
-    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    remote_start(remote, remote->options.admin_milliseconds);
     return remote->driver->administration->confirm(remote, arena, subject, outcome_out);
 }
 
@@ -115,7 +115,7 @@ static struct error *set_enabled(struct provider *provider, struct arena *arena,
     struct remote *remote = remote_of(provider);
     struct id user;
     bool found = false;
-    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    remote_start(remote, remote->options.admin_milliseconds);
     TRY(user_find_by_subject(remote->options.database, arena, subject, &user, &found));
     if (found && !enabled)
         TRY(remote_session_end_all(remote, arena, user, (struct id){{0}}));
@@ -126,7 +126,7 @@ static struct error *set_attributes(struct provider *provider, struct arena *are
                                     const struct provider_attributes *attributes, enum provider_outcome *outcome_out)
 {
     struct remote *remote = remote_of(provider);
-    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    remote_start(remote, remote->options.admin_milliseconds);
     return remote->driver->administration->set_attributes(remote, arena, subject, attributes, outcome_out);
 }
 
@@ -136,7 +136,7 @@ static struct error *send_code(struct provider *provider, struct arena *arena, c
                                enum provider_code code, enum provider_outcome *outcome_out)
 {
     struct remote *remote = remote_of(provider);
-    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    remote_start(remote, remote->options.admin_milliseconds);
     return remote->driver->codes->send(remote, arena, subject, code, outcome_out);
 }
 
@@ -144,7 +144,7 @@ static struct error *confirm_by_code(struct provider *provider, struct arena *ar
                                      const char *code, enum provider_outcome *outcome_out)
 {
     struct remote *remote = remote_of(provider);
-    remote_start(remote, REMOTE_ADMIN_MILLISECONDS);
+    remote_start(remote, remote->options.admin_milliseconds);
     TRY(remote->driver->codes->confirm(remote, arena, subject, code, outcome_out));
     /* A user who does not exist has no right code, whatever the provider says. */
     if (subject == NULL)

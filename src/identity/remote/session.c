@@ -176,7 +176,7 @@ static struct error *look_up(struct database *database, struct arena *arena, voi
 {
     struct refreshing *refreshing = context;
     refreshing->outcome = PROVIDER_TOKEN_INVALID;
-    TRY(refresh_token_hold(database, arena, refreshing->hash, &refreshing->token, &refreshing->found));
+    TRY(refresh_token_hold(database, arena, refreshing->hash, refreshing->remote->options.refresh_grace_seconds, &refreshing->token, &refreshing->found));
     if (!refreshing->found)
         return NULL;
     refreshing->outcome = PROVIDER_OK;
@@ -213,7 +213,7 @@ static struct error *renew_rows(struct database *database, struct arena *arena, 
     struct session_rows *rows = context;
     struct refresh_token token;
     bool found = false;
-    TRY(refresh_token_hold(database, arena, rows->hash, &token, &found));
+    TRY(refresh_token_hold(database, arena, rows->hash, rows->remote->options.refresh_grace_seconds, &token, &found));
     if (!found)
         return error_new(arena, ERROR_TOKEN_REVOKED, "the session ended during the refresh");
     if (rows->sealed != NULL)
@@ -262,7 +262,7 @@ static struct error *ask(struct refreshing *refreshing, struct arena *arena)
     struct secret token;
     const char *subject = NULL;
     /* The time runs anew after the wait for the lock: a call that is cut short may have spent the provider's token. */
-    remote_start(remote, REMOTE_LOGIN_MILLISECONDS);
+    remote_start(remote, remote->options.login_milliseconds);
     TRY(open_family(remote, arena, refreshing->token.session, &token, &subject));
     refreshing->outcome = PROVIDER_TOKEN_INVALID;
     if (subject == NULL)
@@ -302,7 +302,7 @@ struct error *remote_session_refresh(struct provider *provider, struct arena *ar
     *outcome_out = refreshing.outcome;
     if (refreshing.outcome != PROVIDER_OK)
         return NULL;
-    remote_start(remote, REMOTE_LOGIN_MILLISECONDS);
+    remote_start(remote, remote->options.login_milliseconds);
     if (!remote_slot_take(remote))
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, REMOTE_NO_SLOT);
     struct error *error = ask_alone(&refreshing, arena);
@@ -381,7 +381,7 @@ struct error *remote_session_logout(struct provider *provider, struct arena *are
     struct session_family_token sealed;
     struct secret token = {0};
     bool found = false;
-    remote_start(remote, REMOTE_LOGIN_MILLISECONDS);
+    remote_start(remote, remote->options.login_milliseconds);
     TRY(user_find_by_subject(database, arena, subject, &ending.user, &found));
     if (!found)
         return NULL;

@@ -83,6 +83,24 @@ struct error *inspect_addresses(struct arena *arena, const struct configuration 
     return error;
 }
 
+struct error *inspect_testing(struct arena *arena, const struct configuration *configuration)
+{
+    struct error *error = NULL;
+    size_t count;
+    const struct configuration_row *rows = configuration_rows(&count);
+    for (size_t i = 0; i < count; i++) {
+        int64_t value;
+        if (strcmp(rows[i].section, "testing") != 0)
+            continue;
+        memcpy(&value, (const char *)configuration + rows[i].offset, sizeof value);
+        if (value != strtoll(rows[i].fallback, NULL, 10))
+            add(arena, &error, rows[i].name,
+                arena_format(arena, "%s in [testing] is %lld and not %s: it is for the tests of Gatehouse.", rows[i].name,
+                             (long long)value, rows[i].fallback));
+    }
+    return error;
+}
+
 struct error *inspect_users(struct arena *arena, const struct configuration *configuration)
 {
     struct error *error = NULL;

@@ -120,6 +120,11 @@ def test_plain_http_to_another_machine_is_a_warning(copy):
         "addresses", "warning", "base_url in [service] is http")
 
 
+def test_a_setting_that_is_for_tests_is_a_warning(copy):
+    copy.set("testing", provider_rest_seconds="3", refresh_grace_seconds="10").one(
+        "testing", "warning", "provider_rest_seconds in [testing] is 3 and not 10")
+
+
 def test_a_web_server_s_user_that_there_is_not_is_a_warning(copy):
     copy.set("service", web_server_user="root nobody-of-that-name").one("users", "warning", "nobody-of-that-name")
 

@@ -101,9 +101,10 @@ def pool(kind, folder):
 
 
 @contextlib.contextmanager
-def host(stack, provider, password, url=None, authority=None, more=""):
+def host(stack, provider, password, url=None, authority=None, more="", testing=""):
     """A host set up for the provider, whose administrator has that password. Calls go to `url`, the provider's own address
-    where it is None, which the certificate of `authority` speaks for. `more` are lines of [identity]."""
+    where it is None, which the certificate of `authority` speaks for. `more` are lines of [identity], `testing`
+    those of [testing]."""
     kind = provider.kind
     with Host(stack) as made:
         text = made.configuration.read_text(encoding="utf-8")
@@ -112,6 +113,7 @@ def host(stack, provider, password, url=None, authority=None, more=""):
         text += kind.settings.format(url=url or provider.url, port=provider.port, folder=made.folder)
         if authority is not None:
             text += f"ca_file = {authority}\n"
+        text += f"\n[testing]\n{testing}"
         made.configuration.write_text(text, encoding="utf-8")
         for name, secret in kind.secrets.items():
             (made.folder / "secrets" / name).write_text(secret, encoding="utf-8")

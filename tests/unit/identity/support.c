@@ -21,6 +21,7 @@ struct embedded_options options_for(struct database *database)
         .audience = AUDIENCE,
         .access_token_seconds = 900,
         .refresh_token_seconds = 2592000,
+        .refresh_grace_seconds = 10,
         .temporary_password_seconds = 604800,
         .cost = {.memory_kib = 8, .passes = 1},
     };

@@ -205,6 +205,7 @@ struct stage *stage_join(struct arena *arena)
         .audience = "gatehouse",
         .access_token_seconds = 900,
         .refresh_token_seconds = 2592000,
+        .refresh_grace_seconds = 10,
         .temporary_password_seconds = 604800,
         .cost = {.memory_kib = 8, .passes = 1},
     };

@@ -71,6 +71,23 @@ static void a_log_is_looked_at_only_where_it_is_a_file(void **state)
     assert_null(inspect_log(arena, &configuration));
 }
 
+static void each_interval_that_is_for_tests_is_named(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct configuration configuration = {.testing = {.refresh_grace_seconds = 10,
+                                                      .provider_login_seconds = 5,
+                                                      .provider_admin_seconds = 8,
+                                                      .provider_rest_seconds = 10}};
+    assert_null(inspect_testing(arena, &configuration));
+    configuration.testing.provider_rest_seconds = 1;
+    configuration.testing.refresh_grace_seconds = 11;
+    struct error *error = inspect_testing(arena, &configuration);
+    assert_non_null(error);
+    assert_non_null(strstr(error->message, "refresh_grace_seconds in [testing] is 11 and not 10"));
+    assert_int_equal(error->entry_count, 1);
+    assert_string_equal(error->entries->path, "provider_rest_seconds");
+}
+
 static void a_file_in_the_place_of_the_folder_for_bodies_is_named_as_one(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -161,6 +178,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(every_secret_file_that_is_too_open_is_named),
     HARNESS_TEST(a_certificate_is_no_secret),
     HARNESS_TEST(a_log_is_looked_at_only_where_it_is_a_file),
+    HARNESS_TEST(each_interval_that_is_for_tests_is_named),
     HARNESS_TEST(a_file_in_the_place_of_the_folder_for_bodies_is_named_as_one),
     HARNESS_TEST(clocks_that_differ_are_told_with_their_sign),
 };
