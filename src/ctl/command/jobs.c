@@ -266,8 +266,8 @@ static struct error *undo_stale(struct service *service, struct arena *arena)
 {
     size_t stale = 0;
     struct error *error = recovery_undo_stale(service, arena, &stale);
-    struct error *unsettled = password_reconcile(service, arena, &stale);
-    return error != NULL ? error : unsettled;
+    struct error *unreconciled = password_reconcile(service, arena, &stale);
+    return error != NULL ? error : unreconciled;
 }
 
 /* What is done now and then. */

@@ -39,21 +39,21 @@ static struct error *make_pool(struct cognito_provision *task, struct arena *are
 
 /* Adds what must change so that the pool mails codes, or does not, as the configuration says. */
 static void want_mails(struct cognito_provision *task, const struct document *verified, const struct document *recovery,
-                       struct merge_patch *merge_patch)
+                       struct merge_patch *patch)
 {
     bool phone = json_array_has(verified, "phone_number");
     bool codes = cognito_wanted_codes(task->configuration);
     if (codes && !json_array_has(verified, "email"))
-        merge_patch_add(merge_patch, "AutoVerifiedAttributes", phone ? "[\"email\",\"phone_number\"]" : "[\"email\"]");
+        merge_patch_add(patch, "AutoVerifiedAttributes", phone ? "[\"email\",\"phone_number\"]" : "[\"email\"]");
     if (!codes && json_array_has(verified, "email"))
-        merge_patch_add(merge_patch, "AutoVerifiedAttributes", phone ? "[\"phone_number\"]" : "[]");
+        merge_patch_add(patch, "AutoVerifiedAttributes", phone ? "[\"phone_number\"]" : "[]");
     if (codes && json_find(document_member(recovery, "RecoveryMechanisms"), "Name", "admin_only") != NULL)
-        merge_patch_add(merge_patch, "AccountRecoverySetting", COGNITO_RECOVERY_BY_EMAIL);
+        merge_patch_add(patch, "AccountRecoverySetting", COGNITO_RECOVERY_BY_EMAIL);
 }
 
 /* Adds what is wrong with the pool and can be changed. */
 static void want_pool_settings(struct cognito_provision *task, struct arena *arena, const struct document *pool,
-                               struct merge_patch *merge_patch)
+                               struct merge_patch *patch)
 {
     const struct document *policies = document_member(pool, "Policies");
     const struct document *policy = document_member(policies, "PasswordPolicy");
@@ -63,35 +63,35 @@ static void want_pool_settings(struct cognito_provision *task, struct arena *are
     struct merge_patch inner = {.count = 0};
     if (better != NULL) {
         merge_patch_add(&inner, "PasswordPolicy", better);
-        merge_patch_add(merge_patch, "Policies", merge_patch_apply(arena, &inner, policies, NULL));
+        merge_patch_add(patch, "Policies", merge_patch_apply(arena, &inner, policies, NULL));
     }
     if (json_is(creation, "AllowAdminCreateUserOnly", true)) {
         static const char *const kept[] = {"InviteMessageTemplate", NULL};
         inner = (struct merge_patch){.count = 0};
         merge_patch_add(&inner, "AllowAdminCreateUserOnly", "false");
-        merge_patch_add(merge_patch, "AdminCreateUserConfig", merge_patch_apply(arena, &inner, creation, kept));
+        merge_patch_add(patch, "AdminCreateUserConfig", merge_patch_apply(arena, &inner, creation, kept));
     }
-    want_mails(task, verified, document_member(pool, "AccountRecoverySetting"), merge_patch);
+    want_mails(task, verified, document_member(pool, "AccountRecoverySetting"), patch);
 }
 
 /*
  * Drops an older member of AdminCreateUserConfig, which Cognito still tells but does not take beside that of the
  * policy.
  */
-static void drop_old(struct arena *arena, const struct document *pool, struct merge_patch *merge_patch)
+static void drop_old(struct arena *arena, const struct document *pool, struct merge_patch *patch)
 {
     static const char *const kept[] = {"AllowAdminCreateUserOnly", "InviteMessageTemplate", NULL};
     const struct document *creation = document_member(pool, "AdminCreateUserConfig");
     struct merge_patch nothing = {.count = 0};
-    for (size_t i = 0; i < merge_patch->count; i++)
-        if (strcmp(merge_patch->names[i], "AdminCreateUserConfig") == 0)
+    for (size_t i = 0; i < patch->count; i++)
+        if (strcmp(patch->names[i], "AdminCreateUserConfig") == 0)
             return;
     if (creation != NULL)
-        merge_patch_add(merge_patch, "AdminCreateUserConfig", merge_patch_apply(arena, &nothing, creation, kept));
+        merge_patch_add(patch, "AdminCreateUserConfig", merge_patch_apply(arena, &nothing, creation, kept));
 }
 
 static struct error *update_pool(struct cognito_provision *task, struct arena *arena, const struct document *pool,
-                                 struct merge_patch *merge_patch)
+                                 struct merge_patch *patch)
 {
     static const char *const kept[] = {"Policies",
                                        "DeletionProtection",
@@ -113,13 +113,13 @@ static struct error *update_pool(struct cognito_provision *task, struct arena *a
                                        "AccountRecoverySetting",
                                        "UserPoolTier",
                                        NULL};
-    const char *names = merge_patch_names(arena, merge_patch);
+    const char *names = merge_patch_names(arena, patch);
     struct buffer id;
     buffer_init(&id, arena);
     buffer_add_json_text(&id, task->pool_id);
-    drop_old(arena, pool, merge_patch);
-    merge_patch_add(merge_patch, "UserPoolId", id.bytes);
-    TRY(cognito_provision_do(task, arena, "UpdateUserPool", merge_patch_apply(arena, merge_patch, pool, kept), NULL));
+    drop_old(arena, pool, patch);
+    merge_patch_add(patch, "UserPoolId", id.bytes);
+    TRY(cognito_provision_do(task, arena, "UpdateUserPool", merge_patch_apply(arena, patch, pool, kept), NULL));
     provision_tell(task->provision, arena, PROVISION_CHANGED, "the user pool %s: %s", task->pool_id, names);
     return NULL;
 }
@@ -158,7 +158,7 @@ static void tell_wrong(struct cognito_provision *task, struct arena *arena, cons
 static struct error *update_pool_if_wrong(struct cognito_provision *task, struct arena *arena)
 {
     struct cognito_call call;
-    struct merge_patch merge_patch = {.count = 0};
+    struct merge_patch patch = {.count = 0};
     TRY(cognito_provision_call(task, arena, "DescribeUserPool", id_request(arena, task->pool_id), &call));
     if (call.fault == COGNITO_RESOURCE_NOT_FOUND)
         return error_message(
@@ -169,9 +169,9 @@ static struct error *update_pool_if_wrong(struct cognito_provision *task, struct
         return error_message(cognito_unexpected(arena, &call), "Cognito did not carry out DescribeUserPool.");
     const struct document *pool = document_member(call.answer, "UserPool");
     tell_wrong(task, arena, pool);
-    want_pool_settings(task, arena, pool, &merge_patch);
-    if (merge_patch.count != 0)
-        TRY(update_pool(task, arena, pool, &merge_patch));
+    want_pool_settings(task, arena, pool, &patch);
+    if (patch.count != 0)
+        TRY(update_pool(task, arena, pool, &patch));
     else
         provision_tell(task->provision, arena, PROVISION_UNCHANGED, "the user pool %s", task->pool_id);
     TRY(add_attribute(task, arena, pool, "permissions"));

@@ -44,7 +44,7 @@ static int64_t at_least(int64_t seconds, int64_t least)
 }
 
 static void want_times(struct cognito_provision *task, struct arena *arena, const struct document *client,
-                       const struct document *right, struct merge_patch *merge_patch)
+                       const struct document *right, struct merge_patch *patch)
 {
     static const char *const names[] = {"AccessTokenValidity", "IdTokenValidity", "RefreshTokenValidity",
                                         "TokenValidityUnits"};
@@ -58,12 +58,12 @@ static void want_times(struct cognito_provision *task, struct arena *arena, cons
         struct buffer json;
         buffer_init(&json, arena);
         document_write(document_member(right, names[i]), -1, &json);
-        merge_patch_add(merge_patch, names[i], json.bytes);
+        merge_patch_add(patch, names[i], json.bytes);
     }
 }
 
 /* Adds our flows to those that the client has. */
-static void want_flows(struct arena *arena, const struct document *client, struct merge_patch *merge_patch)
+static void want_flows(struct arena *arena, const struct document *client, struct merge_patch *patch)
 {
     static const char *const ours[] = {COGNITO_FLOW_PASSWORD, COGNITO_FLOW_REFRESH};
     const struct document *flows = document_member(client, "ExplicitAuthFlows");
@@ -81,11 +81,11 @@ static void want_flows(struct arena *arena, const struct document *client, struc
         buffer_add_json_text(&json, name);
     }
     buffer_add_char(&json, ']');
-    merge_patch_add(merge_patch, "ExplicitAuthFlows", json.bytes);
+    merge_patch_add(patch, "ExplicitAuthFlows", json.bytes);
 }
 
 /* Takes away the right to write our attributes: a person could give themselves permissions in their tokens. */
-static void want_attributes(struct arena *arena, const struct document *client, struct merge_patch *merge_patch)
+static void want_attributes(struct arena *arena, const struct document *client, struct merge_patch *patch)
 {
     const struct document *list = document_member(client, "WriteAttributes");
     struct buffer json;
@@ -99,31 +99,31 @@ static void want_attributes(struct arena *arena, const struct document *client, 
         buffer_add_char(&json, json.length == 0 ? '[' : ',');
         buffer_add_json_text(&json, name);
     }
-    merge_patch_add(merge_patch, "WriteAttributes",
+    merge_patch_add(patch, "WriteAttributes",
                     json.length == 0 ? "[\"email\"]" : arena_format(arena, "%s]", json.bytes));
 }
 
 static void want_client(struct cognito_provision *task, struct arena *arena, const struct document *client,
-                        const struct document *right, struct merge_patch *merge_patch)
+                        const struct document *right, struct merge_patch *patch)
 {
     const char *existence = document_text(document_member(client, "PreventUserExistenceErrors"));
     const char *rotation = document_text(document_member(document_member(client, "RefreshTokenRotation"), "Feature"));
-    want_flows(arena, client, merge_patch);
-    want_times(task, arena, client, right, merge_patch);
-    want_attributes(arena, client, merge_patch);
+    want_flows(arena, client, patch);
+    want_times(task, arena, client, right, patch);
+    want_attributes(arena, client, patch);
     if (existence == NULL || strcmp(existence, "ENABLED") != 0)
-        merge_patch_add(merge_patch, "PreventUserExistenceErrors", "\"ENABLED\"");
+        merge_patch_add(patch, "PreventUserExistenceErrors", "\"ENABLED\"");
     if (json_is(client, "EnableTokenRevocation", false))
-        merge_patch_add(merge_patch, "EnableTokenRevocation", "true");
+        merge_patch_add(patch, "EnableTokenRevocation", "true");
     /* We rotate refresh tokens of our own. With its own rotation Cognito does not take REFRESH_TOKEN_AUTH. */
     if (rotation != NULL && strcmp(rotation, "ENABLED") == 0)
-        merge_patch_add(merge_patch, "RefreshTokenRotation", "{\"Feature\":\"DISABLED\"}");
+        merge_patch_add(patch, "RefreshTokenRotation", "{\"Feature\":\"DISABLED\"}");
 }
 
 /* ---- making and mending --------------------------------------------------------------------------- */
 
 static struct error *update(struct cognito_provision *task, struct arena *arena, const struct document *client,
-                            struct merge_patch *merge_patch)
+                            struct merge_patch *patch)
 {
     static const char *const kept[] = {"UserPoolId",
                                        "ClientId",
@@ -149,14 +149,13 @@ static struct error *update(struct cognito_provision *task, struct arena *arena,
                                        "AuthSessionValidity",
                                        "RefreshTokenRotation",
                                        NULL};
-    if (merge_patch->count == 0) {
+    if (patch->count == 0) {
         provision_tell(task->provision, arena, PROVISION_UNCHANGED, "the app client %s", task->client_id);
         return NULL;
     }
-    TRY(cognito_provision_do(task, arena, "UpdateUserPoolClient", merge_patch_apply(arena, merge_patch, client, kept),
-                             NULL));
+    TRY(cognito_provision_do(task, arena, "UpdateUserPoolClient", merge_patch_apply(arena, patch, client, kept), NULL));
     provision_tell(task->provision, arena, PROVISION_CHANGED, "the app client %s: %s", task->client_id,
-                   merge_patch_names(arena, merge_patch));
+                   merge_patch_names(arena, patch));
     return NULL;
 }
 
@@ -165,7 +164,7 @@ static struct error *update_if_wrong(struct cognito_provision *task, struct aren
 {
     struct cognito_call call;
     struct document *right = NULL;
-    struct merge_patch merge_patch = {.count = 0};
+    struct merge_patch patch = {.count = 0};
     TRY(cognito_provision_call(task, arena, "DescribeUserPoolClient", client_request(task, arena), &call));
     if (call.fault == COGNITO_RESOURCE_NOT_FOUND)
         return error_message(
@@ -178,8 +177,8 @@ static struct error *update_if_wrong(struct cognito_provision *task, struct aren
     const char *text = cognito_wanted_client(arena, task->provision, NULL);
     TRY(document_parse(arena, text, strlen(text), &right));
     *client_out = document_member(call.answer, "UserPoolClient");
-    want_client(task, arena, *client_out, right, &merge_patch);
-    return update(task, arena, *client_out, &merge_patch);
+    want_client(task, arena, *client_out, right, &patch);
+    return update(task, arena, *client_out, &patch);
 }
 
 static struct error *make(struct cognito_provision *task, struct arena *arena, const struct document **client_out)

@@ -56,20 +56,20 @@ const char *cognito_wanted_policy(struct arena *arena, const struct configuratio
                                   const struct document *old)
 {
     static const char *const kinds[] = {"RequireUppercase", "RequireLowercase", "RequireNumbers", "RequireSymbols"};
-    struct merge_patch merge_patch = {.count = 0};
+    struct merge_patch patch = {.count = 0};
     int64_t least = configuration->password.minimum_length;
     int64_t days = (configuration->identity.temporary_password_seconds + DAY - 1) / DAY;
     int64_t number = 0;
     least = least > POLICY_LENGTH_MAX ? POLICY_LENGTH_MAX : least;
     if (!document_integer(document_member(old, "MinimumLength"), &number) || number > least)
-        merge_patch_add(&merge_patch, "MinimumLength", json_number(arena, least));
+        merge_patch_add(&patch, "MinimumLength", json_number(arena, least));
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!json_is(old, kinds[i], false))
-            merge_patch_add(&merge_patch, kinds[i], "false");
+            merge_patch_add(&patch, kinds[i], "false");
     number = 0;
     if (!document_integer(document_member(old, "TemporaryPasswordValidityDays"), &number) || number < days)
-        merge_patch_add(&merge_patch, "TemporaryPasswordValidityDays", json_number(arena, days));
-    return old != NULL && merge_patch.count == 0 ? NULL : merge_patch_apply(arena, &merge_patch, old, NULL);
+        merge_patch_add(&patch, "TemporaryPasswordValidityDays", json_number(arena, days));
+    return old != NULL && patch.count == 0 ? NULL : merge_patch_apply(arena, &patch, old, NULL);
 }
 
 bool cognito_wanted_codes(const struct configuration *configuration)
@@ -80,27 +80,27 @@ bool cognito_wanted_codes(const struct configuration *configuration)
 /* An empty list of AutoVerifiedAttributes means the same as none, but cognito-local does not take it. */
 const char *cognito_wanted_pool(struct arena *arena, const struct provider_provision *provision)
 {
-    struct merge_patch merge_patch = {.count = 0};
-    merge_patch_add(&merge_patch, "PoolName",
+    struct merge_patch patch = {.count = 0};
+    merge_patch_add(&patch, "PoolName",
                     json_text(arena, provision->name != NULL ? provision->name : COGNITO_DEFAULT_NAME));
-    merge_patch_add(&merge_patch, "UsernameAttributes", "[\"email\"]");
-    merge_patch_add(&merge_patch, "UsernameConfiguration", "{\"CaseSensitive\":false}");
+    merge_patch_add(&patch, "UsernameAttributes", "[\"email\"]");
+    merge_patch_add(&patch, "UsernameConfiguration", "{\"CaseSensitive\":false}");
     bool codes = cognito_wanted_codes(provision->configuration);
     if (codes)
-        merge_patch_add(&merge_patch, "AutoVerifiedAttributes", "[\"email\"]");
-    merge_patch_add(&merge_patch, "MfaConfiguration", "\"OFF\"");
-    merge_patch_add(&merge_patch, "AdminCreateUserConfig", "{\"AllowAdminCreateUserOnly\":false}");
-    merge_patch_add(&merge_patch, "AccountRecoverySetting", codes ? COGNITO_RECOVERY_BY_EMAIL : COGNITO_RECOVERY_BY_US);
+        merge_patch_add(&patch, "AutoVerifiedAttributes", "[\"email\"]");
+    merge_patch_add(&patch, "MfaConfiguration", "\"OFF\"");
+    merge_patch_add(&patch, "AdminCreateUserConfig", "{\"AllowAdminCreateUserOnly\":false}");
+    merge_patch_add(&patch, "AccountRecoverySetting", codes ? COGNITO_RECOVERY_BY_EMAIL : COGNITO_RECOVERY_BY_US);
     merge_patch_add(
-        &merge_patch, "Policies",
+        &patch, "Policies",
         arena_format(arena, "{\"PasswordPolicy\":%s}", cognito_wanted_policy(arena, provision->configuration, NULL)));
     merge_patch_add(
-        &merge_patch, "Schema",
+        &patch, "Schema",
         arena_format(arena,
                      "[{\"Name\":\"email\",\"AttributeDataType\":\"String\",\"Required\":true,\"Mutable\":true},"
                      "%s,%s]",
                      attributes[0][1], attributes[1][1]));
-    return merge_patch_apply(arena, &merge_patch, NULL, NULL);
+    return merge_patch_apply(arena, &patch, NULL, NULL);
 }
 
 /* ---- the app client ------------------------------------------------------------------------------- */
@@ -110,25 +110,25 @@ const char *cognito_wanted_client(struct arena *arena, const struct provider_pro
     const struct configuration *configuration = provision->configuration;
     struct duration access = duration_of(configuration->identity.access_token_seconds, COGNITO_ACCESS_LEAST);
     struct duration refresh = duration_of(configuration->identity.refresh_token_seconds, COGNITO_REFRESH_LEAST);
-    struct merge_patch merge_patch = {.count = 0};
+    struct merge_patch patch = {.count = 0};
     if (pool_id != NULL)
-        merge_patch_add(&merge_patch, "UserPoolId", json_text(arena, pool_id));
-    merge_patch_add(&merge_patch, "ClientName",
+        merge_patch_add(&patch, "UserPoolId", json_text(arena, pool_id));
+    merge_patch_add(&patch, "ClientName",
                     json_text(arena, provision->name != NULL ? provision->name : COGNITO_DEFAULT_NAME));
-    merge_patch_add(&merge_patch, "GenerateSecret", json_boolean(configuration->cognito.client_secret_file != NULL));
-    merge_patch_add(&merge_patch, "ExplicitAuthFlows", "[\"" COGNITO_FLOW_PASSWORD "\",\"" COGNITO_FLOW_REFRESH "\"]");
-    merge_patch_add(&merge_patch, "PreventUserExistenceErrors", "\"ENABLED\"");
-    merge_patch_add(&merge_patch, "EnableTokenRevocation", "true");
-    merge_patch_add(&merge_patch, "AccessTokenValidity", json_number(arena, access.number));
-    merge_patch_add(&merge_patch, "IdTokenValidity", json_number(arena, access.number));
-    merge_patch_add(&merge_patch, "RefreshTokenValidity", json_number(arena, refresh.number));
-    merge_patch_add(&merge_patch, "TokenValidityUnits",
+    merge_patch_add(&patch, "GenerateSecret", json_boolean(configuration->cognito.client_secret_file != NULL));
+    merge_patch_add(&patch, "ExplicitAuthFlows", "[\"" COGNITO_FLOW_PASSWORD "\",\"" COGNITO_FLOW_REFRESH "\"]");
+    merge_patch_add(&patch, "PreventUserExistenceErrors", "\"ENABLED\"");
+    merge_patch_add(&patch, "EnableTokenRevocation", "true");
+    merge_patch_add(&patch, "AccessTokenValidity", json_number(arena, access.number));
+    merge_patch_add(&patch, "IdTokenValidity", json_number(arena, access.number));
+    merge_patch_add(&patch, "RefreshTokenValidity", json_number(arena, refresh.number));
+    merge_patch_add(&patch, "TokenValidityUnits",
                     arena_format(arena, "{\"AccessToken\":\"%s\",\"IdToken\":\"%s\",\"RefreshToken\":\"%s\"}",
                                  access.unit, access.unit, refresh.unit));
-    merge_patch_add(&merge_patch, "ReadAttributes",
+    merge_patch_add(&patch, "ReadAttributes",
                     "[\"email\",\"email_verified\",\"phone_number\",\"phone_number_verified\",\"custom:permissions\"]");
-    merge_patch_add(&merge_patch, "WriteAttributes", "[\"email\",\"phone_number\"]");
-    return merge_patch_apply(arena, &merge_patch, NULL, NULL);
+    merge_patch_add(&patch, "WriteAttributes", "[\"email\",\"phone_number\"]");
+    return merge_patch_apply(arena, &patch, NULL, NULL);
 }
 
 /* ---- rights --------------------------------------------------------------------------------------- */

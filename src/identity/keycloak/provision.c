@@ -20,11 +20,11 @@
 
 static struct error *make_realm(struct keycloak_provision *task, struct arena *arena)
 {
-    struct merge_patch merge_patch = {.count = 0};
-    keycloak_wanted_realm(arena, task->configuration, NULL, &merge_patch);
+    struct merge_patch patch = {.count = 0};
+    keycloak_wanted_realm(arena, task->configuration, NULL, &patch);
     TRY(keycloak_provision_call_at(task, arena, "POST",
                                    arena_format(arena, "%s/admin/realms", task->configuration->keycloak.url),
-                                   merge_patch_apply(arena, &merge_patch, NULL, NULL), NULL));
+                                   merge_patch_apply(arena, &patch, NULL, NULL), NULL));
     provision_tell(task->provision, arena, PROVISION_MADE, "the realm %s", task->realm);
     /* The token that we have was made before the realm and holds no rights in it. */
     return keycloak_provision_sign_in(task, arena);
@@ -33,7 +33,7 @@ static struct error *make_realm(struct keycloak_provision *task, struct arena *a
 static struct error *ensure_realm(struct keycloak_provision *task, struct arena *arena)
 {
     const struct document *realm = NULL;
-    struct merge_patch merge_patch = {.count = 0};
+    struct merge_patch patch = {.count = 0};
     TRY(keycloak_provision_call(task, arena, "GET", "", NULL, &realm));
     if (realm == NULL)
         return make_realm(task, arena);
@@ -42,14 +42,14 @@ static struct error *ensure_realm(struct keycloak_provision *task, struct arena 
             task->provision, arena, PROVISION_UNCHANGED,
             "the brute-force detection of the realm %s, which is on and refuses logins of one account at the same time",
             task->realm);
-    keycloak_wanted_realm(arena, task->configuration, realm, &merge_patch);
-    if (merge_patch.count == 0) {
+    keycloak_wanted_realm(arena, task->configuration, realm, &patch);
+    if (patch.count == 0) {
         provision_tell(task->provision, arena, PROVISION_UNCHANGED, "the realm %s", task->realm);
         return NULL;
     }
-    TRY(keycloak_provision_call(task, arena, "PUT", "", merge_patch_apply(arena, &merge_patch, NULL, NULL), NULL));
+    TRY(keycloak_provision_call(task, arena, "PUT", "", merge_patch_apply(arena, &patch, NULL, NULL), NULL));
     provision_tell(task->provision, arena, PROVISION_CHANGED, "the realm %s: %s", task->realm,
-                   merge_patch_names(arena, &merge_patch));
+                   merge_patch_names(arena, &patch));
     return NULL;
 }
 
@@ -74,23 +74,23 @@ static struct error *ensure_profile(struct keycloak_provision *task, struct aren
  */
 static struct error *ensure_action(struct keycloak_provision *task, struct arena *arena, const struct document *action)
 {
-    struct merge_patch merge_patch = {.count = 0};
+    struct merge_patch patch = {.count = 0};
     const char *alias = document_text(document_member(action, "alias"));
     bool used =
         alias != NULL && (strcmp(alias, KEYCLOAK_UPDATE_PASSWORD) == 0 || strcmp(alias, KEYCLOAK_VERIFY_EMAIL) == 0);
     if (alias == NULL)
         return NULL;
     if (json_is(action, "defaultAction", true))
-        merge_patch_add(&merge_patch, "defaultAction", "false");
+        merge_patch_add(&patch, "defaultAction", "false");
     if (used && json_is(action, "enabled", false))
-        merge_patch_add(&merge_patch, "enabled", "true");
-    if (merge_patch.count == 0)
+        merge_patch_add(&patch, "enabled", "true");
+    if (patch.count == 0)
         return NULL;
     const char *path =
         arena_format(arena, "/authentication/required-actions/%s", percent_encode(arena, alias, strlen(alias)));
-    TRY(keycloak_provision_call(task, arena, "PUT", path, merge_patch_apply(arena, &merge_patch, action, NULL), NULL));
+    TRY(keycloak_provision_call(task, arena, "PUT", path, merge_patch_apply(arena, &patch, action, NULL), NULL));
     provision_tell(task->provision, arena, PROVISION_CHANGED, "the required action %s: %s", alias,
-                   merge_patch_names(arena, &merge_patch));
+                   merge_patch_names(arena, &patch));
     return NULL;
 }
 
@@ -170,16 +170,16 @@ struct error *keycloak_provision_apply(struct arena *arena, const struct provide
 static struct error *client_json(struct arena *arena, const struct provider_provision *provision,
                                  const struct keycloak_client *client, const char **json_out)
 {
-    struct merge_patch merge_patch = {.count = 0};
+    struct merge_patch patch = {.count = 0};
     struct secret secret = {0};
     bool found = false;
-    merge_patch_add(&merge_patch, "clientId", json_text(arena, client->id));
-    keycloak_wanted_client(client, NULL, &merge_patch);
+    merge_patch_add(&patch, "clientId", json_text(arena, client->id));
+    keycloak_wanted_client(client, NULL, &patch);
     if (provision->show_secrets)
         TRY(provision_read_secret(arena, client->secret_file, &secret, &found));
     if (found)
-        merge_patch_add(&merge_patch, "secret", json_text(arena, secret_reveal(secret)));
-    *json_out = merge_patch_apply(arena, &merge_patch, NULL, NULL);
+        merge_patch_add(&patch, "secret", json_text(arena, secret_reveal(secret)));
+    *json_out = merge_patch_apply(arena, &patch, NULL, NULL);
     return NULL;
 }
 
@@ -202,21 +202,21 @@ static const char *account_json(struct arena *arena, const struct keycloak_clien
 static struct error *realm_json(struct arena *arena, const struct provider_provision *provision, const char **json_out)
 {
     struct keycloak_client clients[2];
-    struct merge_patch merge_patch = {.count = 0};
+    struct merge_patch patch = {.count = 0};
     const char *texts[2];
     keycloak_wanted_clients(provision->configuration, clients);
-    keycloak_wanted_realm(arena, provision->configuration, NULL, &merge_patch);
+    keycloak_wanted_realm(arena, provision->configuration, NULL, &patch);
     for (size_t i = 0; i < 2; i++)
         TRY(client_json(arena, provision, &clients[i], &texts[i]));
-    merge_patch_add(&merge_patch, "clients", arena_format(arena, "[%s,%s]", texts[0], texts[1]));
-    merge_patch_add(&merge_patch, "users", arena_format(arena, "[%s]", account_json(arena, &clients[1])));
+    merge_patch_add(&patch, "clients", arena_format(arena, "[%s,%s]", texts[0], texts[1]));
+    merge_patch_add(&patch, "users", arena_format(arena, "[%s]", account_json(arena, &clients[1])));
     merge_patch_add(
-        &merge_patch, "components",
+        &patch, "components",
         arena_format(arena,
                      "{\"org.keycloak.userprofile.UserProfileProvider\":[{\"providerId\":\"declarative-user-profile\","
                      "\"config\":{\"kc.user.profile.config\":[%s]}}]}",
                      json_text(arena, keycloak_wanted_profile(arena, NULL))));
-    *json_out = json_pretty(arena, merge_patch_apply(arena, &merge_patch, NULL, NULL));
+    *json_out = json_pretty(arena, merge_patch_apply(arena, &patch, NULL, NULL));
     return NULL;
 }
 

@@ -22,17 +22,16 @@ static struct error *find(struct keycloak_provision *task, struct arena *arena, 
 /* Makes the client. A secret that its file holds already becomes the client's. */
 static struct error *make(struct keycloak_provision *task, struct arena *arena, const struct keycloak_client *client)
 {
-    struct merge_patch merge_patch = {.count = 0};
+    struct merge_patch patch = {.count = 0};
     struct secret secret = {0};
     bool found = false;
     TRY(provision_read_secret(arena, client->secret_file, &secret, &found));
-    merge_patch_add(&merge_patch, "clientId", json_text(arena, client->id));
-    merge_patch_add(&merge_patch, "protocol", "\"openid-connect\"");
-    keycloak_wanted_client(client, NULL, &merge_patch);
+    merge_patch_add(&patch, "clientId", json_text(arena, client->id));
+    merge_patch_add(&patch, "protocol", "\"openid-connect\"");
+    keycloak_wanted_client(client, NULL, &patch);
     if (found)
-        merge_patch_add(&merge_patch, "secret", json_text(arena, secret_reveal(secret)));
-    TRY(keycloak_provision_call(task, arena, "POST", "/clients", merge_patch_apply(arena, &merge_patch, NULL, NULL),
-                                NULL));
+        merge_patch_add(&patch, "secret", json_text(arena, secret_reveal(secret)));
+    TRY(keycloak_provision_call(task, arena, "POST", "/clients", merge_patch_apply(arena, &patch, NULL, NULL), NULL));
     provision_tell(task->provision, arena, PROVISION_MADE, "the client %s", client->id);
     return NULL;
 }
@@ -40,15 +39,15 @@ static struct error *make(struct keycloak_provision *task, struct arena *arena, 
 static struct error *update_if_wrong(struct keycloak_provision *task, struct arena *arena,
                                      const struct keycloak_client *client, const struct document *old, const char *path)
 {
-    struct merge_patch merge_patch = {.count = 0};
-    keycloak_wanted_client(client, old, &merge_patch);
-    if (merge_patch.count == 0) {
+    struct merge_patch patch = {.count = 0};
+    keycloak_wanted_client(client, old, &patch);
+    if (patch.count == 0) {
         provision_tell(task->provision, arena, PROVISION_UNCHANGED, "the client %s", client->id);
         return NULL;
     }
-    TRY(keycloak_provision_call(task, arena, "PUT", path, merge_patch_apply(arena, &merge_patch, old, NULL), NULL));
+    TRY(keycloak_provision_call(task, arena, "PUT", path, merge_patch_apply(arena, &patch, old, NULL), NULL));
     provision_tell(task->provision, arena, PROVISION_CHANGED, "the client %s: %s", client->id,
-                   merge_patch_names(arena, &merge_patch));
+                   merge_patch_names(arena, &patch));
     return NULL;
 }
 

@@ -39,7 +39,7 @@ void keycloak_wanted_clients(const struct configuration *configuration, struct k
 
 /* Adds to the patch what must change in a realm; `old` NULL: the realm is to be made. */
 void keycloak_wanted_realm(struct arena *arena, const struct configuration *configuration, const struct document *old,
-                           struct merge_patch *merge_patch);
+                           struct merge_patch *patch);
 
 /*
  * The user profile that is wanted, over the one that the realm has (`old` NULL: Keycloak's default). NULL: nothing must
@@ -49,7 +49,7 @@ const char *keycloak_wanted_profile(struct arena *arena, const struct document *
 
 /* Adds to the patch what must change in a client; `old` NULL: the client is to be made. */
 void keycloak_wanted_client(const struct keycloak_client *client, const struct document *old,
-                            struct merge_patch *merge_patch);
+                            struct merge_patch *patch);
 
 /* ---- provision_call.c ------------------------------------------------------------------------------ */
 

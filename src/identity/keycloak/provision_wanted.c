@@ -30,18 +30,18 @@ void keycloak_wanted_clients(const struct configuration *configuration, struct k
 
 /* ---- the realm ------------------------------------------------------------------------------------ */
 
-static void want_flag(struct merge_patch *merge_patch, const struct document *old, const char *name, bool flag)
+static void want_flag(struct merge_patch *patch, const struct document *old, const char *name, bool flag)
 {
     if (!json_is(old, name, flag))
-        merge_patch_add(merge_patch, name, json_boolean(flag));
+        merge_patch_add(patch, name, json_boolean(flag));
 }
 
-static void want_number(struct merge_patch *merge_patch, struct arena *arena, const struct document *old,
-                        const char *name, int64_t number)
+static void want_number(struct merge_patch *patch, struct arena *arena, const struct document *old, const char *name,
+                        int64_t number)
 {
     int64_t found = number + 1;
     if (!document_integer(document_member(old, name), &found) || found != number)
-        merge_patch_add(merge_patch, name, arena_format(arena, "%lld", (long long)number));
+        merge_patch_add(patch, name, arena_format(arena, "%lld", (long long)number));
 }
 
 /*
@@ -67,30 +67,30 @@ static const char *policy_over(struct arena *arena, const char *old, int64_t lea
 }
 
 void keycloak_wanted_realm(struct arena *arena, const struct configuration *configuration, const struct document *old,
-                           struct merge_patch *merge_patch)
+                           struct merge_patch *patch)
 {
     const char *found = document_text(document_member(old, "passwordPolicy"));
     const char *policy = policy_over(arena, found, configuration->password.minimum_length);
     const char *algorithm = document_text(document_member(old, "defaultSignatureAlgorithm"));
-    want_flag(merge_patch, old, "enabled", true);
-    want_flag(merge_patch, old, "verifyEmail", false);
-    want_flag(merge_patch, old, "loginWithEmailAllowed", true);
-    want_flag(merge_patch, old, "duplicateEmailsAllowed", false);
-    want_number(merge_patch, arena, old, "quickLoginCheckMilliSeconds", 0);
-    want_number(merge_patch, arena, old, "accessTokenLifespan", configuration->identity.access_token_seconds);
-    want_number(merge_patch, arena, old, "ssoSessionIdleTimeout", configuration->identity.refresh_token_seconds);
-    want_number(merge_patch, arena, old, "ssoSessionMaxLifespan", configuration->identity.refresh_token_seconds);
+    want_flag(patch, old, "enabled", true);
+    want_flag(patch, old, "verifyEmail", false);
+    want_flag(patch, old, "loginWithEmailAllowed", true);
+    want_flag(patch, old, "duplicateEmailsAllowed", false);
+    want_number(patch, arena, old, "quickLoginCheckMilliSeconds", 0);
+    want_number(patch, arena, old, "accessTokenLifespan", configuration->identity.access_token_seconds);
+    want_number(patch, arena, old, "ssoSessionIdleTimeout", configuration->identity.refresh_token_seconds);
+    want_number(patch, arena, old, "ssoSessionMaxLifespan", configuration->identity.refresh_token_seconds);
     if (found == NULL || strcmp(found, policy) != 0)
-        merge_patch_add(merge_patch, "passwordPolicy", json_text(arena, policy));
+        merge_patch_add(patch, "passwordPolicy", json_text(arena, policy));
     if (algorithm == NULL || strcmp(algorithm, "RS256") != 0)
-        merge_patch_add(merge_patch, "defaultSignatureAlgorithm", "\"RS256\"");
+        merge_patch_add(patch, "defaultSignatureAlgorithm", "\"RS256\"");
     if (old != NULL)
         return;
-    merge_patch_add(merge_patch, "realm", json_text(arena, keycloak_wanted_realm_name(configuration)));
-    merge_patch_add(merge_patch, "registrationAllowed", "false");
+    merge_patch_add(patch, "realm", json_text(arena, keycloak_wanted_realm_name(configuration)));
+    merge_patch_add(patch, "registrationAllowed", "false");
     /* With brute-force detection Keycloak refuses logins of one account at the same time, even right ones. */
-    merge_patch_add(merge_patch, "bruteForceProtected", "false");
-    merge_patch_add(merge_patch, "sslRequired", "\"external\"");
+    merge_patch_add(patch, "bruteForceProtected", "false");
+    merge_patch_add(patch, "sslRequired", "\"external\"");
 }
 
 /* ---- the user profile ----------------------------------------------------------------------------- */
@@ -179,13 +179,13 @@ static const char *attributes_over(struct arena *arena, const struct document *l
     buffer_init(&json, arena);
     for (const struct document *one = document_first(list); one != NULL; one = document_next(one)) {
         const char *name = document_text(document_member(one, "name"));
-        struct merge_patch merge_patch = {.count = 0};
+        struct merge_patch patch = {.count = 0};
         if (name == NULL || (is_ours(name) && !is_right(one)))
             continue;
         if (strcmp(name, "username") != 0 && strcmp(name, "email") != 0)
-            merge_patch_add(&merge_patch, "required", NULL);
+            merge_patch_add(&patch, "required", NULL);
         buffer_add_char(&json, json.length == 0 ? '[' : ',');
-        buffer_add_text(&json, merge_patch_apply(arena, &merge_patch, one, NULL));
+        buffer_add_text(&json, merge_patch_apply(arena, &patch, one, NULL));
     }
     for (size_t i = 0; i < ATTRIBUTES; i++) {
         const struct document *one = json_find(list, "name", attributes[i].name);
@@ -201,23 +201,22 @@ static const char *attributes_over(struct arena *arena, const struct document *l
 const char *keycloak_wanted_profile(struct arena *arena, const struct document *old)
 {
     const struct document *list = document_member(old, "attributes");
-    struct merge_patch merge_patch = {.count = 0};
+    struct merge_patch patch = {.count = 0};
     if (old != NULL && profile_is_right(list))
         return NULL;
-    merge_patch_add(&merge_patch, "attributes", attributes_over(arena, list));
-    return merge_patch_apply(arena, &merge_patch, old, NULL);
+    merge_patch_add(&patch, "attributes", attributes_over(arena, list));
+    return merge_patch_apply(arena, &patch, old, NULL);
 }
 
 /* ---- clients -------------------------------------------------------------------------------------- */
 
-void keycloak_wanted_client(const struct keycloak_client *client, const struct document *old,
-                            struct merge_patch *merge_patch)
+void keycloak_wanted_client(const struct keycloak_client *client, const struct document *old, struct merge_patch *patch)
 {
-    want_flag(merge_patch, old, "enabled", true);
-    want_flag(merge_patch, old, "publicClient", false);
-    want_flag(merge_patch, old, "bearerOnly", false);
-    want_flag(merge_patch, old, "standardFlowEnabled", false);
-    want_flag(merge_patch, old, "implicitFlowEnabled", false);
-    want_flag(merge_patch, old, "directAccessGrantsEnabled", !client->manages);
-    want_flag(merge_patch, old, "serviceAccountsEnabled", client->manages);
+    want_flag(patch, old, "enabled", true);
+    want_flag(patch, old, "publicClient", false);
+    want_flag(patch, old, "bearerOnly", false);
+    want_flag(patch, old, "standardFlowEnabled", false);
+    want_flag(patch, old, "implicitFlowEnabled", false);
+    want_flag(patch, old, "directAccessGrantsEnabled", !client->manages);
+    want_flag(patch, old, "serviceAccountsEnabled", client->manages);
 }

@@ -326,7 +326,7 @@ static struct error *change_attributes(struct keycloak *keycloak, struct arena *
                                        void *context)
 {
     struct edit *edit = context;
-    const struct provider_attributes *merge_patch = edit->attributes;
+    const struct provider_attributes *wanted = edit->attributes;
     struct keycloak_change changes[CHANGES_MAX];
     struct keycloak_user user;
     size_t count = 0;
@@ -334,13 +334,13 @@ static struct error *change_attributes(struct keycloak *keycloak, struct arena *
     *edit->outcome = PROVIDER_ABSENT;
     if (user.id == NULL)
         return NULL;
-    if (merge_patch->set_permissions)
-        changes[count++] = (struct keycloak_change){PERMISSIONS_ATTRIBUTE, merge_patch->permissions};
-    if (merge_patch->set_phone)
-        changes[count++] = (struct keycloak_change){PHONE, merge_patch->phone};
-    if (merge_patch->set_verified) {
-        user.email_verified = merge_patch->email_verified;
-        changes[count++] = (struct keycloak_change){PHONE_VERIFIED, merge_patch->phone_verified ? "true" : NULL};
+    if (wanted->set_permissions)
+        changes[count++] = (struct keycloak_change){PERMISSIONS_ATTRIBUTE, wanted->permissions};
+    if (wanted->set_phone)
+        changes[count++] = (struct keycloak_change){PHONE, wanted->phone};
+    if (wanted->set_verified) {
+        user.email_verified = wanted->email_verified;
+        changes[count++] = (struct keycloak_change){PHONE_VERIFIED, wanted->phone_verified ? "true" : NULL};
     }
     TRY(keycloak_user_put(keycloak, arena, &user, changes, count, edit->outcome));
     if (*edit->outcome != PROVIDER_OK)
