@@ -6,7 +6,7 @@
 #ifndef GATEHOUSE_BASE_LIMITS_H
 #define GATEHOUSE_BASE_LIMITS_H
 
-/* A limit as a literal, so that a sentence states the number of its macro: "at most " LIMIT_TEXT(LIMIT_FILES) " files". */
+/* A limit as a literal, for a sentence that states its number: "at most " LIMIT_TEXT(LIMIT_FILES) " files". */
 #define LIMIT_TEXT(limit) LIMIT_TEXT_OF(limit)
 #define LIMIT_TEXT_OF(number) #number
 
@@ -45,7 +45,8 @@
 /* Multipart uploads (docs/api.md, "Limits"). */
 #define LIMIT_PARTS 32
 #define LIMIT_FILES 10
-#define LIMIT_UPLOAD_FORM_BYTES INT64_C(1048576) /* everything in the body of an upload that is no file; the configurations of the web servers allow as much */
+/* Everything in the body of an upload that is no file. The configurations of the web servers allow as much. */
+#define LIMIT_UPLOAD_FORM_BYTES INT64_C(1048576)
 #define LIMIT_TAGS 16
 
 /*

@@ -16,7 +16,7 @@ struct error;
 enum password_match {
     PASSWORD_WRONG,
     PASSWORD_RIGHT,
-    PASSWORD_RIGHT_BUT_WEAK, /* the password is right, but the stored hash has another cost than the configured one: hash again and store that */
+    PASSWORD_RIGHT_BUT_WEAK, /* right, but the stored hash has another cost than the configured one: hash again */
     PASSWORD_UNDECIDED       /* not compared: the stored hash is damaged, or there is not enough memory */
 };
 

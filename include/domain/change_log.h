@@ -22,7 +22,7 @@ struct error;
 enum change_log_kind {
     CHANGE_LOG_CACHE,    /* entries of the service cache; payload {"keys":[…],"prefixes":[…],"flush":false} */
     CHANGE_LOG_SECRETS,  /* secrets must be read again; payload {} */
-    CHANGE_LOG_SETTINGS, /* the settings document; the payload tells one state of its rows from another (service/system/settings_update.h) */
+    CHANGE_LOG_SETTINGS, /* the settings document; the payload identifies the state of its rows */
     CHANGE_LOG_KIND_COUNT,
     CHANGE_LOG_UNKNOWN = CHANGE_LOG_KIND_COUNT /* made by a newer program: everything may be stale */
 };

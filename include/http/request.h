@@ -69,7 +69,7 @@ struct request {
     struct arena *arena;
     struct request_source source;
     enum method method;
-    const char *path;             /* raw (not percent-decoded), starts with '/', without the base path; NULL: outside the base path */
+    const char *path;             /* raw (not percent-decoded), starts with '/', without the base path; NULL: outside it */
     const char *query;            /* raw, without '?'; "" when there is none */
     const char *request_id;       /* the client's when it is well formed, else a new one */
     const char *client_address;   /* as the web server states it; "" when it does not */

@@ -28,7 +28,7 @@ static struct {
     const char *pool;
 } state = {.slot = NO_SLOT};
 
-/* Whoever takes the dead process's id out of the slot counts the death, so that it is counted once. */
+/* Takes the dead process's id out of the slot. Only the process that succeeds counts the death, so it counts once. */
 static void bury(struct host_process_slot *slot, uint32_t pid)
 {
     if (pid != 0 && atomic_compare_exchange_strong(&slot->pid, &pid, 0))

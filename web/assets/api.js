@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls to the service. Every page speaks to it through get() and post() alone. */
+/* Calls to the service. Every page uses only get() and post(). */
 import { api } from "./config.js";
 
 const TIMEOUT_MS = 60000;
@@ -9,7 +9,7 @@ function address(path) {
     return base.replace(/\/+$/, "") + path;
 }
 
-/* The error body has six members always; an answer that is not one (a proxy's page, say) is made into one. */
+/* An error body always has six members. Any other answer, such as a proxy's page, is turned into one. */
 function asError(body, status) {
     const known = body !== null && typeof body === "object" && !Array.isArray(body);
     return {
@@ -23,7 +23,7 @@ function asError(body, status) {
     };
 }
 
-/* What fetch() is told beside the address; `content` undefined: no body. */
+/* The options of fetch(); `content` undefined: no body. */
 function request(method, content, token, signal) {
     const headers = { "Accept": "application/json" };
     if (content !== undefined) {
@@ -75,7 +75,7 @@ export function post(path, content, token) {
     return send("POST", path, content, token);
 }
 
-/* The same for what is only read. */
+/* The same with GET. */
 export function get(path, token) {
     return send("GET", path, undefined, token);
 }

@@ -11,7 +11,7 @@ import {
 
 const form = document.getElementById("form");
 
-/* What can be said without asking the service. */
+/* Faults that the page finds without the service. */
 function emptyFaults() {
     const missing = text(form, "password").trim() === "";
     return [

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A form of labelled fields. A field is an input, and an element with the input's id and "-error" takes its message; the
- * form's element of the class "summary" lists all messages and receives the focus, so that nobody has to look, or
- * listen, for what went wrong.
+ * form's element of the class "summary" lists all messages and receives the focus, so that
+ * everybody sees, or hears, what went wrong.
  */
 
 let title = document.title;
 
-/* The page's title while there is nothing to complain of. */
+/* The page's title while there is no fault. */
 export function setTitle(text) {
     title = text;
     document.title = text;
@@ -52,7 +52,7 @@ function summaryItem(input, message) {
     return item;
 }
 
-/* The service says what is wrong with a value ("must have …"); the label says of what. */
+/* The service says what is wrong with a value ("must have …"); the label names the value. */
 function sentence(input, message) {
     if (!/^[a-z]/.test(message)) {
         return message;

@@ -19,7 +19,7 @@ export function text(form, name) {
     return form.elements.namedItem(name).value;
 }
 
-/* How the service is told whose account it is. */
+/* The member that tells the service whose account it is. */
 export function username(form) {
     return id === "" ? text(form, "username").trim() : id;
 }
@@ -57,7 +57,7 @@ export function showFaults(form, faults) {
     return faults.length > 0;
 }
 
-/* The service's refusal. `faults` say it in the page's own words; without any the service's stand. */
+/* Shows the service's refusal: by `faults`, in the page's own words, or else in the words of the service. */
 export function showRefusal(form, heading, error, faults) {
     const note = error.requestId === "" ? "" : "If you ask for help, mention this: " + error.requestId;
     const said = faults.length > 0 ? faults : error.validation.map(({ path, message }) => ({ field: path, message }));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signing in, to see whose account it is. The tokens stay in the memory of the page: whoever signs out, leaves the page or
+ * Signing in, to see whose account it is. The tokens stay in the memory of the page: a user who signs out, leaves the page or
  * loads it again has ended the session.
  */
 import { get, post } from "./api.js";

@@ -39,7 +39,7 @@ struct cache_options {
     struct secret master; /* the service's secret */
 };
 
-/* Makes a handle; the file is opened at its first use. Heap; released with cache_free(). A NULL handle caches nothing. */
+/* Makes a handle; its first use opens the file. Heap; released with cache_free(). A NULL handle caches nothing. */
 struct cache *cache_new(const struct cache_options *options);
 void cache_free(struct cache **cache);
 

@@ -162,7 +162,7 @@ struct change {
     bool duplicate;            /* a unique key exists already; nothing was changed */
     const char *duplicate_key; /* that key's name ("PRIMARY" for the primary key), in the arena; else NULL */
     bool missing_reference;    /* a foreign key is violated; nothing was changed */
-    bool unknown;              /* with DATABASE_UNAVAILABLE, outside a transaction: the change may or may not have been made */
+    bool unknown;              /* with DATABASE_UNAVAILABLE, outside a transaction: done or not */
 };
 
 /*

@@ -206,7 +206,7 @@ struct error *embedded_account_set(struct database *database, struct arena *aren
                   found_out);
 }
 
-/* Whoever signs in for the first time at the same moment wins: the password is then not a temporary one any more. */
+/* A first login at the same moment wins: the password is then no longer a temporary one. */
 static const struct statement set_invitation = {
     "UPDATE identity_account SET password_hash = ?, password_version = password_version + 1,"
     " password_expires_at = UTC_TIMESTAMP(3) + INTERVAL ? SECOND, updated_at = UTC_TIMESTAMP(3)"

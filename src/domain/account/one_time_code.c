@@ -89,7 +89,7 @@ struct trial {
     bool good;
 };
 
-/* The decoy that a name has: an id that no user has, one of 256. It depends on the name alone, whoever's that is. */
+/* The decoy that a name has: an id that no user has, one of 256. It depends on the name alone. */
 static struct id decoy_of(struct arena *arena, const char *username)
 {
     uint8_t hash[DIGEST_BYTES];
@@ -111,7 +111,7 @@ static bool is_right(const struct trial *trial, const struct rows *rows)
 
 /*
  * The time of the answer must not tell whether there is a code. So each try is one transaction of the same statements.
- * First it locks the decoy of the name. So tries at one name wait for one another, whoever's the name is. Then it reads
+ * First it locks the decoy of the name. So tries at one name wait for one another, whether or not a user has the name. Then it reads
  * one row and counts in it: the code's, or the decoy's where no code takes the try. The lock of the decoy is there
  * already, so neither waits.
  */

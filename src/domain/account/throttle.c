@@ -10,7 +10,7 @@
 #include "codec/digest.h"
 #include "store/database/database.h"
 
-/* A statement's time is that of its start: whoever waited for a row may find it written a little in the future. */
+/* A statement's time is that of its start: a transaction that waited for a row may find it written a little in the future. */
 #define CLOCK_SLACK_SECONDS 5
 
 /* A failure or success while its transaction runs. */
@@ -106,7 +106,7 @@ static const struct statement read_both = {"SELECT " STATE_COLUMNS ", 0 FROM thr
                                            " UNION ALL SELECT " STATE_COLUMNS ", 1 FROM throttle WHERE scope = ? AND subject = ?"};
 static const struct statement lock_state = {"SELECT " STATE_COLUMNS
                                             " FROM throttle WHERE scope = ? AND subject = ? FOR UPDATE"};
-/* Not INSERT IGNORE, which leaves a shared lock on a row that is there: parallel tries would deadlock on the next read. */
+/* Not INSERT IGNORE, which leaves a shared lock on an existing row: parallel tries would deadlock at the next read. */
 static const struct statement make_state = {
     "INSERT INTO throttle (scope, subject) VALUES (?, ?) ON DUPLICATE KEY UPDATE scope = scope"};
 static const struct statement write_state = {

@@ -96,7 +96,7 @@ struct error *file_usage_find(struct database *database, struct arena *arena, st
     return NULL;
 }
 
-/* ---- counting anew ------------------------------------------------------------------------------- */
+/* ---- counting again ------------------------------------------------------------------------------ */
 
 static const struct statement count_files = {
     "SELECT CAST(COALESCE(SUM(f.size), 0) AS UNSIGNED), COUNT(*) FROM file f WHERE f.organisation_id = ?"};

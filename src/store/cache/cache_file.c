@@ -358,7 +358,7 @@ static bool make_room(struct cache *cache)
  * (MDB_MAP_RESIZED) is thrown away as well: all processes use the same size. LMDB would unmap the old pages before it
  * finds that it cannot map as much as garbage asks for, and would then go on with invalid addresses.
  */
-static bool mend(struct cache *cache, int code)
+static bool repair(struct cache *cache, int code)
 {
     if (code == MDB_MAP_FULL)
         return make_room(cache);
@@ -381,7 +381,7 @@ static bool run(struct cache *cache, int (*step)(struct cache_attempt *attempt),
             cache->complained = cache->complained && step == read_step;
             return true;
         }
-        if (!mend(cache, code))
+        if (!repair(cache, code))
             break;
     }
     if (cache != NULL && cache->bytes != 0)

@@ -229,7 +229,7 @@ static struct error *apply_piece(struct database *database, struct arena *arena,
     if (error != NULL) {
         error->detail = arena_format(arena, "%s, line %u: %s", migration->name, piece->line, error->detail);
         return error_message(error, "Migration failed at %s (statement %zu of %zu). What comes before it is"
-                                    " done. Mend the cause and run the migration again; it goes on there.",
+                                    " done. Correct the cause and run the migration again; it goes on there.",
                              error->detail, number, total);
     }
     const struct database_value done = database_integer((int64_t)number);
