@@ -9,19 +9,20 @@ import tell
 HEAD = """\
 # Benchmarks
 
-`tools/bench` writes this page. It builds what it needs and starts the quick start's stack, and everything that it is compared
-with, on the loopback address of one machine. In each round it drives all of them in turn. `tools/bench all --write` makes this page
-again; `tools/bench --help` lists its options.
+`tools/bench` writes this page. It builds what it needs and starts the quick start's stack, and everything that it is
+compared with, on the loopback address of one machine. In each round it drives all of them in turn. `tools/bench all
+--write` makes this page again; `tools/bench --help` lists its options.
 
-**No absolute number is a result.** Load generator, web server, workers and database share the processors, and other programs
-may run beside them. The results are ratios within a round: the median [minimum..maximum] of the rounds. A goal is reached
-if the median reaches it. The column beside it has the same ratio by processor time: the work of all processes together for a
-request, load generator included. Where the processors are the limit, as in most rows, both columns should agree. Other programs
-change the second column less than the first; they still change it, because they empty the caches. If the load average
-is well above the number of processors, measure again.
+**No absolute number is a result.** Load generator, web server, workers and database share the processors, and other
+programs may run beside them. The results are ratios within a round: the median [minimum..maximum] of the rounds. A
+goal is reached if the median reaches it. The column beside it has the same ratio by processor time: the work of all
+processes together for a request, load generator included. Where the processors are the limit, as in most rows, both
+columns should agree. Other programs change the second column less than the first; they still change it, because they
+empty the caches. If the load average is well above the number of processors, measure again.
 
-All that is compared runs in one session with the load generator, since Linux may share the processors among sessions first
-(autogroups, sched(7)). What is compared with an authorised read gets the same requests, with the same paths and tokens.
+All that is compared runs in one session with the load generator, since Linux may share the processors among sessions
+first (autogroups, sched(7)). What is compared with an authorised read gets the same requests, with the same paths and
+tokens.
 """
 
 

@@ -13,7 +13,8 @@ FETCH = TOP / "tools" / "lib" / "emulators" / "fetch"
 NOWHERE = "http://127.0.0.1:9/"
 OFFLINE = {"npm_config_registry": NOWHERE, "npm_config_fetch_retries": "0", "PIP_INDEX_URL": NOWHERE, "PIP_RETRIES": "0",
            "PIP_NO_INDEX": "", "PIP_FIND_LINKS": ""}
-MAVEN = f"<settings><mirrors><mirror><id>none</id><mirrorOf>*</mirrorOf><url>{NOWHERE}</url></mirror></mirrors></settings>\n"
+MIRROR = f"<mirror><id>none</id><mirrorOf>*</mirrorOf><url>{NOWHERE}</url></mirror>"
+MAVEN = f"<settings><mirrors>{MIRROR}</mirrors></settings>\n"
 
 
 def login(quickstart, name, password):

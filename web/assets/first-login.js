@@ -26,8 +26,8 @@ function faultsOf(error) {
     if (error.code === "auth.credentials") {
         return withUsername({
             field: "password",
-            message: "The temporary password was not accepted. Check that you have copied all of it, or ask for another "
-                + "e-mail below. If you have chosen a password already, just sign in with that one.",
+            message: "The temporary password was not accepted. Check that you have copied all of it, or ask for "
+                + "another e-mail below. If you have chosen a password already, just sign in with that one.",
         });
     }
     if (error.validation.some(({ path, code }) => path === "newPassword" && code === "unexpected")) {

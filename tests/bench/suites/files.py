@@ -35,9 +35,9 @@ SENDERS = 4
 SENT = "bench.bin"  # the name of what is removed after a round
 WORDS = re.compile(r"[^a-zA-Z]+")
 NOTES = """\
-A program of the benchmark's own (`tests/bench/send.c`) sends the uploads from the page cache, over connections that stay
-open. Its share of the processor time is included; it was {least:.0%} to {most:.0%}. Between the rounds the files are removed,
-which is not included.
+A program of the benchmark's own (`tests/bench/send.c`) sends the uploads from the page cache, over connections that
+stay open. Its share of the processor time is included; it was {least:.0%} to {most:.0%}. Between the rounds the files
+are removed, which is not included.
 """
 
 

@@ -16,13 +16,14 @@ CLIENT = "Glewlwyd, token introspection allowed by the client's password"
 CONNECTIONS, GOAL = 8, 12
 ROUNDS, SECONDS = 7, 2
 NOTES = """\
-Glewlwyd is the package of Debian with the configuration that comes with it, logging included; only addresses and paths are
-changed. It has a database of its own on the service's MariaDB server, over the same kind of socket. One process of it has one
-connection to the database, however many requests it serves. So it runs as many processes as the service has workers,
-behind the same nginx, over connections that stay open (those of the service do not). Its plugin for OpenID Connect signs with
-RS256 and a key of 2048 bits, as the service does. The requests ask for the state of 16 users' access tokens in turn (the
-service: 64), in both ways that Glewlwyd allows: a client with its password, and a bearer of another access token. Each token
-is checked before the first round: all are active, an invented one is not, and an invented bearer is refused.
+Glewlwyd is the package of Debian with the configuration that comes with it, logging included; only addresses and
+paths are changed. It has a database of its own on the service's MariaDB server, over the same kind of socket. One
+process of it has one connection to the database, however many requests it serves. So it runs as many processes as the
+service has workers, behind the same nginx, over connections that stay open (those of the service do not). Its plugin
+for OpenID Connect signs with RS256 and a key of 2048 bits, as the service does. The requests ask for the state of 16
+users' access tokens in turn (the service: 64), in both ways that Glewlwyd allows: a client with its password, and a
+bearer of another access token. Each token is checked before the first round: all are active, an invented one is not,
+and an invented bearer is refused.
 """
 
 

@@ -17,9 +17,10 @@ LOGIN = "login"
 BARE = "bare Argon2id, as many processes as cores"
 KEPT = "Argon2id as the service calls it, as many processes as cores"
 MEANWHILE = "authorised file information, logins going on at full speed"
-NOTES = """The bare calls use the library as it comes. It maps new memory for each hash, and by default the kernel's work on small
-pages takes nearly half of the time. The service gives the library memory in large pages. The row "as the service calls it" shows
-what that alone changes."""
+NOTES = """\
+The bare calls use the library as it comes. It maps new memory for each hash, and by default the kernel's work on small
+pages takes nearly half of the time. The service gives the library memory in large pages. The row "as the service calls
+it" shows what that alone changes."""
 # As in argon.c. Right passwords are never throttled, however many and from wherever.
 PASSWORD = "a password for tools/bench"
 

@@ -29,17 +29,18 @@ ROUNDS, SECONDS = 7, 2
 # A transfer that is under way when the time is over does not count, so they are driven longer than reads are.
 LONGER = {READERS: 1, SENDERS: 2.5}
 NOTES = """\
-Directus {directus} and Parse Server {parse} come from npm, in the versions of their lock files (`tests/bench/peers`). Both run on
-Node {node} and are asked directly on their own port, without the web server that the service has in front. Each runs with
-`NODE_ENV=production` and as many processes as there are cores, as their makers recommend; the service has its usual workers,
-twice as many. All else is as it comes, logging included, except that Directus does not look for newer versions, sends no
-telemetry, and has tokens of 2 hours. Directus has a database of its own on the service's MariaDB server, over the same kind of
-socket. Parse Server does not support MariaDB; it has a PostgreSQL of its own with default settings. The read is the record of a
-file, by 16 users in turn (the service: 64) whose role allows it: for Directus `/files/ID`, for Parse Server an object with the
-same fields. Uploads are forms for the service and Directus, and bare bodies for Parse Server, each with other bytes. Only
-the service digests them and makes them durable. The service and Directus authorise downloads; Parse Server gives a file to
-anybody who knows its address. Before the first round each must return exactly what was uploaded. After each round the stored
-files are counted, and one is compared. Rounds of transfers last two and a half times as long.
+Directus {directus} and Parse Server {parse} come from npm, in the versions of their lock files (`tests/bench/peers`).
+Both run on Node {node} and are asked directly on their own port, without the web server that the service has in
+front. Each runs with `NODE_ENV=production` and as many processes as there are cores, as their makers recommend; the
+service has its usual workers, twice as many. All else is as it comes, logging included, except that Directus does not
+look for newer versions, sends no telemetry, and has tokens of 2 hours. Directus has a database of its own on the
+service's MariaDB server, over the same kind of socket. Parse Server does not support MariaDB; it has a PostgreSQL of
+its own with default settings. The read is the record of a file, by 16 users in turn (the service: 64) whose role
+allows it: for Directus `/files/ID`, for Parse Server an object with the same fields. Uploads are forms for the
+service and Directus, and bare bodies for Parse Server, each with other bytes. Only the service digests them and makes
+them durable. The service and Directus authorise downloads; Parse Server gives a file to anybody who knows its
+address. Before the first round each must return exactly what was uploaded. After each round the stored files are
+counted, and one is compared. Rounds of transfers last two and a half times as long.
 """
 
 

@@ -20,9 +20,11 @@ WORKERS, CONNECTIONS = 2, 4
 ROUNDS, SECONDS = 5, 1
 GOAL = 1.5
 CURSORS = 64
-WORDS = """Three databases of 10,000, 1,000,000 and 5,000,000 files, audit records and users each. One organisation has half \
-of the files and audit records; the others share the rest evenly. Every database has organisations of 5,000 people, since a \
-search for a part of a name reads all people of the organisation. What is rare is there three times. MariaDB has a quarter of the machine's memory, 4 GiB at most."""
+WORDS = """\
+Three databases of 10,000, 1,000,000 and 5,000,000 files, audit records and users each. One organisation has half of \
+the files and audit records; the others share the rest evenly. Every database has organisations of 5,000 people, \
+since a search for a part of a name reads all people of the organisation. What is rare is there three times. MariaDB \
+has a quarter of the machine's memory, 4 GiB at most."""
 
 PAGE = "list of files, first page"
 DEEP = "list of files, half-way"
@@ -54,7 +56,8 @@ INSERT INTO user (id, organisation_id, email, phone, first_name, last_name, stat
     ({administrator}, UNHEX('{internal}'), 'administrator@example.com', NULL, 'Ad', 'Ministrator', 'active');
 INSERT INTO user_role (user_id, role_id, position) VALUES ({reader}, 'owner', 0), ({administrator}, 'admin', 0);
 INSERT INTO session (id, user_id, expires_at) VALUES
-    ({reader}, {reader}, UTC_TIMESTAMP(3) + INTERVAL 1 DAY), ({administrator}, {administrator}, UTC_TIMESTAMP(3) + INTERVAL 1 DAY);
+    ({reader}, {reader}, UTC_TIMESTAMP(3) + INTERVAL 1 DAY),
+    ({administrator}, {administrator}, UTC_TIMESTAMP(3) + INTERVAL 1 DAY);
 DROP TRIGGER principal_user_insert;
 """
 PARTS = {

@@ -137,7 +137,8 @@ class Site:
             return ["nginx", "-p", self.folder, "-e", self.folder / "log" / "nginx.log", "-c", self.folder / "main.conf"]
         more = webserver.FCGID.format(sanitizers=" ".join(webserver.SANITIZER_OPTIONS), **self.places())
         more = more if self.stack.web_server == "apache-fcgid" else ""
-        more += f"\n{DEBIAN_LOG}\nCustomLog {self.folder}/log/access.log combined\n" + (f"Listen 127.0.0.1:{self.tls_port}" if self.tls else "")
+        more += f"\n{DEBIAN_LOG}\nCustomLog {self.folder}/log/access.log combined\n"
+        more += f"Listen 127.0.0.1:{self.tls_port}" if self.tls else ""
         main = webserver.APACHE.format(modules=self._modules(webserver.MODULES), listen=f"127.0.0.1:{self.plain_port}",
                                        more=more, **self.places())
         (self.folder / "main.conf").write_text(main)

@@ -48,7 +48,8 @@ def test_nothing_can_be_sent_there(api, method, path):
 
 def test_the_icon_and_the_word_to_search_engines_are_there(api):
     icon = ask(api, "GET", "/favicon.ico")
-    assert icon.status_code == 200 and icon.content[:4] == b"\0\0\1\0" and icon.headers["Content-Type"] == "image/x-icon"
+    assert icon.status_code == 200 and icon.content[:4] == b"\0\0\1\0"
+    assert icon.headers["Content-Type"] == "image/x-icon"
     robots = ask(api, "GET", "/robots.txt")
     assert robots.status_code == 200 and robots.headers["Content-Type"] == "text/plain; charset=utf-8"
     assert robots.text.split("\n")[1:3] == ["User-agent: *", "Disallow: /"]

@@ -159,7 +159,8 @@ def test_an_avatar_an_image_and_a_logo_are_pictures_in_the_bucket_files_too(keep
     form = files.form(make(), f"other.{extension}", bucket="files", kind=kind)
     if kind in ONLY_IMAGES:
         reply = files.send(keeper, form, status=400, code="request.invalid", paths={"file[0]"})
-        assert reply.json()["validation"][0]["code"] == "contentType" and kind in reply.json()["validation"][0]["message"]
+        fault = reply.json()["validation"][0]
+        assert fault["code"] == "contentType" and kind in fault["message"]
     else:
         files.send(keeper, form, status=200)
 

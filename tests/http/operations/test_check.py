@@ -231,7 +231,8 @@ def test_what_the_workers_user_may_not_touch_is_named(copy, value, tmp_path):
     said = {line[:14].strip(): line for line in done.stdout.splitlines() if line[0] != " "}
     assert done.returncode == 1
     assert f"{log} of [log] file cannot be written: Permission denied" in said["log"]
-    assert f"{secret}, cannot be read: Permission denied." in said["secret files"] and "cannot be read." in said["service"]
+    assert f"{secret}, cannot be read: Permission denied." in said["secret files"]
+    assert "cannot be read." in said["service"]
     assert "takes no file: Permission denied" in said["cache"] and "warning:" in said["cache"]
     assert "cannot write to the mail directory" in said["mail"]
 
@@ -320,7 +321,8 @@ def test_a_mail_server_that_answers_gets_no_mail_from_a_check(copy, mail_server)
 def test_one_mail_is_sent_to_try_the_way(copy, mail_server):
     server = mail_server()
     copy.set("mail", transport="smtp", smtp_url=server.url, smtp_tls="none")
-    assert copy.check(0, None, "--mail", "ann@example.org") == f"the mail to ann@example.org was taken by {server.url}\n"
+    said = copy.check(0, None, "--mail", "ann@example.org")
+    assert said == f"the mail to ann@example.org was taken by {server.url}\n"
     assert "RCPT TO:<ann@example.org>" in server.commands
     assert sum(word.startswith("DATA") for word in server.commands) == 1
 

@@ -30,7 +30,7 @@ class Kind:
         self.server = SERVERS / f"{name}_server.py"
 
 
-KINDS = {kind.name: kind for kind in (Kind("cognito", """
+COGNITO = Kind("cognito", """
 [cognito]
 region = eu-central-1
 endpoint = {url}
@@ -41,7 +41,8 @@ client_id = testclient
 client_secret_file = {folder}/secrets/cognito-client
 access_key_id = AKIDEXAMPLE
 secret_access_key_file = {folder}/secrets/cognito-access
-""", {"cognito-client": "client secret\n", "cognito-access": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY\n"}), Kind("keycloak", """
+""", {"cognito-client": "client secret\n", "cognito-access": "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY\n"})
+KEYCLOAK = Kind("keycloak", """
 [keycloak]
 url = {url}
 realm = gatehouse
@@ -51,7 +52,8 @@ client_secret_file = {folder}/secrets/keycloak-client
 admin_client_id = gatehouse-admin
 admin_client_secret_file = {folder}/secrets/keycloak-admin
 jwks_url = {url}/realms/gatehouse/protocol/openid-connect/certs
-""", {"keycloak-client": "login-client-secret\n", "keycloak-admin": "admin-client-secret\n"}))}
+""", {"keycloak-client": "login-client-secret\n", "keycloak-admin": "admin-client-secret\n"})
+KINDS = {kind.name: kind for kind in (COGNITO, KEYCLOAK)}
 
 
 class Pool:

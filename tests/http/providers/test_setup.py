@@ -154,7 +154,8 @@ def test_of_two_pools_of_a_name_none_is_taken(cognito):
 
 def test_without_apply_nobody_is_asked(cognito, keycloak):
     wanted = json.loads(cognito.run())
-    assert wanted["CreateUserPool"]["PoolName"] == "gatehouse" and wanted["CreateUserPoolClient"]["GenerateSecret"] is True
+    assert wanted["CreateUserPool"]["PoolName"] == "gatehouse"
+    assert wanted["CreateUserPoolClient"]["GenerateSecret"] is True
     assert wanted["policy"]["Statement"][0]["Resource"].startswith("arn:aws:cognito-idp:eu-central-1:")
     assert "aws cognito-idp create-user-pool-client" in cognito.run("--shell")
     (keycloak.folder / "client-secret").write_text("its secret\n", encoding="utf-8")

@@ -58,7 +58,8 @@ def signature(method, path, headers, signed, body, stamp, region, service, key):
 
 # Of the published test suite: get-vanilla, post-header-key-sort, post-x-www-form-urlencoded, get-utf8.
 VECTORS = (("GET", "/", {}, b"", "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
-           ("POST", "/", {"my-header1": "value1"}, b"", "c5410059b04c1ee005303aed430f6e6645f61f4dc9e1461ec8f8916fdf18852c"),
+           ("POST", "/", {"my-header1": "value1"}, b"",
+            "c5410059b04c1ee005303aed430f6e6645f61f4dc9e1461ec8f8916fdf18852c"),
            ("POST", "/", {"content-type": "application/x-www-form-urlencoded"}, b"Param1=value1",
             "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"),
            ("GET", "/%E1%88%B4", {}, b"", "8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85"))

@@ -82,6 +82,17 @@ struct error *help_insert_new(struct database *database, struct arena *arena, co
     return database_change(database, arena, &insert_word, VALUES(database_id(id_new()), database_text(word)), change);
 }
 
+static const struct statement count_rows = {"SELECT COUNT(*) FROM sample"};
+
+int64_t help_count(struct arena *arena)
+{
+    struct database_options options = help_options();
+    struct database *database = help_open(arena, &options);
+    struct rows *rows;
+    help_none(database_query(database, arena, &count_rows, NO_VALUES, &rows));
+    return rows_integer(rows, 0, 0);
+}
+
 static const struct statement own_connection = {"SELECT CONNECTION_ID()"};
 
 int64_t help_connection(struct database *database, struct arena *arena)

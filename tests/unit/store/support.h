@@ -36,6 +36,9 @@ void help_insert(struct database *database, struct arena *arena, struct id id, c
 /* The same with a new id, as database_change() answers it. */
 struct error *help_insert_new(struct database *database, struct arena *arena, const char *word, struct change *change);
 
+/* How many rows sample has, as another connection sees it. */
+int64_t help_count(struct arena *arena);
+
 /* The connection's number on the server. */
 int64_t help_connection(struct database *database, struct arena *arena);
 

@@ -11,19 +11,10 @@
 #include "store/proxy.h"
 #include "store/support.h"
 
-static const struct statement count_rows = {"SELECT COUNT(*) FROM sample"};
 static const struct statement add_amount = {
     "UPDATE sample SET amount = COALESCE(amount, 0) + ? WHERE word = ?"};
+static const struct statement count_rows = {"SELECT COUNT(*) FROM sample"};
 static const struct statement sum_amount = {"SELECT SUM(amount) FROM sample"};
-
-static int64_t count(struct arena *arena)
-{
-    struct database_options options = help_options();
-    struct database *database = help_open(arena, &options);
-    struct rows *rows;
-    help_none(database_query(database, arena, &count_rows, NO_VALUES, &rows));
-    return rows_integer(rows, 0, 0);
-}
 
 static struct error *add(struct database *database, struct arena *arena, const char *word)
 {
@@ -51,7 +42,7 @@ static struct error *insert_two(struct database *database, struct arena *arena, 
     play->runs++;
     assert_true(database_in_transaction(database));
     TRY(help_insert_new(database, arena, "one", NULL));
-    play->seen_outside = count(arena);
+    play->seen_outside = help_count(arena);
     TRY(help_insert_new(database, arena, "two", NULL));
     return play->fail ? error_plain(arena, ERROR_USER_STATE) : NULL;
 }
@@ -67,7 +58,7 @@ static void what_the_body_did_is_there_after_commit_and_not_before(void **state)
     assert_int_equal(play.seen_outside, 0);
     assert_false(unknown);
     assert_false(database_in_transaction(database));
-    assert_int_equal(count(arena), 2);
+    assert_int_equal(help_count(arena), 2);
 }
 
 static void an_error_of_the_body_takes_everything_back(void **state)
@@ -77,9 +68,9 @@ static void an_error_of_the_body_takes_everything_back(void **state)
     struct play play = {.fail = true};
     help_error(database_transaction(database, arena, insert_two, &play, NULL), ERROR_USER_STATE);
     assert_int_equal(play.runs, 1);
-    assert_int_equal(count(arena), 0);
+    assert_int_equal(help_count(arena), 0);
     help_none(help_insert_new(database, arena, "afterwards", NULL));
-    assert_int_equal(count(arena), 1);
+    assert_int_equal(help_count(arena), 1);
 }
 
 static struct error *outer(struct database *database, struct arena *arena, void *context)
@@ -89,7 +80,7 @@ static struct error *outer(struct database *database, struct arena *arena, void 
     TRY(database_transaction(database, arena, insert_two, &inner, NULL));
     assert_int_equal(inner.runs, 1);
     assert_true(database_in_transaction(database));
-    play->seen_outside = count(arena);
+    play->seen_outside = help_count(arena);
     return play->fail ? error_plain(arena, ERROR_USER_STATE) : NULL;
 }
 
@@ -100,10 +91,10 @@ static void a_transaction_inside_another_joins_it(void **state)
     struct play play = {.fail = true};
     help_error(database_transaction(database, arena, outer, &play, NULL), ERROR_USER_STATE);
     assert_int_equal(play.seen_outside, 0);
-    assert_int_equal(count(arena), 0);
+    assert_int_equal(help_count(arena), 0);
     play.fail = false;
     help_none(database_transaction(database, arena, outer, &play, NULL));
-    assert_int_equal(count(arena), 2);
+    assert_int_equal(help_count(arena), 2);
 }
 
 static struct error *insert_twice(struct database *database, struct arena *arena, void *context)
@@ -122,7 +113,7 @@ static void a_duplicate_does_not_end_the_transaction(void **state)
     struct arena *arena = harness_arena(state);
     struct database *database = help_database(arena);
     help_none(database_transaction(database, arena, insert_twice, NULL, NULL));
-    assert_int_equal(count(arena), 2);
+    assert_int_equal(help_count(arena), 2);
 }
 
 /* ---- conflicts ----------------------------------------------------------------------------------- */
@@ -159,7 +150,7 @@ static void a_lock_wait_is_tried_again_as_a_whole(void **state)
         help_none(add(play.other, arena, "row"));
         help_none(database_transaction(database, arena, meet_a_lock, &play, NULL));
         assert_int_equal(play.runs, 2);
-        assert_int_equal(count(arena), 2);
+        assert_int_equal(help_count(arena), 2);
     }
 }
 
@@ -190,7 +181,7 @@ static void a_lock_that_stays_is_given_up(void **state)
     assert_true(clock_monotonic() - start < 7000000);
     help_error(add(database, arena, "row"), ERROR_DATABASE_UNAVAILABLE);
     help_execute(play.other, arena, "ROLLBACK");
-    assert_int_equal(count(arena), 1);
+    assert_int_equal(help_count(arena), 1);
 }
 
 /* Holds the row for 1.5 seconds: longer than one lock wait. */
@@ -414,11 +405,11 @@ static void a_connection_lost_on_the_way_takes_everything_back(void **state)
         help_error(error, ERROR_DATABASE_UNAVAILABLE);
         assert_false(unknown);
         assert_int_equal(play.runs, 1);
-        assert_int_equal(count(arena), 0);
+        assert_int_equal(help_count(arena), 0);
         assert_false(database_in_transaction(database));
     }
     help_none(help_insert_new(database, arena, "afterwards", NULL));
-    assert_int_equal(count(arena), 1);
+    assert_int_equal(help_count(arena), 1);
 }
 
 static struct error *lose_it_at_the_end(struct database *database, struct arena *arena, void *context)
@@ -438,7 +429,7 @@ static void a_connection_lost_before_commit_is_a_plain_failure(void **state)
     struct error *error = database_transaction(database, arena, lose_it_at_the_end, &play, &unknown);
     help_error(error, ERROR_DATABASE_UNAVAILABLE);
     assert_false(unknown);
-    assert_int_equal(count(arena), 0);
+    assert_int_equal(help_count(arena), 0);
 }
 
 static struct error *insert_one(struct database *database, struct arena *arena, void *context)
@@ -466,7 +457,7 @@ static void a_lost_answer_to_commit_is_told(void **state)
         help_error(error, ERROR_DATABASE_UNAVAILABLE);
         assert_true(unknown);
         assert_int_equal(play.runs, 1);
-        assert_int_equal(count(arena), faults[i] == PROXY_LOSE_ANSWER ? 1 : 0);
+        assert_int_equal(help_count(arena), faults[i] == PROXY_LOSE_ANSWER ? 1 : 0);
     }
 }
 
@@ -477,13 +468,13 @@ static void a_connection_that_broke_before_begin_is_replaced(void **state)
     struct play play = {.runs = 0};
     help_kill(arena, help_connection(database, arena));
     help_none(database_transaction(database, arena, insert_one, &play, NULL));
-    assert_int_equal(count(arena), 1);
+    assert_int_equal(help_count(arena), 1);
     struct database_options options = help_options();
     options.socket = proxy_start(arena, harness_directory(arena), options.socket, "START", PROXY_LOSE_ANSWER);
     help_execute(database, arena, "DELETE FROM sample");
     struct database *through = help_open(arena, &options);
     help_none(database_transaction(through, arena, insert_one, &play, NULL));
-    assert_int_equal(count(arena), 1);
+    assert_int_equal(help_count(arena), 1);
 }
 
 static const struct CMUnitTest cases[] = {
