@@ -69,7 +69,7 @@ struct error *refresh_token_hold(struct database *database, struct arena *arena,
 /*
  * Gives the successor of `presented`, the text of a token that refresh_token_hold() has found in this transaction. An
  * unspent one is spent, and the successor's row is added. For a spent one nothing is written; whether it is in its
- * grace is for the caller to judge. *successor_out is NULL when the successor cannot be told (an earlier release made
+ * grace is for the caller to decide. *successor_out is NULL when the successor cannot be told (an earlier release made
  * it, or the service's secret is another now), and for the last token that a session may have, which stays unspent.
  * INTERNAL when `master` is too short.
  */

@@ -122,7 +122,7 @@ static void the_longest_filter_is_bounded(void **state)
 }
 
 /* Every byte string ends in one of the results and, where it is good, in a level for each module. */
-static void random_filters_are_judged(void **state)
+static void random_filters_are_checked(void **state)
 {
     (void)state;
     static const char *const words[] = {"files", "*", "=", ",", " ", "debug", "warn", "blob", "x", "\t", "info", "=", ","};
@@ -153,6 +153,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(every_module_and_level_can_be_named),
     HARNESS_TEST(what_is_wrong_is_told_and_nothing_is_changed),
     HARNESS_TEST(the_longest_filter_is_bounded),
-    HARNESS_TEST(random_filters_are_judged),
+    HARNESS_TEST(random_filters_are_checked),
 };
 HARNESS_MODULE(log_filter, cases)

@@ -133,7 +133,7 @@ static void domains_are_judged(void **state)
     assert_int_equal(address_validate(arena, "a@xn--a.de"), ADDRESS_DOMAIN);
 }
 
-static void the_form_is_judged(void **state)
+static void the_form_is_checked(void **state)
 {
     struct arena *arena = harness_arena(state);
     static const char *const good[] = {"a@b.co", "first.last+tag@sub.example.org", "O'Neil@x-y.example", "j\xc3\xbcrgen@example.org",
@@ -147,7 +147,7 @@ static void the_form_is_judged(void **state)
     for (size_t i = 0; i < sizeof shapeless / sizeof *shapeless; i++)
         if (address_validate(arena, shapeless[i]) != ADDRESS_SHAPE)
             fail_msg("%s should not pass", shapeless[i]);
-    /* What NFKC makes of a letter is judged as well: these are (a), a blank and an acute, a < and three dots. */
+    /* What NFKC makes of a letter is checked as well: these are (a), a blank and an acute, a < and three dots. */
     static const char *const made[] = {"⒜@example.org", "a\xc2\xb4@example.org", "a＜@example.org", "a…b@example.org"};
     for (size_t i = 0; i < sizeof made / sizeof *made; i++)
         assert_int_equal(address_validate(arena, made[i]), ADDRESS_SHAPE);
@@ -219,7 +219,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(different_addresses_have_different_keys),
     HARNESS_TEST(an_address_is_kept_as_typed_and_cleaned),
     HARNESS_TEST(what_nobody_sees_is_refused),
-    HARNESS_TEST(the_form_is_judged),
+    HARNESS_TEST(the_form_is_checked),
     HARNESS_TEST(domains_are_judged),
     HARNESS_TEST(lengths_are_bounded_as_typed_and_as_a_key),
     HARNESS_TEST(a_key_is_its_own_key),

@@ -217,7 +217,7 @@ static void schema_takes_names_in_which_nothing_makes_a_link(void **state)
             assert_true(inner->name != NULL && (*cases[i].value == '\\' || strcmp(inner->name, cases[i].value) == 0));
         if ((validation.error == NULL) != (cases[i].code == NULL) ||
             (cases[i].code != NULL && !names(validation.error, "name", cases[i].code)))
-            fail_msg("\"%s\" is not judged as it must be", cases[i].value);
+            fail_msg("\"%s\" is not checked as it must be", cases[i].value);
     }
     struct buffer buffer;
     buffer_init(&buffer, arena);

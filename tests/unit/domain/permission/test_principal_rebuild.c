@@ -264,13 +264,13 @@ static void writers_at_once_leave_no_difference(void **state)
     end(&world);
 }
 
-static void expect_mended(void **state, struct error *(*mend)(struct database *, struct arena *, int64_t *), bool by_worker)
+static void expect_rebuilt(void **state, struct error *(*rebuild)(struct database *, struct arena *, int64_t *), bool by_worker)
 {
     struct arena *arena = harness_arena(state);
     struct world world = given_world(arena);
-    struct database *mending = by_worker ? database_fixture_worker() : database_fixture_new();
+    struct database *rebuilding = by_worker ? database_fixture_worker() : database_fixture_new();
     int64_t changed = -1;
-    expect_ok(mend(mending, arena, &changed));
+    expect_ok(rebuild(rebuilding, arena, &changed));
     assert_int_equal(changed, 0);
     sql(world.database, arena, "SET SESSION foreign_key_checks = 0");
     sql(world.database, arena, "TRUNCATE user_role");
@@ -282,21 +282,21 @@ static void expect_mended(void **state, struct error *(*mend)(struct database *,
                                " SELECT REVERSE(user_id), organisation_id, 'active', 'active', '', ''"
                                " FROM principal LIMIT 1");
     sql(world.database, arena, "SET SESSION foreign_key_checks = 1");
-    expect_ok(mend(mending, arena, &changed));
+    expect_ok(rebuild(rebuilding, arena, &changed));
     assert_true(changed >= PEOPLE);
     assert_int_equal(different(&world), 0);
-    database_free(&mending);
+    database_free(&rebuilding);
     end(&world);
 }
 
 static void what_went_round_the_triggers_is_found_and_mended(void **state)
 {
-    expect_mended(state, principal_rebuild, false);
+    expect_rebuilt(state, principal_rebuild, false);
 }
 
 static void the_workers_account_has_it_mended_without_the_right_to_write_it(void **state)
 {
-    expect_mended(state, principal_repair, true);
+    expect_rebuilt(state, principal_repair, true);
 }
 
 /* As gatehousectl does: on a connection of its own. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Composing, judged by another parser than our own (read_mail.py); addresses; nothing can add a header. */
+/* Composing, checked by another parser than our own (read_mail.py); addresses; nothing can add a header. */
 #include "harness.h"
 
 #include <stdio.h>

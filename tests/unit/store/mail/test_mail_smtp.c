@@ -231,7 +231,7 @@ static void a_login_is_made_behind_tls(void **state)
     assert_int_equal(send_with(arena, &options, &reason), MAIL_SENT);
     assert_non_null(strstr(noted(server), "tls LOGIN user"));
     /*
-     * A wrong password can be mended; the mail must not be lost for it, nor the password told by a server's
+     * A wrong password can be corrected; the mail must not be lost for it, nor the password told by a server's
      * echo.
      */
     options.password = secret_of("Canary-5678");
