@@ -29,7 +29,7 @@ bool base64url_decode(struct arena *arena, const char *text, size_t length, unsi
 char *base64_encode(struct arena *arena, const void *bytes, size_t length);
 
 /* Two lower-case digits a byte; NUL-terminated in the arena. */
-char *hex_encode(struct arena *arena, const void *bytes, size_t length);
+char *hex_encode(struct arena *arena, const void *data, size_t length);
 
 /*
  * Reads an even number of hexadecimal digits, of either case, and nothing else; outputs as with
@@ -42,7 +42,7 @@ bool hex_decode(struct arena *arena, const char *text, size_t length, unsigned c
  * Writes every byte but RFC 3986's unreserved characters as %XX (upper-case digits). The result is a valid ext-value of
  * RFC 8187 as well.
  */
-char *percent_encode(struct arena *arena, const void *bytes, size_t length);
+char *percent_encode(struct arena *arena, const void *data, size_t length);
 
 /*
  * Decodes percent-encoding, and `+` to a blank where `plus_is_blank` (a query string). False for a % without two

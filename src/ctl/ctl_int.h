@@ -143,8 +143,8 @@ void ctl_json_words(struct ctl_json *json, const char *name, const struct text_l
 
 /* ---- the rest ------------------------------------------------------------------------------------ */
 
-/* Does what `migrate` does: secrets, the migrations of the directory `sql`, the workers' account. */
-struct error *ctl_make_ready(struct run *run, const char *sql);
+/* Does what `migrate` does: secrets, the migrations of the directory, the workers' account. */
+struct error *ctl_make_ready(struct run *run, const char *directory);
 
 /* Prints an error for the operator: message, detail, entries (fail.c). Returns EXIT_FAILURE. */
 int ctl_fail(const struct error *error);

@@ -30,6 +30,6 @@ struct error *provider_sync_run(struct service *service, struct arena *arena, co
  * Sends one user's row now and reads it again, until what was sent is what the row says. So of several that send at
  * once, the last one to finish has sent the current row. The provider's failures are the error.
  */
-struct error *provider_sync_user(struct service *service, struct arena *arena, struct id user);
+struct error *provider_sync_user(struct service *service, struct arena *arena, struct id id);
 
 #endif
