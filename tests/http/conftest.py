@@ -23,6 +23,7 @@ from support.mail import Mailbox  # noqa: E402
 from support.members import Members  # noqa: E402
 from support.openapi import Document  # noqa: E402
 from support.programs import crash  # noqa: E402
+from support.seed import pytest_terminal_summary, seeded  # noqa: E402, F401
 from support.stack import Stack  # noqa: E402
 
 TOP = pathlib.Path(__file__).resolve().parents[2]

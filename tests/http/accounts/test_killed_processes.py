@@ -305,7 +305,7 @@ class Storm:
     def rage(self, stack, database):
         """Kills a worker of the login pool every few milliseconds, and now and then the job runner. Where the machine is too
         slow for an account to be made in between, the kills become rarer."""
-        choose, killed, began, seconds = random.Random(), {"worker": 0, "jobs": 0}, time.monotonic(), 0.0
+        choose, killed, began, seconds = random.Random(random.random()), {"worker": 0, "jobs": 0}, time.monotonic(), 0.0
         while seconds < STORM_SECONDS or not self.enough(killed) and seconds < STORM_SECONDS_MOST:
             time.sleep(choose.uniform(0.02, 0.15) * max(1.0, seconds / STORM_SECONDS))
             seconds = time.monotonic() - began

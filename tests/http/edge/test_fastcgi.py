@@ -2,6 +2,7 @@
 """The worker's own socket: no peer makes the worker run a request that nobody sent, borrow an identity, or
 keep others waiting."""
 
+import concurrent.futures
 import contextlib
 import json
 import socket
@@ -236,10 +237,21 @@ OPENINGS = {
 }
 
 
-@pytest.mark.parametrize("what", list(OPENINGS))
-def test_a_silent_peer_is_cut_off(stack, what):
-    """The only worker is free again after the deadline: 2 s for the head of a request, 5 s within a body
-    (R67)."""
+def begin_all(work, cases):
+    """{case: what work(case) comes to}; they wait side by side, each on a worker of its own."""
+    pool = concurrent.futures.ThreadPoolExecutor(len(cases))
+    begun = {case: pool.submit(work, case) for case in cases}
+    pool.shutdown(wait=False)
+    return begun
+
+
+@pytest.fixture(scope="module")
+def silences(stack):
+    return begin_all(lambda what: silent_peer_is_cut_off(stack, what), list(OPENINGS))
+
+
+def silent_peer_is_cut_off(stack, what):
+    """The only worker is free again after the deadline: 2 s for the head of a request, 5 s within a body."""
     with system.worker(stack, service_io_timeout_seconds=1) as worker, contextlib.ExitStack() as opened:
         for connection in silent_peers(worker.path, 1, OPENINGS[what]):
             opened.callback(connection.close)
@@ -248,11 +260,16 @@ def test_a_silent_peer_is_cut_off(stack, what):
         assert time.monotonic() - started < 10
 
 
+@pytest.mark.parametrize("what", list(OPENINGS))
+def test_a_silent_peer_is_cut_off(silences, what):
+    silences[what].result()
+
+
 @pytest.mark.web_server
 @pytest.mark.parametrize("what", ["nothing", "half of the parameters"])
 def test_silent_peers_do_not_block_honest_clients(stack, api, what):
-    """Twice as many silent peers as the pool has workers, and clients of the web server are served all the same
-    (R67: 5 s at most on an idle machine)."""
+    """Twice as many silent peers as the pool has workers, and clients of the web server are served all the same:
+    after 5 s at most on an idle machine."""
     pool = stack.workers_of("workers") or stack.workers()
     assert pool
     with contextlib.ExitStack() as opened:
@@ -332,8 +349,12 @@ def drips(prefix):
     }
 
 
-@pytest.mark.parametrize("what", list(drips("")))
-def test_a_dripping_peer_is_cut_off(stack, what):
+@pytest.fixture(scope="module")
+def drippings(stack):
+    return begin_all(lambda what: dripping_peer_is_cut_off(stack, what), list(drips("")))
+
+
+def dripping_peer_is_cut_off(stack, what):
     """Each byte comes in time; all of them together do not."""
     opening, rest = drips(stack.prefix)[what]
     with system.worker(stack, service_io_timeout_seconds=2) as worker, Drips(worker.path, 1, opening, rest) as dripping:
@@ -341,6 +362,11 @@ def test_a_dripping_peer_is_cut_off(stack, what):
         assert worker.call("GET", stack.prefix + "/system/version", timeout=60).status == 200
         assert time.monotonic() - started < 10
         dripping.wait_until_cut(10)
+
+
+@pytest.mark.parametrize("what", list(drips("")))
+def test_a_dripping_peer_is_cut_off(drippings, what):
+    drippings[what].result()
 
 
 @pytest.mark.parametrize("what", ["the begin", "the parameters", "a body"])

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.web_server, pytest.mark.upload_mode]
 
 GIB = 1 << 30
 BLOCK = 1 << 20
-# Private memory that a worker may have at any moment of the upload (performance.md, goal 8).
+# Private memory that a worker may have at any moment of the upload.
 PRIVATE_KIB = 16 * 1024
 
 

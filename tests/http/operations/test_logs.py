@@ -67,7 +67,7 @@ def test_every_outcome_is_logged_with_its_status(api, logs, method, path, status
 
 
 def test_a_decision_is_logged_with_who_asked_and_what_was_needed(api, logs, account, nobody):
-    """Security R34: each decision, whatever it was."""
+    """Each decision leaves a line, whatever it was."""
     for one, path, permission, status in ((account, "/system/files", "cus:file:r", 200),
                                           (nobody, "/system/files", "cus:file:r", 403),
                                           (account, "/system/settings", "sys:settings:a", 403),

@@ -105,7 +105,7 @@ static void a_line_says_when_what_and_where(void **state)
     assert_int_equal(cJSON_GetArraySize(line), 5);
 }
 
-/* What people put into names to forge a second line or break the first (security requirement R79). */
+/* What people put into names to forge a second line or break the first. */
 static void hostile_texts_stay_inside_their_line(void **state)
 {
     struct arena *arena = harness_arena(state);

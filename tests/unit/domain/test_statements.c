@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The second wall between organisations (security R31), read off the sources: each SQL text on the rows of a
+ * The second wall between organisations, read off the sources: each SQL text on the rows of a
  * tenant names the organisation it is about. The exceptions stand here by name, each with its reason; a new
  * one has to be argued for in this table.
  */

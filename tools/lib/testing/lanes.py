@@ -12,6 +12,7 @@ class Job:
 
     def __init__(self, name, work, first=False, alone=False, share=None):
         self.name = name
+        self.kind = "build"
         self.work = work
         self.first = first
         self.alone = alone
@@ -44,6 +45,7 @@ class Lanes:
                 job = waiting.get_nowait()
             except queue.Empty:
                 return
+            self.steps.here.kind = job.kind
             try:
                 job.work()
             except SystemExit:

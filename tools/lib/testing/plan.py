@@ -19,7 +19,10 @@ def jobs(chosen, steps):
     plan = Plan(chosen, steps)
     found = []
     for kind in chosen.kinds:
-        found += getattr(plan, kind)()
+        own = getattr(plan, kind)()
+        for job in own:
+            job.kind = kind
+        found += own
     if chosen.kinds != ["checks"]:
         found.insert(0, Job("build", plan.build, first=True))
     # The sort is stable: kinds stay together, but what takes longest begins first.
@@ -157,6 +160,7 @@ class Plan:
         step = self.steps.run(name, ["/usr/bin/python3", "-m", "pytest", *arguments, "-q", f"--junitxml={report}"],
                               environment={**(stack.environment() if stack else {}), **(environment or {})})
         counts.junit(step, report)
+        step.stack_logs = stack.kept if stack else None
         self.steps.note(step)
 
     def quickstart(self):

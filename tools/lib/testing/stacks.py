@@ -29,6 +29,7 @@ class Stack:
         self.options = options
         self.state = f"{steps.temporary}/s{next(numbers)}"  # short, for the sockets' sake
         self.facts = f"{self.state}/quickstart.json"
+        self.kept = chosen.out / "log" / f"state-{where.replace(' ', '-')}"  # its logs, when it has ended
         self.ready = False
         self.started = None
 
@@ -53,10 +54,9 @@ class Stack:
             os.kill(self.child.pid, signal.SIGTERM)
         self.waiter.join()
         self.step.status = 0 if came_up and self.step.status in (0, 130) else self.step.status or 1
-        kept = self.chosen.out / "log" / f"state-{self.where.replace(' ', '-')}"
-        shutil.rmtree(kept, ignore_errors=True)
-        shutil.copytree(f"{self.state}/log", kept, dirs_exist_ok=True) if os.path.isdir(f"{self.state}/log") else None
-        found = sanitizer_reports(kept)
+        shutil.rmtree(self.kept, ignore_errors=True)
+        shutil.copytree(f"{self.state}/log", self.kept, dirs_exist_ok=True) if os.path.isdir(f"{self.state}/log") else None
+        found = sanitizer_reports(self.kept)
         if found:
             self.step.status, self.step.why = 1, "a sanitizer reported"
             with open(self.step.log, "a", encoding="utf-8") as log:

@@ -23,8 +23,11 @@ class Step:
     def __init__(self, name, log):
         self.name = name
         self.log = log
+        self.kind = ""
+        self.began = 0.0
         self.status = None
         self.why = ""
+        self.stack_logs = None
         self.seconds = self.processor = 0.0
         self.passed = self.failed = self.skipped = 0
 
@@ -47,6 +50,7 @@ class Steps:
         self.gave_up = False
         self.ending = False
         self.lock = threading.Lock()
+        self.here = threading.local()  # .kind: that of the job which this thread carries out
         self.running = {}
         # What the caller's environment holds must not change what is built and tested.
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
@@ -63,6 +67,7 @@ class Steps:
         """Starts a program in a process group of its own; wait() collects it."""
         step = Step(name, self.logs / f"{name.replace(' ', '-')}.log")
         step.began = time.monotonic()
+        step.kind = getattr(self.here, "kind", "build")
         with self.lock:
             if self.ending:
                 raise SystemExit
@@ -101,6 +106,8 @@ class Steps:
                 found = failures.read(step.log)
                 if found:
                     print(f"---- the failed tests in {step.log}\n{found}")
+                if step.stack_logs:
+                    print(f"---- the logs of its stack will be in {step.stack_logs}")
                 print(f"---- the end of {step.log}\n{tail(step.log)}\n----", flush=True)
         return step
 
