@@ -300,7 +300,7 @@ def test_an_account_is_not_mixed_up_with_another(site):
     site.login(site.other)
 
 
-# ---- the gate ------------------------------------------------------------------------------------------------------------
+# ---- the circuit breaker -------------------------------------------------------------------------------------------------
 
 
 def test_a_slow_provider_leaves_workers_free(site):
@@ -321,7 +321,7 @@ def test_a_slow_provider_leaves_workers_free(site):
 
 def test_a_provider_that_fails_is_left_alone_and_tried_again(site):
     if site.provider.kind.name != "cognito":
-        pytest.skip("the gate is the same for all; it rests as long")
+        pytest.skip("the circuit breaker is the same for all; it stays open as long")
     signs, front = site.signs, site.front
     before = front.count(signs.login)
     with site.going_on():
@@ -335,7 +335,7 @@ def test_a_provider_that_fails_is_left_alone_and_tried_again(site):
                     one.result(PATIENCE)
             # Nobody but a probe, where the machine is so slow that the rest was over meanwhile.
             assert front.count(signs.login) <= before + 5 + (time.monotonic() - began) // REST
-        wait_until(lambda: site.login(site.owner, status=(200, 500)) is not None, PATIENCE, "the gate to open", pause=0.5)
+        wait_until(lambda: site.login(site.owner, status=(200, 500)) is not None, PATIENCE, "the circuit breaker to close", pause=0.5)
     for _ in range(3):
         site.login(site.owner)
 
