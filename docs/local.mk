@@ -1,6 +1,42 @@
 # SPDX-License-Identifier: MIT
 dist_man_MANS = docs/gatehouse.8 docs/gatehousectl.8 docs/gatehouse.conf.5
-dist_doc_DATA = CHANGELOG.md LICENSE docs/installing.md docs/api.md docs/permissions.md docs/accounts.md docs/benchmarks.md docs/benchmarks-files.svg docs/benchmarks-glewlwyd.svg docs/benchmarks-login.svg docs/benchmarks-peers.svg docs/benchmarks-pool.svg docs/benchmarks-reads.svg docs/benchmarks-scale.svg docs/benchmarks-soak.svg docs/benchmarks-worker.svg docs/files.md docs/identity-providers.md docs/monitoring.md
+dist_doc_DATA = \
+	CHANGELOG.md \
+	LICENSE \
+	docs/accounts.md \
+	docs/api.md \
+	docs/benchmarks-files.svg \
+	docs/benchmarks-glewlwyd.svg \
+	docs/benchmarks-login.svg \
+	docs/benchmarks-peers.svg \
+	docs/benchmarks-pool.svg \
+	docs/benchmarks-reads.svg \
+	docs/benchmarks-scale.svg \
+	docs/benchmarks-soak.svg \
+	docs/benchmarks-worker.svg \
+	docs/benchmarks.md \
+	docs/files.md \
+	docs/identity-providers.md \
+	docs/installing.md \
+	docs/monitoring.md \
+	docs/permissions.md
 EXTRA_DIST += docs/architecture.md docs/decisions docs/pictures tools/check-guides tools/lib/pictures
-EXTRA_DIST += tools/check-docs tools/check-includes tools/check-metrics tools/check-musl tools/check-python \
-	tools/check-shell tools/check-size tools/check-spelling tools/lib/csource.py tools/lib/spelling tools/lib/tree.py .flake8
+EXTRA_DIST += \
+	.clang-format \
+	.clang-tidy \
+	.editorconfig \
+	.flake8 \
+	tools/check-dead \
+	tools/check-docs \
+	tools/check-format \
+	tools/check-includes \
+	tools/check-metrics \
+	tools/check-musl \
+	tools/check-python \
+	tools/check-shell \
+	tools/check-size \
+	tools/check-spelling \
+	tools/lib/csource.py \
+	tools/lib/spelling \
+	tools/lib/tree.py \
+	tools/pre-commit

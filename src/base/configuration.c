@@ -12,7 +12,6 @@
 #include "base/limits.h"
 #include "base/network.h"
 
-/* clang-format off */
 #define PLACE(section, name) #section, #name
 #define AT(section, name) .offset = offsetof(struct configuration, section.name)
 #define TEXT(section, name, fallback) {PLACE(section, name), CONFIGURATION_TEXT, fallback, NULL, 0, 0, false, AT(section, name)}
@@ -116,7 +115,6 @@ static const struct configuration_row rows[] = {
     INTEGER(testing, provider_admin_seconds, "8", 1, 60),
     INTEGER(testing, provider_rest_seconds, "10", 1, 3600),
 };
-/* clang-format on */
 
 #define ROW_COUNT (sizeof rows / sizeof *rows)
 

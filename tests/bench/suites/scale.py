@@ -70,11 +70,12 @@ INSERT INTO file (id, organisation_id, user_id, bucket, type, name, hash, size, 
     SELECT {timed}, {shared}, {reader}, 'files', 'contract', CONCAT(IF({rare}, 'rare ', 'contract '), seq, '.pdf'),
         UNHEX(SHA2(seq, 256)), 12345, 'application/pdf', '' FROM seq_1_to_{rows};""",
     "audit": """
-INSERT INTO audit (id, at, action, organisation_id, user_id, target_type, target_id, client_address, request_id, outcome)
+INSERT INTO audit (id, at, action, organisation_id, user_id, target_type, target_id, client_address,
+        request_id, outcome)
     SELECT {timed}, FROM_UNIXTIME({first_time} / 1000 + seq * 6),
         IF({rare}, 'settings.update', ELT(1 + seq MOD 10, 'file.upload', 'file.upload', 'file.upload', 'file.upload',
-        'file.archive', 'user.login', 'user.login', 'user.login', 'user.login', 'user.loginFailed')), {shared}, {reader},
-        'file', seq, '192.0.2.1', CONCAT('request-', seq), 'success' FROM seq_1_to_{rows};""",
+        'file.archive', 'user.login', 'user.login', 'user.login', 'user.login', 'user.loginFailed')), {shared},
+        {reader}, 'file', seq, '192.0.2.1', CONCAT('request-', seq), 'success' FROM seq_1_to_{rows};""",
 }
 
 

@@ -31,7 +31,8 @@ PASSWORDS = {"admin": "administrator password 1", "owner": "owner's own password
 UNAVAILABLE = {"status": 500, "code": "identityProvider.unavailable"}
 # [testing] of the host; nobody can change how long a connection may take.
 CONNECT, LOGIN, ADMINISTRATION, REST = 2, 3, 4, 3
-TESTING = f"provider_login_seconds = {LOGIN}\nprovider_admin_seconds = {ADMINISTRATION}\nprovider_rest_seconds = {REST}\n"
+TESTING = (f"provider_login_seconds = {LOGIN}\nprovider_admin_seconds = {ADMINISTRATION}\n"
+           f"provider_rest_seconds = {REST}\n")
 # As many workers of a pool as may be waiting for the provider: all but one.
 PLACES = 3
 # A loaded machine takes longer for all that is not the provider.

@@ -55,7 +55,8 @@ class Stack:
         self.waiter.join()
         self.step.status = 0 if came_up and self.step.status in (0, 130) else self.step.status or 1
         shutil.rmtree(self.kept, ignore_errors=True)
-        shutil.copytree(f"{self.state}/log", self.kept, dirs_exist_ok=True) if os.path.isdir(f"{self.state}/log") else None
+        if os.path.isdir(f"{self.state}/log"):
+            shutil.copytree(f"{self.state}/log", self.kept, dirs_exist_ok=True)
         found = sanitizer_reports(self.kept)
         if found:
             self.step.status, self.step.why = 1, "a sanitizer reported"
