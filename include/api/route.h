@@ -49,10 +49,10 @@ struct call {
     const struct route *route;
     const struct route_table *routes; /* the table with the row */
     struct caller caller;
-    struct id id;              /* of a path with {id}: its first id */
-    struct id second_id;       /* of a path with two ids, such as {id} and {sessionId} */
-    struct file_record *file;  /* names_file: the caller's file or NULL; names_link: the link's file */
-    const void *query;         /* as the row's query schema reads it */
+    struct id id;             /* of a path with {id}: its first id */
+    struct id second_id;      /* of a path with two ids, such as {id} and {sessionId} */
+    struct file_record *file; /* names_file: the caller's file or NULL; names_link: the link's file */
+    const void *query;        /* as the row's query schema reads it */
     uint64_t query_present;
     const void *body; /* as the row's body schema reads it */
     uint64_t body_present;
@@ -71,7 +71,8 @@ enum offline {
 
 struct route {
     enum method method;
-    const char *path; /* "/system/files/{id}": at most ROUTE_WORDS_MAX words in braces, each of them an id but for {token} */
+    const char
+        *path; /* "/system/files/{id}": at most ROUTE_WORDS_MAX words in braces, each of them an id but for {token} */
     const char *operation;
     const char *tag;
     const char *summary;
@@ -147,7 +148,9 @@ struct route_match {
     char allow[64];                        /* the methods of the path; "": there is no such path */
 };
 
-/* Finds the row of a method and a path (NULL: none matches). HEAD finds the row of GET. The segments lie in the arena. */
+/*
+ * Finds the row of a method and a path (NULL: none matches). HEAD finds the row of GET. The segments lie in the arena.
+ */
 void route_find(struct arena *arena, enum method method, const char *path, struct route_match *match_out);
 
 /*

@@ -40,14 +40,14 @@ struct error_member {
 struct error {
     struct arena *arena;
     enum error_code code;
-    const char *message;             /* for the caller; never NULL */
-    const char *detail;              /* for the log; may be NULL */
-    struct error_entry *entries;     /* in the order added */
+    const char *message;         /* for the caller; never NULL */
+    const char *detail;          /* for the log; may be NULL */
+    struct error_entry *entries; /* in the order added */
     struct error_entry **entries_end;
     size_t entry_count;
     struct error_member *members;
-    const char *stack;               /* "function (file:line)" lines, innermost first */
-    unsigned retry_after;            /* seconds, 0 for none */
+    const char *stack;    /* "function (file:line)" lines, innermost first */
+    unsigned retry_after; /* seconds, 0 for none */
 };
 
 /* Collects the faults that validation finds, before it is known whether there is an error at all. */
@@ -75,8 +75,7 @@ struct error *error_entry(struct error *error, const char *path, const char *cod
     __attribute__((returns_nonnull));
 
 /* Adds a text member to the reply's body. Texts are copied. Returns the error. */
-struct error *error_member(struct error *error, const char *name, const char *value)
-    __attribute__((returns_nonnull));
+struct error *error_member(struct error *error, const char *name, const char *value) __attribute__((returns_nonnull));
 
 /*
  * Notes that the error passed through `function`, and returns it. The attribute tells the compiler that after TRY() no

@@ -15,7 +15,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum log_level { LOG_LEVEL_FATAL, LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG, LOG_LEVEL_TRACE, LOG_LEVEL_COUNT };
+enum log_level {
+    LOG_LEVEL_FATAL,
+    LOG_LEVEL_ERROR,
+    LOG_LEVEL_WARN,
+    LOG_LEVEL_INFO,
+    LOG_LEVEL_DEBUG,
+    LOG_LEVEL_TRACE,
+    LOG_LEVEL_COUNT
+};
 
 #define LOG_MODULES(X)                                                                                                 \
     X(WORKER, "worker")                                                                                                \

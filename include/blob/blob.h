@@ -69,23 +69,20 @@ struct blob_functions {
     /* Also after a failed commit; never after a good one. */
     void (*abort)(struct blob_store *store, void *state);
     struct error *(*remove)(struct blob_store *store, struct arena *arena, struct id id);
-    struct error *(*link)(struct blob_store *store, struct arena *arena, struct id from, struct id to,
-                          uint64_t size, bool *linked_out);
-    struct error *(*open)(struct blob_store *store, struct arena *arena, struct id id, int *fd_out,
-                          uint64_t *size_out);
+    struct error *(*link)(struct blob_store *store, struct arena *arena, struct id from, struct id to, uint64_t size,
+                          bool *linked_out);
+    struct error *(*open)(struct blob_store *store, struct arena *arena, struct id id, int *fd_out, uint64_t *size_out);
     struct error *(*check)(struct blob_store *store, struct arena *arena);
     struct error *(*space)(struct blob_store *store, struct arena *arena, struct blob_space *space_out);
     struct error *(*sweep)(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out);
     struct error *(*each)(struct blob_store *store, struct arena *arena,
-                          struct error *(*visit)(void *context, const struct blob_found *found),
-                          void *context);
-    struct error *(*look)(struct blob_store *store, struct arena *arena, struct id id,
-                          struct blob_found *found_out, bool *there_out);
+                          struct error *(*visit)(void *context, const struct blob_found *found), void *context);
+    struct error *(*look)(struct blob_store *store, struct arena *arena, struct id id, struct blob_found *found_out,
+                          bool *there_out);
     struct error *(*each_stray)(struct blob_store *store, struct arena *arena,
-                                struct error *(*visit)(void *context, const struct blob_stray *stray),
-                                void *context);
-    struct error *(*set_aside)(struct blob_store *store, struct arena *arena, const char *folder,
-                               const char *name, const char **where_out);
+                                struct error *(*visit)(void *context, const struct blob_stray *stray), void *context);
+    struct error *(*set_aside)(struct blob_store *store, struct arena *arena, const char *folder, const char *name,
+                               const char **where_out);
 };
 
 struct blob_store {
@@ -145,8 +142,8 @@ void blob_abort(struct blob_writer *writer);
  * The link sets the time of the bytes (struct blob_found, modified) to now. A sweep of blobs without a row leaves young
  * ones alone, and the row of this one is not written yet.
  */
-struct error *blob_link(struct blob_store *store, struct arena *arena, struct id from, struct id to,
-                        uint64_t size, bool *linked_out);
+struct error *blob_link(struct blob_store *store, struct arena *arena, struct id from, struct id to, uint64_t size,
+                        bool *linked_out);
 
 /* Removes a blob; a missing one is no error. */
 struct error *blob_remove(struct blob_store *store, struct arena *arena, struct id id);
@@ -155,8 +152,7 @@ struct error *blob_remove(struct blob_store *store, struct arena *arena, struct 
  * Opens a blob for reading. The caller closes the descriptor. STORAGE_UNAVAILABLE also when there is no blob with that
  * id: a row without bytes is a fault of the storage.
  */
-struct error *blob_open(struct blob_store *store, struct arena *arena, struct id id, int *fd_out,
-                        uint64_t *size_out);
+struct error *blob_open(struct blob_store *store, struct arena *arena, struct id id, int *fd_out, uint64_t *size_out);
 
 /* The blob's path relative to blob_root(): "ab/" and 32 hexadecimal digits, made from the id alone. */
 char *blob_path(struct arena *arena, struct id id);
@@ -184,21 +180,19 @@ struct error *blob_each(struct blob_store *store, struct arena *arena,
                         struct error *(*visit)(void *context, const struct blob_found *found), void *context);
 
 /* Whether there is a blob with that id, and what blob_each() would report of it. */
-struct error *blob_look(struct blob_store *store, struct arena *arena, struct id id,
-                        struct blob_found *found_out, bool *there_out);
+struct error *blob_look(struct blob_store *store, struct arena *arena, struct id id, struct blob_found *found_out,
+                        bool *there_out);
 
 /* Calls `visit` for every name among blobs and temporary files that belongs to no blob, as blob_each() does. */
 struct error *blob_each_stray(struct blob_store *store, struct arena *arena,
-                              struct error *(*visit)(void *context, const struct blob_stray *stray),
-                              void *context);
+                              struct error *(*visit)(void *context, const struct blob_stray *stray), void *context);
 
 /*
  * Moves a blob, or the stray `name` of `folder`, to the quarantine of the store, where nothing is looked up, replaced
  * or deleted. *where_out is its path there, relative to the root; NULL when it is no longer there.
  */
-struct error *blob_set_aside(struct blob_store *store, struct arena *arena, struct id id,
-                             const char **where_out);
-struct error *blob_set_stray_aside(struct blob_store *store, struct arena *arena, const char *folder,
-                                   const char *name, const char **where_out);
+struct error *blob_set_aside(struct blob_store *store, struct arena *arena, struct id id, const char **where_out);
+struct error *blob_set_stray_aside(struct blob_store *store, struct arena *arena, const char *folder, const char *name,
+                                   const char **where_out);
 
 #endif

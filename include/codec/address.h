@@ -6,8 +6,8 @@
  * (NFD), there are full-width letters, signs and dots, and a domain is written in its own letters or in punycode. The
  * comparison key is the same text for all of them:
  *
- *   local part   Unicode normalisation form NFKC and full case folding of no particular language, so `ß` is `ss` and the
- *                dotless `ı` is not `i` (Unicode, chapter 3.13)
+ *   local part   Unicode normalisation form NFKC and full case folding of no particular language, so `ß` is `ss` and
+ *                the dotless `ı` is not `i` (Unicode, chapter 3.13)
  *   domain       IDNA2008 with the mapping of UTS 46, non-transitional, in ASCII: `münchen.de` is `xn--mnchen-3ya.de`.
  *                `straße.de` and `strasse.de` are two domains and stay two
  *
@@ -30,7 +30,8 @@ enum address_fault {
     ADDRESS_SHAPE,     /* no local part, no @, no domain of two names, or characters that are not allowed there */
     ADDRESS_INVISIBLE, /* an invisible code point */
     ADDRESS_DOMAIN,    /* a domain that IDNA does not allow */
-    ADDRESS_LENGTH     /* more than LIMIT_EMAIL_BYTES, or a local part over LIMIT_LOCAL_PART_BYTES, as typed or as a key */
+    /* more than LIMIT_EMAIL_BYTES, or a local part over LIMIT_LOCAL_PART_BYTES, as typed or as a key */
+    ADDRESS_LENGTH
 };
 
 /* Checks UTF-8 text of any length. */

@@ -28,14 +28,7 @@ struct buffer;
 struct document;
 struct error;
 
-enum document_kind {
-    DOCUMENT_NULL,
-    DOCUMENT_BOOLEAN,
-    DOCUMENT_NUMBER,
-    DOCUMENT_TEXT,
-    DOCUMENT_ARRAY,
-    DOCUMENT_OBJECT
-};
+enum document_kind { DOCUMENT_NULL, DOCUMENT_BOOLEAN, DOCUMENT_NUMBER, DOCUMENT_TEXT, DOCUMENT_ARRAY, DOCUMENT_OBJECT };
 
 /*
  * Reads exactly one JSON value with only blanks around it; the bytes need not end with NUL and are not kept. Otherwise
@@ -48,8 +41,7 @@ enum document_kind {
  *   "length"     over LIMIT_JSON_BYTES_MAX bytes (path ""), or a number over DOCUMENT_NUMBER_BYTES characters
  * Memory is at most about 80 times the length of the text (an array of one-digit numbers).
  */
-struct error *document_parse(struct arena *arena, const char *bytes, size_t length,
-                             struct document **document_out);
+struct error *document_parse(struct arena *arena, const char *bytes, size_t length, struct document **document_out);
 
 enum document_kind document_kind(const struct document *value);
 

@@ -35,8 +35,7 @@ char *hex_encode(struct arena *arena, const void *data, size_t length);
  * Reads an even number of hexadecimal digits, of either case, and nothing else; outputs as with
  * base64url_decode().
  */
-bool hex_decode(struct arena *arena, const char *text, size_t length, unsigned char **bytes_out,
-                size_t *length_out);
+bool hex_decode(struct arena *arena, const char *text, size_t length, unsigned char **bytes_out, size_t *length_out);
 
 /*
  * Writes every byte but RFC 3986's unreserved characters as %XX (upper-case digits). The result is a valid ext-value of

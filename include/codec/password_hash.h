@@ -30,8 +30,7 @@ struct password_cost {
  * Hashes with a new random salt. Every byte of the password counts. INTERNAL when there is not enough memory or the
  * cost is out of bounds. *hash_out is ASCII of under 128 characters.
  */
-struct error *password_hash(struct arena *arena, struct secret password, struct password_cost cost,
-                            char **hash_out);
+struct error *password_hash(struct arena *arena, struct secret password, struct password_cost cost, char **hash_out);
 
 /* Compares a password with a stored hash. The time depends on the cost that the stored hash names. */
 enum password_match password_verify(const char *hash, struct secret password, struct password_cost cost);

@@ -33,14 +33,14 @@ struct error;
 struct error *seal_master_read(struct arena *arena, const char *path, struct secret *master_out);
 
 /* Seals `length` bytes into the arena. INTERNAL when the master secret is missing or too short. */
-struct error *seal(struct arena *arena, struct secret master, const char *purpose, const void *bytes,
-                   size_t length, unsigned char **sealed_out, size_t *sealed_length_out);
+struct error *seal(struct arena *arena, struct secret master, const char *purpose, const void *bytes, size_t length,
+                   unsigned char **sealed_out, size_t *sealed_length_out);
 
 /*
  * Opens what seal() made for the same purpose with the same master secret or an older key of it. INTERNAL when it does
  * not open: another secret, another purpose, a changed or cut value.
  */
-struct error *unseal(struct arena *arena, struct secret master, const char *purpose, const void *sealed,
-                     size_t length, struct secret *secret_out);
+struct error *unseal(struct arena *arena, struct secret master, const char *purpose, const void *sealed, size_t length,
+                     struct secret *secret_out);
 
 #endif

@@ -56,8 +56,8 @@ bool signing_key_is_private(const struct signing_key *key);
  * Whether `signature` is RSASSA-PKCS1-v1_5 with SHA-256 by this key over the bytes. One RSA verification at
  * most, none when the signature's length is not the modulus'.
  */
-bool signing_key_verify(const struct signing_key *key, const void *bytes, size_t length,
-                        const unsigned char *signature, size_t signature_length);
+bool signing_key_verify(const struct signing_key *key, const void *bytes, size_t length, const unsigned char *signature,
+                        size_t signature_length);
 
 /* An empty set; it and its keys live as long as the arenas they were made in. */
 struct key_set *key_set_new(struct arena *arena);

@@ -41,8 +41,9 @@ struct sigv4_scope {
 
 struct sigv4_request {
     const char *method;
-    const char *path;  /* begins with '/'; percent-encoded once, as it is sent. S3 signs it so; for other services use "/" */
-    const char *query; /* of sigv4_query(); "": none */
+    const char
+        *path; /* begins with '/'; percent-encoded once, as it is sent. S3 signs it so; for other services use "/" */
+    const char *query;                /* of sigv4_query(); "": none */
     const struct sigv4_pair *headers; /* all headers to sign; Host must be among them */
     size_t header_count;
     const char *time;    /* of sigv4_time(); X-Amz-Date carries it */
@@ -62,7 +63,8 @@ void sigv4_payload(const void *body, size_t length, char payload_out[SIGV4_PAYLO
 const char *sigv4_query(struct arena *arena, const struct sigv4_pair *parameters, size_t count);
 
 /* The value of the Authorization header, in the arena. */
-const char *sigv4_authorization(struct arena *arena, const struct sigv4_scope *scope, const struct sigv4_request *request);
+const char *sigv4_authorization(struct arena *arena, const struct sigv4_scope *scope,
+                                const struct sigv4_request *request);
 
 /*
  * The query of a URL that is valid for `seconds` (1 to 604800) from request->time, in the arena: `parameters`, the

@@ -48,8 +48,8 @@ struct token_content {
  * sid and token_use, and those of id tokens. INTERNAL when the library fails, the key cannot sign, or the
  * text would be over LIMIT_TOKEN_BYTES.
  */
-struct error *token_issue(struct arena *arena, const struct signing_key *key,
-                          const struct token_content *content, char **token_out);
+struct error *token_issue(struct arena *arena, const struct signing_key *key, const struct token_content *content,
+                          char **token_out);
 
 enum token_result {
     TOKEN_INVALID,
@@ -61,18 +61,18 @@ enum token_result {
 struct token_rules {
     const struct key_set *keys;
     const char *issuer;
-    const char *audience;      /* in aud (a text or texts) or client_id; where a token has both, both must match */
+    const char *audience;       /* in aud (a text or texts) or client_id; where a token has both, both must match */
     const char *audience_claim; /* NULL: as above; else only this claim is read, as a text ("azp") */
-    const char *token_use;     /* TOKEN_USE_ACCESS opens the API */
-    const char *use_claim;     /* the claim that holds it; NULL: token_use */
-    const char *session_claim; /* the claim that must hold the session's id ("sid"); NULL: none */
+    const char *token_use;      /* TOKEN_USE_ACCESS opens the API */
+    const char *use_claim;      /* the claim that holds it; NULL: token_use */
+    const char *session_claim;  /* the claim that must hold the session's id ("sid"); NULL: none */
     /*
      * For a remote issuer, whose sessions have names of any form: claims, ended by NULL. The first of them that a token
      * has names the session, and a token must have one. NULL: session_claim is used.
      */
     const char *const *session_names;
-    int64_t leeway;            /* seconds by which clocks may differ, LIMIT_TOKEN_LEEWAY_SECONDS */
-    int64_t now;               /* seconds since 1970 */
+    int64_t leeway; /* seconds by which clocks may differ, LIMIT_TOKEN_LEEWAY_SECONDS */
+    int64_t now;    /* seconds since 1970 */
 };
 
 /*
@@ -91,7 +91,7 @@ struct token_claims {
     struct id session;
     int64_t issued_at;
     int64_t expires_at;
-    int64_t not_before; /* issued_at where the token has no nbf */
+    int64_t not_before;   /* issued_at where the token has no nbf */
     int64_t signed_in_at; /* auth_time: when the user proved the password; 0: the token does not say */
 };
 
@@ -102,8 +102,8 @@ struct id token_session(struct arena *arena, const char *issuer, const char *nam
  * Verifies a text. Only TOKEN_GOOD fills *claims_out. *reason_out (may be NULL) becomes a literal for the log that says
  * what was wrong, or NULL with TOKEN_GOOD; it never holds a part of the token.
  */
-enum token_result token_verify(struct arena *arena, const struct token_rules *rules, const char *text,
-                               size_t length, struct token_claims *claims_out, const char **reason_out);
+enum token_result token_verify(struct arena *arena, const struct token_rules *rules, const char *text, size_t length,
+                               struct token_claims *claims_out, const char **reason_out);
 
 /*
  * A memory of verified tokens, LIMIT_TOKEN_MEMO_SLOTS of them, found by a keyed hash of the rules' texts and the token.
@@ -113,9 +113,9 @@ enum token_result token_verify(struct arena *arena, const struct token_rules *ru
 struct token_memo *token_memo_new(struct arena *arena);
 
 /* token_verify() with the memory in front of it. Bad tokens are not remembered, so they cannot displace good ones. */
-enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena,
-                                    const struct token_rules *rules, const char *text, size_t length,
-                                    struct token_claims *claims_out, const char **reason_out);
+enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena, const struct token_rules *rules,
+                                    const char *text, size_t length, struct token_claims *claims_out,
+                                    const char **reason_out);
 
 /*
  * A second memory behind the first, which the processes of a host share. `name` stands for the token, the rules' texts

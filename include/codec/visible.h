@@ -9,8 +9,9 @@
 #define VISIBLE_FORMAT "must have a character that can be seen"
 
 /*
- * Whether somebody sees the code point: no blank, no control character, none that Unicode says to ignore (zero-width ones, marks
- * of direction, fillers, tags), none of private use or not assigned, and none of the few symbols that look like nothing.
+ * Whether somebody sees the code point: no blank, no control character, none that Unicode says to ignore (zero-width
+ * ones, marks of direction, fillers, tags), none of private use or not assigned, and none of the few symbols that look
+ * like nothing.
  */
 bool visible_code_point(uint32_t code_point);
 

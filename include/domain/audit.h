@@ -44,8 +44,8 @@ struct audit_filter {
     struct id organisation_id;
     struct id user_id;
     const char *action;
-    int64_t since; /* milliseconds since 1970, included; INT64_MIN: from the start */
-    int64_t until; /* excluded; INT64_MAX: no end */
+    int64_t since;    /* milliseconds since 1970, included; INT64_MIN: from the start */
+    int64_t until;    /* excluded; INT64_MAX: no end */
     struct id before; /* the cursor: the last id of the page before */
     unsigned limit;
 };

@@ -46,8 +46,8 @@ struct change_log_entries {
 struct error *change_log_lock(struct database *database, struct arena *arena);
 
 /* Appends to the log; part of the open transaction. *version_out (may be NULL) is the new version. */
-struct error *change_log_append(struct database *database, struct arena *arena, enum change_log_kind kind, const char *payload,
-                            int64_t *version_out);
+struct error *change_log_append(struct database *database, struct arena *arena, enum change_log_kind kind,
+                                const char *payload, int64_t *version_out);
 
 /* The version of the last change; 0 when the row is missing. One round trip. */
 struct error *change_log_current(struct database *database, struct arena *arena, int64_t *version_out);
@@ -58,14 +58,14 @@ struct error *change_log_current(struct database *database, struct arena *arena,
  */
 #define CHANGE_LOG_LIST_MAX 1000
 struct error *change_log_list(struct database *database, struct arena *arena, int64_t after, int64_t last,
-                          struct change_log_entries *entries_out);
+                              struct change_log_entries *entries_out);
 
 /*
  * Removes up to `limit` rows older than `days`; *count_out is their number. A process that missed them discards all
  * that it keeps.
  */
 struct error *change_log_purge(struct database *database, struct arena *arena, unsigned days, unsigned limit,
-                           uint64_t *count_out);
+                               uint64_t *count_out);
 
 const char *change_log_kind_text(enum change_log_kind kind);
 

@@ -30,22 +30,21 @@ struct error;
  * Takes the lease `name`, or renews it where `holder` has it; *held_out is false when another one holds it. It
  * lasts `seconds` from now.
  */
-struct error *lease_take(struct database *database, struct arena *arena, const char *name,
-                               struct id holder, unsigned seconds, bool *held_out);
+struct error *lease_take(struct database *database, struct arena *arena, const char *name, struct id holder,
+                         unsigned seconds, bool *held_out);
 
 /* Releases the lease. Does nothing when `holder` does not have it any more. */
-struct error *lease_release(struct database *database, struct arena *arena, const char *name,
-                                  struct id holder);
+struct error *lease_release(struct database *database, struct arena *arena, const char *name, struct id holder);
 
 /* Whether anybody holds the lease. */
 struct error *lease_held(struct database *database, struct arena *arena, const char *name, bool *held_out);
 
 /* Saves the position of the run; "" deletes it. */
 struct error *lease_save_position(struct database *database, struct arena *arena, const char *name,
-                               const char *position);
+                                  const char *position);
 
 /* The saved position; "" for none. */
 struct error *lease_position(struct database *database, struct arena *arena, const char *name,
-                                   const char **position_out);
+                             const char **position_out);
 
 #endif

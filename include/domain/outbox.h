@@ -68,8 +68,8 @@ struct error *outbox_add(struct database *database, struct arena *arena, const s
  * ones, otherwise one, so that the next urgent item waits for no more than that. Parallel runners never get the same
  * item (FOR UPDATE SKIP LOCKED). It is no error when there is none.
  */
-struct error *outbox_claim(struct database *database, struct arena *arena, unsigned limit,
-                           unsigned lease_seconds, struct outbox_items *items_out);
+struct error *outbox_claim(struct database *database, struct arena *arena, unsigned limit, unsigned lease_seconds,
+                           struct outbox_items *items_out);
 
 /* Done: the payload is emptied. *current_out (may be NULL) is false when the lease had passed to another. */
 struct error *outbox_finish(struct database *database, struct arena *arena, const struct outbox_item *item,

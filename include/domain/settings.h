@@ -28,10 +28,10 @@ struct settings {
 /* A version of it. */
 struct settings_row {
     int64_t version;
-    const char *at; /* RFC 3339 */
-    struct id user_id; /* none: the operator's command */
+    const char *at;                  /* RFC 3339 */
+    struct id user_id;               /* none: the operator's command */
     const struct settings *settings; /* NULL: the row is damaged */
-    const char *damage; /* what is wrong with it, for the log; NULL when nothing is */
+    const char *damage;              /* what is wrong with it, for the log; NULL when nothing is */
 };
 
 /*

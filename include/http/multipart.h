@@ -49,8 +49,8 @@ struct error *multipart_boundary(struct arena *arena, const char *content_type, 
  * gets `context`. Lives in the arena, which also holds the parts' headers (at worst a few times LIMIT_PART_HEADER_BYTES
  * for each of LIMIT_PARTS) and the errors.
  */
-struct multipart *multipart_new(struct arena *arena, const char *boundary,
-                                const struct multipart_handler *handler, void *context);
+struct multipart *multipart_new(struct arena *arena, const char *boundary, const struct multipart_handler *handler,
+                                void *context);
 
 /*
  * Takes the next `length` bytes of the body. REQUEST_MALFORMED when they break the syntax or a header is

@@ -59,8 +59,8 @@ enum range_answer {
  * If-Range. `etag` is the strong entity tag with its quotes, `size` the length of the file. A malformed condition
  * matches nothing: an If-Match then fails; an If-None-Match or If-Range leads to the whole file.
  */
-enum range_answer range_decide(const struct range_conditions *conditions, bool get, const char *etag,
-                               uint64_t size, struct range *range_out);
+enum range_answer range_decide(const struct range_conditions *conditions, bool get, const char *etag, uint64_t size,
+                               struct range *range_out);
 
 /*
  * Whether the value of an If-Match or If-None-Match names `etag`, a strong entity tag with its quotes: "*", or a list

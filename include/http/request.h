@@ -41,8 +41,9 @@ enum method {
  * front.
  */
 enum request_kind {
-    REQUEST_WHOLE,     /* the request is to be served */
-    REQUEST_QUESTION,  /* whether the body of a request may be received; the other parameters are those of the request */
+    REQUEST_WHOLE, /* the request is to be served */
+    /* whether the body of a request may be received; the other parameters are those of the request */
+    REQUEST_QUESTION,
     REQUEST_AUTHORISER /* the same question, in the FastCGI role of an authoriser */
 };
 
@@ -69,20 +70,22 @@ struct request {
     struct arena *arena;
     struct request_source source;
     enum method method;
-    const char *path;             /* raw (not percent-decoded), starts with '/', without the base path; NULL: outside it */
-    const char *query;            /* raw, without '?'; "" when there is none */
-    const char *request_id;       /* the client's when it is well formed, else a new one */
-    const char *client_address;   /* as the web server states it; "" when it does not */
-    int64_t content_length;       /* 0 when there is no body; -1 when the length is not valid */
-    int64_t body_left;            /* bytes of the body not read yet */
-    int64_t announced_length;     /* of a question: bytes of the body that may follow; -1 when unknown */
+    /* raw (not percent-decoded), starts with '/', without the base path; NULL: outside it */
+    const char *path;
+    const char *query;          /* raw, without '?'; "" when there is none */
+    const char *request_id;     /* the client's when it is well formed, else a new one */
+    const char *client_address; /* as the web server states it; "" when it does not */
+    int64_t content_length;     /* 0 when there is no body; -1 when the length is not valid */
+    int64_t body_left;          /* bytes of the body not read yet */
+    int64_t announced_length;   /* of a question: bytes of the body that may follow; -1 when unknown */
 };
 
 /*
  * Fills *request from `source`. `base_path` ("" or "/api") is removed from the path. Never fails: invalid parameters
  * become values that match no route.
  */
-void request_init(struct request *request, struct arena *arena, const struct request_source *source, const char *base_path);
+void request_init(struct request *request, struct arena *arena, const struct request_source *source,
+                  const char *base_path);
 
 /* A request header by its CGI name without "HTTP_", e.g. "IF_NONE_MATCH"; NULL when absent. */
 const char *request_header(const struct request *request, const char *name);

@@ -51,10 +51,10 @@ enum schema_type {
 };
 
 enum schema_flag {
-    SCHEMA_REQUIRED = 1, /* input: required; output: never left out */
-    SCHEMA_NULLABLE = 2, /* input: null is accepted; output: may be null */
-    SCHEMA_OPTIONAL = 4, /* output: left out when NULL */
-    SCHEMA_UNIQUE = 8, /* TEXTS: the same item twice is refused */
+    SCHEMA_REQUIRED = 1,  /* input: required; output: never left out */
+    SCHEMA_NULLABLE = 2,  /* input: null is accepted; output: may be null */
+    SCHEMA_OPTIONAL = 4,  /* output: left out when NULL */
+    SCHEMA_UNIQUE = 8,    /* TEXTS: the same item twice is refused */
     SCHEMA_UNCHECKED = 16 /* TEXT, TEXTS: any text within the bounds passes; the caller checks it */
 };
 
@@ -63,12 +63,12 @@ struct schema_field {
     enum schema_type type;
     unsigned flags;
     size_t offset;
-    int64_t minimum;            /* characters, value, or number of items */
-    int64_t maximum;            /* likewise; 0 for TEXT and NAME: LIMIT_FIELD_BYTES */
-    const char *choices;        /* CHOICE, or the items of TEXTS: separated by | */
-    const char *fallback;       /* the value when absent, as text ("25", "true", "a|b") */
+    int64_t minimum;             /* characters, value, or number of items */
+    int64_t maximum;             /* likewise; 0 for TEXT and NAME: LIMIT_FIELD_BYTES */
+    const char *choices;         /* CHOICE, or the items of TEXTS: separated by | */
+    const char *fallback;        /* the value when absent, as text ("25", "true", "a|b") */
     const struct schema *schema; /* OBJECT, OBJECTS */
-    int64_t item_maximum;       /* TEXTS: characters an item */
+    int64_t item_maximum;        /* TEXTS: characters an item */
     const char *description;
 };
 

@@ -49,7 +49,7 @@ struct http_client_call {
     const void *body; /* NULL: none */
     size_t body_length;
     const struct http_client_signature *signature; /* NULL: not signed */
-    const char *user; /* HTTP basic authentication (RFC 7617); NULL: none */
+    const char *user;                              /* HTTP basic authentication (RFC 7617); NULL: none */
     struct secret password;
     int64_t milliseconds; /* for the whole call; connecting takes HTTP_CLIENT_CONNECT_MILLISECONDS at most */
     size_t answer_bytes;  /* a longer answer counts as none; 0: HTTP_CLIENT_ANSWER_BYTES_MAX */
@@ -79,8 +79,9 @@ struct error *http_client_new(struct arena *arena, const char *ca_file, struct h
  * Makes one call. HTTP_CLIENT_ANSWERED fills the answer; otherwise *reason_out is a sentence for the log, without a
  * part of what was sent.
  */
-enum http_client_outcome http_client_call(struct http_client *client, struct arena *arena, const struct http_client_call *call,
-                          struct http_client_answer *answer_out, const char **reason_out);
+enum http_client_outcome http_client_call(struct http_client *client, struct arena *arena,
+                                          const struct http_client_call *call, struct http_client_answer *answer_out,
+                                          const char **reason_out);
 
 /* The value of an answer's header, by its name in any case; NULL when it has none. */
 const char *http_client_answer_header(const struct http_client_answer *answer, const char *name);

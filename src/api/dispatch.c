@@ -25,9 +25,9 @@
 #include "http/schema.h"
 #include "service/access/caller_audit.h"
 #include "service/access/signed_link.h"
+#include "service/file/upload_bound.h"
 #include "service/runtime/change_follower.h"
 #include "service/runtime/service.h"
-#include "service/file/upload_bound.h"
 
 #define JSON_TYPE "application/json; charset=utf-8"
 
@@ -54,7 +54,8 @@ static void set_common_headers(struct call *call)
     const char *origin = allowed_origin(call);
     if (origin != NULL) {
         reply_set_header(reply, "Access-Control-Allow-Origin", origin);
-        reply_set_header(reply, "Access-Control-Expose-Headers", "X-Request-Id, X-Api-Version, ETag, Retry-After, WWW-Authenticate");
+        reply_set_header(reply, "Access-Control-Expose-Headers",
+                         "X-Request-Id, X-Api-Version, ETag, Retry-After, WWW-Authenticate");
     }
 }
 
@@ -92,8 +93,8 @@ static struct error *check_caller(struct call *call, const struct id *file)
     const struct route *route = call->route;
     if (route->access == ACCESS_PUBLIC)
         return NULL;
-    TRY(caller_authenticate(call->service, call->arena, request_header(call->request, "AUTHORIZATION"), file, &call->caller,
-                            &call->file));
+    TRY(caller_authenticate(call->service, call->arena, request_header(call->request, "AUTHORIZATION"), file,
+                            &call->caller, &call->file));
     caller_log_actor(call->arena, &call->caller.principal->user);
     if (route->access == ACCESS_PERMISSION)
         return caller_require(call->arena, &call->caller, route->permission);
@@ -301,8 +302,8 @@ static void log_request(const struct call *call, const struct error *error, int6
 {
     int status = call->reply->status;
     LOG(INFO, HTTP, "request", LOG_TEXT("method", request_method_text(call->request->method)),
-        LOG_TEXT("permission", call->route == NULL ? NULL : call->route->permission),
-        LOG_INTEGER("status", status), LOG_TEXT("outcome", status < 400 ? "success" : "failure"),
+        LOG_TEXT("permission", call->route == NULL ? NULL : call->route->permission), LOG_INTEGER("status", status),
+        LOG_TEXT("outcome", status < 400 ? "success" : "failure"),
         LOG_REAL("durationMs", (double)microseconds / 1000.0),
         LOG_TEXT("code", error == NULL ? NULL : error_code_text(error->code)),
         LOG_TEXT("clientAddress", call->request->client_address));

@@ -23,14 +23,18 @@ struct error_view {
 };
 
 static const struct schema_field entry_fields[] = {
-    {.name = "path", .type = SCHEMA_TEXT, .offset = offsetof(struct entry_view, path),
+    {.name = "path",
+     .type = SCHEMA_TEXT,
+     .offset = offsetof(struct entry_view, path),
      .description = "JSON path or part name of what is wrong; empty for the body as a whole."},
     {.name = "message", .type = SCHEMA_TEXT, .offset = offsetof(struct entry_view, message)},
     {.name = "code", .type = SCHEMA_TEXT, .offset = offsetof(struct entry_view, code)},
 };
 
-static const struct schema entry_schema = {
-    .name = "ErrorEntry", .description = "One failing path.", SCHEMA_FIELDS(entry_fields), .size = sizeof(struct entry_view)};
+static const struct schema entry_schema = {.name = "ErrorEntry",
+                                           .description = "One failing path.",
+                                           SCHEMA_FIELDS(entry_fields),
+                                           .size = sizeof(struct entry_view)};
 
 static const struct schema_field error_fields[] = {
     {.name = "status", .type = SCHEMA_CHOICE, .choices = "error", .offset = offsetof(struct error_view, status)},
@@ -92,7 +96,8 @@ static struct schema_list list_entries(struct arena *arena, const struct error *
 
 static void set_headers(struct reply *reply, const struct error *error)
 {
-    bool token_sent = error->code == ERROR_TOKEN_INVALID || error->code == ERROR_TOKEN_EXPIRED || error->code == ERROR_TOKEN_REVOKED;
+    bool token_sent =
+        error->code == ERROR_TOKEN_INVALID || error->code == ERROR_TOKEN_EXPIRED || error->code == ERROR_TOKEN_REVOKED;
     if (reply->status == 401)
         reply_set_header(reply, "WWW-Authenticate", token_sent ? "Bearer error=\"invalid_token\"" : "Bearer");
     if (error->retry_after != 0)

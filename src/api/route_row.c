@@ -25,9 +25,9 @@ static size_t add_code(enum error_code *codes, size_t count, enum error_code cod
 
 size_t route_errors(const struct route *route, enum error_code codes_out[ERROR_CODE_COUNT])
 {
-    static const enum error_code of_token[] = {ERROR_TOKEN_MISSING, ERROR_TOKEN_INVALID, ERROR_TOKEN_EXPIRED,
-                                               ERROR_TOKEN_REVOKED, ERROR_DATABASE_UNAVAILABLE,
-                                               ERROR_IDENTITY_UNAVAILABLE};
+    static const enum error_code of_token[] = {ERROR_TOKEN_MISSING,        ERROR_TOKEN_INVALID,
+                                               ERROR_TOKEN_EXPIRED,        ERROR_TOKEN_REVOKED,
+                                               ERROR_DATABASE_UNAVAILABLE, ERROR_IDENTITY_UNAVAILABLE};
     static const enum error_code of_body[] = {ERROR_REQUEST_MALFORMED, ERROR_TOO_LARGE, ERROR_MEDIA_TYPE};
     size_t count = 0;
     if (route->access != ACCESS_PUBLIC)

@@ -14,15 +14,21 @@
 
 #define PLACE(section, name) #section, #name
 #define AT(section, name) .offset = offsetof(struct configuration, section.name)
-#define TEXT(section, name, fallback) {PLACE(section, name), CONFIGURATION_TEXT, fallback, NULL, 0, 0, false, AT(section, name)}
+#define TEXT(section, name, fallback)                                                                                  \
+    {PLACE(section, name), CONFIGURATION_TEXT, fallback, NULL, 0, 0, false, AT(section, name)}
 #define REQUIRED_URL(section, name) {PLACE(section, name), CONFIGURATION_URL, NULL, NULL, 0, 0, true, AT(section, name)}
 #define URL(section, name) {PLACE(section, name), CONFIGURATION_URL, NULL, NULL, 0, 0, false, AT(section, name)}
-#define FILE_PATH(section, name, fallback) {PLACE(section, name), CONFIGURATION_PATH, fallback, NULL, 0, 0, false, AT(section, name)}
-#define CHOICE(section, name, fallback, choices) {PLACE(section, name), CONFIGURATION_CHOICE, fallback, choices, 0, 0, false, AT(section, name)}
+#define FILE_PATH(section, name, fallback)                                                                             \
+    {PLACE(section, name), CONFIGURATION_PATH, fallback, NULL, 0, 0, false, AT(section, name)}
+#define CHOICE(section, name, fallback, choices)                                                                       \
+    {PLACE(section, name), CONFIGURATION_CHOICE, fallback, choices, 0, 0, false, AT(section, name)}
 #define WORDS(section, name) {PLACE(section, name), CONFIGURATION_WORDS, NULL, NULL, 0, 0, false, AT(section, name)}
-#define WORDS_OR(section, name, fallback) {PLACE(section, name), CONFIGURATION_WORDS, fallback, NULL, 0, 0, false, AT(section, name)}
-#define INTEGER(section, name, fallback, minimum, maximum) {PLACE(section, name), CONFIGURATION_INTEGER, fallback, NULL, minimum, maximum, false, AT(section, name)}
-#define BOOLEAN(section, name, fallback) {PLACE(section, name), CONFIGURATION_BOOLEAN, fallback, NULL, 0, 0, false, AT(section, name)}
+#define WORDS_OR(section, name, fallback)                                                                              \
+    {PLACE(section, name), CONFIGURATION_WORDS, fallback, NULL, 0, 0, false, AT(section, name)}
+#define INTEGER(section, name, fallback, minimum, maximum)                                                             \
+    {PLACE(section, name), CONFIGURATION_INTEGER, fallback, NULL, minimum, maximum, false, AT(section, name)}
+#define BOOLEAN(section, name, fallback)                                                                               \
+    {PLACE(section, name), CONFIGURATION_BOOLEAN, fallback, NULL, 0, 0, false, AT(section, name)}
 
 static const struct configuration_row rows[] = {
     REQUIRED_URL(service, base_url),
@@ -141,8 +147,7 @@ const struct configuration_row *configuration_rows(size_t *count_out)
 static void fault(struct reading *reading, const char *where, const char *code, const char *message)
 {
     if (reading->error == NULL)
-        reading->error =
-            error_message(error_plain(reading->arena, ERROR_INTERNAL), "The configuration is not valid.");
+        reading->error = error_message(error_plain(reading->arena, ERROR_INTERNAL), "The configuration is not valid.");
     error_entry(reading->error, where, code, message);
 }
 
@@ -260,9 +265,8 @@ static int on_line(void *user, const char *section, const char *name, const char
             continue;
         const char *where = arena_format(reading->arena, "%s.%s", section, name);
         if (reading->lines[i] != 0) {
-            fault(
-                reading, where, "duplicate",
-                arena_format(reading->arena, "line %d: is set in line %d already", line, reading->lines[i]));
+            fault(reading, where, "duplicate",
+                  arena_format(reading->arena, "line %d: is set in line %d already", line, reading->lines[i]));
             return 1;
         }
         reading->lines[i] = line;
@@ -291,8 +295,7 @@ struct counted_file {
 static void line_fault(struct counted_file *counted, const char *code, const char *what)
 {
     struct arena *arena = counted->reading->arena;
-    fault(counted->reading, arena_format(arena, "line %d", counted->line), code,
-          what);
+    fault(counted->reading, arena_format(arena, "line %d", counted->line), code, what);
 }
 
 static bool line_is_readable(const char *start)
@@ -380,11 +383,9 @@ static void read_file(struct reading *reading)
     (void)fclose(counted.file);
     reading->unread = unread;
     if (unread)
-        fault(reading, "file", "unreadable",
-              arena_format(reading->arena, "%s cannot be read", reading->path));
+        fault(reading, "file", "unreadable", arena_format(reading->arena, "%s cannot be read", reading->path));
     else if (wrong != 0 && reading->error == NULL)
-        fault(reading, "file", "syntax",
-              arena_format(reading->arena, "%s is not an INI file", reading->path));
+        fault(reading, "file", "syntax", arena_format(reading->arena, "%s is not an INI file", reading->path));
 }
 
 const char *configuration_variable(struct arena *arena, const struct configuration_row *row)
@@ -428,7 +429,8 @@ static void check_ranges(struct reading *reading, const struct text_list *words,
     for (size_t i = 0; i < words->count && !none; i++)
         if (!network_is_range(words->items[i]))
             fault(reading, where, "invalid",
-                  arena_format(reading->arena, "%s is neither an address nor a range such as 192.0.2.0/24", words->items[i]));
+                  arena_format(reading->arena, "%s is neither an address nor a range such as 192.0.2.0/24",
+                               words->items[i]));
 }
 
 /* Fills values that follow from others when they are not set, and checks rules over several values. */
@@ -451,8 +453,7 @@ static void complete(struct reading *reading)
     check_ranges(reading, &configuration->metrics.allow, "metrics.allow");
 }
 
-struct error *configuration_load(struct arena *arena, const char *path,
-                                 struct configuration **configuration_out)
+struct error *configuration_load(struct arena *arena, const char *path, struct configuration **configuration_out)
 {
     struct configuration *configuration = arena_alloc(arena, sizeof *configuration);
     struct reading reading = {.arena = arena, .path = path, .configuration = configuration};

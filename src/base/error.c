@@ -14,8 +14,7 @@ struct row {
 };
 
 static const struct row rows[ERROR_CODE_COUNT] = {
-#define ERROR(symbol, http_status, code_text, sentence_text)                                                 \
-    [ERROR_##symbol] = {http_status, code_text, sentence_text},
+#define ERROR(symbol, http_status, code_text, sentence_text) [ERROR_##symbol] = {http_status, code_text, sentence_text},
 #include "base/errors.def"
 #undef ERROR
 };
@@ -26,8 +25,8 @@ static const char *base_name(const char *path)
     return slash == NULL ? path : slash + 1;
 }
 
-struct error *error_make(struct arena *arena, enum error_code code, const char *function, const char *file,
-                         int line, const char *format, ...)
+struct error *error_make(struct arena *arena, enum error_code code, const char *function, const char *file, int line,
+                         const char *format, ...)
 {
     struct error *error = arena_alloc(arena, sizeof *error);
     error->arena = arena;
@@ -83,8 +82,7 @@ struct error *error_member(struct error *error, const char *name, const char *va
 
 struct error *error_trace(struct error *error, const char *function, const char *file, int line)
 {
-    error->stack =
-        arena_format(error->arena, "%s\n%s (%s:%d)", error->stack, function, base_name(file), line);
+    error->stack = arena_format(error->arena, "%s\n%s (%s:%d)", error->stack, function, base_name(file), line);
     return error;
 }
 
@@ -108,8 +106,7 @@ void validation_init(struct validation *validation, struct arena *arena)
     *validation = (struct validation){.arena = arena};
 }
 
-void validation_add(struct validation *validation, const char *code, const char *message,
-                    const char *path_format, ...)
+void validation_add(struct validation *validation, const char *code, const char *message, const char *path_format, ...)
 {
     va_list arguments;
     va_start(arguments, path_format);

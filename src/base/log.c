@@ -136,8 +136,7 @@ void log_set_levels(const struct log_levels *levels)
     state.levels = *levels;
 }
 
-void log_context(const char *request_id, const char *user_id, const char *organisation_id,
-                 const char *operation)
+void log_context(const char *request_id, const char *user_id, const char *organisation_id, const char *operation)
 {
     state.request_id = request_id;
     state.user_id = user_id;
@@ -287,8 +286,7 @@ static void add_context(struct line *line)
 
 static void line_write(const struct line *line, enum log_level level, int64_t second)
 {
-    static const int priorities[LOG_LEVEL_COUNT] = {LOG_CRIT, LOG_ERR,   LOG_WARNING,
-                                                    LOG_INFO, LOG_DEBUG, LOG_DEBUG};
+    static const int priorities[LOG_LEVEL_COUNT] = {LOG_CRIT, LOG_ERR, LOG_WARNING, LOG_INFO, LOG_DEBUG, LOG_DEBUG};
     if (state.destination == LOG_TO_SYSLOG) {
         syslog(priorities[level], "%.*s", (int)(line->length - 1), line->bytes);
         return;
@@ -328,8 +326,7 @@ static void count_line(enum log_level level)
         metrics_add(METRIC_LOG_WARN, 1);
 }
 
-void log_event(enum log_level level, enum log_module module, const char *message,
-               const struct log_field *fields)
+void log_event(enum log_level level, enum log_module module, const char *message, const struct log_field *fields)
 {
     struct line line; /* the bytes are not initialised: zeroing 8 KiB took longer than the line */
     line.length = 0;

@@ -81,7 +81,8 @@ static void add_cells(struct buffer *buffer)
 }
 
 /* `labels` is "" or ends with a comma. */
-static void add_histogram(struct buffer *buffer, const char *name, const char *labels, struct metrics_histogram *histogram)
+static void add_histogram(struct buffer *buffer, const char *name, const char *labels,
+                          struct metrics_histogram *histogram)
 {
     uint64_t count = 0;
     for (size_t i = 0; i <= METRICS_BUCKETS; i++) {
@@ -96,8 +97,8 @@ static void add_histogram(struct buffer *buffer, const char *name, const char *l
     const char *open = length > 0 ? "{" : "";
     const char *close = length > 0 ? "}" : "";
     length = length > 0 ? length : 0;
-    buffer_add_format(buffer, "%s_sum%s%.*s%s %" PRIu64 ".%06" PRIu64 "\n", name, open, length, labels, close, sum / 1000000,
-                      sum % 1000000);
+    buffer_add_format(buffer, "%s_sum%s%.*s%s %" PRIu64 ".%06" PRIu64 "\n", name, open, length, labels, close,
+                      sum / 1000000, sum % 1000000);
     buffer_add_format(buffer, "%s_count%s%.*s%s %" PRIu64 "\n", name, open, length, labels, close, count);
 }
 
@@ -131,7 +132,8 @@ static void add_requests(struct buffer *buffer)
             if (column < METRICS_STATUSES - 1)
                 (void)snprintf(status, sizeof status, "%d", metrics_statuses[column]);
             if (count > 0)
-                buffer_add_format(buffer, "%s{operation=\"%s\",status=\"%s\"} %" PRIu64 "\n", name, operation, status, count);
+                buffer_add_format(buffer, "%s{operation=\"%s\",status=\"%s\"} %" PRIu64 "\n", name, operation, status,
+                                  count);
         }
     }
 }
@@ -163,12 +165,13 @@ static void add_processes(struct buffer *buffer)
     add_head(buffer, workers, "gauge", "Living workers by pool and state; the one that answers this is busy.");
     for (size_t i = 0; i < census.pool_count; i++) {
         const struct host_census_pool *pool = &census.pools[i];
-        buffer_add_format(buffer, "%s{pool=\"%s\",state=\"busy\"} %u\n%s{pool=\"%s\",state=\"idle\"} %u\n", workers, pool->name,
-                          pool->busy, workers, pool->name, pool->workers - pool->busy);
+        buffer_add_format(buffer, "%s{pool=\"%s\",state=\"busy\"} %u\n%s{pool=\"%s\",state=\"idle\"} %u\n", workers,
+                          pool->name, pool->busy, workers, pool->name, pool->workers - pool->busy);
     }
     add_head(buffer, "gatehouse_job_runners", "gauge", "Living job runners of this host.");
     add_whole(buffer, "gatehouse_job_runners", "", census.job_runners);
-    add_head(buffer, "gatehouse_oldest_worker_start_timestamp_seconds", "gauge", "When the oldest living worker was started.");
+    add_head(buffer, "gatehouse_oldest_worker_start_timestamp_seconds", "gauge",
+             "When the oldest living worker was started.");
     if (census.oldest > 0)
         add_milliseconds(buffer, "gatehouse_oldest_worker_start_timestamp_seconds", (uint64_t)census.oldest);
 }
@@ -179,9 +182,11 @@ static void add_house(struct buffer *buffer)
     add_whole(buffer, "gatehouse_build_info", "version=\"" PACKAGE_VERSION "\"", 1);
     add_head(buffer, "gatehouse_metrics_created_timestamp_seconds", "gauge", "Since when these numbers are counted.");
     add_milliseconds(buffer, "gatehouse_metrics_created_timestamp_seconds", (uint64_t)host_memory()->created);
-    add_head(buffer, "gatehouse_metrics_shared", "gauge", "1: the numbers are those of the host; 0: of the answering process alone.");
+    add_head(buffer, "gatehouse_metrics_shared", "gauge",
+             "1: the numbers are those of the host; 0: of the answering process alone.");
     add_whole(buffer, "gatehouse_metrics_shared", "", host_memory_is_shared() ? 1 : 0);
-    add_head(buffer, "gatehouse_change_version", "gauge", "The newest change of shared state that this host has heard of.");
+    add_head(buffer, "gatehouse_change_version", "gauge",
+             "The newest change of shared state that this host has heard of.");
     add_whole(buffer, "gatehouse_change_version", "", host_hints_change_version());
 }
 

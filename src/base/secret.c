@@ -57,11 +57,9 @@ struct error *secret_read(struct arena *arena, const char *path, struct secret *
         *secret_out = secret_copy(arena, bytes, length);
     explicit_bzero(bytes, sizeof bytes);
     if (failure != 0)
-        return error_new(arena, ERROR_INTERNAL, "cannot read the secret file %s: %s", path,
-                         strerror(failure));
+        return error_new(arena, ERROR_INTERNAL, "cannot read the secret file %s: %s", path, strerror(failure));
     if (length == 0 || too_long)
-        return error_new(arena, ERROR_INTERNAL, "the secret file %s is %s", path,
-                         too_long ? "too long" : "empty");
+        return error_new(arena, ERROR_INTERNAL, "the secret file %s is %s", path, too_long ? "too long" : "empty");
     return NULL;
 }
 

@@ -105,8 +105,7 @@ size_t utf8_next(const unsigned char *bytes, size_t left, uint32_t *code_point_o
             return 0;
         code_point = code_point << 6 | (bytes[i] & 0x3fu);
     }
-    if (code_point < minimum[length] || code_point > 0x10ffff ||
-        (code_point >= 0xd800 && code_point <= 0xdfff))
+    if (code_point < minimum[length] || code_point > 0x10ffff || (code_point >= 0xd800 && code_point <= 0xdfff))
         return 0;
     if (code_point_out != NULL)
         *code_point_out = code_point;

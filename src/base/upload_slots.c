@@ -11,8 +11,8 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-#include "base/limits.h"
 #include "base/host_memory_int.h"
+#include "base/limits.h"
 
 #define SECOND_BITS 24
 #define DIGEST_BITS 20
@@ -103,7 +103,8 @@ static size_t put(uint64_t word, int64_t now)
     return NO_SLOT;
 }
 
-bool upload_slots_take(struct upload_slots_owner owner, const struct upload_slots_bounds *bounds, int64_t seconds, int64_t now)
+bool upload_slots_take(struct upload_slots_owner owner, const struct upload_slots_bounds *bounds, int64_t seconds,
+                       int64_t now)
 {
     uint64_t own = make_word(owner, now / 1000 + (seconds < LIMIT_UPLOAD_SECONDS ? seconds : LIMIT_UPLOAD_SECONDS));
     if (!host_memory_is_shared())

@@ -141,8 +141,7 @@ void blob_writer_digest(struct blob_writer *writer, uint8_t digest_out[DIGEST_BY
     memcpy(digest_out, writer->sum, DIGEST_BYTES);
 }
 
-struct error *blob_writer_read(struct blob_writer *writer, uint64_t offset, void *bytes, size_t length,
-                               size_t *got_out)
+struct error *blob_writer_read(struct blob_writer *writer, uint64_t offset, void *bytes, size_t length, size_t *got_out)
 {
     *got_out = 0;
     if (writer->error != NULL)
@@ -167,8 +166,8 @@ struct error *blob_commit(struct blob_writer *writer, struct id id)
     return NULL;
 }
 
-struct error *blob_link(struct blob_store *store, struct arena *arena, struct id from, struct id to,
-                        uint64_t size, bool *linked_out)
+struct error *blob_link(struct blob_store *store, struct arena *arena, struct id from, struct id to, uint64_t size,
+                        bool *linked_out)
 {
     *linked_out = false;
     if (store->functions->link == NULL)
@@ -181,8 +180,7 @@ struct error *blob_remove(struct blob_store *store, struct arena *arena, struct 
     return store->functions->remove(store, arena, id);
 }
 
-struct error *blob_open(struct blob_store *store, struct arena *arena, struct id id, int *fd_out,
-                        uint64_t *size_out)
+struct error *blob_open(struct blob_store *store, struct arena *arena, struct id id, int *fd_out, uint64_t *size_out)
 {
     return store->functions->open(store, arena, id, fd_out, size_out);
 }
@@ -200,8 +198,8 @@ bool blob_id_of(const char *name, struct id *id_out)
     if (strlen(name) != ID_HEX_BYTES - 1 || strspn(name, digits) != ID_HEX_BYTES - 1)
         return false;
     for (size_t i = 0; i < ID_BYTES; i++)
-        id_out->bytes[i] = (uint8_t)((strchr(digits, name[2 * i]) - digits) * 16 +
-                                     (strchr(digits, name[2 * i + 1]) - digits));
+        id_out->bytes[i] =
+            (uint8_t)((strchr(digits, name[2 * i]) - digits) * 16 + (strchr(digits, name[2 * i + 1]) - digits));
     return true;
 }
 
@@ -231,21 +229,19 @@ struct error *blob_each(struct blob_store *store, struct arena *arena,
     return store->functions->each(store, arena, visit, context);
 }
 
-struct error *blob_look(struct blob_store *store, struct arena *arena, struct id id,
-                        struct blob_found *found_out, bool *there_out)
+struct error *blob_look(struct blob_store *store, struct arena *arena, struct id id, struct blob_found *found_out,
+                        bool *there_out)
 {
     return store->functions->look(store, arena, id, found_out, there_out);
 }
 
 struct error *blob_each_stray(struct blob_store *store, struct arena *arena,
-                              struct error *(*visit)(void *context, const struct blob_stray *stray),
-                              void *context)
+                              struct error *(*visit)(void *context, const struct blob_stray *stray), void *context)
 {
     return store->functions->each_stray(store, arena, visit, context);
 }
 
-struct error *blob_set_aside(struct blob_store *store, struct arena *arena, struct id id,
-                             const char **where_out)
+struct error *blob_set_aside(struct blob_store *store, struct arena *arena, struct id id, const char **where_out)
 {
     char *path = blob_path(arena, id);
     char *slash = strchr(path, '/');
@@ -253,8 +249,8 @@ struct error *blob_set_aside(struct blob_store *store, struct arena *arena, stru
     return store->functions->set_aside(store, arena, path, slash + 1, where_out);
 }
 
-struct error *blob_set_stray_aside(struct blob_store *store, struct arena *arena, const char *folder,
-                                   const char *name, const char **where_out)
+struct error *blob_set_stray_aside(struct blob_store *store, struct arena *arena, const char *folder, const char *name,
+                                   const char **where_out)
 {
     return store->functions->set_aside(store, arena, folder, name, where_out);
 }

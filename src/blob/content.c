@@ -56,8 +56,8 @@ const char *content_media_type(const struct sniffed *sniffed, const char *name, 
     if (sniffed->text && may_be_table(found) && (ends_in(name, ".csv") || declares(declared, "text/csv")))
         return "text/csv";
     /* The name decides whether Windows runs an installer; its directory may lie behind the bytes that were examined. */
-    if (strcmp(found, MEDIA_OLE) == 0 && (ends_in(name, ".msi") || ends_in(name, ".msp") ||
-                                          ends_in(name, ".mst") || declares(declared, MEDIA_INSTALLER)))
+    if (strcmp(found, MEDIA_OLE) == 0 && (ends_in(name, ".msi") || ends_in(name, ".msp") || ends_in(name, ".mst") ||
+                                          declares(declared, MEDIA_INSTALLER)))
         return MEDIA_INSTALLER;
     return found;
 }

@@ -31,8 +31,7 @@ static int link_again(const struct directory *directory, int source, const char 
     static const struct timespec now[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
     const struct blob_io *io = directory->io;
     struct stat status;
-    if (io->utimensat(source, from, now, AT_SYMLINK_NOFOLLOW) != 0 ||
-        io->linkat(source, from, shard, to, 0) != 0)
+    if (io->utimensat(source, from, now, AT_SYMLINK_NOFOLLOW) != 0 || io->linkat(source, from, shard, to, 0) != 0)
         return errno;
     if (io->fstatat(shard, to, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(status.st_mode) &&
         (uint64_t)status.st_size == size)

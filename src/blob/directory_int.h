@@ -74,14 +74,13 @@ void directory_abort(struct blob_store *store, void *state);
 /* blob_sweep(), blob_each(), blob_look(), blob_each_stray() and blob_set_aside() (directory_sweep.c). */
 struct error *directory_sweep(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out);
 struct error *directory_each(struct blob_store *store, struct arena *arena,
-                             struct error *(*visit)(void *context, const struct blob_found *found),
-                             void *context);
-struct error *directory_look(struct blob_store *store, struct arena *arena, struct id id,
-                             struct blob_found *found_out, bool *there_out);
+                             struct error *(*visit)(void *context, const struct blob_found *found), void *context);
+struct error *directory_look(struct blob_store *store, struct arena *arena, struct id id, struct blob_found *found_out,
+                             bool *there_out);
 struct error *directory_each_stray(struct blob_store *store, struct arena *arena,
                                    struct error *(*visit)(void *context, const struct blob_stray *stray),
                                    void *context);
-struct error *directory_set_aside(struct blob_store *store, struct arena *arena, const char *folder,
-                                  const char *name, const char **where_out);
+struct error *directory_set_aside(struct blob_store *store, struct arena *arena, const char *folder, const char *name,
+                                  const char **where_out);
 
 #endif

@@ -28,8 +28,7 @@ struct entry {
     struct blob_found found;
 };
 
-static struct error *scan_entry(struct entry *entry,
-                                struct error *(*visit)(void *context, const struct entry *entry),
+static struct error *scan_entry(struct entry *entry, struct error *(*visit)(void *context, const struct entry *entry),
                                 void *context)
 {
     struct stat status;
@@ -89,8 +88,7 @@ static struct error *sweep_file(void *context, const struct entry *entry)
     return NULL;
 }
 
-struct error *directory_sweep(struct blob_store *store, struct arena *arena, int64_t before,
-                                     size_t *count_out)
+struct error *directory_sweep(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out)
 {
     struct sweep sweep = {.before = before};
     TRY(scan(directory_of(store), arena, TEMPORARY, sweep_file, &sweep));
@@ -113,8 +111,7 @@ static struct error *each_file(void *context, const struct entry *entry)
 }
 
 struct error *directory_each(struct blob_store *store, struct arena *arena,
-                                    struct error *(*visit)(void *context, const struct blob_found *found),
-                                    void *context)
+                             struct error *(*visit)(void *context, const struct blob_found *found), void *context)
 {
     for (unsigned shard = 0; shard < SHARDS; shard++) {
         struct each each = {.visit = visit, .context = context, .shard = shard};
@@ -190,8 +187,7 @@ static struct error *scan_folder(struct stray_scan *scan)
 }
 
 struct error *directory_each_stray(struct blob_store *store, struct arena *arena,
-                                   struct error *(*visit)(void *context, const struct blob_stray *stray),
-                                   void *context)
+                                   struct error *(*visit)(void *context, const struct blob_stray *stray), void *context)
 {
     struct stray_scan scan = {
         .directory = directory_of(store), .arena = arena, .visit = visit, .context = context, .shard = -1};
@@ -261,8 +257,8 @@ static struct error *move(const struct aside *aside, const char *name, const cha
     return NULL;
 }
 
-struct error *directory_set_aside(struct blob_store *store, struct arena *arena, const char *folder,
-                                  const char *name, const char **where_out)
+struct error *directory_set_aside(struct blob_store *store, struct arena *arena, const char *folder, const char *name,
+                                  const char **where_out)
 {
     const struct directory *directory = directory_of(store);
     struct aside aside = {.directory = directory, .arena = arena};
@@ -281,8 +277,8 @@ struct error *directory_set_aside(struct blob_store *store, struct arena *arena,
     return error;
 }
 
-struct error *directory_look(struct blob_store *store, struct arena *arena, struct id id,
-                             struct blob_found *found_out, bool *there_out)
+struct error *directory_look(struct blob_store *store, struct arena *arena, struct id id, struct blob_found *found_out,
+                             bool *there_out)
 {
     const struct directory *directory = directory_of(store);
     struct stat status;

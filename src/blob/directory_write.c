@@ -3,7 +3,8 @@
  * Writes a blob to the disk. The order of the calls makes a commit durable, and each failure has its answer:
  *
  * - fsync(file). Where it fails, the kernel may have dropped the dirty pages and would report success the next time. So
- *   it is never repeated: the file is discarded. The same holds for the calls that write out a part of it (write_out()).
+ *   it is never repeated: the file is discarded. The same holds for the calls that write out a part of it
+ *   (write_out()).
  * - The file has no holes: bytes that were lost before fsync() leave one (look_for_holes()).
  * - The shard directory is made when it is needed. Its entry in the root is made durable by an fsync of the root, once
  *   per process and shard: another worker may have made the directory a moment ago and crash.
@@ -46,8 +47,7 @@ static bool open_named(const struct directory *directory, struct pending *pendin
     if (temporary < 0)
         return false;
     id_hex(id_new(), pending->name);
-    int fd =
-        directory_open_at(directory, temporary, pending->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
+    int fd = directory_open_at(directory, temporary, pending->name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) {
         int number = errno;
         directory_shut(directory, temporary);
@@ -129,8 +129,8 @@ static int write_out(const struct blob_store *store, struct pending *pending)
     return 0;
 }
 
-struct error *directory_write(struct blob_store *store, struct arena *arena, void *state,
-                                     const void *bytes, size_t length)
+struct error *directory_write(struct blob_store *store, struct arena *arena, void *state, const void *bytes,
+                              size_t length)
 {
     const struct directory *directory = directory_of(store);
     struct pending *pending = state;
@@ -149,8 +149,8 @@ struct error *directory_write(struct blob_store *store, struct arena *arena, voi
     return number == 0 ? NULL : directory_failure(arena, number, "write out");
 }
 
-struct error *directory_read(struct blob_store *store, struct arena *arena, void *state, uint64_t offset,
-                                    void *bytes, size_t length, size_t *got_out)
+struct error *directory_read(struct blob_store *store, struct arena *arena, void *state, uint64_t offset, void *bytes,
+                             size_t length, size_t *got_out)
 {
     const struct directory *directory = directory_of(store);
     const struct pending *pending = state;
@@ -171,8 +171,7 @@ struct error *directory_read(struct blob_store *store, struct arena *arena, void
 }
 
 /* Gives the pending file its name; 0 or an errno. */
-static int link_pending(const struct directory *directory, const struct pending *pending, int shard,
-                        const char *name)
+static int link_pending(const struct directory *directory, const struct pending *pending, int shard, const char *name)
 {
     const struct blob_io *io = directory->io;
     if (pending->temporary >= 0)
@@ -188,8 +187,8 @@ static int link_pending(const struct directory *directory, const struct pending 
 }
 
 /* From the link on, a failure removes the name again. */
-static struct error *publish(const struct directory *directory, struct arena *arena, struct pending *pending,
-                             int shard, const char *name)
+static struct error *publish(const struct directory *directory, struct arena *arena, struct pending *pending, int shard,
+                             const char *name)
 {
     int number = link_pending(directory, pending, shard, name);
     if (number == EEXIST)
@@ -225,8 +224,7 @@ static int look_for_holes(const struct directory *directory, const struct pendin
     return hole == pending->written ? 0 : EIO;
 }
 
-struct error *directory_commit(struct blob_store *store, struct arena *arena, void *state,
-                                      struct id id)
+struct error *directory_commit(struct blob_store *store, struct arena *arena, void *state, struct id id)
 {
     struct directory *directory = directory_of(store);
     struct pending *pending = state;

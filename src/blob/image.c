@@ -253,9 +253,8 @@ uint64_t image_pixels(const char *media_type, const unsigned char *bytes, size_t
         const char *media_type;
         uint64_t (*pixels)(struct view *view);
     } kinds[] = {
-        {"image/png", png},   {"image/jpeg", jpeg}, {"image/gif", gif},   {"image/webp", webp},
-        {"image/bmp", bmp},   {"image/tiff", tiff}, {"image/avif", heif}, {"image/heic", heif},
-        {"image/heif", heif},
+        {"image/png", png},   {"image/jpeg", jpeg}, {"image/gif", gif},   {"image/webp", webp}, {"image/bmp", bmp},
+        {"image/tiff", tiff}, {"image/avif", heif}, {"image/heic", heif}, {"image/heif", heif},
     };
     struct view view = {.head = bytes, .length = length, .rest = rest};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {

@@ -28,7 +28,7 @@ enum media_family {
     MEDIA_ODF = 1 << 9,
     MEDIA_OLE_FILE = 1 << 10,
     MEDIA_BARE_OLE = 1 << 11,
-    MEDIA_SOUND = 1 << 12, /* audio/... and video/... */
+    MEDIA_SOUND = 1 << 12,   /* audio/... and video/... */
     MEDIA_NAMELESS = 1 << 13 /* application/octet-stream */
 };
 

@@ -48,9 +48,9 @@ struct scanner *scanner_new(struct arena *arena, const char *socket_path, int64_
 
 static struct error *failure(struct arena *arena, const char *what, int number)
 {
-    struct error *error = number == 0 ? error_new(arena, ERROR_STORAGE_UNAVAILABLE, "virus scanner: %s", what)
-                                      : error_new(arena, ERROR_STORAGE_UNAVAILABLE, "virus scanner: %s: %s", what,
-                                                  strerror(number));
+    struct error *error =
+        number == 0 ? error_new(arena, ERROR_STORAGE_UNAVAILABLE, "virus scanner: %s", what)
+                    : error_new(arena, ERROR_STORAGE_UNAVAILABLE, "virus scanner: %s: %s", what, strerror(number));
     return error_message(error, "The file could not be checked for viruses at the moment. Try again shortly.");
 }
 

@@ -68,8 +68,7 @@ bool signature_is_text(const unsigned char *bytes, size_t length)
     bool big = starts_with(bytes, length, "\xfe\xff");
     if (big || starts_with(bytes, length, "\xff\xfe")) {
         for (size_t i = 2; i + 1 < length; i += 2)
-            if (!is_text_unit(big ? (unsigned)bytes[i] << 8 | bytes[i + 1]
-                                  : (unsigned)bytes[i + 1] << 8 | bytes[i]))
+            if (!is_text_unit(big ? (unsigned)bytes[i] << 8 | bytes[i + 1] : (unsigned)bytes[i + 1] << 8 | bytes[i]))
                 return false;
         return true;
     }
@@ -211,8 +210,8 @@ static void note_name(struct zip_names *names, const unsigned char *name, size_t
     names->sheet = names->sheet || starts_with(name, length, "xl/");
     names->slides = names->slides || starts_with(name, length, "ppt/");
     names->android_manifest = names->android_manifest || is_name(name, length, "AndroidManifest.xml");
-    names->android_code = names->android_code || is_name(name, length, "classes.dex") ||
-                          is_name(name, length, "resources.arsc");
+    names->android_code =
+        names->android_code || is_name(name, length, "classes.dex") || is_name(name, length, "resources.arsc");
     names->windows_manifest = names->windows_manifest || is_name(name, length, "AppxManifest.xml") ||
                               is_name(name, length, "AppxMetadata/AppxBundleManifest.xml");
 }

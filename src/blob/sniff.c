@@ -39,8 +39,7 @@ struct error *sniffer_open(struct arena *arena, struct sniffer **sniffer_out)
     arena_defer(arena, close_magic, magic);
     if (magic_load(magic, NULL) != 0 || magic_setparam(magic, MAGIC_PARAM_BYTES_MAX, &bytes) != 0 ||
         magic_setparam(magic, MAGIC_PARAM_ENCODING_MAX, &encoding) != 0)
-        return error_new(arena, ERROR_INTERNAL, "libmagic's database cannot be loaded: %s",
-                         magic_error(magic));
+        return error_new(arena, ERROR_INTERNAL, "libmagic's database cannot be loaded: %s", magic_error(magic));
     struct sniffer *sniffer = arena_alloc(arena, sizeof *sniffer);
     sniffer->magic = magic;
     *sniffer_out = sniffer;
@@ -102,8 +101,7 @@ struct sniffed sniff(struct sniffer *sniffer, struct arena *arena, const void *b
     }
     sniffed.media_type = signature_refine(normal(bare(arena, said)), bytes, length);
     /* It examined the first ENCODING_BYTES only. */
-    if (!sniffed.text &&
-        (strcmp(sniffed.media_type, "text/plain") == 0 || strcmp(sniffed.media_type, "text/csv") == 0))
+    if (!sniffed.text && (strcmp(sniffed.media_type, "text/plain") == 0 || strcmp(sniffed.media_type, "text/csv") == 0))
         sniffed.media_type = MEDIA_UNKNOWN;
     /*
      * libmagic calls many files a DOS program that only begin like a COM file. Programs with a header were recognised

@@ -170,7 +170,8 @@ static const char *plain_domain(struct arena *arena, const char *domain)
 static bool has_domain_signs(const char *domain)
 {
     for (; *domain != '\0'; domain++)
-        if ((unsigned char)*domain < 0x80 && !text_is_alpha(*domain) && !text_is_digit(*domain) && strchr("-.", *domain) == NULL)
+        if ((unsigned char)*domain < 0x80 && !text_is_alpha(*domain) && !text_is_digit(*domain) &&
+            strchr("-.", *domain) == NULL)
             return false;
     return true;
 }

@@ -39,8 +39,7 @@ static void release(void *argument)
     cJSON_Delete(argument);
 }
 
-struct error *document_parse(struct arena *arena, const char *bytes, size_t length,
-                             struct document **document_out)
+struct error *document_parse(struct arena *arena, const char *bytes, size_t length, struct document **document_out)
 {
     TRY(document_scan(arena, bytes, length));
     cJSON *item = cJSON_ParseWithLength(bytes, length);
@@ -67,9 +66,8 @@ enum document_kind document_kind(const struct document *value)
 
 const struct document *document_member(const struct document *object, const char *name)
 {
-    return cJSON_IsObject(item_of(object))
-               ? document_of(cJSON_GetObjectItemCaseSensitive(item_of(object), name))
-               : NULL;
+    return cJSON_IsObject(item_of(object)) ? document_of(cJSON_GetObjectItemCaseSensitive(item_of(object), name))
+                                           : NULL;
 }
 
 const struct document *document_first(const struct document *value)

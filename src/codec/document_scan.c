@@ -106,8 +106,7 @@ static bool stop(struct scan *scan, const char *code, const char *what)
 
 static void skip_blanks(struct scan *scan)
 {
-    while (scan->at < scan->end &&
-           (*scan->at == ' ' || *scan->at == '\n' || *scan->at == '\r' || *scan->at == '\t'))
+    while (scan->at < scan->end && (*scan->at == ' ' || *scan->at == '\n' || *scan->at == '\r' || *scan->at == '\t'))
         scan->at++;
 }
 
@@ -414,8 +413,7 @@ static bool scan_bare_value(struct scan *scan)
     case '0' ... '9':
         return scan_number(scan);
     default:
-        return stop(scan, "syntax",
-                    scan->at == scan->end ? "a value is missing" : "no value begins like this");
+        return stop(scan, "syntax", scan->at == scan->end ? "a value is missing" : "no value begins like this");
     }
 }
 

@@ -120,8 +120,7 @@ static int hex_byte(const char *text)
     return high < 0 || low < 0 ? -1 : high << 4 | low;
 }
 
-bool hex_decode(struct arena *arena, const char *text, size_t length, unsigned char **bytes_out,
-                size_t *length_out)
+bool hex_decode(struct arena *arena, const char *text, size_t length, unsigned char **bytes_out, size_t *length_out)
 {
     if (length % 2 != 0)
         return false;

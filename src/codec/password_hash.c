@@ -41,8 +41,7 @@ static bool compare(const char *hash, const char *bytes, size_t length)
     return status == 0;
 }
 
-struct error *password_hash(struct arena *arena, struct secret password, struct password_cost cost,
-                            char **hash_out)
+struct error *password_hash(struct arena *arena, struct secret password, struct password_cost cost, char **hash_out)
 {
     if (password.bytes == NULL)
         return error_new(arena, ERROR_INTERNAL, "there is no password to hash");

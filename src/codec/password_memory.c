@@ -63,7 +63,8 @@ static bool reserve(size_t length)
     size_t whole = (length + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
     if (whole < length || whole + LARGE_PAGE < whole)
         return false;
-    void *mapping = map(NULL, whole + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *mapping =
+        map(NULL, whole + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapping == MAP_FAILED)
         return false;
     range.mapping = mapping;
@@ -111,8 +112,8 @@ size_t password_memory_kept(void)
     return range.length;
 }
 
-__attribute__((visibility("default"))) void *mmap(void *address, size_t length, int protection, int flags, int descriptor,
-                                                  off_t offset)
+__attribute__((visibility("default"))) void *mmap(void *address, size_t length, int protection, int flags,
+                                                  int descriptor, off_t offset)
 {
     if (lending && address == NULL && length >= PASSWORD_MEMORY_LEAST && (flags & MAP_ANONYMOUS) != 0 &&
         protection == (PROT_READ | PROT_WRITE)) {

@@ -26,8 +26,7 @@ static struct error *derive(struct arena *arena, struct secret master, const cha
                             uint8_t key_out[DIGEST_BYTES])
 {
     if (master.bytes == NULL || master.length < SEAL_MASTER_BYTES)
-        return error_new(arena, ERROR_INTERNAL, "the master secret is shorter than %d bytes",
-                         SEAL_MASTER_BYTES);
+        return error_new(arena, ERROR_INTERNAL, "the master secret is shorter than %d bytes", SEAL_MASTER_BYTES);
     if (sodium_init() < 0)
         return error_new(arena, ERROR_INTERNAL, "libsodium does not start");
     const char *label = arena_format(arena, "gatehouse seal %d:%s", VERSION, purpose);
@@ -35,8 +34,8 @@ static struct error *derive(struct arena *arena, struct secret master, const cha
     return NULL;
 }
 
-struct error *seal(struct arena *arena, struct secret master, const char *purpose, const void *bytes,
-                   size_t length, unsigned char **sealed_out, size_t *sealed_length_out)
+struct error *seal(struct arena *arena, struct secret master, const char *purpose, const void *bytes, size_t length,
+                   unsigned char **sealed_out, size_t *sealed_length_out)
 {
     uint8_t key[DIGEST_BYTES];
     TRY(derive(arena, master, purpose, key));
@@ -45,24 +44,24 @@ struct error *seal(struct arena *arena, struct secret master, const char *purpos
     random_bytes(sealed + 1, NONCE_BYTES);
     unsigned long long written = 0;
     (void)crypto_aead_xchacha20poly1305_ietf_encrypt(sealed + 1 + NONCE_BYTES, &written, bytes, length,
-                                                     (const unsigned char *)purpose, strlen(purpose), NULL,
-                                                     sealed + 1, key);
+                                                     (const unsigned char *)purpose, strlen(purpose), NULL, sealed + 1,
+                                                     key);
     sodium_memzero(key, sizeof key);
     *sealed_out = sealed;
     *sealed_length_out = 1 + NONCE_BYTES + (size_t)written;
     return NULL;
 }
 
-static struct error *open_with(struct arena *arena, struct secret master, const char *purpose, const unsigned char *bytes,
-                               size_t length, struct secret *secret_out, bool *opened_out)
+static struct error *open_with(struct arena *arena, struct secret master, const char *purpose,
+                               const unsigned char *bytes, size_t length, struct secret *secret_out, bool *opened_out)
 {
     uint8_t key[DIGEST_BYTES];
     TRY(derive(arena, master, purpose, key));
     unsigned char *opened = arena_alloc(arena, length - SEAL_OVERHEAD_BYTES + 1);
     unsigned long long written = 0;
-    int wrong = crypto_aead_xchacha20poly1305_ietf_decrypt(
-        opened, &written, NULL, bytes + 1 + NONCE_BYTES, length - 1 - NONCE_BYTES,
-        (const unsigned char *)purpose, strlen(purpose), bytes + 1, key);
+    int wrong = crypto_aead_xchacha20poly1305_ietf_decrypt(opened, &written, NULL, bytes + 1 + NONCE_BYTES,
+                                                           length - 1 - NONCE_BYTES, (const unsigned char *)purpose,
+                                                           strlen(purpose), bytes + 1, key);
     sodium_memzero(key, sizeof key);
     *opened_out = wrong == 0;
     if (wrong == 0)
@@ -70,18 +69,18 @@ static struct error *open_with(struct arena *arena, struct secret master, const 
     return NULL;
 }
 
-struct error *unseal(struct arena *arena, struct secret master, const char *purpose, const void *sealed,
-                     size_t length, struct secret *secret_out)
+struct error *unseal(struct arena *arena, struct secret master, const char *purpose, const void *sealed, size_t length,
+                     struct secret *secret_out)
 {
     const unsigned char *bytes = sealed;
     bool opened = false;
     if (length < SEAL_OVERHEAD_BYTES || bytes[0] != VERSION)
-        return error_new(arena, ERROR_INTERNAL, "the sealed value for %s is cut or has an unknown version",
-                         purpose);
+        return error_new(arena, ERROR_INTERNAL, "the sealed value for %s is cut or has an unknown version", purpose);
     for (const struct secret *key = &master; key != NULL && !opened; key = key->older)
         TRY(open_with(arena, *key, purpose, bytes, length, secret_out, &opened));
     return opened ? NULL
-                  : error_new(arena, ERROR_INTERNAL, "the sealed value for %s does not open with this secret file", purpose);
+                  : error_new(arena, ERROR_INTERNAL, "the sealed value for %s does not open with this secret file",
+                              purpose);
 }
 
 /* ---- the file ------------------------------------------------------------------------------------- */
@@ -107,8 +106,8 @@ struct error *seal_master_read(struct arena *arena, const char *path, struct sec
                              access(path, F_OK) != 0 && errno == ENOENT ? " Run gatehousectl migrate to make it." : "");
     struct text_list lines = text_words(arena, secret_reveal(text));
     if (lines.count > LIMIT_MASTER_KEYS || strlen(secret_reveal(text)) != text.length)
-        return error_message(error_plain(arena, ERROR_INTERNAL), "The secret file %s holds more than %d keys, or a NUL.", path,
-                             LIMIT_MASTER_KEYS);
+        return error_message(error_plain(arena, ERROR_INTERNAL),
+                             "The secret file %s holds more than %d keys, or a NUL.", path, LIMIT_MASTER_KEYS);
     struct secret *keys = arena_array(arena, lines.count + 1, sizeof *keys);
     for (size_t i = lines.count; i-- > 0;) {
         TRY(decode_key(arena, path, lines.items[i], &keys[i]));

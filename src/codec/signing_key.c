@@ -159,8 +159,8 @@ static struct error *check_key(struct arena *arena, const EVP_PKEY *key)
         return refuse(arena, "it is not an RSA key");
     int bits = EVP_PKEY_get_bits(key);
     if (bits < SIGNING_KEY_BITS || bits > SIGNING_KEY_BITS_MAX)
-        return error_new(arena, ERROR_INTERNAL, "signing key: %d bits are not within %d to %d", bits,
-                         SIGNING_KEY_BITS, SIGNING_KEY_BITS_MAX);
+        return error_new(arena, ERROR_INTERNAL, "signing key: %d bits are not within %d to %d", bits, SIGNING_KEY_BITS,
+                         SIGNING_KEY_BITS_MAX);
     BIGNUM *exponent = NULL;
     if (EVP_PKEY_get_bn_param(key, OSSL_PKEY_PARAM_RSA_E, &exponent) != 1)
         return refuse(arena, "it has no exponent");
@@ -283,8 +283,8 @@ struct secret signing_key_private_pem(const struct signing_key *key)
     return key->private_pem;
 }
 
-bool signing_key_verify(const struct signing_key *key, const void *bytes, size_t length,
-                        const unsigned char *signature, size_t signature_length)
+bool signing_key_verify(const struct signing_key *key, const void *bytes, size_t length, const unsigned char *signature,
+                        size_t signature_length)
 {
     if (signature_length != key->signature_bytes)
         return false;

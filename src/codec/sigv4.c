@@ -156,13 +156,14 @@ static const char *sign(struct arena *arena, const struct sigv4_scope *scope, co
     return hex_encode(arena, digest, sizeof digest);
 }
 
-const char *sigv4_authorization(struct arena *arena, const struct sigv4_scope *scope, const struct sigv4_request *request)
+const char *sigv4_authorization(struct arena *arena, const struct sigv4_scope *scope,
+                                const struct sigv4_request *request)
 {
     struct arena *scratch = arena_new(); /* the derived keys are wiped with it */
     const char *names = NULL;
     const char *signature = sign(scratch, scope, request, request->query, &names);
-    const char *value = arena_format(arena, ALGORITHM " Credential=%s/%s, SignedHeaders=%s, Signature=%s", scope->key_id,
-                                     scope_text(scratch, scope, request->time), names, signature);
+    const char *value = arena_format(arena, ALGORITHM " Credential=%s/%s, SignedHeaders=%s, Signature=%s",
+                                     scope->key_id, scope_text(scratch, scope, request->time), names, signature);
     arena_free(&scratch);
     return value;
 }

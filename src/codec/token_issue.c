@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "codec/signing_key.h"
-#include "codec/token.h"
 #include "codec/signing_key_int.h"
+#include "codec/token.h"
 
 static void release(void *jwt)
 {
@@ -36,8 +36,7 @@ static bool add_profile(jwt_t *jwt, const struct token_content *content)
     return content->email == NULL ||
            (jwt_add_grant(jwt, "email", content->email) == 0 &&
             jwt_add_grant_bool(jwt, "email_verified", content->email_verified) == 0 &&
-            (content->permissions == NULL ||
-             jwt_add_grant(jwt, "custom:permissions", content->permissions) == 0));
+            (content->permissions == NULL || jwt_add_grant(jwt, "custom:permissions", content->permissions) == 0));
 }
 
 static bool set_key(jwt_t *jwt, const struct signing_key *key)
@@ -47,8 +46,8 @@ static bool set_key(jwt_t *jwt, const struct signing_key *key)
            jwt_set_alg(jwt, JWT_ALG_RS256, pem.bytes, (int)pem.length) == 0;
 }
 
-struct error *token_issue(struct arena *arena, const struct signing_key *key,
-                          const struct token_content *content, char **token_out)
+struct error *token_issue(struct arena *arena, const struct signing_key *key, const struct token_content *content,
+                          char **token_out)
 {
     if (!signing_key_is_private(key))
         return error_new(arena, ERROR_INTERNAL, "the key %s cannot sign", signing_key_kid(key));

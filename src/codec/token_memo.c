@@ -28,9 +28,9 @@
 struct slot {
     bool used;
     uint8_t tag[TAG_BYTES];
-    bool shared;    /* the second memory has it, or was told to store it */
+    bool shared; /* the second memory has it, or was told to store it */
     uint64_t generation;
-    int64_t at;     /* at() of the second memory when this was verified */
+    int64_t at; /* at() of the second memory when this was verified */
     struct token_claims claims;
 };
 
@@ -40,7 +40,7 @@ struct token_memo {
     uint64_t hits;
     const struct token_level *level;
     bool keys_known;
-    uint64_t keys_generation;     /* of the keys that `digest` belongs to */
+    uint64_t keys_generation; /* of the keys that `digest` belongs to */
     uint8_t keys[DIGEST_BYTES];
     struct slot slots[LIMIT_TOKEN_MEMO_SLOTS];
 };
@@ -69,8 +69,8 @@ static void tag_text(const struct token_memo *memo, const char *text, uint8_t ta
 }
 
 /* The first of the two places of a token. A slot that remembers the token holds `tag_out`. */
-static struct slot *places_of(struct token_memo *memo, const struct token_rules *rules, const char *text,
-                              size_t length, uint8_t tag_out[TAG_BYTES])
+static struct slot *places_of(struct token_memo *memo, const struct token_rules *rules, const char *text, size_t length,
+                              uint8_t tag_out[TAG_BYTES])
 {
     memset(tag_out, 0, TAG_BYTES);
     tag_text(memo, rules->issuer, tag_out);
@@ -213,9 +213,9 @@ static void share(struct token_memo *memo, struct arena *arena, const struct tok
     host_hints_put(hint_of(text, length));
 }
 
-enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena,
-                                    const struct token_rules *rules, const char *text, size_t length,
-                                    struct token_claims *claims_out, const char **reason_out)
+enum token_result token_memo_verify(struct token_memo *memo, struct arena *arena, const struct token_rules *rules,
+                                    const char *text, size_t length, struct token_claims *claims_out,
+                                    const char **reason_out)
 {
     /* Too long for a token, so it is not even hashed. */
     if (length > LIMIT_TOKEN_BYTES)

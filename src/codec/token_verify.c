@@ -86,8 +86,7 @@ static bool is_text(const struct document *value, const char *wanted)
 static const char *check_header(const struct document *header, const struct token_rules *rules,
                                 const struct signing_key **key_out)
 {
-    for (const struct document *member = document_first(header); member != NULL;
-         member = document_next(member)) {
+    for (const struct document *member = document_first(header); member != NULL; member = document_next(member)) {
         const char *name = document_name(member);
         if (strcmp(name, "alg") != 0 && strcmp(name, "typ") != 0 && strcmp(name, "kid") != 0)
             return "header member";
@@ -104,15 +103,13 @@ static const char *check_header(const struct document *header, const struct toke
     return *key_out == NULL ? TOKEN_UNKNOWN_KEY : NULL;
 }
 
-static const char *verify_signature(struct arena *arena, const struct parts *parts,
-                                   const struct signing_key *key)
+static const char *verify_signature(struct arena *arena, const struct parts *parts, const struct signing_key *key)
 {
     unsigned char *signature;
     size_t length;
     if (!base64url_decode(arena, parts->signature.text, parts->signature.length, &signature, &length))
         return "signature base64url";
-    bool genuine =
-        signing_key_verify(key, parts->signed_text.text, parts->signed_text.length, signature, length);
+    bool genuine = signing_key_verify(key, parts->signed_text.text, parts->signed_text.length, signature, length);
     return genuine ? NULL : "signature";
 }
 
@@ -238,7 +235,7 @@ enum token_result token_check_times(const struct token_rules *rules, const struc
 
 /* Everything but the times; NULL when the token is genuine. */
 static const char *verify_text(struct arena *arena, const struct token_rules *rules, struct part text,
-                         struct token_claims *claims)
+                               struct token_claims *claims)
 {
     struct parts parts;
     const char *wrong = split(text.text, text.length, &parts);
@@ -257,8 +254,8 @@ static const char *verify_text(struct arena *arena, const struct token_rules *ru
     return payload == NULL ? wrong : read_claims(arena, payload, rules, claims);
 }
 
-enum token_result token_verify(struct arena *arena, const struct token_rules *rules, const char *text,
-                               size_t length, struct token_claims *claims_out, const char **reason_out)
+enum token_result token_verify(struct arena *arena, const struct token_rules *rules, const char *text, size_t length,
+                               struct token_claims *claims_out, const char **reason_out)
 {
     struct token_claims claims = {0};
     const char *reason = verify_text(arena, rules, (struct part){text, length}, &claims);

@@ -22,10 +22,12 @@ struct error *ctl_become_workers(struct run *run)
     if (geteuid() != 0 || !folder_owner(configuration->cache.file, &owner) || owner == 0)
         return NULL;
     const struct passwd *entry = getpwuid(owner);
-    if (entry != NULL && initgroups(entry->pw_name, entry->pw_gid) == 0 && setgid(entry->pw_gid) == 0 && setuid(owner) == 0) {
+    if (entry != NULL && initgroups(entry->pw_name, entry->pw_gid) == 0 && setgid(entry->pw_gid) == 0 &&
+        setuid(owner) == 0) {
         secret_protect_process();
         return NULL;
     }
-    return error_message(error_new(run->arena, ERROR_INTERNAL, "%s", entry == NULL ? "the user has no name" : strerror(errno)),
-                         "The cache belongs to user %ld, and this command could not become that user.", (long)owner);
+    return error_message(
+        error_new(run->arena, ERROR_INTERNAL, "%s", entry == NULL ? "the user has no name" : strerror(errno)),
+        "The cache belongs to user %ld, and this command could not become that user.", (long)owner);
 }

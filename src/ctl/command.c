@@ -177,8 +177,8 @@ bool ctl_number(const struct run *run, const char *name, int64_t minimum, int64_
     const char *value = ctl_value(run, name);
     if (value == NULL || text_to_integer(value, minimum, maximum, number_out))
         return true;
-    (void)ctl_usage(run, "--%s takes a whole number from %" PRId64 " to %" PRId64 ", not \"%s\"", name, minimum, maximum,
-                    value);
+    (void)ctl_usage(run, "--%s takes a whole number from %" PRId64 " to %" PRId64 ", not \"%s\"", name, minimum,
+                    maximum, value);
     return false;
 }
 

@@ -38,17 +38,16 @@ struct ctl_option {
 };
 
 struct ctl_command {
-    const char *name;     /* one or two words: "purge", "organisation set" */
-    const char *operands; /* "ID", "[PREFIX]": those in brackets are optional and come last; NULL: none */
-    const char *summary;  /* one line */
+    const char *name;                 /* one or two words: "purge", "organisation set" */
+    const char *operands;             /* "ID", "[PREFIX]": those in brackets are optional and come last; NULL: none */
+    const char *summary;              /* one line */
     const struct ctl_option *options; /* NULL: there are none */
     bool json;                        /* --json is known, and run->json says whether it was given */
     int (*run)(struct run *run);      /* returns the exit status, after it has printed errors on stderr */
 };
 
 extern const struct ctl_command ctl_check, ctl_migrate, ctl_create_admin, ctl_jobs, ctl_unlock, ctl_mirror, ctl_fsck,
-    ctl_grants,
-    ctl_purge, ctl_backup, ctl_restore, ctl_organisation_list, ctl_organisation_show, ctl_organisation_set,
+    ctl_grants, ctl_purge, ctl_backup, ctl_restore, ctl_organisation_list, ctl_organisation_show, ctl_organisation_set,
     ctl_user_list, ctl_user_show, ctl_user_enable, ctl_user_disable, ctl_user_set_roles, ctl_settings_get,
     ctl_settings_set, ctl_settings_rollback, ctl_settings_history, ctl_cache_keys, ctl_cache_evict, ctl_cache_flush,
     ctl_identity_setup, ctl_identity_export, ctl_identity_import, ctl_rotate_keys, ctl_rotate_secret, ctl_routes,
@@ -156,8 +155,8 @@ struct error *ctl_open(struct run *run, struct service *service_out);
  * Opens the service, calls work(), closes the service, and prints the error if there is one. `arena` is for work(),
  * which may reset it. Returns the exit status.
  */
-int ctl_with_service(struct run *run, struct error *(*work)(struct service *service, struct arena *arena, void *context),
-                     void *context);
+int ctl_with_service(struct run *run,
+                     struct error *(*work)(struct service *service, struct arena *arena, void *context), void *context);
 
 /*
  * As ctl_open(), with the account of [database] admin_user, for what the workers' account may not do. The error is a

@@ -20,8 +20,9 @@ void ctl_help_usage(FILE *stream, const struct ctl_command *command)
     if (command->operands != NULL)
         (void)fprintf(stream, " %s", command->operands);
     for (const struct ctl_option *option = command->options; option != NULL && option->name != NULL; option++)
-        (void)fprintf(stream, " %s--%s%s%s%s", option->required ? "" : "[", option->name, option->value != NULL ? " " : "",
-                      option->value != NULL ? option->value : "", option->required ? "" : "]");
+        (void)fprintf(stream, " %s--%s%s%s%s", option->required ? "" : "[", option->name,
+                      option->value != NULL ? " " : "", option->value != NULL ? option->value : "",
+                      option->required ? "" : "]");
     (void)fprintf(stream, "%s\n", command->json ? " [--json]" : "");
 }
 
@@ -59,8 +60,8 @@ bool ctl_is_group(const struct ctl_command *const *commands, const char *word)
 
 void ctl_help_all(FILE *stream, const struct ctl_command *const *commands, const char *group)
 {
-    (void)fprintf(stream, "usage: gatehousectl [--config FILE] %s%sCOMMAND [OPTION ...]\n\n", group != NULL ? group : "",
-                  group != NULL ? " " : "");
+    (void)fprintf(stream, "usage: gatehousectl [--config FILE] %s%sCOMMAND [OPTION ...]\n\n",
+                  group != NULL ? group : "", group != NULL ? " " : "");
     for (; *commands != NULL; commands++)
         if (group == NULL || is_of_group((*commands)->name, group))
             (void)fprintf(stream, "  %-*s %s\n", NAME_WIDTH, (*commands)->name, (*commands)->summary);

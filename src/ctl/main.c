@@ -76,7 +76,8 @@ static int read_before(struct run *run, int argc, char **argv)
             run->config = argv[++at];
         } else {
             (void)fprintf(stderr, "gatehousectl: %s %s\n",
-                          strcmp(argv[at], "--config") == 0 ? "no file is named behind" : "there is no option", argv[at]);
+                          strcmp(argv[at], "--config") == 0 ? "no file is named behind" : "there is no option",
+                          argv[at]);
             return -1;
         }
     }

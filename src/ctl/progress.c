@@ -112,8 +112,8 @@ static int with(struct run *run, struct error *(*opens)(struct run *run, struct 
     return status;
 }
 
-int ctl_with_service(struct run *run, struct error *(*work)(struct service *service, struct arena *arena, void *context),
-                     void *context)
+int ctl_with_service(struct run *run,
+                     struct error *(*work)(struct service *service, struct arena *arena, void *context), void *context)
 {
     return with(run, ctl_open, work, context);
 }

@@ -9,7 +9,8 @@
 
 static const char *access_of(const struct route *row)
 {
-    static const char *const accesses[] = {[ACCESS_UNSAID] = "UNSAID", [ACCESS_PUBLIC] = "PUBLIC", [ACCESS_TOKEN] = "token"};
+    static const char *const accesses[] = {
+        [ACCESS_UNSAID] = "UNSAID", [ACCESS_PUBLIC] = "PUBLIC", [ACCESS_TOKEN] = "token"};
     return row->access == ACCESS_PERMISSION ? row->permission : accesses[row->access];
 }
 
@@ -53,4 +54,5 @@ static int show_openapi(struct run *run)
 const struct ctl_command ctl_routes = {
     .name = "routes", .summary = "print the table of endpoints", .json = true, .run = show_routes};
 
-const struct ctl_command ctl_openapi = {.name = "openapi", .summary = "print the OpenAPI document", .run = show_openapi};
+const struct ctl_command ctl_openapi = {
+    .name = "openapi", .summary = "print the OpenAPI document", .run = show_openapi};

@@ -18,19 +18,21 @@
 #include "base/limits.h"
 #include "store/database/database.h"
 
-#define COLUMNS                                                                                                  \
-    "a.id, a.at, a.action, a.organisation_id, a.user_id, a.target_type, a.target_id, a.client_address,"          \
+#define COLUMNS                                                                                                        \
+    "a.id, a.at, a.action, a.organisation_id, a.user_id, a.target_type, a.target_id, a.client_address,"                \
     " a.request_id, a.outcome, a.details"
 #define WINDOW " AND a.id >= ? AND a.id < ?"
 #define ORDER " ORDER BY a.id DESC LIMIT ?"
 
-static const struct statement list_all = {"SELECT " COLUMNS " FROM audit a FORCE INDEX (PRIMARY) WHERE TRUE" WINDOW ORDER};
+static const struct statement list_all = {"SELECT " COLUMNS
+                                          " FROM audit a FORCE INDEX (PRIMARY) WHERE TRUE" WINDOW ORDER};
 
-static const struct statement list_of_user = {"SELECT " COLUMNS
-                                              " FROM audit a FORCE INDEX (audit_user) WHERE a.user_id = ?" WINDOW ORDER};
+static const struct statement list_of_user = {
+    "SELECT " COLUMNS " FROM audit a FORCE INDEX (audit_user) WHERE a.user_id = ?" WINDOW ORDER};
 
 static const struct statement list_of_user_and_action = {
-    "SELECT " COLUMNS " FROM audit a FORCE INDEX (audit_user_action) WHERE a.user_id = ? AND a.action = ?" WINDOW ORDER};
+    "SELECT " COLUMNS
+    " FROM audit a FORCE INDEX (audit_user_action) WHERE a.user_id = ? AND a.action = ?" WINDOW ORDER};
 
 static const struct statement list_of_user_and_organisation = {
     "SELECT " COLUMNS " FROM audit a FORCE INDEX (audit_user_organisation)"
@@ -43,8 +45,8 @@ static const struct statement list_of_organisation_and_action = {
     "SELECT " COLUMNS " FROM audit a FORCE INDEX (audit_organisation_action)"
     " WHERE a.organisation_id = ? AND a.action = ?" WINDOW ORDER};
 
-static const struct statement list_of_action = {"SELECT " COLUMNS
-                                                " FROM audit a FORCE INDEX (audit_action) WHERE a.action = ?" WINDOW ORDER};
+static const struct statement list_of_action = {
+    "SELECT " COLUMNS " FROM audit a FORCE INDEX (audit_action) WHERE a.action = ?" WINDOW ORDER};
 
 /* The least id of a millisecond, in the layout of UUIDv7 (RFC 9562, section 5.7). */
 static struct id id_at(int64_t milliseconds)
@@ -83,7 +85,8 @@ static struct error *query(struct database *database, struct arena *arena, const
             return database_query(database, arena, &list_of_user_and_organisation,
                                   VALUES(user, organisation, action, from, to, limit), rows_out);
         if (of_action)
-            return database_query(database, arena, &list_of_user_and_action, VALUES(user, action, from, to, limit), rows_out);
+            return database_query(database, arena, &list_of_user_and_action, VALUES(user, action, from, to, limit),
+                                  rows_out);
         return database_query(database, arena, &list_of_user, VALUES(user, from, to, limit), rows_out);
     }
     if (of_organisation && of_action)

@@ -22,8 +22,8 @@ struct error *audit_purge(struct database *database, struct arena *arena, int64_
                           uint64_t *count_out)
 {
     struct change change;
-    TRY(database_change(database, arena, &purge_rows,
-                        VALUES(database_id(first_after(before)), database_integer(limit)), &change));
+    TRY(database_change(database, arena, &purge_rows, VALUES(database_id(first_after(before)), database_integer(limit)),
+                        &change));
     *count_out = change.affected;
     return NULL;
 }

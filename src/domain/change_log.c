@@ -58,8 +58,8 @@ struct error *change_log_lock(struct database *database, struct arena *arena)
     return database_query(database, arena, &lock_version, NO_VALUES, &rows);
 }
 
-struct error *change_log_append(struct database *database, struct arena *arena, enum change_log_kind kind, const char *payload,
-                            int64_t *version_out)
+struct error *change_log_append(struct database *database, struct arena *arena, enum change_log_kind kind,
+                                const char *payload, int64_t *version_out)
 {
     int64_t version;
     struct change counted;
@@ -79,14 +79,15 @@ static const struct statement list_changes = {
     "SELECT id, kind, payload FROM change_log WHERE id > ? AND id <= ? ORDER BY id LIMIT ?"};
 
 struct error *change_log_list(struct database *database, struct arena *arena, int64_t after, int64_t last,
-                          struct change_log_entries *entries_out)
+                              struct change_log_entries *entries_out)
 {
     struct rows *rows;
     *entries_out = (struct change_log_entries){.whole = after == last};
     if (after >= last || last - after > CHANGE_LOG_LIST_MAX)
         return NULL;
     TRY(database_query(database, arena, &list_changes,
-                       VALUES(database_integer(after), database_integer(last), database_integer(CHANGE_LOG_LIST_MAX)), &rows));
+                       VALUES(database_integer(after), database_integer(last), database_integer(CHANGE_LOG_LIST_MAX)),
+                       &rows));
     if (rows->count != (size_t)(last - after))
         return NULL;
     entries_out->whole = true;
@@ -102,10 +103,11 @@ static const struct statement purge_changes = {
     "DELETE FROM change_log WHERE at < UTC_TIMESTAMP(3) - INTERVAL ? DAY ORDER BY id LIMIT ?"};
 
 struct error *change_log_purge(struct database *database, struct arena *arena, unsigned days, unsigned limit,
-                           uint64_t *count_out)
+                               uint64_t *count_out)
 {
     struct change change;
-    TRY(database_change(database, arena, &purge_changes, VALUES(database_integer(days), database_integer(limit)), &change));
+    TRY(database_change(database, arena, &purge_changes, VALUES(database_integer(days), database_integer(limit)),
+                        &change));
     *count_out = change.affected;
     return NULL;
 }

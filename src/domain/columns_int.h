@@ -9,36 +9,36 @@
 #ifndef GATEHOUSE_DOMAIN_COLUMNS_INT_H
 #define GATEHOUSE_DOMAIN_COLUMNS_INT_H
 
-#include "domain/file/file.h"
 #include "domain/account/organisation.h"
 #include "domain/account/user.h"
+#include "domain/file/file.h"
 #include "store/database/database.h"
 
-#define USER_COLUMNS                                                                                  \
-    "u.id, u.organisation_id, u.email, u.phone, u.first_name, u.last_name, u.permissions, u.status, " \
+#define USER_COLUMNS                                                                                                   \
+    "u.id, u.organisation_id, u.email, u.phone, u.first_name, u.last_name, u.permissions, u.status, "                  \
     "u.email_verified, u.phone_verified, u.provider_subject, u.created_at, u.updated_at"
 #define USER_COLUMN_COUNT 13
 
 /* One more column for statements that do not join user_role themselves: the role ids, in their order. */
-#define USER_ROLES                                                                                   \
-    "(SELECT GROUP_CONCAT(r.role_id ORDER BY r.position, r.role_id SEPARATOR ' ') FROM user_role r " \
+#define USER_ROLES                                                                                                     \
+    "(SELECT GROUP_CONCAT(r.role_id ORDER BY r.position, r.role_id SEPARATOR ' ') FROM user_role r "                   \
     "WHERE r.user_id = u.id)"
 
-#define ORGANISATION_COLUMNS \
+#define ORGANISATION_COLUMNS                                                                                           \
     "o.id, o.name, o.services, o.status, o.quota_bytes, o.quota_files, o.created_at, o.updated_at"
 
 /*
  * What triggers keep up to date (sql/011-principal.sql), computed: the roles of the user u.id, and the permissions of
  * all roles, each as LENGTH:TEXT LENGTH:TEXT ...
  */
-#define PRINCIPAL_ROLES                                                                         \
-    "COALESCE((SELECT GROUP_CONCAT(CONCAT(LENGTH(r.role_id), ':', r.role_id)"                   \
+#define PRINCIPAL_ROLES                                                                                                \
+    "COALESCE((SELECT GROUP_CONCAT(CONCAT(LENGTH(r.role_id), ':', r.role_id)"                                          \
     " ORDER BY r.position, r.role_id SEPARATOR '') FROM user_role r WHERE r.user_id = u.id), '')"
-#define PRINCIPAL_ROLE_PERMISSIONS                                                                           \
-    "COALESCE((SELECT GROUP_CONCAT(CONCAT(LENGTH(p.role_id), ':', p.role_id, LENGTH(p.permission)," \
+#define PRINCIPAL_ROLE_PERMISSIONS                                                                                     \
+    "COALESCE((SELECT GROUP_CONCAT(CONCAT(LENGTH(p.role_id), ':', p.role_id, LENGTH(p.permission),"                    \
     " ':', p.permission) ORDER BY p.role_id, p.permission SEPARATOR '') FROM role_permission p), '')"
 
-#define FILE_BODY_COLUMNS \
+#define FILE_BODY_COLUMNS                                                                                              \
     "f.user_id, f.bucket, f.type, f.name, f.hash, f.size, f.content_type, f.status, f.tags, f.damaged_at"
 #define FILE_COLUMNS "f.id, f.organisation_id, " FILE_BODY_COLUMNS ", f.created_at, f.updated_at, f.archived_at"
 
@@ -52,8 +52,7 @@ void user_read(struct arena *arena, const struct rows *rows, size_t row, size_t 
 void organisation_read(struct arena *arena, const struct rows *rows, size_t row, size_t first,
                        struct organisation *organisation_out);
 
-void file_read(struct arena *arena, const struct rows *rows, size_t row, size_t first,
-               struct file_record *record_out);
+void file_read(struct arena *arena, const struct rows *rows, size_t row, size_t first, struct file_record *record_out);
 
 /* FILE_BODY_COLUMNS of a file whose id and organisation are known; the times are NULL. */
 void file_read_body(struct arena *arena, const struct rows *rows, size_t row, size_t first, struct id id,

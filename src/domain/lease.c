@@ -24,14 +24,13 @@ static struct error *take(struct database *database, struct arena *arena, const 
     struct change change;
     TRY(database_change(
         database, arena, &take_lease,
-        VALUES(database_id(holder), database_integer(seconds), database_text(name), database_id(holder)),
-        &change));
+        VALUES(database_id(holder), database_integer(seconds), database_text(name), database_id(holder)), &change));
     *held_out = change.affected == 1;
     return NULL;
 }
 
-struct error *lease_take(struct database *database, struct arena *arena, const char *name,
-                               struct id holder, unsigned seconds, bool *held_out)
+struct error *lease_take(struct database *database, struct arena *arena, const char *name, struct id holder,
+                         unsigned seconds, bool *held_out)
 {
     TRY(take(database, arena, name, holder, seconds, held_out));
     if (*held_out)
@@ -43,11 +42,9 @@ struct error *lease_take(struct database *database, struct arena *arena, const c
 static const struct statement release_lease = {
     "UPDATE maintenance SET holder = NULL, held_until = NULL WHERE name = ? AND holder = ?"};
 
-struct error *lease_release(struct database *database, struct arena *arena, const char *name,
-                                  struct id holder)
+struct error *lease_release(struct database *database, struct arena *arena, const char *name, struct id holder)
 {
-    TRY(database_change(database, arena, &release_lease, VALUES(database_text(name), database_id(holder)),
-                        NULL));
+    TRY(database_change(database, arena, &release_lease, VALUES(database_text(name), database_id(holder)), NULL));
     return NULL;
 }
 
@@ -65,7 +62,7 @@ struct error *lease_held(struct database *database, struct arena *arena, const c
 static const struct statement save_position = {"UPDATE maintenance SET position = ? WHERE name = ?"};
 
 struct error *lease_save_position(struct database *database, struct arena *arena, const char *name,
-                               const char *position)
+                                  const char *position)
 {
     struct change change;
     const struct database_value text = database_text(position);
@@ -80,7 +77,7 @@ struct error *lease_save_position(struct database *database, struct arena *arena
 static const struct statement find_position = {"SELECT position FROM maintenance WHERE name = ?"};
 
 struct error *lease_position(struct database *database, struct arena *arena, const char *name,
-                                   const char **position_out)
+                             const char **position_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &find_position, VALUES(database_text(name)), &rows));

@@ -4,7 +4,8 @@
 #include "base/error.h"
 #include "store/database/database.h"
 
-static const struct statement look_at_clock = {"SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000"};
+static const struct statement look_at_clock = {
+    "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000"};
 
 struct error *moment_now(struct database *database, struct arena *arena, int64_t *milliseconds_out)
 {

@@ -16,17 +16,17 @@
 #define WAIT_MAX_MS INT64_C(900000)
 #define REASON_CHARACTERS 500
 
-static const struct statement insert_item = {
-    "INSERT INTO outbox (kind, priority, user_id, payload, next_attempt_at)"
-    " VALUES (?, ?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)"};
+static const struct statement insert_item = {"INSERT INTO outbox (kind, priority, user_id, payload, next_attempt_at)"
+                                             " VALUES (?, ?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? SECOND)"};
 
 struct error *outbox_add(struct database *database, struct arena *arena, const struct outbox_work *work)
 {
     assert(database_in_transaction(database));
-    return database_change(database, arena, &insert_item,
-                           VALUES(database_text(work->kind), database_integer(work->rank), database_id_or_null(work->user_id),
-                                  database_bytes(work->payload, work->payload_length), database_integer(work->delay_seconds)),
-                           NULL);
+    return database_change(
+        database, arena, &insert_item,
+        VALUES(database_text(work->kind), database_integer(work->rank), database_id_or_null(work->user_id),
+               database_bytes(work->payload, work->payload_length), database_integer(work->delay_seconds)),
+        NULL);
 }
 
 /*
@@ -52,7 +52,8 @@ static struct error *find_first(struct database *database, struct arena *arena, 
 {
     for (int rank = OUTBOX_URGENT; rank <= OUTBOX_ORDINARY; rank++) {
         int64_t most = rank == OUTBOX_URGENT ? limit : 1;
-        TRY(database_query(database, arena, &find_due, VALUES(database_integer(rank), database_integer(most)), rows_out));
+        TRY(database_query(database, arena, &find_due, VALUES(database_integer(rank), database_integer(most)),
+                           rows_out));
         if ((*rows_out)->count > 0)
             return NULL;
     }
@@ -73,17 +74,16 @@ static struct error *claim_items(struct database *database, struct arena *arena,
             .attempts = (unsigned)rows_integer(rows, i, 4) + 1,
         };
         items[i].payload = rows_bytes(rows, i, 3, &items[i].payload_length);
-        TRY(database_change(
-            database, arena, &lease,
-            VALUES(database_integer(claim->lease_seconds), database_integer((int64_t)items[i].number)),
-            NULL));
+        TRY(database_change(database, arena, &lease,
+                            VALUES(database_integer(claim->lease_seconds), database_integer((int64_t)items[i].number)),
+                            NULL));
     }
     *claim->items = (struct outbox_items){items, rows->count};
     return NULL;
 }
 
-struct error *outbox_claim(struct database *database, struct arena *arena, unsigned limit,
-                           unsigned lease_seconds, struct outbox_items *items_out)
+struct error *outbox_claim(struct database *database, struct arena *arena, unsigned limit, unsigned lease_seconds,
+                           struct outbox_items *items_out)
 {
     assert(limit >= 1 && limit <= CLAIM_MAX);
     struct claim claim = {limit, lease_seconds, items_out};
@@ -104,8 +104,7 @@ struct error *outbox_finish(struct database *database, struct arena *arena, cons
 {
     struct change change;
     TRY(database_change(database, arena, &finish_item,
-                        VALUES(database_integer((int64_t)item->number), database_integer(item->attempts)),
-                        &change));
+                        VALUES(database_integer((int64_t)item->number), database_integer(item->attempts)), &change));
     metrics_add(METRIC_OUTBOX_DONE, change.affected);
     if (current_out != NULL)
         *current_out = change.affected == 1;
@@ -154,8 +153,8 @@ struct error *outbox_retry(struct database *database, struct arena *arena, const
         return outbox_bury(database, arena, item, reason);
     TRY(database_change(database, arena, &postpone_item,
                         VALUES(database_integer(wait_after(item->attempts) * 1000),
-                               database_text(cut_reason(arena, reason)),
-                               database_integer((int64_t)item->number), database_integer(item->attempts)),
+                               database_text(cut_reason(arena, reason)), database_integer((int64_t)item->number),
+                               database_integer(item->attempts)),
                         &change));
     metrics_add(METRIC_OUTBOX_RETRIED, change.affected);
     return NULL;
@@ -170,8 +169,8 @@ struct error *outbox_bury(struct database *database, struct arena *arena, const 
 {
     struct change change;
     TRY(database_change(database, arena, &bury_item,
-                        VALUES(database_text(cut_reason(arena, reason)),
-                               database_integer((int64_t)item->number), database_integer(item->attempts)),
+                        VALUES(database_text(cut_reason(arena, reason)), database_integer((int64_t)item->number),
+                               database_integer(item->attempts)),
                         &change));
     metrics_add(METRIC_OUTBOX_BURIED, change.affected);
     return NULL;
@@ -215,8 +214,8 @@ struct error *outbox_purge(struct database *database, struct arena *arena, unsig
                            uint64_t *count_out)
 {
     struct change change;
-    TRY(database_change(database, arena, &purge_items,
-                        VALUES(database_integer(days), database_integer(limit)), &change));
+    TRY(database_change(database, arena, &purge_items, VALUES(database_integer(days), database_integer(limit)),
+                        &change));
     *count_out = change.affected;
     return NULL;
 }

@@ -7,8 +7,9 @@
 #include "store/database/database.h"
 
 /* The first columns; `p` is the user's row of `principal`, `v` the row of `change_version`. */
-#define PRINCIPAL_COLUMNS \
-    "p.organisation_id, p.user_status, p.organisation_status, p.permissions, p.roles, v.version, v.roles, p.session_mark"
+#define PRINCIPAL_COLUMNS                                                                                              \
+    "p.organisation_id, p.user_status, p.organisation_status, p.permissions, p.roles, v.version, v.roles, "            \
+    "p.session_mark"
 #define PRINCIPAL_VERSION_COLUMN 5
 #define PRINCIPAL_COLUMN_COUNT 8
 

@@ -8,18 +8,19 @@
 #include "store/database/database.h"
 
 /* Columns: primary key, name, id, sealed. */
-static const struct statement list_signing_keys = {
-    "SELECT CAST(kid AS BINARY), kid, NULL, private_key_sealed FROM identity_signing_key WHERE kid > ? ORDER BY kid LIMIT ?"};
+static const struct statement list_signing_keys = {"SELECT CAST(kid AS BINARY), kid, NULL, private_key_sealed FROM "
+                                                   "identity_signing_key WHERE kid > ? ORDER BY kid LIMIT ?"};
 static const struct statement list_link_keys = {
     "SELECT id, '', id, key_sealed FROM link_key WHERE id > ? ORDER BY id LIMIT ?"};
 static const struct statement list_refresh_tokens = {
-    "SELECT session_id, '', family, refresh_sealed FROM outside_session WHERE session_id > ? AND refresh_sealed IS NOT NULL"
+    "SELECT session_id, '', family, refresh_sealed FROM outside_session WHERE session_id > ? AND refresh_sealed IS NOT "
+    "NULL"
     " ORDER BY session_id LIMIT ?"};
 static const struct statement list_passwords = {
     "SELECT id, '', user_id, sealed FROM outside_intent WHERE id > ? ORDER BY id LIMIT ?"};
-static const struct statement list_work = {
-    "SELECT CAST(id AS BINARY), '', NULL, payload FROM outbox WHERE id > ? AND status = 'waiting' AND LENGTH(payload) > 0"
-    " ORDER BY id LIMIT ?"};
+static const struct statement list_work = {"SELECT CAST(id AS BINARY), '', NULL, payload FROM outbox WHERE id > ? AND "
+                                           "status = 'waiting' AND LENGTH(payload) > 0"
+                                           " ORDER BY id LIMIT ?"};
 
 static const struct statement replace_signing_key = {
     "UPDATE identity_signing_key SET private_key_sealed = ? WHERE kid = ? AND private_key_sealed = ?"};
@@ -56,7 +57,8 @@ struct error *sealed_list(struct database *database, struct arena *arena, enum s
 {
     const struct table *table = &tables[kind];
     struct rows *rows;
-    TRY(database_query(database, arena, table->list, VALUES(key_of(arena, table, after), database_integer(SEALED_PAGE)), &rows));
+    TRY(database_query(database, arena, table->list, VALUES(key_of(arena, table, after), database_integer(SEALED_PAGE)),
+                       &rows));
     page_out->count = rows->count;
     page_out->items = arena_array(arena, rows->count, sizeof *page_out->items);
     for (size_t i = 0; i < rows->count; i++) {
@@ -75,10 +77,10 @@ struct error *sealed_replace(struct database *database, struct arena *arena, enu
 {
     const struct table *table = &tables[kind];
     struct change change;
-    TRY(database_change(database, arena, table->replace,
-                        VALUES(database_bytes(sealed, length), key_of(arena, table, row),
-                               database_bytes(row->sealed, row->length)),
-                        &change));
+    TRY(database_change(
+        database, arena, table->replace,
+        VALUES(database_bytes(sealed, length), key_of(arena, table, row), database_bytes(row->sealed, row->length)),
+        &change));
     *changed_out = change.affected == 1;
     return NULL;
 }

@@ -82,8 +82,8 @@ struct error *settings_insert(struct database *database, struct arena *arena, in
                               const struct settings *settings, struct id user)
 {
     assert(database_in_transaction(database));
-    return database_change(database, arena, &insert,
-                           VALUES(database_integer(version), database_text(settings_text(arena, settings)),
-                                  database_id_or_null(user)),
-                           NULL);
+    return database_change(
+        database, arena, &insert,
+        VALUES(database_integer(version), database_text(settings_text(arena, settings)), database_id_or_null(user)),
+        NULL);
 }

@@ -9,8 +9,8 @@
  *   while the worker waits, and earns more by sending bytes.
  * - Anybody who can reach the socket can send any parameters. So accept() drops peers that are neither the web server's
  *   user, nor this process's user, nor root.
- * - When a connection is kept, libfcgi would parse unread bytes of a body as records of the next request, so a body could
- *   forge a request. A request that ends with unread body, or whose stream failed, closes its connection.
+ * - When a connection is kept, libfcgi would parse unread bytes of a body as records of the next request, so a body
+ *   could forge a request. A request that ends with unread body, or whose stream failed, closes its connection.
  * - It delivers more STDIN than CONTENT_LENGTH. http/request.c stops at the announced length, and a surplus closes the
  *   connection too.
  * - Signals: SIGTERM is blocked while a request is served, and is looked at only between requests. The listening socket
@@ -37,8 +37,8 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "http/body_file.h"
-#include "http/reply.h"
 #include "http/fastcgi_deadline_int.h"
+#include "http/reply.h"
 
 #define LISTEN_FD 0
 #define MICROSECONDS INT64_C(1000000)
@@ -58,10 +58,10 @@ static struct {
     uid_t own;
     bool local; /* the listening socket is a Unix socket, and so is every connection */
     FCGX_Request request;
-    bool bodiless; /* the current request announces no body */
+    bool bodiless;         /* the current request announces no body */
     int64_t patience;      /* with the body, in microseconds: how much longer it may take than its bytes have earned */
     int64_t patience_most; /* its value at the beginning, and its maximum */
-    int body_fd; /* the stored body of the request; -1 when there is none or it is not open yet */
+    int body_fd;           /* the stored body of the request; -1 when there is none or it is not open yet */
     volatile sig_atomic_t ending;
     sigset_t ending_signals;
 } state;
@@ -150,7 +150,8 @@ bool fastcgi_open(const struct fastcgi_options *options, const char **problem_ou
     int listening = 0;
     socklen_t length = sizeof listening;
     if (getsockopt(LISTEN_FD, SOL_SOCKET, SO_ACCEPTCONN, &listening, &length) != 0 || !listening) {
-        *problem_out = "there is no listening socket at descriptor 0; start this program through spawn-fcgi or mod_fcgid";
+        *problem_out =
+            "there is no listening socket at descriptor 0; start this program through spawn-fcgi or mod_fcgid";
         return false;
     }
     struct sockaddr_storage address = {0};
@@ -210,7 +211,8 @@ static const char *source_parameter(void *context, const char *name)
 static long read_body_file(const char *path, void *bytes, size_t size)
 {
     if (state.body_fd < 0) {
-        const struct body_file_rules rules = {state.options.body_directory, state.options.peers, state.options.peer_count};
+        const struct body_file_rules rules = {state.options.body_directory, state.options.peers,
+                                              state.options.peer_count};
         const char *length = parameter("CONTENT_LENGTH");
         const char *problem;
         int64_t announced = -1;
@@ -291,7 +293,8 @@ static void allow_for_body(void)
     if (state.bodiless)
         return;
     int64_t patience = state.options.io_timeout_seconds;
-    if (type != NULL && strncasecmp(type, "application/json", strlen("application/json")) == 0 && patience > JSON_SECONDS)
+    if (type != NULL && strncasecmp(type, "application/json", strlen("application/json")) == 0 &&
+        patience > JSON_SECONDS)
         patience = JSON_SECONDS;
     state.patience = state.patience_most = patience * MICROSECONDS;
     (void)set_timeout(state.request.ipcFd, SO_RCVTIMEO, patience);

@@ -31,8 +31,8 @@ void fastcgi_deadline_open(void)
 
 static void set_timer(int64_t microseconds)
 {
-    struct itimerval timer = {.it_value = {.tv_sec = (time_t)(microseconds / 1000000),
-                                           .tv_usec = (suseconds_t)(microseconds % 1000000)}};
+    struct itimerval timer = {
+        .it_value = {.tv_sec = (time_t)(microseconds / 1000000), .tv_usec = (suseconds_t)(microseconds % 1000000)}};
     (void)setitimer(ITIMER_REAL, &timer, NULL);
 }
 

@@ -97,8 +97,7 @@ static struct error *header_byte(struct multipart *multipart, char byte)
     return empty_line ? begin_part(multipart) : NULL;
 }
 
-static struct error *gather_header(struct multipart *multipart, const char *bytes, size_t length,
-                                   size_t *used_out)
+static struct error *gather_header(struct multipart *multipart, const char *bytes, size_t length, size_t *used_out)
 {
     size_t used = 0;
     struct error *error = NULL;
@@ -188,8 +187,7 @@ static struct error *next_part(struct multipart *multipart)
     if (had_part)
         TRY(multipart->handler.end(multipart->context));
     if (multipart->count == LIMIT_PARTS) {
-        struct error *error =
-            error_new(multipart->arena, ERROR_REQUEST_INVALID, "multipart body: too many parts");
+        struct error *error = error_new(multipart->arena, ERROR_REQUEST_INVALID, "multipart body: too many parts");
         error_message(error, "The multipart body has more than %d parts. Send fewer.", LIMIT_PARTS);
         return error_entry(error, "", "tooMany", "more parts than allowed");
     }
@@ -267,8 +265,7 @@ static struct error *line_byte(struct multipart *multipart, char byte, size_t *u
         *used_out = 0;
         return look_alike(multipart, true);
     case STATE_LINE_FEED:
-        return byte == '\n' ? next_part(multipart)
-                            : malformed(multipart, "a boundary's line does not end in CR LF");
+        return byte == '\n' ? next_part(multipart) : malformed(multipart, "a boundary's line does not end in CR LF");
     default:
         return closed_byte(multipart, byte);
     }
@@ -295,8 +292,8 @@ static struct error *fail(struct multipart *multipart, struct error *error)
 
 /* ---- the face ---- */
 
-struct multipart *multipart_new(struct arena *arena, const char *boundary,
-                                const struct multipart_handler *handler, void *context)
+struct multipart *multipart_new(struct arena *arena, const char *boundary, const struct multipart_handler *handler,
+                                void *context)
 {
     struct multipart *multipart = arena_alloc(arena, sizeof *multipart);
     multipart->arena = arena;

@@ -81,8 +81,7 @@ struct parameter {
 };
 
 /* Reads "; name=value" at *at, which moves behind it; false where the syntax is broken. */
-static bool parameter_next(struct arena *arena, const char **at, bool (*plain)(char),
-                           struct parameter *parameter_out)
+static bool parameter_next(struct arena *arena, const char **at, bool (*plain)(char), struct parameter *parameter_out)
 {
     const char *from = *at;
     if (*from != ';')
@@ -209,8 +208,7 @@ static const char *once(const char **place, const char *value, const char *fault
     return NULL;
 }
 
-static const char *take_parameter(struct arena *arena, struct parameter *parameter,
-                                  struct disposition *disposition)
+static const char *take_parameter(struct arena *arena, struct parameter *parameter, struct disposition *disposition)
 {
     if (strcmp(parameter->name, "filename*") == 0) {
         const char *value = parameter->quoted ? NULL : extended_value(arena, parameter->value);
@@ -282,8 +280,7 @@ static bool has_control(const char *text)
 }
 
 /* `line` is one header field, NUL-terminated, and may be written to. */
-static const char *parse_field(struct arena *arena, char *line, const char **disposition,
-                               struct part_header *header)
+static const char *parse_field(struct arena *arena, char *line, const char **disposition, struct part_header *header)
 {
     if (has_bare_control(line))
         return "a part's header holds a control character";

@@ -17,7 +17,6 @@ struct error *multipart_refuse(struct arena *arena, const char *what) __attribut
  * without control characters. The bytes are overwritten. NULL, or what is wrong with it, fit for
  * multipart_refuse().
  */
-const char *multipart_header_parse(struct arena *arena, char *bytes, size_t length,
-                              struct part_header *header_out);
+const char *multipart_header_parse(struct arena *arena, char *bytes, size_t length, struct part_header *header_out);
 
 #endif

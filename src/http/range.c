@@ -176,8 +176,8 @@ static bool range_holds(const char *if_range, const char *etag)
     return read_tag(&at, etag, false, &matches) && *skip_blanks(at) == '\0' && matches;
 }
 
-enum range_answer range_decide(const struct range_conditions *conditions, bool get, const char *etag,
-                               uint64_t size, struct range *range_out)
+enum range_answer range_decide(const struct range_conditions *conditions, bool get, const char *etag, uint64_t size,
+                               struct range *range_out)
 {
     if (conditions->if_match != NULL && !range_names(conditions->if_match, etag, false))
         return RANGE_ANSWER_FAILED;

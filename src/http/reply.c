@@ -23,7 +23,8 @@ void reply_clear(struct reply *reply)
 static bool value_is_safe(const char *value)
 {
     /* Most values are printable ASCII, which is checked eight bytes at a time. */
-    for (const unsigned char *at = (const unsigned char *)value + text_plain_length(value, strlen(value)); *at != '\0'; at++)
+    for (const unsigned char *at = (const unsigned char *)value + text_plain_length(value, strlen(value)); *at != '\0';
+         at++)
         if ((*at < 0x20 && *at != '\t') || *at == 0x7f)
             return false;
     return true;

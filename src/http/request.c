@@ -64,7 +64,8 @@ static void split_target(struct request *request, const char *base_path)
     if (length > LIMIT_PATH_BYTES || *target != '/' || strncmp(target, base_path, base_length) != 0 ||
         (length > base_length && target[base_length] != '/'))
         return;
-    request->path = length == base_length ? "/" : arena_copy(request->arena, target + base_length, length - base_length);
+    request->path =
+        length == base_length ? "/" : arena_copy(request->arena, target + base_length, length - base_length);
     if (question != NULL)
         request->query = arena_text(request->arena, question + 1);
 }
@@ -96,7 +97,8 @@ static int64_t announced_length(const struct request_source *source)
     return length;
 }
 
-void request_init(struct request *request, struct arena *arena, const struct request_source *source, const char *base_path)
+void request_init(struct request *request, struct arena *arena, const struct request_source *source,
+                  const char *base_path)
 {
     *request = (struct request){.arena = arena, .source = *source, .query = "", .client_address = ""};
     request->method = parse_method(source->parameter(source->context, "REQUEST_METHOD"));
@@ -201,6 +203,7 @@ struct error *request_require_type(const struct request *request, const char *me
                              "The body must not have a Content-Encoding. Send it plain.");
     const char *type = request_content_type(request);
     if (type == NULL || !media_type_is(type, media_type))
-        return error_message(error_plain(request->arena, ERROR_MEDIA_TYPE), "This path takes a body of type %s.", media_type);
+        return error_message(error_plain(request->arena, ERROR_MEDIA_TYPE), "This path takes a body of type %s.",
+                             media_type);
     return NULL;
 }

@@ -16,8 +16,8 @@
 #include "base/secret.h"
 #include "codec/address.h"
 #include "codec/document.h"
-#include "codec/visible.h"
 #include "codec/encoding.h"
+#include "codec/visible.h"
 
 struct reader {
     struct arena *arena;
@@ -77,7 +77,8 @@ static bool check_length(const struct reader *reader, const struct schema_field 
     if (length >= field->minimum && length <= maximum && !blank)
         return true;
     fault(reader, path, "length",
-          arena_format(reader->arena, "must have %lld to %lld characters", (long long)field->minimum, (long long)maximum));
+          arena_format(reader->arena, "must have %lld to %lld characters", (long long)field->minimum,
+                       (long long)maximum));
     return false;
 }
 
@@ -88,7 +89,8 @@ static void check_email(const struct reader *reader, const char *path, const cha
         fault(reader, path, wrong == ADDRESS_LENGTH ? "length" : "format", address_fault_text(wrong));
 }
 
-static void check_name(const struct reader *reader, const struct schema_field *field, const char *path, const char *value)
+static void check_name(const struct reader *reader, const struct schema_field *field, const char *path,
+                       const char *value)
 {
     if (!check_length(reader, field, path, value))
         return;
@@ -98,7 +100,8 @@ static void check_name(const struct reader *reader, const struct schema_field *f
         fault(reader, path, "format", VISIBLE_FORMAT);
 }
 
-static void check_plain(const struct reader *reader, const struct schema_field *field, const char *path, const char *value)
+static void check_plain(const struct reader *reader, const struct schema_field *field, const char *path,
+                        const char *value)
 {
     if (check_length(reader, field, path, value) && (field->flags & SCHEMA_UNCHECKED) == 0 && has_control(value))
         fault(reader, path, "format", "must not hold control characters");

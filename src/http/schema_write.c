@@ -175,8 +175,9 @@ void schema_describe_field(struct buffer *buffer, const struct schema_field *fie
     if (field->type == SCHEMA_OBJECT || field->type == SCHEMA_OBJECTS) {
         bool list = field->type == SCHEMA_OBJECTS;
         buffer_add_text(buffer, list ? "{\"type\":\"array\",\"items\":" : "");
-        buffer_add_format(buffer, nullable ? "{\"oneOf\":[{\"$ref\":\"#/components/schemas/%s\"},{\"type\":\"null\"}]}"
-                                           : "{\"$ref\":\"#/components/schemas/%s\"}",
+        buffer_add_format(buffer,
+                          nullable ? "{\"oneOf\":[{\"$ref\":\"#/components/schemas/%s\"},{\"type\":\"null\"}]}"
+                                   : "{\"$ref\":\"#/components/schemas/%s\"}",
                           field->schema->name);
         buffer_add_text(buffer, list ? "}" : "");
         return;

@@ -135,11 +135,11 @@ struct remote_options {
     int64_t refresh_token_seconds;
     int64_t refresh_grace_seconds; /* for so long a spent refresh token is answered with its successor */
     int64_t temporary_password_seconds;
-    const char *slots_file; /* where the processes of one host count their calls; NULL: they do not */
-    int64_t calls_max;      /* at the same time on this host; a pool of workers never uses its last worker for it */
+    const char *slots_file;     /* where the processes of one host count their calls; NULL: they do not */
+    int64_t calls_max;          /* at the same time on this host; a pool of workers never uses its last worker for it */
     int64_t login_milliseconds; /* for all calls of one login or refresh together */
     int64_t admin_milliseconds; /* for those of one change of an account */
-    int64_t rest_seconds;   /* for how long a provider that fails is not called */
+    int64_t rest_seconds;       /* for how long a provider that fails is not called */
 };
 
 /* A session whose user this process knows. */

@@ -27,8 +27,8 @@ struct error;
 struct backup_manifest {
     const char *id;
     const char *created_at;
-    const char *migration;   /* the file name of the newest one applied */
-    const char *rows_hash;   /* of rows.sql, hexadecimal */
+    const char *migration; /* the file name of the newest one applied */
+    const char *rows_hash; /* of rows.sql, hexadecimal */
     int64_t rows;
     const char *list_hash; /* of files.txt, hexadecimal */
     int64_t files;

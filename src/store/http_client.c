@@ -114,13 +114,15 @@ static void set_connection(CURL *curl, const struct http_client *client, const s
     (void)curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
     (void)curl_easy_setopt(curl, CURLOPT_FRESH_CONNECT, call->once ? 1L : 0L);
     (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)milliseconds);
-    (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS,
-                           (long)(milliseconds < HTTP_CLIENT_CONNECT_MILLISECONDS ? milliseconds : HTTP_CLIENT_CONNECT_MILLISECONDS));
+    (void)curl_easy_setopt(
+        curl, CURLOPT_CONNECTTIMEOUT_MS,
+        (long)(milliseconds < HTTP_CLIENT_CONNECT_MILLISECONDS ? milliseconds : HTTP_CLIENT_CONNECT_MILLISECONDS));
     if (client->ca_file != NULL)
         (void)curl_easy_setopt(curl, CURLOPT_CAINFO, client->ca_file);
 }
 
-static struct curl_slist *add_header(struct curl_slist *list, struct arena *scratch, const char *name, const char *value)
+static struct curl_slist *add_header(struct curl_slist *list, struct arena *scratch, const char *name,
+                                     const char *value)
 {
     struct curl_slist *longer = curl_slist_append(list, arena_format(scratch, "%s: %s", name, value));
     return longer != NULL ? longer : list;
@@ -158,7 +160,8 @@ static bool split_url(struct arena *arena, const char *url, const char **host_ou
 }
 
 /* Adds Authorization, and Host and X-Amz-Date unless the caller gave them. All headers of the call are signed. */
-static struct curl_slist *add_signature(struct curl_slist *list, struct arena *scratch, const struct http_client_call *call)
+static struct curl_slist *add_signature(struct curl_slist *list, struct arena *scratch,
+                                        const struct http_client_call *call)
 {
     const struct http_client_signature *signature = call->signature;
     const struct sigv4_scope scope = {signature->region, signature->service, signature->key_id, signature->key};
@@ -233,8 +236,9 @@ static enum http_client_outcome outcome_of(CURL *curl, CURLcode result)
     return sent > 0 ? HTTP_CLIENT_UNKNOWN : HTTP_CLIENT_UNREACHABLE;
 }
 
-enum http_client_outcome http_client_call(struct http_client *client, struct arena *arena, const struct http_client_call *call,
-                          struct http_client_answer *answer_out, const char **reason_out)
+enum http_client_outcome http_client_call(struct http_client *client, struct arena *arena,
+                                          const struct http_client_call *call, struct http_client_answer *answer_out,
+                                          const char **reason_out)
 {
     CURL *curl = client->curl;
     struct exchange exchange = {.arena = arena, .call = call, .answer = answer_out};

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """tools/bench: measures the service on the quick-start stack, on the loopback address.
 
-The way through the modules: suites/NAME says what is compared with what, stack starts everything, load drives one target
-for one round, measure interleaves the targets and forms the ratios, report prints them and keeps the results, page
-writes docs/benchmarks.md, plot draws.
+The way through the modules: suites/NAME says what is compared with what, stack starts everything, load drives one
+target for one round, measure interleaves the targets and forms the ratios, report prints them and keeps the results,
+page writes docs/benchmarks.md, plot draws.
 """
 
 import argparse
@@ -29,9 +29,9 @@ def read_options():
     """The command line."""
     parser = argparse.ArgumentParser(
         prog="tools/bench", allow_abbrev=False,
-        description="Measures the service against what it stands on and against its peers. Absolute times depend on the "
-                    "machine and on what else it does; the result is the table of ratios within each round. Everything "
-                    "that is compared runs in turn within each round.")
+        description="Measures the service against what it stands on and against its peers. Absolute times depend on "
+                    "the machine and on what else it does; the result is the table of ratios within each round. "
+                    "Everything that is compared runs in turn within each round.")
     parser.add_argument("suites", nargs="+", choices=["all", *SUITES], metavar="SUITE",
                         help=f"one of: {', '.join(SUITES)}; or all, which is: {', '.join(ALL)}")
     parser.add_argument("--rounds", type=int, help="how often each is measured")
@@ -41,9 +41,11 @@ def read_options():
                         help="where the programs are built (default: .build/bench)")
     parser.add_argument("--configure-arguments", metavar="TEXT", default="", help="for ./configure")
     parser.add_argument("--write", action="store_true", help="also write docs/benchmarks.md and its plots")
-    parser.add_argument("--soak-minutes", type=float, metavar="N", default=10, help="how long soak goes on (default: 10)")
+    parser.add_argument("--soak-minutes", type=float, metavar="N", default=10,
+                        help="how long soak goes on (default: 10)")
     parser.add_argument("--rows", type=int, metavar="N", default=5_000_000,
-                        help="scale: the sizes up to so many rows only (default: all, 5000000; they take minutes to make)")
+                        help="scale: the sizes up to so many rows only (default: all, 5000000; they take minutes to "
+                             "make)")
     parser.add_argument("--only", metavar="TEXT", help="only comparisons whose name holds the text")
     parser.add_argument("--any-load", action="store_true",
                         help="peers: keep rounds in which other programs were busy too; no result comes of it")

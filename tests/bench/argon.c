@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The bare Argon2id calls that logins cannot do without: one verification after the other, with the cost that the service
- * is configured for, on so many processes, for so many seconds. argon CONFIGURATION PROCESSES SECONDS [service] prints one
- * line of JSON for each process: {"times": [microseconds of each call], "microseconds": all of them together}. With 0
- * processes it prints a hash of the password instead. "service" calls the library as the service does, which brings the
- * memory along.
+ * The bare Argon2id calls that logins cannot do without: one verification after the other, with the cost that the
+ * service is configured for, on so many processes, for so many seconds. argon CONFIGURATION PROCESSES SECONDS [service]
+ * prints one line of JSON for each process: {"times": [microseconds of each call], "microseconds": all of them
+ * together}. With 0 processes it prints a hash of the password instead. "service" calls the library as the service
+ * does, which brings the memory along.
  */
 #include <inttypes.h>
 #include <sodium.h>
@@ -33,7 +33,8 @@ static bool verify_bare(const char *hash)
 /* Of whatever cost: the hash is right. */
 static bool verify_as_service(const char *hash)
 {
-    enum password_match match = password_verify(hash, secret_of(PASSWORD), (struct password_cost){.memory_kib = 8, .passes = 1});
+    enum password_match match =
+        password_verify(hash, secret_of(PASSWORD), (struct password_cost){.memory_kib = 8, .passes = 1});
     return match == PASSWORD_RIGHT || match == PASSWORD_RIGHT_BUT_WEAK;
 }
 
@@ -78,7 +79,8 @@ int main(int argc, char **argv)
 {
     int64_t processes, seconds;
     bool as_service = argc == 5 && strcmp(argv[4], "service") == 0;
-    if ((argc != 4 && !as_service) || !text_to_integer(argv[2], 0, 1024, &processes) || !text_to_integer(argv[3], 0, 3600, &seconds)) {
+    if ((argc != 4 && !as_service) || !text_to_integer(argv[2], 0, 1024, &processes) ||
+        !text_to_integer(argv[3], 0, 3600, &seconds)) {
         (void)fprintf(stderr, "usage: argon CONFIGURATION PROCESSES SECONDS [service]\n");
         return 2;
     }
@@ -90,9 +92,9 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     }
     char hash[crypto_pwhash_argon2id_STRBYTES];
-    if (sodium_init() < 0 ||
-        crypto_pwhash_argon2id_str(hash, PASSWORD, sizeof PASSWORD - 1, (unsigned long long)configuration->password.hash_passes,
-                                   (size_t)configuration->password.hash_memory_kib * 1024) != 0)
+    if (sodium_init() < 0 || crypto_pwhash_argon2id_str(hash, PASSWORD, sizeof PASSWORD - 1,
+                                                        (unsigned long long)configuration->password.hash_passes,
+                                                        (size_t)configuration->password.hash_memory_kib * 1024) != 0)
         return EXIT_FAILURE;
     if (processes == 0)
         (void)puts(hash);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a durable small file costs: the bare steps that any program has to take (O_TMPFILE, write, fsync, linkat, fsync of
- * the folder), the same with the SHA-256 that every file gets, and the blob store's own way from blob_begin() to
+ * What a durable small file costs: the bare steps that any program has to take (O_TMPFILE, write, fsync, linkat, fsync
+ * of the folder), the same with the SHA-256 that every file gets, and the blob store's own way from blob_begin() to
  * blob_commit(). They take turns, file by file. durable DIRECTORY COUNT BYTES prints one line of JSON for each.
  */
 #include <fcntl.h>
@@ -55,7 +55,8 @@ static void bare(const struct bench *bench, bool digested)
     if (write(fd, bench->bytes, bench->length) != (ssize_t)bench->length || fsync(fd) != 0)
         end("write");
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
-    if (linkat(AT_FDCWD, path, bench->folder, name, AT_SYMLINK_FOLLOW) != 0 || close(fd) != 0 || fsync(bench->folder) != 0)
+    if (linkat(AT_FDCWD, path, bench->folder, name, AT_SYMLINK_FOLLOW) != 0 || close(fd) != 0 ||
+        fsync(bench->folder) != 0)
         end("linkat");
 }
 
@@ -82,7 +83,8 @@ static int64_t processor_time(void)
 {
     struct rusage used;
     (void)getrusage(RUSAGE_SELF, &used);
-    return (int64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 + used.ru_utime.tv_usec + used.ru_stime.tv_usec;
+    return (int64_t)(used.ru_utime.tv_sec + used.ru_stime.tv_sec) * 1000000 + used.ru_utime.tv_usec +
+           used.ru_stime.tv_usec;
 }
 
 static int compare(const void *left, const void *right)
@@ -97,11 +99,12 @@ static void report(enum way way, int64_t *times, size_t count, int64_t busy)
     for (size_t i = 0; i < count; i++)
         total += times[i];
     qsort(times, count, sizeof *times, compare);
-    (void)printf("{\"name\":\"%s\",\"requests\":%zu,\"microseconds\":%" PRId64 ",\"busy\":%" PRId64 ",\"latency\":{", names[way],
-                 count, total, busy);
+    (void)printf("{\"name\":\"%s\",\"requests\":%zu,\"microseconds\":%" PRId64 ",\"busy\":%" PRId64 ",\"latency\":{",
+                 names[way], count, total, busy);
     static const double points[] = {1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99};
     for (size_t i = 0; i < sizeof points / sizeof *points; i++)
-        (void)printf("%s\"%g\":%" PRId64, i == 0 ? "" : ",", points[i], times[(size_t)((double)(count - 1) * points[i] / 100)]);
+        (void)printf("%s\"%g\":%" PRId64, i == 0 ? "" : ",", points[i],
+                     times[(size_t)((double)(count - 1) * points[i] / 100)]);
     (void)printf("}}\n");
 }
 
@@ -113,7 +116,8 @@ int main(int argc, char **argv)
         return 2;
     }
     struct arena *process = arena_new();
-    struct bench bench = {.arena = arena_new(), .length = (size_t)length, .bytes = arena_alloc(process, (size_t)length)};
+    struct bench bench = {
+        .arena = arena_new(), .length = (size_t)length, .bytes = arena_alloc(process, (size_t)length)};
     bench.folder = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (bench.folder < 0 || blob_directory_open(process, argv[1], NULL, &bench.store) != NULL)
         end(argv[1]);

@@ -29,7 +29,8 @@ class Target:
 
     def look(self):
         """One request, whose answer must be a JSON object: whoever answers errors fast must not win."""
-        path, token = (file and file.read_text(encoding="ascii").split("\n", 1)[0] for file in (self.paths, self.tokens))
+        path, token = (file and file.read_text(encoding="ascii").split("\n", 1)[0]
+                       for file in (self.paths, self.tokens))
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         body = None
         if path.startswith("POST "):
@@ -45,7 +46,8 @@ class Target:
 
     def command(self, stack, connections, seconds):
         """The load generator, with its arguments."""
-        return ["wrk", "-t", "2" if connections > 32 else "1", "-c", str(connections), "-d", f"{seconds}s", "--timeout", "10s",
+        return ["wrk", "-t", "2" if connections > 32 else "1", "-c", str(connections), "-d", f"{seconds}s",
+                "--timeout", "10s",
                 "-s", str(self.script), self.url, "--", str(self.paths), str(self.tokens or "-"), str(self.next_token)]
 
     def drive(self, stack, connections, seconds):
@@ -71,15 +73,15 @@ class Target:
 
 @dataclasses.dataclass
 class Sender(Target):
-    """Something that takes uploads. `paths`: a file with one request as client.raw() makes it; `payload`: the file whose
-    bytes it carries, but for the first 32."""
+    """Something that takes uploads. `paths`: a file with one request as client.raw() makes it; `payload`: the file
+    whose bytes it carries, but for the first 32."""
 
     payload: pathlib.Path = None
 
     def command(self, stack, connections, seconds):
         place = urllib.parse.urlsplit(self.url)
-        return [str(stack.build / "tests" / "bench" / "send"), place.hostname, str(place.port), str(connections), str(seconds),
-                str(self.paths), str(self.payload)]
+        return [str(stack.build / "tests" / "bench" / "send"), place.hostname, str(place.port), str(connections),
+                str(seconds), str(self.paths), str(self.payload)]
 
 
 def own_children():

@@ -10,8 +10,8 @@ PERCENTS = ("1", "5", "10", "25", "50", "75", "90", "95", "99", "99.9", "99.99")
 
 @dataclasses.dataclass
 class Comparison:
-    """`of` against `to`, at so many connections: the ratio of their rates, or, where `least` is false, how many times as
-    long `of` takes. The goal is a bound, from below or above, of the median of the rounds' ratios."""
+    """`of` against `to`, at so many connections: the ratio of their rates, or, where `least` is false, how many times
+    as long `of` takes. The goal is a bound, from below or above, of the median of the rounds' ratios."""
 
     of: str
     to: str

@@ -46,7 +46,8 @@ def write_summary(top, wholes, faults):
     sections = dict(re.findall(r"<!-- (\S+) -->\n(.*?)<!-- end of \1 -->\n", text, flags=re.DOTALL))
     rows = [(whole["suite"], row) for whole in wholes for row in whole["comparisons"]]
     missed = sum(not row["holds"] for _, row in rows)
-    lines = ["## Goals", "", f"`{wholes[0]['command']}`, {wholes[0]['date']}: {len(rows) - missed} of {len(rows)} goals "
+    lines = ["## Goals", "", f"`{wholes[0]['command']}`, {wholes[0]['date']}: {len(rows) - missed} of {len(rows)} "
+                             f"goals "
              f"reached{f', {missed} not' if missed else ''}.", "", *goals(rows), ""]
     lines += [f"Errors: {'; '.join(faults) or 'none'}.", ""]
     assemble(path, {"goals": "\n".join(lines)} | {name: text for name, text in sections.items() if name != "goals"})
@@ -88,8 +89,8 @@ def grid(head, rows):
 def goals(rows):
     """The table of goals; each row with the suite it is from, or None."""
     suites = rows[0][0] is not None
-    head = ["suite"] * suites + ["what", "against", "connections", "goal", "median [minimum..maximum]", "by processor time",
-                                 ""]
+    head = ["suite"] * suites + ["what", "against", "connections", "goal", "median [minimum..maximum]",
+                                 "by processor time", ""]
     return grid(head, [[suite] * suites + [
         row["of"], row["to"], row["connections"], tell.goal(row), tell.found(row),
         "" if row["processor"] is None else f"{row['processor']:.2f}", "reached" if row["holds"] else "**not reached**"]

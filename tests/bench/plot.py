@@ -43,7 +43,8 @@ def ratios(rows, top):
         good = "#27864a" if row["holds"] else "#c0392b"
         parts.append(text(LEFT - 10, y + 12, short(f"{row['of']} / {row['to']}", 74), 11, "end"))
         parts.append(text(LEFT - 10, y + 25, f"{row['connections']} connections, goal {'≥' if row['least'] else '≤'} "
-                          f"{row['goal']:.3g}: {row['median']:.2f}{row['unit'] and ' ' + row['unit']}", 10, "end", "#666"))
+                          f"{row['goal']:.3g}: {row['median']:.2f}{row['unit'] and ' ' + row['unit']}", 10, "end",
+                          "#666"))
         parts.append(f'<rect x="{LEFT}" y="{y + 4}" width="{share[1] * scale:.1f}" height="18" fill="{good}" '
                      'opacity="0.75"/>')
         parts.append(line(LEFT + share[0] * scale, y + 13, LEFT + share[2] * scale, y + 13, "#222", 1.5))
@@ -117,8 +118,8 @@ def distributions(measured, connections, top):
         series[name] = curve
     told = ("1", "50", "75", "90", "99", "99.9", "99.99")
     ticks = [(rest, f"{percent}%") for rest, percent in ticks.items() if percent in told]
-    return chart(f"Latency by percentile at {connections} connections (ms, both axes logarithmic)", series, top, True, True,
-                 ticks)
+    return chart(f"Latency by percentile at {connections} connections (ms, both axes logarithmic)", series, top, True,
+                 True, ticks)
 
 
 def draw(whole):

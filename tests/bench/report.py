@@ -12,8 +12,8 @@ import page
 from tell import found, goal, latency, middle
 
 # With the names of Debian 12 and of Debian 13.
-PACKAGES = ("nginx", "mariadb-server-core", "libmariadb3", "libfcgi0ldbl", "libfcgi0t64", "libssl3", "libssl3t64", "libsodium23",
-            "wrk", "php8.2-fpm", "php8.4-fpm", "glewlwyd", "postgresql-15", "postgresql-17")
+PACKAGES = ("nginx", "mariadb-server-core", "libmariadb3", "libfcgi0ldbl", "libfcgi0t64", "libssl3", "libssl3t64",
+            "libsodium23", "wrk", "php8.2-fpm", "php8.4-fpm", "glewlwyd", "postgresql-15", "postgresql-17")
 
 
 def show(name, result):

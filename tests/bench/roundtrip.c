@@ -85,8 +85,8 @@ static void open_database(char **arguments)
     if (mysql_stmt_param_count(statement) != 2 || mysql_stmt_field_count(statement) > COLUMNS_MAX)
         die("the statement has changed: see principal_statement()");
     for (size_t i = 0; i < COLUMNS_MAX; i++)
-        columns[i] = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_STRING, .buffer = cells[i], .buffer_length = CELL_BYTES,
-                                  .length = &lengths[i]};
+        columns[i] = (MYSQL_BIND){
+            .buffer_type = MYSQL_TYPE_STRING, .buffer = cells[i], .buffer_length = CELL_BYTES, .length = &lengths[i]};
 }
 
 static void run(const struct ids *one)

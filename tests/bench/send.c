@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sends uploads, one after the other, over so many connections for so many seconds, and prints what came of it as a line
- * of JSON, like wrk's scripts:
+ * Sends uploads, one after the other, over so many connections for so many seconds, and prints what came of it as a
+ * line of JSON, like wrk's scripts:
  *
  *     send ADDRESS PORT CONNECTIONS SECONDS REQUEST PAYLOAD
  *
- * REQUEST is a file whose first line is a request, CR LF written as \r\n, with \P where the bytes of the file PAYLOAD go,
- * the first 32 of them different each time. It takes as little of the processors as it can: the payload goes from the page
- * cache into the socket by sendfile(), which over the loopback copies nothing.
+ * REQUEST is a file whose first line is a request, CR LF written as \r\n, with \P where the bytes of the file PAYLOAD
+ * go, the first 32 of them different each time. It takes as little of the processors as it can: the payload goes from
+ * the page cache into the socket by sendfile(), which over the loopback copies nothing.
  *
- * What has begun when the time is over is still sent, and is counted. Then a connection has run longer than asked for, so
- * the rate is the sum of the connections' own, and "microseconds" the time in which the requests make that rate.
+ * What has begun when the time is over is still sent, and is counted. Then a connection has run longer than asked for,
+ * so the rate is the sum of the connections' own, and "microseconds" the time in which the requests make that rate.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -58,7 +58,7 @@ static struct {
     off_t tail_length;
     int payload;
     off_t payload_length;
-    uint64_t stamp; /* no other run has it */
+    uint64_t stamp;  /* no other run has it */
     uint64_t number; /* of requests begun */
     int64_t began;
     int64_t deadline;
@@ -114,7 +114,8 @@ static void open_connection(struct connection *connection)
 
 static void begin(struct connection *connection)
 {
-    (void)snprintf(connection->varying, sizeof connection->varying, "%016" PRIx64 "%016" PRIx64, run.stamp, ++run.number);
+    (void)snprintf(connection->varying, sizeof connection->varying, "%016" PRIx64 "%016" PRIx64, run.stamp,
+                   ++run.number);
     connection->sent = 0;
     connection->got = 0;
     connection->began = clock_monotonic();
@@ -158,7 +159,8 @@ static bool is_whole(const struct connection *connection)
         return false;
     const char *length = strcasestr(connection->answer, "\r\nContent-Length:");
     if (length != NULL && length < end)
-        return connection->got >= (size_t)(end + 4 - connection->answer) + strtoul(length + strlen("\r\nContent-Length:"), NULL, 10);
+        return connection->got >=
+               (size_t)(end + 4 - connection->answer) + strtoul(length + strlen("\r\nContent-Length:"), NULL, 10);
     return connection->got >= 5 && strcmp(connection->answer + connection->got - 5, "0\r\n\r\n") == 0;
 }
 
@@ -271,8 +273,8 @@ static void report(void)
         exit(EXIT_FAILURE);
     }
     qsort(run.times, count, sizeof *run.times, compare);
-    (void)printf("{\"requests\":%zu,\"microseconds\":%.0f,\"refused\":%" PRId64 ",\"broken\":%" PRId64 ",\"latency\":{", count,
-                 (double)count / rate, run.refused, run.broken);
+    (void)printf("{\"requests\":%zu,\"microseconds\":%.0f,\"refused\":%" PRId64 ",\"broken\":%" PRId64 ",\"latency\":{",
+                 count, (double)count / rate, run.refused, run.broken);
     for (size_t i = 0; i < sizeof points / sizeof *points; i++) {
         size_t rank = (count * (size_t)(points[i] * 100 + 0.5) + 9999) / 10000; /* the nearest rank, as in measure.py */
         (void)printf("%s\"%g\":%" PRId64, i == 0 ? "" : ",", points[i], run.times[rank == 0 ? 0 : rank - 1]);
@@ -284,8 +286,8 @@ int main(int argc, char **argv)
 {
     int64_t port, seconds;
     struct stat status;
-    if (argc != 7 || !text_to_integer(argv[2], 1, 65535, &port) || !text_to_integer(argv[3], 1, CONNECTIONS_MAX, &run.count) ||
-        !text_to_integer(argv[4], 0, 3600, &seconds)) {
+    if (argc != 7 || !text_to_integer(argv[2], 1, 65535, &port) ||
+        !text_to_integer(argv[3], 1, CONNECTIONS_MAX, &run.count) || !text_to_integer(argv[4], 0, 3600, &seconds)) {
         (void)fprintf(stderr, "usage: send ADDRESS PORT CONNECTIONS SECONDS REQUEST PAYLOAD\n");
         return 2;
     }

@@ -103,11 +103,12 @@ class Stack(Started):
         self.fill()
 
     def quickstart(self, *arguments):
-        """Starts tools/quickstart on our state folder, and waits until it is ready. It is a child of ours as everything else
-        that is measured or drives, so that all are in one session: Linux schedules sessions as groups, and by default shares
-        the processors among the groups first (autogroups, sched(7))."""
+        """Starts tools/quickstart on our state folder, and waits until it is ready. It is a child of ours as everything
+        else that is measured or drives, so that all are in one session: Linux schedules sessions as groups, and by
+        default shares the processors among the groups first (autogroups, sched(7))."""
         command = ["setpriv", "--pdeathsig", "TERM", "--", self.top / "tools" / "quickstart", "--state", self.state,
-                   "--build-directory", self.build_directory, f"--configure-arguments={self.configure_arguments}", *arguments]
+                   "--build-directory", self.build_directory, f"--configure-arguments={self.configure_arguments}",
+                   *arguments]
         with tempfile.TemporaryFile() as said:
             self.supervisor = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=said, stderr=subprocess.STDOUT,
                                                process_group=0)
@@ -130,7 +131,8 @@ class Stack(Started):
         self.finish(list(self.children))
         if self.supervisor:
             self.finish([self.supervisor], seconds=150)
-        stopped = subprocess.run([self.top / "tools" / "quickstart", "--state", self.state, "--stop"], text=True, check=False,
+        stopped = subprocess.run([self.top / "tools" / "quickstart", "--state", self.state, "--stop"], text=True,
+                                 check=False,
                                  stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
         if stopped.returncode != 0:
             print(f"bench: {self.state} stays: {stopped.stderr.strip()}", file=sys.stderr, flush=True)
@@ -155,7 +157,8 @@ class Stack(Started):
     def sql(self, text, name=None):
         """Runs SQL as the owner of the database (or of another one) and returns what it said."""
         database = self.facts["database"]
-        done = subprocess.run(["mariadb", "--no-defaults", f"--socket={database['socket']}", "-N", "-B", name or database["name"]],
+        done = subprocess.run(["mariadb", "--no-defaults", f"--socket={database['socket']}", "-N", "-B",
+                               name or database["name"]],
                               input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
         if done.returncode != 0:
             raise Trouble(f"The database refused: {done.stderr[-500:]}")
@@ -179,12 +182,13 @@ class Stack(Started):
         return path
 
     def tokens(self, name, count, configuration=None, people=None):
-        """A file of so many different access tokens of the readers (or of others, [user, session] each), made with the keys
-        of the service (or of another one)."""
+        """A file of so many different access tokens of the readers (or of others, [user, session] each), made with the
+        keys of the service (or of another one)."""
         sessions = "".join(f"{user} {session}\n" for user, session in people or self.readers)
         path = self.folder / name
         with open(path, "wb") as output:
-            mints = [subprocess.Popen([self.build / "tests" / "bench" / "mint", configuration or self.facts["configuration"],
+            mints = [subprocess.Popen([self.build / "tests" / "bench" / "mint",
+                                       configuration or self.facts["configuration"],
                                        str(-(-count // self.cores()))], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
                      for _ in range(self.cores())]
             for mint in mints:
@@ -201,52 +205,57 @@ class Stack(Started):
     def run(self, arguments, log):
         """A child of ours, ended with us."""
         with open(self.folder / log, "ab") as output:
-            child = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", "--", *map(str, arguments)], stdin=subprocess.DEVNULL,
-                                     stdout=output, stderr=subprocess.STDOUT, cwd=self.folder)
+            child = subprocess.Popen(["setpriv", "--pdeathsig", "TERM", "--", *map(str, arguments)],
+                                     stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, cwd=self.folder)
         self.children.append(child)
         return child
 
     def pool(self, name, program, *arguments):
-        """A probe on as many processes as the service has workers, behind nginx as the service is. Returns its address."""
+        """A probe on as many processes as the service has workers, behind nginx as the service is. Returns its
+        address."""
         _, upstream = self.spawn(name, self.workers, [self.build / "tests" / "bench" / program, *arguments])
         return self.serve(name, upstream)
 
     def more_workers(self, name, count, change=lambda block: block, configuration=None, environment=()):
-        """So many workers of the service, of their own, behind a server of their own. `configuration`: theirs in place of
-        the quick start's; `environment`: NAME=VALUE. Returns (the process that they are children of, the address)."""
+        """So many workers of the service, of their own, behind a server of their own. `configuration`: theirs in place
+        of the quick start's; `environment`: NAME=VALUE. Returns (the process that they are children of, the
+        address)."""
         worker = [self.worker, "--config", configuration or self.facts["configuration"]]
         child, upstream = self.spawn(name, count, worker, environment)
         return child, self.serve(name, upstream, change)
 
     def spawn(self, name, count, command, environment=()):
-        """So many processes of a FastCGI program on a socket, scheduled as the service's own workers are. Returns (the child,
-        the upstream for nginx)."""
+        """So many processes of a FastCGI program on a socket, scheduled as the service's own workers are. Returns (the
+        child, the upstream for nginx)."""
         path = self.folder / f"{name}.sock"
         path.unlink(missing_ok=True)
         child = self.run([*TURNS, "env", *environment, "spawn-fcgi", "-n", "-s", path, "-M", "0600", "-b", "1024", "--",
-                          "/usr/bin/multiwatch", "-s", "TERM", "-t", "1000", "-r", "1000000", "-f", count, "--", *command],
+                          "/usr/bin/multiwatch", "-s", "TERM", "-t", "1000", "-r", "1000000", "-f", count, "--",
+                          *command],
                          f"{name}.log")
         return child, f"unix:{path}"
 
     def php(self, name, script):
-        """A PHP script on as many FPM children, scheduled as the workers are. Returns its address; None where there is no PHP-FPM."""
+        """A PHP script on as many FPM children, scheduled as the workers are. Returns its address; None where there is
+        no PHP-FPM."""
         programs = sorted(glob.glob("/usr/sbin/php-fpm*"))
         if not programs:
             return None
         path = self.folder / f"{name}.sock"
         settings = self.folder / f"{name}.conf"
         settings.write_text(
-            f"[global]\nerror_log = {self.folder}/{name}.log\ndaemonize = no\n[bench]\nlisten = {path}\nlisten.backlog = 1024\n"
-            f"listen.mode = 0600\npm = static\npm.max_children = {self.workers}\n", encoding="ascii")
-        self.run([*TURNS, programs[-1], "-n", "-R", "-F", "-y", settings, "-d", "zend_extension=opcache", "-d", "opcache.enable=1",
-                  "-d", "extension=mysqlnd", "-d", "extension=mysqli"], f"{name}.log")
+            f"[global]\nerror_log = {self.folder}/{name}.log\ndaemonize = no\n[bench]\nlisten = {path}\nlisten.backlog "
+            f"= 1024\nlisten.mode = 0600\npm = static\npm.max_children = {self.workers}\n", encoding="ascii")
+        self.run([*TURNS, programs[-1], "-n", "-R", "-F", "-y", settings, "-d", "zend_extension=opcache", "-d",
+                  "opcache.enable=1", "-d", "extension=mysqlnd", "-d", "extension=mysqli"], f"{name}.log")
         database = self.facts["database"]
         return self.serve(name, f"unix:{path}", SCRIPT_FILENAME=self.top / "tests" / "bench" / script,
-                          DATABASE_SOCKET=database["socket"], DATABASE_USER=database["user"], DATABASE_NAME=database["name"])
+                          DATABASE_SOCKET=database["socket"], DATABASE_USER=database["user"],
+                          DATABASE_NAME=database["name"])
 
     def serve(self, name, upstream, change=lambda block: block, **parameters):
-        """A server of the quick start's own nginx, the service's site but for the pool behind it and what change() makes
-        of its text."""
+        """A server of the quick start's own nginx, the service's site but for the pool behind it and what change()
+        makes of its text."""
         port = free_port()
         site = (self.state / "etc" / "nginx" / "gatehouse.conf").read_text(encoding="utf-8")
         block = change(server_block(site))
@@ -255,7 +264,8 @@ class Stack(Started):
         block = block.replace("    fastcgi_keep_conn off;", more + "    fastcgi_keep_conn off;", 1)
         block = block.replace("$gatehouse_pool", f"$bench_pool_{name}")
         if f"$bench_pool_{name}" not in block:
-            raise Trouble("The site of the quick start's nginx passes requests on in a way that tools/bench does not know.")
+            raise Trouble("The site of the quick start's nginx passes requests on in a way that tools/bench does not "
+                          "know.")
         self.servers[name] = (f"upstream bench_{name} {{ server {upstream} max_fails=0; }}\n"
                               f"map $request_method $bench_pool_{name} {{ default bench_{name}; }}\n{block}\n", port)
         self.reload()
@@ -322,7 +332,8 @@ class Stack(Started):
         for path in glob.glob("/proc/[0-9]*/stat"):
             try:
                 with open(path, encoding="ascii", errors="replace") as file:
-                    parents.setdefault(int(file.read().rpartition(")")[2].split()[1]), []).append(int(path.split("/")[2]))
+                    parents.setdefault(int(file.read().rpartition(")")[2].split()[1]),
+                                       []).append(int(path.split("/")[2]))
             except OSError:
                 continue
         found = [root]
@@ -332,7 +343,8 @@ class Stack(Started):
 
     def worker_pids(self, root=None):
         """The workers below a process; of the readers' pool when none is named."""
-        return [pid for pid in self.descendants(root or self.facts["pids"]["workers"]) if command_of(pid) == "gatehouse.fcgi"]
+        return [pid for pid in self.descendants(root or self.facts["pids"]["workers"])
+                if command_of(pid) == "gatehouse.fcgi"]
 
     def private_memory(self, root=None):
         """{pid: KiB that only this worker has}."""

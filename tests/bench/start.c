@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * How long a worker takes from exec() to its first accept(): a client has connected and hung up before, so that the first
- * thing a worker can accept is this, and to close it is all that it can do. That moment is what the client waits for.
- * start COUNT SOCKET WORKER ARGUMENT... prints one line of JSON a start: {"microseconds": ..., "busy": the processor's}, where
- * `busy` is all that the worker has worked until it was told to end, its end included.
+ * How long a worker takes from exec() to its first accept(): a client has connected and hung up before, so that the
+ * first thing a worker can accept is this, and to close it is all that it can do. That moment is what the client waits
+ * for. start COUNT SOCKET WORKER ARGUMENT... prints one line of JSON a start: {"microseconds": ..., "busy": the
+ * processor's}, where `busy` is all that the worker has worked until it was told to end, its end included.
  */
 #include <inttypes.h>
 #include <poll.h>

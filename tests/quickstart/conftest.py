@@ -37,7 +37,8 @@ class Quickstart:
                 f"--configure-arguments={os.environ.get('GATEHOUSE_CONFIGURE_ARGUMENTS', '')}", *options]
 
     def run(self, *options, environment=None, timeout=1800):
-        """Runs it to its end without a terminal; the result has returncode, stdout and stderr. The first to start builds all."""
+        """Runs it to its end without a terminal; the result has returncode, stdout and stderr. The first to start
+        builds all."""
         return subprocess.run(self.command(*options), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, env=environment or ENVIRONMENT, text=True, timeout=timeout,
                               check=False)

@@ -9,7 +9,8 @@ import pytest
 
 TOP = pathlib.Path(__file__).resolve().parents[2]
 
-# Knows all libraries as the machine does, but for the one of $FAKED, which is of the version $FAKED_VERSION or not there.
+# Knows all libraries as the machine does, but for the one of $FAKED, which is of the version $FAKED_VERSION or not
+# there.
 PKG_CONFIG = """#!/bin/sh
 case " $* " in
 *" --modversion $FAKED "*) [ -n "$FAKED_VERSION" ] && echo "$FAKED_VERSION"; exit ;;
@@ -92,7 +93,8 @@ def test_a_base_path_that_is_none_is_refused(tmp_path, path):
 
 def test_the_sites_are_filled_in_with_the_base_path(tmp_path):
     assert configure(tmp_path, options=["--with-base-path=/api/v1"]).returncode == 0
-    for site in ("nginx/gatehouse.conf", "apache/gatehouse-site.conf", "apache/gatehouse-proxy-fcgi.conf", "apache/gatehouse-fcgid.conf"):
+    for site in ("nginx/gatehouse.conf", "apache/gatehouse-site.conf", "apache/gatehouse-proxy-fcgi.conf",
+                 "apache/gatehouse-fcgid.conf"):
         subprocess.run(["make", "-s", site], cwd=tmp_path, check=True)
         lines = [line for line in (tmp_path / site).read_text().splitlines() if not line.lstrip().startswith("# ")]
         assert any("/api/v1/system/" in line for line in lines), site

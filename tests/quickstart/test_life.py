@@ -24,7 +24,8 @@ def ask(quickstart, method, path, body=None):
     """Status and parsed reply; status 0 when there is none."""
     connection = http.client.HTTPConnection("127.0.0.1", quickstart.port, timeout=10)
     try:
-        connection.request(method, path, body and json.dumps(body), {"Content-Type": "application/json"} if body else {})
+        connection.request(method, path, body and json.dumps(body),
+                           {"Content-Type": "application/json"} if body else {})
         reply = connection.getresponse()
         return reply.status, json.loads(reply.read())
     except (OSError, http.client.HTTPException):
@@ -75,7 +76,8 @@ def test_it_finds_its_data_again_behind_another_server(quickstart):
 def test_nobody_else_may_look_into_it(quickstart):
     quickstart.start()
     assert stat.S_IMODE(quickstart.state.stat().st_mode) == 0o700
-    for name in ("quickstart.json", "etc/gatehouse.conf", "secrets/administrator-password", "secrets/database-password"):
+    for name in ("quickstart.json", "etc/gatehouse.conf", "secrets/administrator-password",
+                 "secrets/database-password"):
         assert stat.S_IMODE((quickstart.state / name).stat().st_mode) == 0o600, name
     for path in (quickstart.state / "secrets").iterdir():
         assert not path.stat().st_mode & stat.S_IRWXO, path

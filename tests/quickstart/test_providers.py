@@ -11,8 +11,8 @@ from test_life import ask, signs_in
 
 FETCH = TOP / "tools" / "lib" / "emulators" / "fetch"
 NOWHERE = "http://127.0.0.1:9/"
-OFFLINE = {"npm_config_registry": NOWHERE, "npm_config_fetch_retries": "0", "PIP_INDEX_URL": NOWHERE, "PIP_RETRIES": "0",
-           "PIP_NO_INDEX": "", "PIP_FIND_LINKS": ""}
+OFFLINE = {"npm_config_registry": NOWHERE, "npm_config_fetch_retries": "0", "PIP_INDEX_URL": NOWHERE,
+           "PIP_RETRIES": "0", "PIP_NO_INDEX": "", "PIP_FIND_LINKS": ""}
 MIRROR = f"<mirror><id>none</id><mirrorOf>*</mirrorOf><url>{NOWHERE}</url></mirror>"
 MAVEN = f"<settings><mirrors>{MIRROR}</mirrors></settings>\n"
 
@@ -42,7 +42,8 @@ def test_a_second_start_finds_the_accounts(quickstart, provider):
 def test_without_its_registry_a_sentence_says_what_could_not_be_fetched(tmp_path, emulator):
     (tmp_path / ".m2").mkdir()
     (tmp_path / ".m2" / "settings.xml").write_text(MAVEN, encoding="utf-8")
-    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "MAVEN_OPTS": f"-Duser.home={tmp_path}", **OFFLINE}
+    environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "MAVEN_OPTS": f"-Duser.home={tmp_path}",
+                   **OFFLINE}
     done = subprocess.run([FETCH, emulator, tmp_path / "new"], env=environment, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 1

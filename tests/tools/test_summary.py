@@ -27,10 +27,12 @@ class Figures(unittest.TestCase):
         lines = summary.kinds([step("http", 10, 30, 5, passed=7, skipped=2), step("unit", 0, 50, 40, passed=9),
                                step("http", 5, 20, 2.5, passed=1, failed=1)])
         self.assertEqual([" ".join(line.split()) for line in lines],
-                         ["http 8 passed, 1 failed, 2 skipped; 35 s; 8 s of processor", "unit 9 passed; 50 s; 40 s of processor"])
+                         ["http 8 passed, 1 failed, 2 skipped; 35 s; 8 s of processor",
+                          "unit 9 passed; 50 s; 40 s of processor"])
 
     def test_cases_of_all_kinds_are_added(self):
-        self.assertEqual(summary.cases([step("http", 0, 1, 1, passed=7), step("unit", 0, 1, 1, failed=2, skipped=1)]), [7, 2, 1])
+        self.assertEqual(summary.cases([step("http", 0, 1, 1, passed=7), step("unit", 0, 1, 1, failed=2, skipped=1)]),
+                         [7, 2, 1])
 
 
 if __name__ == "__main__":

@@ -7,7 +7,8 @@ import pathlib
 import shutil
 import subprocess
 
-# _IOR('X', 125, __u32): EXT4_IOC_SHUTDOWN and XFS_IOC_GOINGDOWN are one number; 2 stands for "without flushing the log".
+# _IOR('X', 125, __u32): EXT4_IOC_SHUTDOWN and XFS_IOC_GOINGDOWN are one number; 2 stands for "without flushing the
+# log".
 SHUTDOWN = 0x8004587D
 NO_LOG_FLUSH = (2).to_bytes(4, "little")
 MAKE = {"ext4": ["mkfs.ext4", "-q", "-F"], "xfs": ["mkfs.xfs", "-q", "-f"]}

@@ -41,12 +41,12 @@ enum operation {
 };
 
 struct control {
-    uint32_t operation;      /* which kind shall fail */
-    uint32_t nth;            /* the how-manieth call of that kind, from 1; 0: none */
-    uint32_t number;         /* with this errno; 0: it moves half of the bytes */
-    uint32_t lie;            /* fsync() reports success and does nothing */
-    uint32_t fired;          /* the call has failed */
-    uint32_t asked_again;    /* fsync() on a file whose fsync() has failed */
+    uint32_t operation;   /* which kind shall fail */
+    uint32_t nth;         /* the how-manieth call of that kind, from 1; 0: none */
+    uint32_t number;      /* with this errno; 0: it moves half of the bytes */
+    uint32_t lie;         /* fsync() reports success and does nothing */
+    uint32_t fired;       /* the call has failed */
+    uint32_t asked_again; /* fsync() on a file whose fsync() has failed */
     uint32_t counts[OPERATIONS];
 };
 
@@ -131,7 +131,7 @@ int openat(int directory, const char *path, int flags, ...)
 
 ssize_t write(int fd, const void *bytes, size_t length)
 {
-    ssize_t (*call)(int, const void *, size_t) = (ssize_t (*)(int, const void *, size_t))real("write");
+    ssize_t (*call)(int, const void *, size_t) = (ssize_t(*)(int, const void *, size_t))real("write");
     bool half = false;
     if (fails(WRITE, control != NULL && watched_fd(fd), &half))
         return -1;
@@ -140,7 +140,7 @@ ssize_t write(int fd, const void *bytes, size_t length)
 
 ssize_t read(int fd, void *bytes, size_t length)
 {
-    ssize_t (*call)(int, void *, size_t) = (ssize_t (*)(int, void *, size_t))real("read");
+    ssize_t (*call)(int, void *, size_t) = (ssize_t(*)(int, void *, size_t))real("read");
     bool half = false;
     if (fails(READ, control != NULL && watched_fd(fd), &half))
         return -1;
@@ -149,7 +149,7 @@ ssize_t read(int fd, void *bytes, size_t length)
 
 ssize_t pread(int fd, void *bytes, size_t length, off_t at)
 {
-    ssize_t (*call)(int, void *, size_t, off_t) = (ssize_t (*)(int, void *, size_t, off_t))real("pread");
+    ssize_t (*call)(int, void *, size_t, off_t) = (ssize_t(*)(int, void *, size_t, off_t))real("pread");
     bool half = false;
     if (fails(PREAD, control != NULL && watched_fd(fd), &half))
         return -1;
@@ -204,7 +204,8 @@ int linkat(int from, const char *source, int to, const char *target, int flags)
 {
     int (*call)(int, const char *, int, const char *, int) =
         (int (*)(int, const char *, int, const char *, int))real("linkat");
-    return fails(LINKAT, control != NULL && watched_path(to, target), NULL) ? -1 : call(from, source, to, target, flags);
+    return fails(LINKAT, control != NULL && watched_path(to, target), NULL) ? -1
+                                                                            : call(from, source, to, target, flags);
 }
 
 int utimensat(int directory, const char *path, const struct timespec times[2], int flags)

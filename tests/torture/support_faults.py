@@ -6,8 +6,8 @@ import os
 import struct
 
 # In the order of enum operation in support_faults.c.
-OPERATIONS = ("openat", "write", "fsync", "close", "fchmod", "mkdirat", "linkat", "utimensat", "unlinkat", "fstat", "fstatat",
-              "read", "pread")
+OPERATIONS = ("openat", "write", "fsync", "close", "fchmod", "mkdirat", "linkat", "utimensat", "unlinkat", "fstat",
+              "fstatat", "read", "pread")
 HEAD = struct.Struct("<6I")
 SIZE = HEAD.size + 4 * len(OPERATIONS)
 

@@ -102,7 +102,8 @@ def fault_of_row(ledger, name, size, digest, path, hashes):
 def judge(ledger, database, folder, hashes=True):
     """Compares rows and bytes with the ledger; returns the files that have no row. Every broken promise is one
     line of the assertion."""
-    rows = {row[1]: (bytes(row[0]), bytes(row[2]), row[3]) for row in database.run("SELECT id, name, hash, size FROM file")}
+    rows = {row[1]: (bytes(row[0]), bytes(row[2]), row[3]) for row in database.run("SELECT id, name, hash, size FROM "
+                                                                                   "file")}
     faults = [f"{name}: acknowledged and lost" for name in ledger.stored if name not in rows]
     faults += [f"{name}: stored under another id" for name, identity in ledger.stored.items()
                if name in rows and rows[name][0] != identity]

@@ -48,7 +48,8 @@ class Pool:
         """Starts the workers and waits until one answers."""
         with open(self.log, "ab") as errors:
             self.processes = [
-                subprocess.Popen([self.stack.worker_program(), "--config", self.stack.configuration], stdin=self.listener,
+                subprocess.Popen([self.stack.worker_program(), "--config", self.stack.configuration],
+                                 stdin=self.listener,
                                  stdout=errors, stderr=errors, env=self.environment, cwd=self.folder.name)
                 for _ in range(self.count)
             ]

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A process between the workers and MariaDB that loses the COMMIT of an upload, or the answer to it.
 
-It knows as much of the protocol as that needs: a packet of the client is three bytes of length, a number, and a command,
-3 being a query in plain text. COMMIT goes over the wire as one.
+It knows as much of the protocol as that needs: a packet of the client is three bytes of length, a number, and a
+command, 3 being a query in plain text. COMMIT goes over the wire as one.
 """
 
 import os
@@ -16,8 +16,8 @@ COMMIT = b"\x03COMMIT"
 
 class Proxy:
     """fault: None (pass), "before" (COMMIT never arrives), "after" (its answer never does), "late" (the connection is
-    cut at once and COMMIT arrives half a second later), "gone" (the answer is lost, and nobody gets a new connection for
-    `outage` seconds). Each happens to one COMMIT."""
+    cut at once and COMMIT arrives half a second later), "gone" (the answer is lost, and nobody gets a new connection
+    for `outage` seconds). Each happens to one COMMIT."""
 
     def __init__(self, folder, target):
         self.path = os.path.join(folder, "proxy.sock")

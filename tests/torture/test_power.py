@@ -3,8 +3,8 @@
 anew and recovers.
 
 A power cut ends the programs, too, and at the same moment. So the workers are frozen (SIGSTOP) right before the plug is
-pulled: a call that is in the kernel meets the cut, but no line of a worker runs after it, and no answer gets out. Without
-that the tests would see what no client ever can: XFS, for one, lets fsync() of a folder succeed after the cut.
+pulled: a call that is in the kernel meets the cut, but no line of a worker runs after it, and no answer gets out.
+Without that the tests would see what no client ever can: XFS, for one, lets fsync() of a folder succeed after the cut.
 """
 
 import random
@@ -63,7 +63,8 @@ def one_cut(pool, disk, account, ledger):
     pool.freeze()
     disk.pull_the_plug()
     pool.kill()
-    wait_until(lambda: pool.drop_waiting() or not any(thread.is_alive() for thread in threads), 60, "the clients to give up")
+    wait_until(lambda: pool.drop_waiting() or not any(thread.is_alive() for thread in threads), 60,
+               "the clients to give up")
     disk.unmount()
     disk.mount()
     assert not stuck, "no upload is stored any more"

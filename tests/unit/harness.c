@@ -39,8 +39,7 @@ struct arena *harness_arena(void **state)
     return *state;
 }
 
-int harness_run(const char *group, const struct harness_module *modules, size_t module_count, int argc,
-                char **argv)
+int harness_run(const char *group, const struct harness_module *modules, size_t module_count, int argc, char **argv)
 {
     const char *wanted = argc > 1 ? argv[1] : "";
     struct arena *arena = arena_new();
@@ -89,8 +88,7 @@ static void remove_tree(void *path)
 const char *harness_directory(struct arena *arena)
 {
     const char *base = getenv("TMPDIR");
-    char *path =
-        arena_format(arena, "%s/gatehouse-test-XXXXXX", base != NULL && *base != '\0' ? base : "/tmp");
+    char *path = arena_format(arena, "%s/gatehouse-test-XXXXXX", base != NULL && *base != '\0' ? base : "/tmp");
     if (mkdtemp(path) == NULL)
         fail_msg("cannot make a directory like %s", path);
     arena_defer(arena, remove_tree, path);

@@ -36,30 +36,29 @@ struct harness_module {
  * Runs every case whose "module: case" name holds the program's first argument (all without one). The exit
  * status.
  */
-int harness_run(const char *group, const struct harness_module *modules, size_t module_count, int argc,
-                char **argv);
+int harness_run(const char *group, const struct harness_module *modules, size_t module_count, int argc, char **argv);
 
 int harness_set_up(void **state);
 int harness_tear_down(void **state);
 
 #define HARNESS_TEST(function) cmocka_unit_test_setup_teardown(function, harness_set_up, harness_tear_down)
 
-#define HARNESS_MODULE(module, list)                                                                         \
-    const struct CMUnitTest *test_##module##_cases(size_t *count_out);                                       \
-    const struct CMUnitTest *test_##module##_cases(size_t *count_out)                                        \
-    {                                                                                                        \
-        *count_out = sizeof(list) / sizeof *(list);                                                          \
-        return (list);                                                                                       \
+#define HARNESS_MODULE(module, list)                                                                                   \
+    const struct CMUnitTest *test_##module##_cases(size_t *count_out);                                                 \
+    const struct CMUnitTest *test_##module##_cases(size_t *count_out)                                                  \
+    {                                                                                                                  \
+        *count_out = sizeof(list) / sizeof *(list);                                                                    \
+        return (list);                                                                                                 \
     }
 
 #define HARNESS_DECLARE_(module) const struct CMUnitTest *test_##module##_cases(size_t *count_out);
 #define HARNESS_LIST_(module) {#module, test_##module##_cases},
-#define HARNESS_MAIN(group, MODULES)                                                                         \
-    MODULES(HARNESS_DECLARE_)                                                                                \
-    int main(int argc, char **argv)                                                                          \
-    {                                                                                                        \
-        static const struct harness_module modules[] = {MODULES(HARNESS_LIST_)};                             \
-        return harness_run(group, modules, sizeof modules / sizeof *modules, argc, argv);                    \
+#define HARNESS_MAIN(group, MODULES)                                                                                   \
+    MODULES(HARNESS_DECLARE_)                                                                                          \
+    int main(int argc, char **argv)                                                                                    \
+    {                                                                                                                  \
+        static const struct harness_module modules[] = {MODULES(HARNESS_LIST_)};                                       \
+        return harness_run(group, modules, sizeof modules / sizeof *modules, argc, argv);                              \
     }
 
 /* The arena of the running test. */

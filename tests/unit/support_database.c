@@ -80,10 +80,15 @@ static pid_t start_program(const char *file, const char *const *arguments, bool 
 static void install(void)
 {
     const char *program = find_program("mariadb-install-db");
-    const char *arguments[] = {program, "--no-defaults", "--force", "--auth-root-authentication-method=normal",
-                               "--skip-test-db", "--skip-name-resolve",
+    const char *arguments[] = {program,
+                               "--no-defaults",
+                               "--force",
+                               "--auth-root-authentication-method=normal",
+                               "--skip-test-db",
+                               "--skip-name-resolve",
                                arena_format(fixture.arena, "--datadir=%s/data", fixture.directory),
-                               geteuid() == 0 ? "--user=root" : NULL, NULL};
+                               geteuid() == 0 ? "--user=root" : NULL,
+                               NULL};
     pid_t child = start_program(program, arguments, false);
     int status;
     if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """What the checks know of a C file: which external names it defines, and which names it uses.
 
-The text is read, nothing is compiled, so a check needs no build. It relies on the format of this tree (.clang-format): the
-braces of a function's body stand alone in the first column.
+The text is read, nothing is compiled, so a check needs no build. It relies on the format of this tree (.clang-format):
+the braces of a function's body stand alone in the first column.
 """
 
 import pathlib

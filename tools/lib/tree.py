@@ -11,10 +11,11 @@ MADE = {".build", ".quickstart", "build-aux", "autom4te.cache", "m4", "node_modu
 
 
 def names(root):
-    """Every file below the root, sorted: those that git knows or would add; in an unpacked archive all that was not made."""
+    """Every file below the root, sorted: those that git knows or would add; in an unpacked archive all that was not
+    made."""
     if (root / ".git").exists():
-        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root, check=True,
-                                stdout=subprocess.PIPE).stdout.decode().split("\0")
+        listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root,
+                                check=True, stdout=subprocess.PIPE).stdout.decode().split("\0")
         return sorted({name for name in listed if name and (root / name).is_file()})
     found = []
     for folder, folders, files in os.walk(root):
@@ -31,7 +32,8 @@ def language(path):
         first = file.readline(80)
     if not first.startswith(b"#!"):
         return None
-    return "python" if b"python" in first else "shell" if first.rstrip().endswith((b"sh", b"sh -e", b"sh -eu")) else None
+    return "python" if b"python" in first else "shell" if first.rstrip().endswith((b"sh", b"sh -e",
+                                                                                   b"sh -eu")) else None
 
 
 def files(root, *wanted):

@@ -68,8 +68,8 @@ async function send(method, path, content, token) {
 
 /*
  * Sends `content` as JSON and resolves, never rejects, to {ok: true, body} or {ok: false, error}; the error has status
- * (0: no answer), code, message, validation ([{path, message, code}]), requestId and retryAfter (seconds, 0: not said). The
- * call goes on when the page is left meanwhile.
+ * (0: no answer), code, message, validation ([{path, message, code}]), requestId and retryAfter (seconds, 0: not said).
+ * The call goes on when the page is left meanwhile.
  */
 export function post(path, content, token) {
     return send("POST", path, content, token);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A form of labelled fields. A field is an input, and an element with the input's id and "-error" takes its message; the
- * form's element of the class "summary" lists all messages and receives the focus, so that
- * everybody sees, or hears, what went wrong.
+ * A form of labelled fields. A field is an input, and an element with the input's id and "-error" takes its message;
+ * the form's element of the class "summary" lists all messages and receives the focus, so that everybody sees, or
+ * hears, what went wrong.
  */
 
 let title = document.title;

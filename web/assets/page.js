@@ -9,7 +9,10 @@ import { clearErrors, onPress, setTitle, showErrors } from "./form.js";
 
 const CODE = /^[0-9]{6}$/;
 
-/* The account's id from the link (?id=…). Empty, also where the link is not whole: the page asks for the e-mail address. */
+/*
+ * The account's id from the link (?id=…). Empty, also where the link is not whole: the page asks for the e-mail
+ * address.
+ */
 export const id = (() => {
     const given = (new URLSearchParams(location.search).get("id") || "").trim().toLowerCase();
     return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(given) ? given : "";

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A forgotten password, in two steps: an e-mail with a code is asked for, then the code and a new password are sent. The
- * link in that e-mail brings the account's id (?id=…) and so leads to the second step. Opening the page changes nothing.
+ * A forgotten password, in two steps: an e-mail with a code is asked for, then the code and a new password are sent.
+ * The link in that e-mail brings the account's id (?id=…) and so leads to the second step. Opening the page changes
+ * nothing.
  */
 import { post } from "./api.js";
 import { onPress, onSubmit, showPasswordsWith } from "./form.js";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signing in, to see whose account it is. The tokens stay in the memory of the page: a user who signs out, leaves the page or
- * loads it again has ended the session.
+ * Signing in, to see whose account it is. The tokens stay in the memory of the page: a user who signs out, leaves the
+ * page or loads it again has ended the session.
  */
 import { get, post } from "./api.js";
 import { onPress, onSubmit, showPasswordsWith } from "./form.js";

@@ -27,8 +27,8 @@ struct address_holder {
  * The accounts, visible or not, that would share a key with another, by key and id; none in a database without users.
  * Works before the column of keys exists, and changes nothing.
  */
-struct error *address_keys_collisions(struct database *database, struct arena *arena, struct address_holder **holders_out,
-                                      size_t *count_out);
+struct error *address_keys_collisions(struct database *database, struct arena *arena,
+                                      struct address_holder **holders_out, size_t *count_out);
 
 /* How many accounts have a key that is not yet right. Changes nothing. */
 struct error *address_keys_unfilled(struct database *database, struct arena *arena, size_t *count_out);

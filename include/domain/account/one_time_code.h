@@ -32,7 +32,7 @@ struct error;
  * queues the mail.
  */
 struct error *one_time_code_issue(struct database *database, struct arena *arena, struct secret master, struct id user,
-                         const char *purpose, int64_t seconds, struct secret *code_out);
+                                  const char *purpose, int64_t seconds, struct secret *code_out);
 
 /* A try at a code. */
 struct one_time_code_attempt {
@@ -49,10 +49,11 @@ struct one_time_code_attempt {
  * this table written, one commit. Tries at the same name wait for one another in each of these cases.
  */
 struct error *one_time_code_try(struct database *database, struct arena *arena, struct secret master,
-                       const struct one_time_code_attempt *attempt, bool *good_out);
+                                const struct one_time_code_attempt *attempt, bool *good_out);
 
 /* Takes back a right try that failed for another reason (the new password was refused). */
-struct error *one_time_code_give_back(struct database *database, struct arena *arena, struct id user, const char *purpose);
+struct error *one_time_code_give_back(struct database *database, struct arena *arena, struct id user,
+                                      const char *purpose);
 
 /* A spent code as it was, for one_time_code_restore(). */
 struct one_time_code_spent {
@@ -63,21 +64,21 @@ struct one_time_code_spent {
 
 /* Spends a right code. *spent_out is false when another request was faster. `code_out` may be NULL. */
 struct error *one_time_code_spend(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                         struct one_time_code_spent *code_out, bool *spent_out);
+                                  struct one_time_code_spent *code_out, bool *spent_out);
 
 /*
  * Makes a spent code valid again; otherwise as one_time_code_give_back(). Does nothing when a newer one was issued
  * meanwhile.
  */
 struct error *one_time_code_restore(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                           const struct one_time_code_spent *code);
+                                    const struct one_time_code_spent *code);
 
 /* Voids the code, if there is one. */
 struct error *one_time_code_void(struct database *database, struct arena *arena, struct id user, const char *purpose);
 
 /* Counts one more mail of the day; *allowed_out is false when ONE_TIME_CODE_MAILS_A_DAY were sent already. */
-struct error *one_time_code_mail_allowed(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                                bool *allowed_out);
+struct error *one_time_code_mail_allowed(struct database *database, struct arena *arena, struct id user,
+                                         const char *purpose, bool *allowed_out);
 
 /* Removes expired codes and the counts of past days; for the job runner. */
 struct error *one_time_code_purge(struct database *database, struct arena *arena, unsigned limit);

@@ -53,8 +53,7 @@ struct error *organisation_find(struct database *database, struct arena *arena, 
 struct error *organisation_admin_lock(struct database *database, struct arena *arena, struct id id);
 
 /* provisioning -> active. *changed_out (may be NULL) is false when it was not provisioning. */
-struct error *organisation_activate(struct database *database, struct arena *arena, struct id id,
-                                    bool *changed_out);
+struct error *organisation_activate(struct database *database, struct arena *arena, struct id id, bool *changed_out);
 
 struct organisation_admin_page {
     struct organisation *items;
@@ -63,8 +62,8 @@ struct organisation_admin_page {
 };
 
 /* Every organisation behind `after` (none: from the start) by id, `limit` of them at most. For the operator. */
-struct error *organisation_admin_each(struct database *database, struct arena *arena, struct id after,
-                                unsigned limit, struct organisation_admin_page *page_out);
+struct error *organisation_admin_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
+                                      struct organisation_admin_page *page_out);
 
 /* What the operator changes; a NULL keeps what is there. */
 struct organisation_admin_change {
@@ -78,6 +77,6 @@ struct organisation_admin_change {
  * provisioning.
  */
 struct error *organisation_admin_change(struct database *database, struct arena *arena, struct id id,
-                                  const struct organisation_admin_change *change, bool *changed_out);
+                                        const struct organisation_admin_change *change, bool *changed_out);
 
 #endif

@@ -3,7 +3,8 @@
  * Creates accounts in two systems, which no transaction spans. So the steps are (docs/architecture.md, "What a crash
  * leaves"):
  *
- *     provisioning_begin   the service's rows, in status provisioning: they own the e-mail address, and nobody sees them
+ *     provisioning_begin   the service's rows, in status provisioning: they own the e-mail address, and nobody sees
+ *                          them
  *     provider_create_...  the account at the identity provider
  *     a transaction with provisioning_activate, outbox_add (the mail) and audit_insert
  *     provisioning_end
@@ -47,12 +48,12 @@ struct provisioning_limit {
  * counts as taken. The statuses given are not read. After NEW and RESUMED the lock is held:
  * provisioning_end() gives it back, also after an error in between.
  *
- * With `limit` (NULL: none) a NEW one is counted in the transaction that makes the rows, so no number of requests at once
- * makes more. What does not become an account in the end can be given back with throttle_give_back().
+ * With `limit` (NULL: none) a NEW one is counted in the transaction that makes the rows, so no number of requests at
+ * once makes more. What does not become an account in the end can be given back with throttle_give_back().
  */
-struct error *provisioning_begin(struct database *database, struct arena *arena,
-                                 struct organisation *organisation, struct user *user,
-                                 struct provisioning_limit *limit, enum provisioning_outcome *outcome_out);
+struct error *provisioning_begin(struct database *database, struct arena *arena, struct organisation *organisation,
+                                 struct user *user, struct provisioning_limit *limit,
+                                 enum provisioning_outcome *outcome_out);
 
 /*
  * Part of a transaction: provisioning -> `status` (not provisioning), with the provider's subject; for a customer the

@@ -60,8 +60,8 @@ struct error *refresh_token_insert(struct database *database, struct arena *aren
 
 /*
  * Finds a token of an open session and locks both rows until the transaction ends. Of several requests with the same
- * token each sees what the one before did, and whoever ends the session meanwhile waits or was first. The token is in its grace
- * until `grace_seconds` after its first use. *found_out is false when there is none.
+ * token each sees what the one before did, and whoever ends the session meanwhile waits or was first. The token is in
+ * its grace until `grace_seconds` after its first use. *found_out is false when there is none.
  */
 struct error *refresh_token_hold(struct database *database, struct arena *arena, const unsigned char hash[DIGEST_BYTES],
                                  int64_t grace_seconds, struct refresh_token *token_out, bool *found_out);

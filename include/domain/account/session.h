@@ -49,8 +49,7 @@ struct error *session_delete_all(struct database *database, struct arena *arena,
  * Removes up to `limit` rows that expired more than a day ago; for the job runner. It calls provider_tidy() first,
  * which needs these rows to find what else to remove.
  */
-struct error *session_purge(struct database *database, struct arena *arena, unsigned limit,
-                            uint64_t *count_out);
+struct error *session_purge(struct database *database, struct arena *arena, unsigned limit, uint64_t *count_out);
 
 /*
  * Renews the stamp of every user (sql/016-session-mark.sql). Afterwards no process accepts a session before it has read

@@ -80,8 +80,8 @@ struct error *throttle_succeed(struct database *database, struct arena *arena, c
  * number of simultaneous uses exactly `most` count. In a transaction the count commits with it, and the next use waits
  * for its end.
  */
-struct error *throttle_take(struct database *database, struct arena *arena, const struct throttle_key *key, int64_t most,
-                            unsigned *wait_out);
+struct error *throttle_take(struct database *database, struct arena *arena, const struct throttle_key *key,
+                            int64_t most, unsigned *wait_out);
 
 /* Takes back a use that came to nothing. */
 struct error *throttle_give_back(struct database *database, struct arena *arena, const struct throttle_key *key);

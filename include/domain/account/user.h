@@ -81,19 +81,17 @@ struct error *user_other_has_subject(struct database *database, struct arena *ar
  * By id in any organisation: only for callers who hold `a` (principal_administers()). The caller must audit the
  * crossing.
  */
-struct error *user_find_any(struct database *database, struct arena *arena, struct id id,
-                            struct user **user_out);
+struct error *user_find_any(struct database *database, struct arena *arena, struct id id, struct user **user_out);
 
 /*
  * Adds the row and its roles; part of a transaction. All members but the times are read; the e-mail is made canonical.
  * *duplicate_out says that the address is taken (nothing was added then).
  */
-struct error *user_insert(struct database *database, struct arena *arena, const struct user *user,
-                          bool *duplicate_out);
+struct error *user_insert(struct database *database, struct arena *arena, const struct user *user, bool *duplicate_out);
 
 /* Replaces the user's roles, in the given order; part of a transaction. A role named twice is stored once. */
-struct error *user_roles_set(struct database *database, struct arena *arena, struct id organisation,
-                             struct id id, const struct text_list *roles);
+struct error *user_roles_set(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                             const struct text_list *roles);
 
 /* Gives the row another account at an identity provider, the one called `subject` there, and another status. */
 struct error *user_move(struct database *database, struct arena *arena, struct id organisation, struct id id,
@@ -103,8 +101,8 @@ struct error *user_move(struct database *database, struct arena *arena, struct i
  * After the first login: awaiting-first-login -> active, e-mail verified, and the phone number where there is one.
  * *changed_out (may be NULL) is false when the user was in another status; repeating the call does no harm.
  */
-struct error *user_activate(struct database *database, struct arena *arena, struct id organisation,
-                            struct id id, bool *changed_out);
+struct error *user_activate(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                            bool *changed_out);
 
 /* ---- team members -------------------------------------------------------------------------------- */
 
@@ -144,8 +142,8 @@ struct error *user_lock(struct database *database, struct arena *arena, struct i
 struct error *user_hold(struct database *database, struct arena *arena, struct id id, bool shared);
 
 /* Whether an active user of the organisation other than `but` has the role. */
-struct error *user_others_have_role(struct database *database, struct arena *arena, struct id organisation, struct id but,
-                                    const char *role, bool *have_out);
+struct error *user_others_have_role(struct database *database, struct arena *arena, struct id organisation,
+                                    struct id but, const char *role, bool *have_out);
 
 /* Whether an active user of the organisation other than `but` holds PERMISSION_EVERYTHING, directly or by a role. */
 struct error *user_others_hold_everything(struct database *database, struct arena *arena, struct id organisation,

@@ -35,7 +35,7 @@ struct file_record {
     int64_t size;
     const char *content_type;
     enum file_status status;
-    bool damaged; /* its bytes do not match its hash and must not be sent; not read by insert */
+    bool damaged;           /* its bytes do not match its hash and must not be sent; not read by insert */
     struct text_list tags;  /* in the order given */
     const char *created_at; /* RFC 3339; not read by insert */
     const char *updated_at;
@@ -56,8 +56,8 @@ struct error *file_insert(struct database *database, struct arena *arena, const 
  * The active record with the organisation, user, bucket, type, name and hash of `record`, other than
  * record->id itself; *found_out is false when there is none.
  */
-struct error *file_find_duplicate(struct database *database, struct arena *arena,
-                                  const struct file_record *record, struct id *id_out, bool *found_out);
+struct error *file_find_duplicate(struct database *database, struct arena *arena, const struct file_record *record,
+                                  struct id *id_out, bool *found_out);
 
 /*
  * A file of the organisation that has the same bytes, active or archived, of any user and under any name: the newest,
@@ -83,8 +83,8 @@ struct error *file_find_any(struct database *database, struct arena *arena, stru
  * For a caller that does not know the outcome of a COMMIT. DATABASE_UNAVAILABLE also when the other transaction takes
  * too long.
  */
-struct error *file_find_settled(struct database *database, struct arena *arena, struct id organisation,
-                                struct id id, bool *found_out);
+struct error *file_find_settled(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                                bool *found_out);
 
 /* The result of a change of state. Of two simultaneous callers exactly one gets FILE_CHANGED. */
 enum file_outcome {
@@ -95,17 +95,16 @@ enum file_outcome {
 };
 
 /* active -> archived. */
-struct error *file_archive(struct database *database, struct arena *arena, struct id organisation,
-                           struct id id, enum file_outcome *outcome_out);
+struct error *file_archive(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                           enum file_outcome *outcome_out);
 
 /* archived -> active. */
-struct error *file_restore(struct database *database, struct arena *arena, struct id organisation,
-                           struct id id, enum file_outcome *outcome_out);
+struct error *file_restore(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                           enum file_outcome *outcome_out);
 
 /* Replaces the name and the tags of an active file (NULL keeps either); part of a transaction. */
-struct error *file_update(struct database *database, struct arena *arena, struct id organisation,
-                          struct id id, const char *name, const struct text_list *tags,
-                          enum file_outcome *outcome_out);
+struct error *file_update(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                          const char *name, const struct text_list *tags, enum file_outcome *outcome_out);
 
 /* Which files to list; a NULL text, a false flag or an id of zeros asks for all. */
 struct file_filter {

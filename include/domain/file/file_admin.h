@@ -40,11 +40,11 @@ struct file_admin_page {
  * In a transaction that sees one snapshot, all pages together are that snapshot.
  */
 struct error *file_admin_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
-                        struct file_admin_page *page_out);
+                              struct file_admin_page *page_out);
 
 /* The row, *found_out false when there is none (any more). */
 struct error *file_admin_find(struct database *database, struct arena *arena, struct id id,
-                        struct file_admin_record *record_out, bool *found_out);
+                              struct file_admin_record *record_out, bool *found_out);
 
 /* An estimate of the number of rows by the server: for progress only. */
 struct error *file_admin_estimate(struct database *database, struct arena *arena, int64_t *count_out);
@@ -53,22 +53,21 @@ struct error *file_admin_estimate(struct database *database, struct arena *arena
 
 /* For each of at most FILE_ADMIN_KNOWN_MAX ids whether it has a row. */
 struct error *file_admin_known(struct database *database, struct arena *arena, const struct id *ids, size_t count,
-                         bool *known_out);
+                               bool *known_out);
 
 /*
  * Deletes the row of a file that has been archived since `before` (milliseconds since 1970) or longer, and notes its
  * bytes for removal; part of a transaction. *taken_out is false when the file was restored meanwhile.
  */
 struct error *file_purge(struct database *database, struct arena *arena, const struct file_admin_record *record,
-                            int64_t before, bool *taken_out);
+                         int64_t before, bool *taken_out);
 
 /* Ids whose bytes must be removed, `limit` at most; *ids_out is in the arena. */
-struct error *file_admin_removals(struct database *database, struct arena *arena, unsigned limit,
-                            struct id **ids_out, size_t *count_out);
+struct error *file_admin_removals(struct database *database, struct arena *arena, unsigned limit, struct id **ids_out,
+                                  size_t *count_out);
 
 /* Whether the bytes of `id` are noted for removal. */
-struct error *file_admin_removal_noted(struct database *database, struct arena *arena, struct id id,
-                                 bool *noted_out);
+struct error *file_admin_removal_noted(struct database *database, struct arena *arena, struct id id, bool *noted_out);
 
 /* Deletes the note: the bytes are gone. */
 struct error *file_admin_removal_done(struct database *database, struct arena *arena, struct id id);
@@ -82,10 +81,10 @@ struct file_admin_sums {
 };
 
 struct error *file_admin_sums(struct database *database, struct arena *arena, struct id organisation,
-                         struct file_admin_sums *sums_out);
+                              struct file_admin_sums *sums_out);
 
 /* Whether the stored usage of the organisation (domain/file/file_usage.h) equals the sum of its rows, at one moment. */
 struct error *file_admin_usage_agrees(struct database *database, struct arena *arena, struct id organisation,
-                               bool *holds_out);
+                                      bool *holds_out);
 
 #endif

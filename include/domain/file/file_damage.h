@@ -28,7 +28,7 @@ struct error *file_damage_each(struct database *database, struct arena *arena, s
 /*
  * The files of the same organisation with the same hash, other than `kept` itself: they may share its bytes. As above.
  */
-struct error *file_damage_twins(struct database *database, struct arena *arena, const struct file_admin_record *kept, struct id after,
-                                unsigned limit, struct file_admin_page *page_out);
+struct error *file_damage_twins(struct database *database, struct arena *arena, const struct file_admin_record *kept,
+                                struct id after, unsigned limit, struct file_admin_page *page_out);
 
 #endif

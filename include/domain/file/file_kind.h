@@ -16,23 +16,20 @@ enum file_content {
 };
 
 /* BUCKET(name, allow-list of the bucket), with AND between the rows. */
-#define FILE_BUCKETS(BUCKET, AND)                                                                                      \
-    BUCKET("images", PICTURES) AND                                                                                     \
-    BUCKET("files", ANYTHING)
+#define FILE_BUCKETS(BUCKET, AND) BUCKET("images", PICTURES) AND BUCKET("files", ANYTHING)
 
 /* TYPE(name, allow-list in images, allow-list in files), with AND between the rows. */
 #define FILE_TYPES(TYPE, AND)                                                                                          \
-    TYPE("sample", PICTURES, ANYTHING) AND                                                                             \
-    TYPE("avatar", PICTURES, PICTURES) AND                                                                              \
-    TYPE("weighbridge", PICTURES, ANYTHING) AND                                                                        \
-    TYPE("contract", PICTURES, ANYTHING) AND                                                                           \
-    TYPE("image", PICTURES, PICTURES) AND                                                                               \
-    TYPE("logo", PICTURES, PICTURES) AND                                                                                \
-    TYPE("misc", PICTURES, ANYTHING) AND                                                                               \
-    TYPE("vehicle", PICTURES, ANYTHING) AND                                                                            \
-    TYPE("terms-conditions", PICTURES, ANYTHING) AND                                                                   \
-    TYPE("logistics-delivery", PICTURES, ANYTHING) AND                                                                 \
-    TYPE("logistics-load", PICTURES, ANYTHING)
+    TYPE("sample", PICTURES, ANYTHING) AND TYPE("avatar", PICTURES, PICTURES)                                          \
+    AND TYPE("weighbridge", PICTURES, ANYTHING)                                                                        \
+    AND TYPE("contract", PICTURES, ANYTHING)                                                                           \
+    AND TYPE("image", PICTURES, PICTURES)                                                                              \
+    AND TYPE("logo", PICTURES, PICTURES)                                                                               \
+    AND TYPE("misc", PICTURES, ANYTHING)                                                                               \
+    AND TYPE("vehicle", PICTURES, ANYTHING)                                                                            \
+    AND TYPE("terms-conditions", PICTURES, ANYTHING)                                                                   \
+    AND TYPE("logistics-delivery", PICTURES, ANYTHING)                                                                 \
+    AND TYPE("logistics-load", PICTURES, ANYTHING)
 
 /* The names with | between them, as schemas take choices. */
 #define FILE_KIND_NAME_(name, ...) name

@@ -24,8 +24,8 @@ struct file_usage {
 };
 
 /*
- * Adds `more` unless that would exceed a quota: then *exceeded_out is true and nothing was changed; roll back. Part of a
- * transaction.
+ * Adds `more` unless that would exceed a quota: then *exceeded_out is true and nothing was changed; roll back. Part of
+ * a transaction.
  */
 struct error *file_usage_take(struct database *database, struct arena *arena, struct id organisation,
                               struct file_usage more, bool *exceeded_out);

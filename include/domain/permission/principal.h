@@ -34,7 +34,7 @@ struct principal {
     struct user user;
     struct organisation organisation;
     struct id session_id;
-    bool session_good; /* the session is this user's, has not ended and not expired */
+    bool session_good;      /* the session is this user's, has not ended and not expired */
     int64_t change_version; /* of the last change to what processes keep (domain/change_log.h); 0: none is known */
     struct role_grant *grants;
     size_t grant_count;
@@ -51,8 +51,8 @@ struct principal_source {
  * session of the user was ended or changed since the last. *principal_out is NULL when there is no such user. A user
  * that may not call is loaded all the same: ask principal_stands().
  */
-struct error *principal_load(struct database *database, struct arena *arena, struct id user,
-                             struct id session, struct principal **principal_out);
+struct error *principal_load(struct database *database, struct arena *arena, struct id user, struct id session,
+                             struct principal **principal_out);
 
 /*
  * The same statement with the file `file` joined to it, where the file is of the user's organisation;

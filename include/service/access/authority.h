@@ -22,8 +22,8 @@ struct user;
  * *caller_out is the caller with the rights as they are now. TOKEN_REVOKED when the caller may not call any more,
  * PERMISSION when the caller does not hold `required` any more.
  */
-struct error *authority_hold(struct service *service, struct arena *arena, const struct caller *caller, const char *required,
-                             struct id target, struct caller *caller_out);
+struct error *authority_hold(struct service *service, struct arena *arena, const struct caller *caller,
+                             const char *required, struct id target, struct caller *caller_out);
 
 /*
  * Checks that a change of a user leaves somebody in charge. `before` is the locked row, `after` what the change makes

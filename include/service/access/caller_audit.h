@@ -13,9 +13,9 @@ struct service;
 struct user;
 
 /*
- * Writes an audit row for something that the caller did or tried. Ids of zeros in `entry` are taken from the caller's row,
- * and a NULL outcome is "success". The client's address and the request's id are always the caller's. The row is part of the
- * open transaction, if there is one.
+ * Writes an audit row for something that the caller did or tried. Ids of zeros in `entry` are taken from the caller's
+ * row, and a NULL outcome is "success". The client's address and the request's id are always the caller's. The row is
+ * part of the open transaction, if there is one.
  */
 struct error *caller_audit(struct service *service, struct arena *arena, const struct caller *caller,
                            const struct audit_entry *entry);

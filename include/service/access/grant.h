@@ -20,8 +20,8 @@ struct validation;
  * Validates roles and permissions. Adds entries for unknown roles (roles[n], `unknown`), malformed permissions
  * (permissions[n], `format`) and repetitions (`duplicate`).
  */
-void grant_validate(const struct role_list *known, const struct text_list *roles,
-                    const struct text_list *permissions, struct validation *validation);
+void grant_validate(const struct role_list *known, const struct text_list *roles, const struct text_list *permissions,
+                    struct validation *validation);
 
 /*
  * Adds an entry (permissions, `length`) when roles and permissions together are too long for the row or for the

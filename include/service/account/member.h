@@ -47,9 +47,9 @@ struct error *member_admin_confirm(struct service *service, struct arena *arena,
 /* A wanted change of a user. */
 struct member_patch {
     bool has_phone;
-    const char *first_name; /* NULL: keep */
-    const char *last_name;  /* NULL: keep */
-    const char *phone;      /* with has_phone; NULL: none */
+    const char *first_name;              /* NULL: keep */
+    const char *last_name;               /* NULL: keep */
+    const char *phone;                   /* with has_phone; NULL: none */
     const struct text_list *roles;       /* NULL: keep */
     const struct text_list *permissions; /* NULL: keep */
     bool has_status;

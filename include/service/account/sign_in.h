@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Signs users in and out, and gives them new tokens (docs/accounts.md). The identity provider checks the password and issues
- * the tokens; our own rows decide whether the user may sign in.
+ * Signs users in and out, and gives them new tokens (docs/accounts.md). The identity provider checks the password and
+ * issues the tokens; our own rows decide whether the user may sign in.
  */
 #ifndef GATEHOUSE_SERVICE_ACCOUNT_SIGN_IN_H
 #define GATEHOUSE_SERVICE_ACCOUNT_SIGN_IN_H

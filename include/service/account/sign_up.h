@@ -2,9 +2,9 @@
 /*
  * Makes accounts: customers with their owners, team members, internal administrators (docs/accounts.md).
  *
- * Our rows and the provider's accounts cannot be changed in one transaction. So each flow makes the rows first, which own the
- * address and are invisible, then the provider's account, and activates the rows last. A crash between two steps leaves
- * something that the job runner removes, or that a repetition finishes (domain/account/provisioning.h).
+ * Our rows and the provider's accounts cannot be changed in one transaction. So each flow makes the rows first, which
+ * own the address and are invisible, then the provider's account, and activates the rows last. A crash between two
+ * steps leaves something that the job runner removes, or that a repetition finishes (domain/account/provisioning.h).
  */
 #ifndef GATEHOUSE_SERVICE_ACCOUNT_SIGN_UP_H
 #define GATEHOUSE_SERVICE_ACCOUNT_SIGN_UP_H

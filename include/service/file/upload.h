@@ -40,7 +40,8 @@ const char *upload_validate_name(struct validation *validation, const char *path
  * organisation certainly has no room for the files. DATABASE_UNAVAILABLE. upload_receive() knows the files and checks
  * again.
  */
-struct error *upload_admit(struct service *service, struct arena *arena, const struct caller *caller, int64_t announced);
+struct error *upload_admit(struct service *service, struct arena *arena, const struct caller *caller,
+                           int64_t announced);
 
 /*
  * Receives, checks and stores all files of the request, or none. *records_out points to *count_out records, in the

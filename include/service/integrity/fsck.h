@@ -62,10 +62,10 @@ struct fsck_options {
 };
 
 struct fsck_result {
-    int64_t files;   /* rows compared, also before an interruption */
-    int64_t bytes;   /* bytes read */
-    int64_t young;   /* skipped for their age */
-    int64_t blobs;   /* names seen in the store */
+    int64_t files; /* rows compared, also before an interruption */
+    int64_t bytes; /* bytes read */
+    int64_t young; /* skipped for their age */
+    int64_t blobs; /* names seen in the store */
     int64_t unrepaired;
     int64_t counts[FSCK_KINDS];
     bool interrupted; /* progress_ends(): the position is saved for `resume` */

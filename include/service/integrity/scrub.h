@@ -32,14 +32,14 @@ struct service;
 
 /* The saved position. Times are milliseconds since 1970; 0: never. */
 struct scrub_position {
-    struct id at;     /* the last file of this pass that was read */
-    int64_t files;    /* of this pass */
+    struct id at;  /* the last file of this pass that was read */
+    int64_t files; /* of this pass */
     int64_t bytes;
-    int64_t damaged;  /* found in this pass: bytes that differ */
-    int64_t lost;     /* found in this pass: bytes that are missing or unreadable */
-    int64_t begun;    /* when this pass began; 0: none is under way */
-    int64_t finished; /* when the last whole pass began */
-    int64_t first;    /* when the first pass of all began */
+    int64_t damaged;   /* found in this pass: bytes that differ */
+    int64_t lost;      /* found in this pass: bytes that are missing or unreadable */
+    int64_t begun;     /* when this pass began; 0: none is under way */
+    int64_t finished;  /* when the last whole pass began */
+    int64_t first;     /* when the first pass of all began */
     int64_t last_lost; /* `lost` of the last whole pass */
 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A run of a long command as the holder of a lease (domain/lease.h). The lease says on all hosts that such a run is at work.
- * The run takes it, renews it all the time while it works, and gives it back. When the run dies, the lease ends by itself.
+ * A run of a long command as the holder of a lease (domain/lease.h). The lease says on all hosts that such a run is at
+ * work. The run takes it, renews it all the time while it works, and gives it back. When the run dies, the lease ends
+ * by itself.
  */
 #ifndef GATEHOUSE_SERVICE_MAINTENANCE_LEASE_HOLDER_H
 #define GATEHOUSE_SERVICE_MAINTENANCE_LEASE_HOLDER_H
@@ -26,8 +27,8 @@ struct lease_holder {
 };
 
 /*
- * Takes the lease. Waits up to `patience` seconds while another run holds it. INTERNAL, with a sentence for the operator,
- * when that run still holds it then.
+ * Takes the lease. Waits up to `patience` seconds while another run holds it. INTERNAL, with a sentence for the
+ * operator, when that run still holds it then.
  */
 struct error *lease_holder_take(struct service *service, struct arena *arena, const char *name, unsigned patience,
                                 struct lease_holder *holder_out);
@@ -36,7 +37,9 @@ struct error *lease_holder_take(struct service *service, struct arena *arena, co
 struct error *lease_holder_try(struct service *service, struct arena *arena, const char *name,
                                struct lease_holder *holder_out, bool *held_out);
 
-/* Renews the lease when that is due; call it often. INTERNAL when it is lost, because the program stood still for long. */
+/*
+ * Renews the lease when that is due; call it often. INTERNAL when it is lost, because the program stood still for long.
+ */
 struct error *lease_holder_renew(struct lease_holder *holder, struct arena *arena);
 
 /* Gives the lease back. Where that fails, the lease ends by itself. */

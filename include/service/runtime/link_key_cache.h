@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The keys of signed links that this process has opened (service/access/signed_link.h). A forged link under a known key is
- * refused without a question to the database.
+ * The keys of signed links that this process has opened (service/access/signed_link.h). A forged link under a known key
+ * is refused without a question to the database.
  */
 #ifndef GATEHOUSE_SERVICE_RUNTIME_LINK_KEY_CACHE_H
 #define GATEHOUSE_SERVICE_RUNTIME_LINK_KEY_CACHE_H

@@ -13,22 +13,22 @@ struct error;
 struct service;
 
 /*
- * The row in force: the newest good one of `state`. Where there is none it is version 0, which has the configuration's level
- * and no filter.
+ * The row in force: the newest good one of `state`. Where there is none it is version 0, which has the configuration's
+ * level and no filter.
  */
 struct settings_row settings_apply_row(const struct service *service, struct arena *arena,
                                        const struct settings_state *state);
 
 /*
- * For a process that starts: applies the settings in force. They are read through the host's cache, so of all processes of
- * the host one asks the database.
+ * For a process that starts: applies the settings in force. They are read through the host's cache, so of all processes
+ * of the host one asks the database.
  */
 struct error *settings_apply_cached(struct service *service, struct arena *arena);
 
 /*
- * Reads the settings in force from the database and applies them. `announced` is the payload of the change that this process
- * follows, NULL where none is known. The first process of the host that meets a damaged newest version writes that to the
- * log; the others do not.
+ * Reads the settings in force from the database and applies them. `announced` is the payload of the change that this
+ * process follows, NULL where none is known. The first process of the host that meets a damaged newest version writes
+ * that to the log; the others do not.
  */
 struct error *settings_apply_change(struct service *service, struct arena *arena, const char *announced);
 

@@ -100,7 +100,8 @@ int64_t cache_version(struct cache *cache);
  * which this cannot be done is thrown away. Where even that is impossible, a process that was told to reset uses no
  * file until it follows the next version. From now on this process reads nothing from a file that is behind `version`.
  */
-void cache_follow(struct cache *cache, const struct cache_eviction *evictions, size_t count, int64_t version, bool reset);
+void cache_follow(struct cache *cache, const struct cache_eviction *evictions, size_t count, int64_t version,
+                  bool reset);
 
 /* How many live entries an eviction would remove now. */
 size_t cache_count(struct cache *cache, const struct cache_eviction *eviction);

@@ -48,8 +48,8 @@ struct database_options {
 /*
  * Fills the options from [database] and reads password_file. `administrator` takes admin_user and admin_password_file.
  */
-struct error *database_options_load(struct arena *arena, const struct configuration *configuration,
-                                    bool administrator, struct database_options *options_out);
+struct error *database_options_load(struct arena *arena, const struct configuration *configuration, bool administrator,
+                                    struct database_options *options_out);
 
 /*
  * A handle that connects at its first use; everything in `options` is copied. Heap; released with
@@ -111,8 +111,8 @@ struct database_value database_id_or_null(struct id id); /* the none id becomes 
 struct database_value database_time(struct arena *arena, int64_t milliseconds);
 
 /* An array of values and its length: two arguments of the calls below. NO_VALUES for none. */
-#define VALUES(...)                                                                                          \
-    ((const struct database_value[]){__VA_ARGS__}),                                                          \
+#define VALUES(...)                                                                                                    \
+    ((const struct database_value[]){__VA_ARGS__}),                                                                    \
         (sizeof((const struct database_value[]){__VA_ARGS__}) / sizeof(struct database_value))
 #define NO_VALUES NULL, 0
 
@@ -132,9 +132,8 @@ struct rows {
  * Runs a SELECT, never a change: outside a transaction it is repeated once on a new connection when the old one is
  * broken. In a transaction a broken connection ends the transaction.
  */
-struct error *database_query(struct database *database, struct arena *arena,
-                             const struct statement *statement, const struct database_value *values,
-                             size_t count, struct rows **rows_out);
+struct error *database_query(struct database *database, struct arena *arena, const struct statement *statement,
+                             const struct database_value *values, size_t count, struct rows **rows_out);
 
 /*
  * The cells of a result. A row or column beyond the result, or a column of another type, is a mistake in our code and
@@ -173,9 +172,8 @@ struct change {
  * times. It is never repeated once it may have reached the server: when `unknown` is set, look the row up by its id,
  * which you made before.
  */
-struct error *database_change(struct database *database, struct arena *arena,
-                              const struct statement *statement, const struct database_value *values,
-                              size_t count, struct change *change_out);
+struct error *database_change(struct database *database, struct arena *arena, const struct statement *statement,
+                              const struct database_value *values, size_t count, struct change *change_out);
 
 /* ---- transactions -------------------------------------------------------------------------------- */
 
@@ -191,8 +189,7 @@ struct error *database_change(struct database *database, struct arena *arena,
  * may or may not be there. Look a row up by its id before you answer.
  */
 struct error *database_transaction(struct database *database, struct arena *arena,
-                                   struct error *(*body)(struct database *database, struct arena *arena,
-                                                         void *context),
+                                   struct error *(*body)(struct database *database, struct arena *arena, void *context),
                                    void *context, bool *unknown_out);
 
 /* Whether a transaction is open; functions that need one assert it. */
@@ -204,7 +201,6 @@ bool database_in_transaction(const struct database *database);
  * Runs one SQL text that is not prepared: for migrations and for commands of the operator, whose texts come from our
  * own files. It must never hold a byte of a request. The error's detail holds the server's message.
  */
-struct error *database_execute(struct database *database, struct arena *arena, const char *sql,
-                               size_t length);
+struct error *database_execute(struct database *database, struct arena *arena, const char *sql, size_t length);
 
 #endif

@@ -89,7 +89,7 @@ enum mail_tls {
 };
 
 struct mail_smtp_options {
-    const char *url; /* smtp://host:port or smtps://host:port */
+    const char *url;  /* smtp://host:port or smtps://host:port */
     const char *user; /* NULL: no authentication */
     struct secret password;
     enum mail_tls tls;

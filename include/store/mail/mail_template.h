@@ -23,7 +23,6 @@ struct mail_template_value {
  * value stays on its line. INTERNAL: a missing file, an unknown or unclosed placeholder, bytes that are not UTF-8.
  */
 struct error *mail_template_fill(struct arena *arena, const char *directory, const char *name,
-                                 const struct mail_template_value *values, size_t count,
-                                 struct mail *mail_out);
+                                 const struct mail_template_value *values, size_t count, struct mail *mail_out);
 
 #endif

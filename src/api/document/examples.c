@@ -107,13 +107,12 @@ static const struct example operations[] = {
     {"updateSettings", "{\"status\": \"success\", \"message\": \"The settings are saved as version 7.\"}"},
     {"downloadFile", "\"(the bytes)\""},
     {"openLink", "\"(the bytes)\""},
-    {"metrics",
-     "\"# TYPE gatehouse_requests_total counter\\n"
-     "gatehouse_requests_total{operation=\\\"login\\\",status=\\\"200\\\"} 42\\n\""},
-    {"openapi", "{\"openapi\": \"3.1.0\", \"info\": {\"title\": \"Gatehouse\", \"version\": \"1.0.0\"}, \"paths\": {}}"},
-    {"keys",
-     "{\"keys\": [{\"kty\": \"RSA\", \"use\": \"sig\", \"alg\": \"RS256\", "
-     "\"kid\": \"8f14e45f\", \"n\": \"sXch8Q\", \"e\": \"AQAB\"}]}"},
+    {"metrics", "\"# TYPE gatehouse_requests_total counter\\n"
+                "gatehouse_requests_total{operation=\\\"login\\\",status=\\\"200\\\"} 42\\n\""},
+    {"openapi",
+     "{\"openapi\": \"3.1.0\", \"info\": {\"title\": \"Gatehouse\", \"version\": \"1.0.0\"}, \"paths\": {}}"},
+    {"keys", "{\"keys\": [{\"kty\": \"RSA\", \"use\": \"sig\", \"alg\": \"RS256\", "
+             "\"kid\": \"8f14e45f\", \"n\": \"sXch8Q\", \"e\": \"AQAB\"}]}"},
 };
 
 static const char *find_member(const char *key)

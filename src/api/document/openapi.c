@@ -59,7 +59,8 @@ static void add_reference(struct writer *writer, const struct schema *schema)
 /* ---- parameters ---------------------------------------------------------------------------------- */
 
 /* Adds the fields of a schema (may be NULL) as parameters. Returns the separator that the next one needs. */
-static const char *add_fields(struct writer *writer, const struct schema *schema, const char *place, const char *separator)
+static const char *add_fields(struct writer *writer, const struct schema *schema, const char *place,
+                              const char *separator)
 {
     for (size_t i = 0; schema != NULL && i < schema->count; i++) {
         const struct schema_field *field = &schema->fields[i];
@@ -68,7 +69,8 @@ static const char *add_fields(struct writer *writer, const struct schema *schema
         add_json(writer, field->name);
         add(writer, ",\"in\":");
         add_json(writer, place);
-        add(writer, (field->flags & SCHEMA_REQUIRED) != 0 ? ",\"required\":true,\"schema\":" : ",\"required\":false,\"schema\":");
+        add(writer, (field->flags & SCHEMA_REQUIRED) != 0 ? ",\"required\":true,\"schema\":"
+                                                          : ",\"required\":false,\"schema\":");
         schema_describe_field(&writer->text, field, true);
         add(writer, "}");
         separator = ",";
@@ -219,10 +221,11 @@ static bool add_failure(struct writer *writer, int status, const enum error_code
         if (error_status(codes[i]) != status)
             continue;
         if (*separator == '\0')
-            buffer_add_format(&writer->text,
-                              ",\"%d\":{\"description\":\"%s\",\"content\":{\"application/json\":{\"schema\":{\"allOf\":["
-                              "{\"$ref\":\"#/components/schemas/ErrorBody\"},{\"properties\":{\"code\":{\"enum\":[",
-                              status, status_meaning(status));
+            buffer_add_format(
+                &writer->text,
+                ",\"%d\":{\"description\":\"%s\",\"content\":{\"application/json\":{\"schema\":{\"allOf\":["
+                "{\"$ref\":\"#/components/schemas/ErrorBody\"},{\"properties\":{\"code\":{\"enum\":[",
+                status, status_meaning(status));
         add(writer, separator);
         add_json(writer, error_code_text(codes[i]));
         separator = ",";
@@ -343,7 +346,8 @@ static void add_components(struct writer *writer, const struct route_table *tabl
         collect(writer, table->rows[i].body, true);
         collect(writer, table->rows[i].reply, false);
     }
-    add(writer, "\"components\":{\"securitySchemes\":{\"jwt\":{\"type\":\"http\",\"scheme\":\"bearer\",\"bearerFormat\":\"JWT\"}},"
+    add(writer, "\"components\":{\"securitySchemes\":{\"jwt\":{\"type\":\"http\",\"scheme\":\"bearer\","
+                "\"bearerFormat\":\"JWT\"}},"
                 "\"schemas\":{");
     for (size_t i = 0; i < writer->component_count; i++) {
         add(writer, i == 0 ? "" : ",\n");
@@ -359,9 +363,11 @@ const char *openapi_text(struct arena *arena, const struct route_table *table, c
     struct writer *writer = arena_alloc(arena, sizeof *writer);
     buffer_init(&writer->text, arena);
     buffer_reserve(&writer->text, (size_t)64 * 1024);
-    add(writer, "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Gatehouse\",\"version\":\"" API_VERSION "\",\"description\":"
-                "\"Identity, authorisation and files for organisations. Every reply carries X-Request-Id and X-Api-Version.\"},\n"
-                "\"servers\":[{\"url\":");
+    add(writer,
+        "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Gatehouse\",\"version\":\"" API_VERSION "\",\"description\":"
+        "\"Identity, authorisation and files for organisations. Every reply carries X-Request-Id and "
+        "X-Api-Version.\"},\n"
+        "\"servers\":[{\"url\":");
     add_json(writer, base_url != NULL ? base_url : "/");
     add(writer, "}],\n");
     add_tags(writer);

@@ -29,24 +29,46 @@ struct signup_body {
 };
 
 static const struct schema_field signup_organisation_fields[] = {
-    {.name = "name", .type = SCHEMA_NAME, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_ORGANISATION_NAME_CHARACTERS,
+    {.name = "name",
+     .type = SCHEMA_NAME,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_ORGANISATION_NAME_CHARACTERS,
      .offset = offsetof(struct signup_organisation, name)},
 };
 
-static const struct schema signup_organisation_schema = {.name = "NewOrganisation", SCHEMA_FIELDS(signup_organisation_fields),
-                                                         .size = sizeof(struct signup_organisation)};
+static const struct schema signup_organisation_schema = {
+    .name = "NewOrganisation", SCHEMA_FIELDS(signup_organisation_fields), .size = sizeof(struct signup_organisation)};
 
 static const struct schema_field signup_fields[] = {
-    {.name = "organisation", .type = SCHEMA_OBJECT, .flags = SCHEMA_REQUIRED, .schema = &signup_organisation_schema,
+    {.name = "organisation",
+     .type = SCHEMA_OBJECT,
+     .flags = SCHEMA_REQUIRED,
+     .schema = &signup_organisation_schema,
      .offset = offsetof(struct signup_body, organisation)},
     {.name = "email", .type = SCHEMA_EMAIL, .flags = SCHEMA_REQUIRED, .offset = offsetof(struct signup_body, email)},
-    {.name = "firstName", .type = SCHEMA_NAME, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
+    {.name = "firstName",
+     .type = SCHEMA_NAME,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_NAME_CHARACTERS,
      .offset = offsetof(struct signup_body, first_name)},
-    {.name = "lastName", .type = SCHEMA_NAME, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
+    {.name = "lastName",
+     .type = SCHEMA_NAME,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_NAME_CHARACTERS,
      .offset = offsetof(struct signup_body, last_name)},
     {.name = "phone", .type = SCHEMA_PHONE, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct signup_body, phone)},
-    {.name = "services", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNIQUE, .minimum = 1, .maximum = 2, .item_maximum = 20,
-     .choices = "inventory|logistics", .fallback = "inventory", .offset = offsetof(struct signup_body, services)},
+    {.name = "services",
+     .type = SCHEMA_TEXTS,
+     .flags = SCHEMA_UNIQUE,
+     .minimum = 1,
+     .maximum = 2,
+     .item_maximum = 20,
+     .choices = "inventory|logistics",
+     .fallback = "inventory",
+     .offset = offsetof(struct signup_body, services)},
 };
 
 const struct schema accounts_signup_schema = {
@@ -58,7 +80,9 @@ struct signup_reply {
 };
 
 static const struct schema_field signup_reply_fields[] = {
-    {.name = "organisation", .type = SCHEMA_OBJECT, .schema = &organisation_view_schema,
+    {.name = "organisation",
+     .type = SCHEMA_OBJECT,
+     .schema = &organisation_view_schema,
      .offset = offsetof(struct signup_reply, organisation)},
     {.name = "user", .type = SCHEMA_OBJECT, .schema = &user_view_schema, .offset = offsetof(struct signup_reply, user)},
 };
@@ -100,8 +124,13 @@ static const struct schema_field tokens_fields[] = {
     {.name = "accessToken", .type = SCHEMA_TEXT, .offset = offsetof(struct tokens_view, access_token)},
     {.name = "idToken", .type = SCHEMA_TEXT, .offset = offsetof(struct tokens_view, id_token)},
     {.name = "refreshToken", .type = SCHEMA_TEXT, .offset = offsetof(struct tokens_view, refresh_token)},
-    {.name = "tokenType", .type = SCHEMA_CHOICE, .choices = "Bearer", .offset = offsetof(struct tokens_view, token_type)},
-    {.name = "expiresIn", .type = SCHEMA_INTEGER, .offset = offsetof(struct tokens_view, expires_in),
+    {.name = "tokenType",
+     .type = SCHEMA_CHOICE,
+     .choices = "Bearer",
+     .offset = offsetof(struct tokens_view, token_type)},
+    {.name = "expiresIn",
+     .type = SCHEMA_INTEGER,
+     .offset = offsetof(struct tokens_view, expires_in),
      .description = "Seconds that the access token is good for."},
 };
 
@@ -180,7 +209,11 @@ struct refresh_body {
 };
 
 static const struct schema_field refresh_fields[] = {
-    {.name = "refreshToken", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_TOKEN_BYTES,
+    {.name = "refreshToken",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_TOKEN_BYTES,
      .offset = offsetof(struct refresh_body, refresh_token)},
 };
 
@@ -192,7 +225,10 @@ struct refresh_reply {
 };
 
 static const struct schema_field refresh_reply_fields[] = {
-    {.name = "tokens", .type = SCHEMA_OBJECT, .schema = &tokens_schema, .offset = offsetof(struct refresh_reply, tokens)},
+    {.name = "tokens",
+     .type = SCHEMA_OBJECT,
+     .schema = &tokens_schema,
+     .offset = offsetof(struct refresh_reply, tokens)},
 };
 
 const struct schema accounts_refresh_reply_schema = {
@@ -216,7 +252,10 @@ struct logout_body {
 };
 
 static const struct schema_field logout_fields[] = {
-    {.name = "everywhere", .type = SCHEMA_BOOLEAN, .fallback = "false", .offset = offsetof(struct logout_body, everywhere),
+    {.name = "everywhere",
+     .type = SCHEMA_BOOLEAN,
+     .fallback = "false",
+     .offset = offsetof(struct logout_body, everywhere),
      .description = "End all sessions of the user, not only this one."},
 };
 
@@ -241,9 +280,13 @@ struct me_reply {
 
 static const struct schema_field me_fields[] = {
     {.name = "user", .type = SCHEMA_OBJECT, .schema = &user_view_schema, .offset = offsetof(struct me_reply, user)},
-    {.name = "organisation", .type = SCHEMA_OBJECT, .schema = &organisation_view_schema,
+    {.name = "organisation",
+     .type = SCHEMA_OBJECT,
+     .schema = &organisation_view_schema,
      .offset = offsetof(struct me_reply, organisation)},
-    {.name = "permissions", .type = SCHEMA_TEXTS, .offset = offsetof(struct me_reply, permissions),
+    {.name = "permissions",
+     .type = SCHEMA_TEXTS,
+     .offset = offsetof(struct me_reply, permissions),
      .description = "Effective: the user's own and those of the roles, as of this request."},
 };
 

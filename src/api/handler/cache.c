@@ -7,8 +7,8 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "http/schema.h"
-#include "service/system/cache_update.h"
 #include "service/runtime/service.h"
+#include "service/system/cache_update.h"
 
 static const struct schema_field fields[] = {
     {.name = "keys",
@@ -52,7 +52,8 @@ struct error *cache_update(struct call *call)
         return NULL;
     }
     TRY(cache_update_run(call->service, call->arena, &call->caller, body, &count));
-    call->success = arena_format(call->arena, "%zu %s evicted%s.", count, count == 1 ? "entry was" : "entries were",
-                                 body->secrets ? "; every worker reads its secrets anew, and the log says what could not be taken" : "");
+    call->success = arena_format(
+        call->arena, "%zu %s evicted%s.", count, count == 1 ? "entry was" : "entries were",
+        body->secrets ? "; every worker reads its secrets anew, and the log says what could not be taken" : "");
     return NULL;
 }

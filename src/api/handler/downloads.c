@@ -27,7 +27,10 @@ struct download_query {
 };
 
 static const struct schema_field download_query_fields[] = {
-    {.name = "download", .type = SCHEMA_BOOLEAN, .fallback = "false", .offset = offsetof(struct download_query, download),
+    {.name = "download",
+     .type = SCHEMA_BOOLEAN,
+     .fallback = "false",
+     .offset = offsetof(struct download_query, download),
      .description = "1 or true: an attachment, whatever the type."},
 };
 
@@ -79,7 +82,8 @@ static void stream(struct call *call, const struct range *range, int fd)
     reply_format_header(reply, "Content-Length", "%lld", (long long)reply->stream_length);
 }
 
-static void hand_over(struct call *call, const struct file_record *record, const char *header, const char *prefix, int fd)
+static void hand_over(struct call *call, const struct file_record *record, const char *header, const char *prefix,
+                      int fd)
 {
     (void)close(fd);
     reply_format_header(call->reply, header, "%s%s", prefix, blob_path(call->arena, record->id));
@@ -90,7 +94,8 @@ static void hand_over(struct call *call, const struct file_record *record, const
  * If-Unmodified-Since with the time of the blob, which is not the file's. It also ignores ranges by rules of its own.
  * In these cases the worker sends what it has decided.
  */
-static bool server_can_send(const struct call *call, const struct range_conditions *conditions, enum range_answer answer)
+static bool server_can_send(const struct call *call, const struct range_conditions *conditions,
+                            enum range_answer answer)
 {
     return conditions->if_match == NULL && conditions->if_range == NULL &&
            request_header(call->request, "IF_UNMODIFIED_SINCE") == NULL &&
@@ -100,7 +105,8 @@ static bool server_can_send(const struct call *call, const struct range_conditio
 static void count_bytes(const struct call *call, const struct range *sent, bool by_server)
 {
     if (call->request->method != METHOD_HEAD)
-        metrics_add(by_server ? METRIC_DOWNLOAD_BYTES_SERVER : METRIC_DOWNLOAD_BYTES_WORKER, sent->last - sent->first + 1);
+        metrics_add(by_server ? METRIC_DOWNLOAD_BYTES_SERVER : METRIC_DOWNLOAD_BYTES_WORKER,
+                    sent->last - sent->first + 1);
 }
 
 /* Sends the file or a range of it, through the web server where that gives the right reply. */
@@ -199,7 +205,9 @@ struct link_view {
 };
 
 static const struct schema_field link_view_fields[] = {
-    {.name = "url", .type = SCHEMA_TEXT, .offset = offsetof(struct link_view, url),
+    {.name = "url",
+     .type = SCHEMA_TEXT,
+     .offset = offsetof(struct link_view, url),
      .description = "Absolute. Whoever holds it may fetch the file, so it is a secret until it ends."},
     {.name = "expiresAt", .type = SCHEMA_TIME, .offset = offsetof(struct link_view, expires_at)},
 };

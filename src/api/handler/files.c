@@ -3,21 +3,21 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "api/handler/files_int.h"
+#include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/limits.h"
 #include "codec/encoding.h"
 #include "domain/file/file.h"
 #include "domain/permission/principal.h"
-#include "api/handler/files_int.h"
-#include "api/handlers_int.h"
 #include "http/disposition.h"
 #include "http/schema.h"
 #include "service/access/caller_audit.h"
 #include "service/file/file_update.h"
-#include "service/runtime/service.h"
 #include "service/file/upload.h"
 #include "service/file/upload_bound.h"
+#include "service/runtime/service.h"
 
 struct info_view {
     const char *bucket;
@@ -32,22 +32,33 @@ struct info_view {
 };
 
 static const struct schema_field info_fields[] = {
-    {.name = "bucket", .type = SCHEMA_CHOICE, .choices = UPLOAD_BUCKET_CHOICES, .offset = offsetof(struct info_view, bucket)},
+    {.name = "bucket",
+     .type = SCHEMA_CHOICE,
+     .choices = UPLOAD_BUCKET_CHOICES,
+     .offset = offsetof(struct info_view, bucket)},
     {.name = "type", .type = SCHEMA_CHOICE, .choices = UPLOAD_TYPE_CHOICES, .offset = offsetof(struct info_view, type)},
     {.name = "organisationId", .type = SCHEMA_ID, .offset = offsetof(struct info_view, organisation_id)},
     {.name = "name", .type = SCHEMA_TEXT, .offset = offsetof(struct info_view, name)},
-    {.name = "hash", .type = SCHEMA_TEXT, .offset = offsetof(struct info_view, hash),
+    {.name = "hash",
+     .type = SCHEMA_TEXT,
+     .offset = offsetof(struct info_view, hash),
      .description = "SHA-256 of the bytes in lower-case hexadecimal; in quotes, the ETag of the download."},
-    {.name = "contentType", .type = SCHEMA_TEXT, .offset = offsetof(struct info_view, content_type),
+    {.name = "contentType",
+     .type = SCHEMA_TEXT,
+     .offset = offsetof(struct info_view, content_type),
      .description = "What the bytes are, never what the client said."},
-    {.name = "url", .type = SCHEMA_TEXT, .offset = offsetof(struct info_view, url),
+    {.name = "url",
+     .type = SCHEMA_TEXT,
+     .offset = offsetof(struct info_view, url),
      .description = "The download path, relative to the service's base URL; needs the same permission."},
     {.name = "userId", .type = SCHEMA_ID, .offset = offsetof(struct info_view, user_id)},
     {.name = "size", .type = SCHEMA_INTEGER, .offset = offsetof(struct info_view, size)},
 };
 
-const struct schema files_info_schema = {
-    .name = "FileInfo", .description = "File information.", SCHEMA_FIELDS(info_fields), .size = sizeof(struct info_view)};
+const struct schema files_info_schema = {.name = "FileInfo",
+                                         .description = "File information.",
+                                         SCHEMA_FIELDS(info_fields),
+                                         .size = sizeof(struct info_view)};
 
 struct record_view {
     struct id id;
@@ -65,8 +76,14 @@ static const struct schema_field record_fields[] = {
     {.name = "info", .type = SCHEMA_OBJECT, .schema = &files_info_schema, .offset = offsetof(struct record_view, info)},
     {.name = "organisationId", .type = SCHEMA_ID, .offset = offsetof(struct record_view, organisation_id)},
     {.name = "userId", .type = SCHEMA_ID, .offset = offsetof(struct record_view, user_id)},
-    {.name = "type", .type = SCHEMA_CHOICE, .choices = UPLOAD_TYPE_CHOICES, .offset = offsetof(struct record_view, type)},
-    {.name = "status", .type = SCHEMA_CHOICE, .choices = "active|archived", .offset = offsetof(struct record_view, status)},
+    {.name = "type",
+     .type = SCHEMA_CHOICE,
+     .choices = UPLOAD_TYPE_CHOICES,
+     .offset = offsetof(struct record_view, type)},
+    {.name = "status",
+     .type = SCHEMA_CHOICE,
+     .choices = "active|archived",
+     .offset = offsetof(struct record_view, status)},
 };
 
 const struct schema files_record_schema = {
@@ -122,7 +139,8 @@ struct error *files_find(struct call *call, struct file_record **record_out)
         TRY(file_find_any(call->service->database, call->arena, call->id, record_out));
     if (*record_out == NULL)
         return file_update_unknown(call->arena);
-    return caller_audit_crossing(call->service, call->arena, &call->caller, (*record_out)->organisation_id, "file", call->id);
+    return caller_audit_crossing(call->service, call->arena, &call->caller, (*record_out)->organisation_id, "file",
+                                 call->id);
 }
 
 struct error *files_upload(struct call *call)
@@ -200,8 +218,10 @@ static const struct schema_field patch_fields[] = {
      .description = "All of them: [] leaves none."},
 };
 
-const struct schema files_patch_schema = {
-    .name = "FilePatch", .description = "At least one member.", SCHEMA_FIELDS(patch_fields), .size = sizeof(struct patch_body)};
+const struct schema files_patch_schema = {.name = "FilePatch",
+                                          .description = "At least one member.",
+                                          SCHEMA_FIELDS(patch_fields),
+                                          .size = sizeof(struct patch_body)};
 
 struct error *files_validate_patch(struct call *call, struct validation *validation)
 {
@@ -242,19 +262,44 @@ struct list_query {
 };
 
 static const struct schema_field list_query_fields[] = {
-    {.name = "bucket", .type = SCHEMA_CHOICE, .choices = UPLOAD_BUCKET_CHOICES, .offset = offsetof(struct list_query, bucket)},
-    {.name = "type", .type = SCHEMA_CHOICE, .choices = UPLOAD_TYPE_CHOICES, .offset = offsetof(struct list_query, type)},
-    {.name = "tag", .type = SCHEMA_TEXT, .minimum = 1, .maximum = LIMIT_TAG_CHARACTERS, .offset = offsetof(struct list_query, tag)},
-    {.name = "name", .type = SCHEMA_TEXT, .minimum = 1, .maximum = LIMIT_FILE_NAME_BYTES, .offset = offsetof(struct list_query, name),
+    {.name = "bucket",
+     .type = SCHEMA_CHOICE,
+     .choices = UPLOAD_BUCKET_CHOICES,
+     .offset = offsetof(struct list_query, bucket)},
+    {.name = "type",
+     .type = SCHEMA_CHOICE,
+     .choices = UPLOAD_TYPE_CHOICES,
+     .offset = offsetof(struct list_query, type)},
+    {.name = "tag",
+     .type = SCHEMA_TEXT,
+     .minimum = 1,
+     .maximum = LIMIT_TAG_CHARACTERS,
+     .offset = offsetof(struct list_query, tag)},
+    {.name = "name",
+     .type = SCHEMA_TEXT,
+     .minimum = 1,
+     .maximum = LIMIT_FILE_NAME_BYTES,
+     .offset = offsetof(struct list_query, name),
      .description = "What the name starts with."},
-    {.name = "status", .type = SCHEMA_CHOICE, .choices = "active|archived|all", .fallback = "active",
+    {.name = "status",
+     .type = SCHEMA_CHOICE,
+     .choices = "active|archived|all",
+     .fallback = "active",
      .offset = offsetof(struct list_query, status)},
     {.name = "userId", .type = SCHEMA_ID, .offset = offsetof(struct list_query, user_id)},
-    {.name = "limit", .type = SCHEMA_INTEGER, .minimum = 1, .maximum = LIMIT_PAGE_MAX, .fallback = "25",
+    {.name = "limit",
+     .type = SCHEMA_INTEGER,
+     .minimum = 1,
+     .maximum = LIMIT_PAGE_MAX,
+     .fallback = "25",
      .offset = offsetof(struct list_query, limit)},
-    {.name = "cursor", .type = SCHEMA_ID, .offset = offsetof(struct list_query, cursor),
+    {.name = "cursor",
+     .type = SCHEMA_ID,
+     .offset = offsetof(struct list_query, cursor),
      .description = "nextCursor of the page before."},
-    {.name = "organisationId", .type = SCHEMA_ID, .offset = offsetof(struct list_query, organisation_id),
+    {.name = "organisationId",
+     .type = SCHEMA_ID,
+     .offset = offsetof(struct list_query, organisation_id),
      .description = "Another organisation's files; for internal staff."},
 };
 
@@ -267,11 +312,18 @@ struct list_reply {
 };
 
 static const struct schema_field list_fields[] = {
-    {.name = "items", .type = SCHEMA_OBJECTS, .schema = &files_record_schema, .offset = offsetof(struct list_reply, items)},
-    {.name = "nextCursor", .type = SCHEMA_ID, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct list_reply, next_cursor)},
+    {.name = "items",
+     .type = SCHEMA_OBJECTS,
+     .schema = &files_record_schema,
+     .offset = offsetof(struct list_reply, items)},
+    {.name = "nextCursor",
+     .type = SCHEMA_ID,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct list_reply, next_cursor)},
 };
 
-const struct schema files_list_schema = {.name = "FileList", SCHEMA_FIELDS(list_fields), .size = sizeof(struct list_reply)};
+const struct schema files_list_schema = {
+    .name = "FileList", SCHEMA_FIELDS(list_fields), .size = sizeof(struct list_reply)};
 
 struct error *files_list(struct call *call)
 {

@@ -103,9 +103,18 @@ struct confirm_body {
 };
 
 static const struct schema_field confirm_fields[] = {
-    {.name = "username", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_EMAIL_BYTES,
-     .offset = offsetof(struct confirm_body, username), .description = "The e-mail address in any spelling, or the user id."},
-    {.name = "confirmationCode", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = 32,
+    {.name = "username",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_EMAIL_BYTES,
+     .offset = offsetof(struct confirm_body, username),
+     .description = "The e-mail address in any spelling, or the user id."},
+    {.name = "confirmationCode",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = 32,
      .offset = offsetof(struct confirm_body, code)},
 };
 
@@ -121,8 +130,13 @@ struct error *members_confirm(struct call *call)
 }
 
 static const struct schema_field username_fields[] = {
-    {.name = "username", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_EMAIL_BYTES,
-     .offset = offsetof(struct username_body, username), .description = "The e-mail address in any spelling, or the user id."},
+    {.name = "username",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_EMAIL_BYTES,
+     .offset = offsetof(struct username_body, username),
+     .description = "The e-mail address in any spelling, or the user id."},
 };
 
 const struct schema members_username_schema = {
@@ -155,15 +169,29 @@ struct list_query {
 };
 
 static const struct schema_field list_query_fields[] = {
-    {.name = "limit", .type = SCHEMA_INTEGER, .minimum = 1, .maximum = LIMIT_PAGE_MAX, .fallback = "25",
+    {.name = "limit",
+     .type = SCHEMA_INTEGER,
+     .minimum = 1,
+     .maximum = LIMIT_PAGE_MAX,
+     .fallback = "25",
      .offset = offsetof(struct list_query, limit)},
-    {.name = "cursor", .type = SCHEMA_ID, .offset = offsetof(struct list_query, cursor),
+    {.name = "cursor",
+     .type = SCHEMA_ID,
+     .offset = offsetof(struct list_query, cursor),
      .description = "nextCursor of the page before."},
-    {.name = "status", .type = SCHEMA_CHOICE, .choices = "awaiting-first-login|awaiting-confirmation|active|disabled",
+    {.name = "status",
+     .type = SCHEMA_CHOICE,
+     .choices = "awaiting-first-login|awaiting-confirmation|active|disabled",
      .offset = offsetof(struct list_query, status)},
-    {.name = "search", .type = SCHEMA_TEXT, .minimum = 1, .maximum = LIMIT_EMAIL_BYTES, .offset = offsetof(struct list_query, search),
+    {.name = "search",
+     .type = SCHEMA_TEXT,
+     .minimum = 1,
+     .maximum = LIMIT_EMAIL_BYTES,
+     .offset = offsetof(struct list_query, search),
      .description = "Part of a name or the e-mail address, whatever the case."},
-    {.name = "organisationId", .type = SCHEMA_ID, .offset = offsetof(struct list_query, organisation_id),
+    {.name = "organisationId",
+     .type = SCHEMA_ID,
+     .offset = offsetof(struct list_query, organisation_id),
      .description = "Another organisation's users; for internal staff."},
 };
 
@@ -176,11 +204,18 @@ struct list_reply {
 };
 
 static const struct schema_field list_fields[] = {
-    {.name = "items", .type = SCHEMA_OBJECTS, .schema = &user_view_schema, .offset = offsetof(struct list_reply, items)},
-    {.name = "nextCursor", .type = SCHEMA_ID, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct list_reply, next_cursor)},
+    {.name = "items",
+     .type = SCHEMA_OBJECTS,
+     .schema = &user_view_schema,
+     .offset = offsetof(struct list_reply, items)},
+    {.name = "nextCursor",
+     .type = SCHEMA_ID,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct list_reply, next_cursor)},
 };
 
-const struct schema members_list_schema = {.name = "UserList", SCHEMA_FIELDS(list_fields), .size = sizeof(struct list_reply)};
+const struct schema members_list_schema = {
+    .name = "UserList", SCHEMA_FIELDS(list_fields), .size = sizeof(struct list_reply)};
 
 struct error *members_list(struct call *call)
 {
@@ -227,21 +262,43 @@ struct patch_body {
 };
 
 static const struct schema_field patch_fields[] = {
-    {.name = "firstName", .type = SCHEMA_NAME, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
+    {.name = "firstName",
+     .type = SCHEMA_NAME,
+     .minimum = 1,
+     .maximum = LIMIT_NAME_CHARACTERS,
      .offset = offsetof(struct patch_body, first_name)},
-    {.name = "lastName", .type = SCHEMA_NAME, .minimum = 1, .maximum = LIMIT_NAME_CHARACTERS,
+    {.name = "lastName",
+     .type = SCHEMA_NAME,
+     .minimum = 1,
+     .maximum = LIMIT_NAME_CHARACTERS,
      .offset = offsetof(struct patch_body, last_name)},
-    {.name = "phone", .type = SCHEMA_PHONE, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct patch_body, phone),
+    {.name = "phone",
+     .type = SCHEMA_PHONE,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct patch_body, phone),
      .description = "null clears it."},
-    {.name = "roles", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNCHECKED, .maximum = LIMIT_USER_ROLES, .item_maximum = LIMIT_FIELD_BYTES,
+    {.name = "roles",
+     .type = SCHEMA_TEXTS,
+     .flags = SCHEMA_UNCHECKED,
+     .maximum = LIMIT_USER_ROLES,
+     .item_maximum = LIMIT_FIELD_BYTES,
      .offset = offsetof(struct patch_body, roles)},
-    {.name = "permissions", .type = SCHEMA_TEXTS, .flags = SCHEMA_UNCHECKED, .maximum = PERMISSIONS_MAX,
-     .item_maximum = LIMIT_FIELD_BYTES, .offset = offsetof(struct patch_body, permissions)},
-    {.name = "status", .type = SCHEMA_CHOICE, .choices = "active|disabled", .offset = offsetof(struct patch_body, status)},
+    {.name = "permissions",
+     .type = SCHEMA_TEXTS,
+     .flags = SCHEMA_UNCHECKED,
+     .maximum = PERMISSIONS_MAX,
+     .item_maximum = LIMIT_FIELD_BYTES,
+     .offset = offsetof(struct patch_body, permissions)},
+    {.name = "status",
+     .type = SCHEMA_CHOICE,
+     .choices = "active|disabled",
+     .offset = offsetof(struct patch_body, status)},
 };
 
-const struct schema members_patch_schema = {
-    .name = "UserPatch", .description = "At least one member.", SCHEMA_FIELDS(patch_fields), .size = sizeof(struct patch_body)};
+const struct schema members_patch_schema = {.name = "UserPatch",
+                                            .description = "At least one member.",
+                                            SCHEMA_FIELDS(patch_fields),
+                                            .size = sizeof(struct patch_body)};
 
 struct error *members_validate_patch(struct call *call, struct validation *validation)
 {
@@ -286,7 +343,9 @@ static const struct schema_field role_fields[] = {
     {.name = "id", .type = SCHEMA_TEXT, .offset = offsetof(struct role_view, id)},
     {.name = "description", .type = SCHEMA_TEXT, .offset = offsetof(struct role_view, description)},
     {.name = "permissions", .type = SCHEMA_TEXTS, .offset = offsetof(struct role_view, permissions)},
-    {.name = "grantable", .type = SCHEMA_BOOLEAN, .offset = offsetof(struct role_view, grantable),
+    {.name = "grantable",
+     .type = SCHEMA_BOOLEAN,
+     .offset = offsetof(struct role_view, grantable),
      .description = "Whether the caller may give it to somebody."},
 };
 
@@ -300,7 +359,8 @@ static const struct schema_field roles_fields[] = {
     {.name = "items", .type = SCHEMA_OBJECTS, .schema = &role_schema, .offset = offsetof(struct roles_reply, items)},
 };
 
-const struct schema members_roles_schema = {.name = "RoleList", SCHEMA_FIELDS(roles_fields), .size = sizeof(struct roles_reply)};
+const struct schema members_roles_schema = {
+    .name = "RoleList", SCHEMA_FIELDS(roles_fields), .size = sizeof(struct roles_reply)};
 
 struct error *members_roles(struct call *call)
 {
@@ -332,9 +392,16 @@ struct authorise_body {
 };
 
 static const struct schema_field authorise_fields[] = {
-    {.name = "permission", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_PERMISSION_BYTES,
-     .offset = offsetof(struct authorise_body, permission), .description = "One concrete permission, such as cus:file:w."},
-    {.name = "userId", .type = SCHEMA_ID, .offset = offsetof(struct authorise_body, user_id),
+    {.name = "permission",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_PERMISSION_BYTES,
+     .offset = offsetof(struct authorise_body, permission),
+     .description = "One concrete permission, such as cus:file:w."},
+    {.name = "userId",
+     .type = SCHEMA_ID,
+     .offset = offsetof(struct authorise_body, user_id),
      .description = "Somebody else; needs cus:user:a."},
 };
 
@@ -347,7 +414,9 @@ struct source_view {
 };
 
 static const struct schema_field source_fields[] = {
-    {.name = "source", .type = SCHEMA_TEXT, .offset = offsetof(struct source_view, source),
+    {.name = "source",
+     .type = SCHEMA_TEXT,
+     .offset = offsetof(struct source_view, source),
      .description = "role:<id>, or user for the user's own permissions."},
     {.name = "permission", .type = SCHEMA_TEXT, .offset = offsetof(struct source_view, permission)},
 };
@@ -365,8 +434,14 @@ struct authorise_reply {
 static const struct schema_field authorise_reply_fields[] = {
     {.name = "allowed", .type = SCHEMA_BOOLEAN, .offset = offsetof(struct authorise_reply, allowed)},
     {.name = "required", .type = SCHEMA_TEXT, .offset = offsetof(struct authorise_reply, required)},
-    {.name = "grantedBy", .type = SCHEMA_OBJECTS, .schema = &source_schema, .offset = offsetof(struct authorise_reply, granted_by)},
-    {.name = "missing", .type = SCHEMA_TEXT, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct authorise_reply, missing)},
+    {.name = "grantedBy",
+     .type = SCHEMA_OBJECTS,
+     .schema = &source_schema,
+     .offset = offsetof(struct authorise_reply, granted_by)},
+    {.name = "missing",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct authorise_reply, missing)},
 };
 
 const struct schema members_authorise_reply_schema = {

@@ -16,9 +16,18 @@ struct change_body {
 };
 
 static const struct schema_field change_fields[] = {
-    {.name = "password", .type = SCHEMA_SECRET, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
-     .offset = offsetof(struct change_body, password), .description = "The current one."},
-    {.name = "newPassword", .type = SCHEMA_SECRET, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
+    {.name = "password",
+     .type = SCHEMA_SECRET,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
+     .offset = offsetof(struct change_body, password),
+     .description = "The current one."},
+    {.name = "newPassword",
+     .type = SCHEMA_SECRET,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
      .offset = offsetof(struct change_body, new_password)},
 };
 
@@ -48,11 +57,24 @@ struct reset_body {
 };
 
 static const struct schema_field reset_fields[] = {
-    {.name = "username", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_EMAIL_BYTES,
-     .offset = offsetof(struct reset_body, username), .description = "The e-mail address in any spelling, or the user id."},
-    {.name = "confirmationCode", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = 32,
+    {.name = "username",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_EMAIL_BYTES,
+     .offset = offsetof(struct reset_body, username),
+     .description = "The e-mail address in any spelling, or the user id."},
+    {.name = "confirmationCode",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = 32,
      .offset = offsetof(struct reset_body, code)},
-    {.name = "newPassword", .type = SCHEMA_SECRET, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
+    {.name = "newPassword",
+     .type = SCHEMA_SECRET,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
      .offset = offsetof(struct reset_body, new_password)},
 };
 
@@ -74,11 +96,23 @@ struct admin_set_body {
 };
 
 static const struct schema_field admin_set_fields[] = {
-    {.name = "username", .type = SCHEMA_TEXT, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_EMAIL_BYTES,
-     .offset = offsetof(struct admin_set_body, username), .description = "The e-mail address in any spelling, or the user id."},
-    {.name = "password", .type = SCHEMA_SECRET, .flags = SCHEMA_REQUIRED, .minimum = 1, .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
+    {.name = "username",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_EMAIL_BYTES,
+     .offset = offsetof(struct admin_set_body, username),
+     .description = "The e-mail address in any spelling, or the user id."},
+    {.name = "password",
+     .type = SCHEMA_SECRET,
+     .flags = SCHEMA_REQUIRED,
+     .minimum = 1,
+     .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
      .offset = offsetof(struct admin_set_body, password)},
-    {.name = "permanent", .type = SCHEMA_BOOLEAN, .fallback = "false", .offset = offsetof(struct admin_set_body, permanent),
+    {.name = "permanent",
+     .type = SCHEMA_BOOLEAN,
+     .fallback = "false",
+     .offset = offsetof(struct admin_set_body, permanent),
      .description = "Otherwise the user must choose another password at the next login."},
 };
 
@@ -89,6 +123,7 @@ struct error *passwords_admin_set(struct call *call)
 {
     const struct admin_set_body *body = call->body;
     TRY(password_set(call->service, call->arena, &call->caller, body->username, body->password, body->permanent));
-    call->success = body->permanent ? "The password is set." : "The password is set; it must be changed at the next login.";
+    call->success =
+        body->permanent ? "The password is set." : "The password is set; it must be changed at the next login.";
     return NULL;
 }

@@ -10,8 +10,8 @@
 #include "domain/settings.h"
 #include "http/reply.h"
 #include "http/schema.h"
-#include "service/system/settings_update.h"
 #include "service/runtime/service.h"
+#include "service/system/settings_update.h"
 
 #define LEVELS "fatal|error|warn|info|debug|trace"
 #define FILTER_DESCRIPTION                                                                                             \
@@ -30,14 +30,20 @@ struct settings_view {
 
 static const struct schema_field logging_fields[] = {
     {.name = "level", .type = SCHEMA_CHOICE, .choices = LEVELS, .offset = offsetof(struct logging_view, level)},
-    {.name = "filter", .type = SCHEMA_TEXT, .offset = offsetof(struct logging_view, filter), .description = FILTER_DESCRIPTION},
+    {.name = "filter",
+     .type = SCHEMA_TEXT,
+     .offset = offsetof(struct logging_view, filter),
+     .description = FILTER_DESCRIPTION},
 };
 
 static const struct schema logging_schema = {
     .name = "Logging", SCHEMA_FIELDS(logging_fields), .size = sizeof(struct logging_view)};
 
 static const struct schema_field document_fields[] = {
-    {.name = "logging", .type = SCHEMA_OBJECT, .schema = &logging_schema, .offset = offsetof(struct settings_view, logging)},
+    {.name = "logging",
+     .type = SCHEMA_OBJECT,
+     .schema = &logging_schema,
+     .offset = offsetof(struct settings_view, logging)},
 };
 
 const struct schema settings_document_schema = {
@@ -65,15 +71,22 @@ struct error *settings_get(struct call *call)
 
 static const struct schema_field logging_change_fields[] = {
     {.name = "level", .type = SCHEMA_CHOICE, .choices = LEVELS, .offset = offsetof(struct logging_view, level)},
-    {.name = "filter", .type = SCHEMA_TEXT, .flags = SCHEMA_UNCHECKED, .maximum = LIMIT_LOG_FILTER_BYTES,
-     .offset = offsetof(struct logging_view, filter), .description = FILTER_DESCRIPTION},
+    {.name = "filter",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_UNCHECKED,
+     .maximum = LIMIT_LOG_FILTER_BYTES,
+     .offset = offsetof(struct logging_view, filter),
+     .description = FILTER_DESCRIPTION},
 };
 
 static const struct schema logging_change_schema = {
     .name = "LoggingChange", SCHEMA_FIELDS(logging_change_fields), .size = sizeof(struct logging_view)};
 
 static const struct schema_field change_fields[] = {
-    {.name = "logging", .type = SCHEMA_OBJECT, .flags = SCHEMA_REQUIRED, .schema = &logging_change_schema,
+    {.name = "logging",
+     .type = SCHEMA_OBJECT,
+     .flags = SCHEMA_REQUIRED,
+     .schema = &logging_change_schema,
      .offset = offsetof(struct settings_view, logging)},
 };
 
@@ -81,11 +94,14 @@ const struct schema settings_change_schema = {
     .name = "SettingsChange", SCHEMA_FIELDS(change_fields), .size = sizeof(struct settings_view)};
 
 static const struct schema_field condition_fields[] = {
-    {.name = "If-Match", .type = SCHEMA_TEXT, .maximum = LIMIT_HEADER_BYTES,
+    {.name = "If-Match",
+     .type = SCHEMA_TEXT,
+     .maximum = LIMIT_HEADER_BYTES,
      .description = "The version that the change is meant for: its ETag, a list of them, or *."},
 };
 
-const struct schema settings_condition_schema = {.name = "SettingsCondition", SCHEMA_FIELDS(condition_fields), .size = 1};
+const struct schema settings_condition_schema = {
+    .name = "SettingsCondition", SCHEMA_FIELDS(condition_fields), .size = 1};
 
 struct error *settings_validate(struct call *call, struct validation *validation)
 {
@@ -125,10 +141,18 @@ struct history_query {
 };
 
 static const struct schema_field query_fields[] = {
-    {.name = "limit", .type = SCHEMA_INTEGER, .minimum = 1, .maximum = LIMIT_PAGE_MAX, .fallback = "25",
+    {.name = "limit",
+     .type = SCHEMA_INTEGER,
+     .minimum = 1,
+     .maximum = LIMIT_PAGE_MAX,
+     .fallback = "25",
      .offset = offsetof(struct history_query, limit)},
-    {.name = "cursor", .type = SCHEMA_INTEGER, .minimum = 1, .maximum = INT64_C(9007199254740991),
-     .offset = offsetof(struct history_query, cursor), .description = "nextCursor of the page before."},
+    {.name = "cursor",
+     .type = SCHEMA_INTEGER,
+     .minimum = 1,
+     .maximum = INT64_C(9007199254740991),
+     .offset = offsetof(struct history_query, cursor),
+     .description = "nextCursor of the page before."},
 };
 
 const struct schema settings_history_query_schema = {
@@ -142,11 +166,21 @@ struct history_item {
 };
 
 static const struct schema_field item_fields[] = {
-    {.name = "version", .type = SCHEMA_INTEGER, .minimum = 1, .maximum = INT64_C(9007199254740991),
+    {.name = "version",
+     .type = SCHEMA_INTEGER,
+     .minimum = 1,
+     .maximum = INT64_C(9007199254740991),
      .offset = offsetof(struct history_item, version)},
-    {.name = "settings", .type = SCHEMA_OBJECT, .flags = SCHEMA_NULLABLE, .schema = &settings_document_schema,
-     .offset = offsetof(struct history_item, settings), .description = "null where the row was damaged in the database."},
-    {.name = "userId", .type = SCHEMA_ID, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct history_item, user_id),
+    {.name = "settings",
+     .type = SCHEMA_OBJECT,
+     .flags = SCHEMA_NULLABLE,
+     .schema = &settings_document_schema,
+     .offset = offsetof(struct history_item, settings),
+     .description = "null where the row was damaged in the database."},
+    {.name = "userId",
+     .type = SCHEMA_ID,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct history_item, user_id),
      .description = "Who wrote it; null for the operator's command."},
     {.name = "at", .type = SCHEMA_TIME, .offset = offsetof(struct history_item, at)},
 };
@@ -161,7 +195,10 @@ struct history_reply {
 
 static const struct schema_field reply_fields[] = {
     {.name = "items", .type = SCHEMA_OBJECTS, .schema = &item_schema, .offset = offsetof(struct history_reply, items)},
-    {.name = "nextCursor", .type = SCHEMA_TEXT, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct history_reply, next_cursor)},
+    {.name = "nextCursor",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct history_reply, next_cursor)},
 };
 
 const struct schema settings_history_schema = {

@@ -6,6 +6,7 @@
 
 #include "api/dispatch.h"
 #include "api/document/openapi.h"
+#include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/configuration.h"
@@ -13,13 +14,12 @@
 #include "base/network.h"
 #include "blob/blob.h"
 #include "codec/signing_key.h"
-#include "api/handlers_int.h"
 #include "http/reply.h"
 #include "http/request.h"
 #include "http/schema.h"
 #include "identity/provider.h"
-#include "service/system/health.h"
 #include "service/runtime/service.h"
+#include "service/system/health.h"
 
 struct success_view {
     const char *status;
@@ -40,7 +40,10 @@ struct health_view {
 };
 
 #define PART(text, part)                                                                                               \
-    {.name = (text), .type = SCHEMA_CHOICE, .choices = "ok|warning|unknown", .flags = SCHEMA_OPTIONAL,                                 \
+    {.name = (text),                                                                                                   \
+     .type = SCHEMA_CHOICE,                                                                                            \
+     .choices = "ok|warning|unknown",                                                                                  \
+     .flags = SCHEMA_OPTIONAL,                                                                                         \
      .offset = offsetof(struct health_view, parts) + (part) * sizeof(const char *)}
 
 static const struct schema_field health_fields[] = {

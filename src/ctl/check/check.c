@@ -12,8 +12,8 @@
 #include "blob/blob.h"
 #include "blob/scanner.h"
 #include "ctl/check/check_int.h"
-#include "service/system/inspect.h"
 #include "service/runtime/startup.h"
+#include "service/system/inspect.h"
 
 /* ---- this machine -------------------------------------------------------------------------------- */
 
@@ -45,22 +45,26 @@ static void check_settings(struct checks *checks)
     struct arena *arena = checks->arena;
     struct error *misspelt = inspect_environment(arena, true);
     (void)check_tell(checks, "environment", misspelt != NULL ? CHECK_ERROR : CHECK_WARNING,
-               misspelt != NULL ? misspelt : inspect_environment(arena, false), "Correct the name, or unset the variable.");
+                     misspelt != NULL ? misspelt : inspect_environment(arena, false),
+                     "Correct the name, or unset the variable.");
     (void)check_tell(checks, "addresses", CHECK_WARNING, inspect_addresses(arena, configuration),
-               "Give the web server a certificate, and write https.");
+                     "Give the web server a certificate, and write https.");
     (void)check_tell(checks, "testing", CHECK_WARNING, inspect_testing(arena, configuration),
-               "Take the settings of the section [testing] out of the configuration.");
+                     "Take the settings of the section [testing] out of the configuration.");
     (void)check_tell(checks, "users", CHECK_WARNING, inspect_users(arena, configuration),
-               "Name the user that the web server runs as; its connections are dropped.");
-    (void)check_tell(checks, "user", CHECK_NOTE, check_user(checks), "Run it as the workers' user: runuser -u gatehouse -- gatehousectl check.");
-    (void)check_tell(checks, "secret files", CHECK_ERROR, inspect_secret_files(arena, configuration),
-               "A file with a secret belongs to the workers' user with mode 0600, or to root and its group with mode 0640.");
+                     "Name the user that the web server runs as; its connections are dropped.");
+    (void)check_tell(checks, "user", CHECK_NOTE, check_user(checks),
+                     "Run it as the workers' user: runuser -u gatehouse -- gatehousectl check.");
+    (void)check_tell(
+        checks, "secret files", CHECK_ERROR, inspect_secret_files(arena, configuration),
+        "A file with a secret belongs to the workers' user with mode 0600, or to root and its group with mode 0640.");
     (void)check_tell(checks, "log", CHECK_ERROR, inspect_log(arena, configuration),
-               "Make the folder, and give it and the log to the workers' user.");
-    (void)check_tell(checks, "cache", CHECK_WARNING, inspect_cache(arena, configuration),
-               "Make the folder for the workers' user; without the cache each process asks the database for itself.");
+                     "Make the folder, and give it and the log to the workers' user.");
+    (void)check_tell(
+        checks, "cache", CHECK_WARNING, inspect_cache(arena, configuration),
+        "Make the folder for the workers' user; without the cache each process asks the database for itself.");
     (void)check_tell(checks, "metrics", CHECK_WARNING, inspect_metrics(arena, configuration),
-               "Make the folder for the workers' user; without the file each process counts for itself.");
+                     "Make the folder for the workers' user; without the file each process counts for itself.");
 }
 
 static void check_service(struct checks *checks)
@@ -69,12 +73,13 @@ static void check_service(struct checks *checks)
     if (check_tell(checks, "service", CHECK_ERROR, error, NULL)) {
         check_database(checks);
         (void)check_tell(checks, "files", CHECK_ERROR, check_files(checks),
-                   "Check that [files] directory is there, belongs to the workers' user and has space left.");
+                         "Check that [files] directory is there, belongs to the workers' user and has space left.");
         (void)check_tell(checks, "bodies", CHECK_ERROR, inspect_bodies(checks->arena, checks->configuration),
-                   "Make the folder as the guide to installing says.");
+                         "Make the folder as the guide to installing says.");
         if (checks->service.scanner != NULL)
-            (void)check_tell(checks, "scanner", CHECK_ERROR, scanner_ping(checks->service.scanner, checks->arena),
-                       "Check that clamd runs, that [files] clamd_socket is its LocalSocket, and who may connect to it.");
+            (void)check_tell(
+                checks, "scanner", CHECK_ERROR, scanner_ping(checks->service.scanner, checks->arena),
+                "Check that clamd runs, that [files] clamd_socket is its LocalSocket, and who may connect to it.");
     }
     check_mail(checks);
     service_close(&checks->service);

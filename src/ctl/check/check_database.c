@@ -60,9 +60,9 @@ static struct error *probe_triggers(struct database *database, struct arena *are
     TRY(principal_selftest(database, arena, &trigger));
     if (trigger == NULL)
         return NULL;
-    return error_message(error_plain(arena, ERROR_INTERNAL),
-                         "The trigger %s is missing or does not do its work: a change of users or roles takes no effect.",
-                         trigger);
+    return error_message(
+        error_plain(arena, ERROR_INTERNAL),
+        "The trigger %s is missing or does not do its work: a change of users or roles takes no effect.", trigger);
 }
 
 /* Whether the administrator's account lets this user in. A refusal is not logged. */
@@ -109,9 +109,10 @@ static bool check_rights(struct checks *checks)
 {
     size_t excess = 0;
     if (one_account(checks)) {
-        struct error *note = error_message(error_plain(checks->arena, ERROR_INTERNAL),
-                                           "There is one database account for everything: whoever takes over a worker can change "
-                                           "the audit trail and the roles; see admin_user in gatehouse.conf(5).");
+        struct error *note =
+            error_message(error_plain(checks->arena, ERROR_INTERNAL),
+                          "There is one database account for everything: whoever takes over a worker can change "
+                          "the audit trail and the roles; see admin_user in gatehouse.conf(5).");
         (void)check_tell(checks, "accounts", CHECK_NOTE, note, NULL);
         return true;
     }
@@ -120,7 +121,9 @@ static bool check_rights(struct checks *checks)
     if (error == NULL && excess > 0)
         error = error_message(error_plain(checks->arena, ERROR_INTERNAL),
                               "The workers' database account has %zu rights more than it needs.", excess);
-    return check_tell(checks, "accounts", CHECK_ERROR, error, "Run gatehousectl migrate, which takes away those on this database; SHOW GRANTS names the others.");
+    return check_tell(
+        checks, "accounts", CHECK_ERROR, error,
+        "Run gatehousectl migrate, which takes away those on this database; SHOW GRANTS names the others.");
 }
 
 static struct error *check_keys(struct checks *checks)
@@ -136,8 +139,8 @@ static struct error *check_outbox(struct checks *checks)
     TRY(outbox_lag(checks->service.database, checks->arena, &lag));
     if (lag <= checks->configuration->health.outbox_lag_seconds * 1000)
         return NULL;
-    return error_message(error_plain(checks->arena, ERROR_INTERNAL), "E-mails or other jobs have been due for %" PRId64 " s.",
-                         lag / 1000);
+    return error_message(error_plain(checks->arena, ERROR_INTERNAL),
+                         "E-mails or other jobs have been due for %" PRId64 " s.", lag / 1000);
 }
 
 static void check_clock(struct checks *checks)
@@ -147,16 +150,18 @@ static void check_clock(struct checks *checks)
     int64_t apart = ahead < 0 ? -ahead : ahead;
     bool far = apart > LIMIT_TOKEN_LEEWAY_SECONDS * 1000;
     if (error == NULL && apart > INSPECT_CLOCK_WARN_MILLISECONDS)
-        error = error_message(error_plain(checks->arena, ERROR_INTERNAL), "This machine's clock is %" PRId64 " s %s the database's.",
-                              apart / 1000, ahead > 0 ? "ahead of" : "behind");
-    (void)check_tell(checks, "clock", far ? CHECK_ERROR : CHECK_WARNING, error, "Have chrony or ntpd keep the clocks of all machines.");
+        error = error_message(error_plain(checks->arena, ERROR_INTERNAL),
+                              "This machine's clock is %" PRId64 " s %s the database's.", apart / 1000,
+                              ahead > 0 ? "ahead of" : "behind");
+    (void)check_tell(checks, "clock", far ? CHECK_ERROR : CHECK_WARNING, error,
+                     "Have chrony or ntpd keep the clocks of all machines.");
 }
 
 void check_database(struct checks *checks)
 {
     struct service *service = &checks->service;
     if (!check_tell(checks, "database", CHECK_ERROR, database_ping(service->database, checks->arena),
-              "Check that the server runs and that [database] socket, host, user and password_file are right.") ||
+                    "Check that the server runs and that [database] socket, host, user and password_file are right.") ||
         !check_tell(checks, "migrations", CHECK_ERROR, check_migrations(checks), "Run gatehousectl migrate.") ||
         !check_tell(checks, "permissions", CHECK_ERROR, check_principals(checks), "Run gatehousectl migrate.") ||
         !check_rights(checks) || !check_triggers(checks))
@@ -164,8 +169,8 @@ void check_database(struct checks *checks)
     (void)check_tell(checks, "address keys", CHECK_WARNING, check_address_keys(checks), "Run gatehousectl migrate.");
     check_clock(checks);
     (void)check_tell(checks, "secret", CHECK_ERROR, inspect_sealed(service, checks->arena),
-               "Put the secret file back that the database was set up with; nobody can sign in without it.");
+                     "Put the secret file back that the database was set up with; nobody can sign in without it.");
     (void)check_tell(checks, "identity", CHECK_ERROR, check_keys(checks), NULL);
     (void)check_tell(checks, "outbox", CHECK_ERROR, check_outbox(checks),
-               "Check that a job runner runs; gatehousectl jobs --list says what waits.");
+                     "Check that a job runner runs; gatehousectl jobs --list says what waits.");
 }

@@ -27,10 +27,12 @@ struct checks {
 const char *check_level_text(enum check_level level);
 
 /* Reports a part. `level` and `advice` (may be NULL) count when there is an error. Returns whether there is none. */
-bool check_tell(struct checks *checks, const char *part, enum check_level level, struct error *error, const char *advice);
+bool check_tell(struct checks *checks, const char *part, enum check_level level, struct error *error,
+                const char *advice);
 
 /* Writes one part as an object of JSON. */
-void check_write(struct ctl_json *json, const char *part, enum check_level level, struct error *error, const char *advice);
+void check_write(struct ctl_json *json, const char *part, enum check_level level, struct error *error,
+                 const char *advice);
 
 /* Checks the database and what is in it. */
 void check_database(struct checks *checks);

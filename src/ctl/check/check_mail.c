@@ -9,8 +9,8 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "ctl/check/check_int.h"
-#include "service/system/inspect.h"
 #include "service/runtime/startup.h"
+#include "service/system/inspect.h"
 #include "store/mail/mail.h"
 #include "store/mail/mail_template.h"
 
@@ -20,10 +20,17 @@
 static struct error *check_templates(struct checks *checks)
 {
     static const char *const names[] = {"first-login", "confirm", "reset", "password-changed"};
-    static const struct mail_template_value values[] = {
-        {"firstName", "A"}, {"lastName", "B"}, {"organisation", "C"}, {"email", "a@example.org"}, {"code", "123456"},
-        {"temporaryPassword", "P"}, {"link", "https://example.org/"}, {"days", "7"}, {"hours", "24"}, {"minutes", "60"},
-        {"time", "2026-11-21 08:52 UTC"}};
+    static const struct mail_template_value values[] = {{"firstName", "A"},
+                                                        {"lastName", "B"},
+                                                        {"organisation", "C"},
+                                                        {"email", "a@example.org"},
+                                                        {"code", "123456"},
+                                                        {"temporaryPassword", "P"},
+                                                        {"link", "https://example.org/"},
+                                                        {"days", "7"},
+                                                        {"hours", "24"},
+                                                        {"minutes", "60"},
+                                                        {"time", "2026-11-21 08:52 UTC"}};
     struct mail mail = {0};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         TRY(mail_template_fill(checks->arena, checks->configuration->mail.templates, names[i], values,
@@ -35,12 +42,16 @@ void check_mail(struct checks *checks)
 {
     const struct configuration *configuration = checks->configuration;
     bool by_file = strcmp(configuration->mail.transport, "file") == 0;
-    (void)check_tell(checks, "mail texts", CHECK_ERROR, check_templates(checks), "Put the files of [mail] templates in order.");
-    (void)check_tell(checks, "mail sender", CHECK_ERROR, inspect_mail_sender(checks->arena, configuration), "Set from in [mail].");
-    (void)check_tell(checks, "mail", CHECK_ERROR, inspect_mail_way(checks->arena, configuration, MAIL_SECONDS),
-               by_file ? "Check [mail] directory and who owns it."
-                       : "Check that the mail server runs, and [mail] smtp_url, smtp_tls, smtp_user and smtp_password_file. Until "
-                         "then mail waits in the outbox.");
+    (void)check_tell(checks, "mail texts", CHECK_ERROR, check_templates(checks),
+                     "Put the files of [mail] templates in order.");
+    (void)check_tell(checks, "mail sender", CHECK_ERROR, inspect_mail_sender(checks->arena, configuration),
+                     "Set from in [mail].");
+    (void)check_tell(
+        checks, "mail", CHECK_ERROR, inspect_mail_way(checks->arena, configuration, MAIL_SECONDS),
+        by_file
+            ? "Check [mail] directory and who owns it."
+            : "Check that the mail server runs, and [mail] smtp_url, smtp_tls, smtp_user and smtp_password_file. Until "
+              "then mail waits in the outbox.");
 }
 
 static struct error *send_mail(struct run *run, const char *to, const char **where_out)

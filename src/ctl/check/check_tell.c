@@ -19,8 +19,8 @@ static void print(const char *part, enum check_level level, const struct error *
         (void)printf("%-14s ok\n", part);
         return;
     }
-    (void)printf("%-14s %s%s%s\n", part, level == CHECK_ERROR ? "" : check_level_text(level), level == CHECK_ERROR ? "" : ": ",
-                 error->message);
+    (void)printf("%-14s %s%s%s\n", part, level == CHECK_ERROR ? "" : check_level_text(level),
+                 level == CHECK_ERROR ? "" : ": ", error->message);
     if (error->detail != NULL && strcmp(error->detail, error->message) != 0)
         (void)printf("%-14s   %s\n", "", error->detail);
     for (const struct error_entry *entry = error->entries; entry != NULL; entry = entry->next)
@@ -38,7 +38,8 @@ static void speak_plainly(struct error *error)
     error->detail = NULL;
 }
 
-void check_write(struct ctl_json *json, const char *part, enum check_level level, struct error *error, const char *advice)
+void check_write(struct ctl_json *json, const char *part, enum check_level level, struct error *error,
+                 const char *advice)
 {
     speak_plainly(error);
     ctl_json_open(json, NULL, '{');
@@ -55,7 +56,8 @@ void check_write(struct ctl_json *json, const char *part, enum check_level level
     ctl_json_close(json);
 }
 
-bool check_tell(struct checks *checks, const char *part, enum check_level level, struct error *error, const char *advice)
+bool check_tell(struct checks *checks, const char *part, enum check_level level, struct error *error,
+                const char *advice)
 {
     level = error == NULL ? CHECK_OK : level;
     checks->worst = level > checks->worst ? level : checks->worst;

@@ -47,7 +47,8 @@ static int make_backup(struct run *run, struct service *service, const struct ba
     arena_free(&scratch);
     if (error != NULL)
         return status;
-    (void)printf("%s\n%" PRId64 " rows, %" PRId64 " files of %s; %s read, %" PRId64 " files linked to an earlier backup\n",
+    (void)printf("%s\n%" PRId64 " rows, %" PRId64 " files of %s; %s read, %" PRId64
+                 " files linked to an earlier backup\n",
                  result.path, result.rows, result.files, ctl_bytes(run->arena, result.bytes),
                  ctl_bytes(run->arena, result.copied), result.reused);
     if (!options->include_secret)

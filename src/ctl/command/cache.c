@@ -8,9 +8,9 @@
 #include "base/limits.h"
 #include "ctl/ctl_int.h"
 #include "service/access/caller.h"
-#include "service/system/cache_update.h"
 #include "service/runtime/change_follower.h"
 #include "service/runtime/service.h"
+#include "service/system/cache_update.h"
 #include "store/cache/cache.h"
 
 #define PAGE 100
@@ -63,7 +63,7 @@ static struct error *list_keys(struct service *service, struct arena *arena, voi
 
 static struct error *do_evict(struct service *service, struct arena *arena, void *context)
 {
-    static const struct caller operator = {0};
+    static const struct caller operator= { 0 };
     const struct cache_update *update = context;
     size_t count;
     TRY(change_follower_catch_up(service, arena));
@@ -95,7 +95,8 @@ static bool read_names(const struct run *run, const char *option, struct text_li
     return true;
 }
 
-static int with_cache(struct run *run, struct error *(*work)(struct service *service, struct arena *arena, void *context), void *context)
+static int with_cache(struct run *run,
+                      struct error *(*work)(struct service *service, struct arena *arena, void *context), void *context)
 {
     struct error *error = ctl_become_workers(run);
     return error != NULL ? ctl_fail(error) : ctl_with_service(run, work, context);

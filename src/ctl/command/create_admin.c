@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/name.h"
-#include "codec/visible.h"
 #include "base/secret.h"
 #include "codec/address.h"
 #include "codec/random.h"
+#include "codec/visible.h"
 #include "ctl/ctl_int.h"
 #include "service/account/sign_up.h"
 #include "service/runtime/service.h"
@@ -93,7 +93,5 @@ static const struct ctl_option options[] = {
     {0},
 };
 
-const struct ctl_command ctl_create_admin = {.name = "create-admin",
-                                             .summary = "create an internal administrator",
-                                             .options = options,
-                                             .run = create_admin};
+const struct ctl_command ctl_create_admin = {
+    .name = "create-admin", .summary = "create an internal administrator", .options = options, .run = create_admin};

@@ -18,12 +18,15 @@ static int grants(struct run *run)
     struct error *error = startup_load(run->arena, run->config, NULL, &configuration);
     if (error == NULL)
         error = migrate_grant_text(run->arena, configuration->database.name, configuration->database.user,
-                                   ctl_account_host(configuration), migrate_worker_grants, migrate_worker_grant_count, &text);
+                                   ctl_account_host(configuration), migrate_worker_grants, migrate_worker_grant_count,
+                                   &text);
     if (error != NULL)
         return ctl_fail(error);
     (void)printf("%s", text);
     return EXIT_SUCCESS;
 }
 
-const struct ctl_command ctl_grants = {
-    .name = "grants", .summary = "print the rights of the workers' database account as GRANT statements", .run = grants};
+const struct ctl_command ctl_grants = {.name = "grants",
+                                       .summary =
+                                           "print the rights of the workers' database account as GRANT statements",
+                                       .run = grants};

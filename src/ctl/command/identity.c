@@ -74,7 +74,5 @@ static const struct ctl_option options[] = {
     {0},
 };
 
-const struct ctl_command ctl_identity_setup = {.name = "identity setup",
-                                               .summary = "set up the identity provider",
-                                               .options = options,
-                                               .run = run_setup};
+const struct ctl_command ctl_identity_setup = {
+    .name = "identity setup", .summary = "set up the identity provider", .options = options, .run = run_setup};

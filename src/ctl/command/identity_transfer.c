@@ -10,15 +10,16 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "ctl/ctl_int.h"
-#include "service/runtime/service.h"
 #include "service/maintenance/identity_transfer.h"
+#include "service/runtime/service.h"
 
 #define RATE 10
 #define RATE_MAX 1000
 
 static int fail_at(struct run *run, const char *path, const char *what)
 {
-    return ctl_fail(error_message(error_plain(run->arena, ERROR_INTERNAL), "%s cannot be %s: %s.", path, what, strerror(errno)));
+    return ctl_fail(
+        error_message(error_plain(run->arena, ERROR_INTERNAL), "%s cannot be %s: %s.", path, what, strerror(errno)));
 }
 
 static int export_users(struct run *run)
@@ -84,8 +85,8 @@ static int import_users(struct run *run)
     (void)fclose(input);
     if (error != NULL)
         return ctl_fail(error);
-    (void)printf("%zu %s, %zu left, %zu failed\n", counts.moved, transfer.dry_run ? "to be moved" : "moved", counts.left,
-                 counts.failed);
+    (void)printf("%zu %s, %zu left, %zu failed\n", counts.moved, transfer.dry_run ? "to be moved" : "moved",
+                 counts.left, counts.failed);
     return counts.failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -100,6 +101,7 @@ const struct ctl_command ctl_identity_export = {
 
 const struct ctl_command ctl_identity_import = {.name = "identity import",
                                                 .operands = "FILE",
-                                                .summary = "make accounts at the configured provider for people of a file",
+                                                .summary =
+                                                    "make accounts at the configured provider for people of a file",
                                                 .options = import_options,
                                                 .run = import_users};

@@ -19,23 +19,23 @@
 #include "base/metrics.h"
 #include "blob/blob.h"
 #include "ctl/ctl_int.h"
-#include "domain/change_log.h"
 #include "domain/account/one_time_code.h"
-#include "domain/outbox.h"
-#include "domain/permission/principal.h"
 #include "domain/account/session.h"
 #include "domain/account/throttle.h"
+#include "domain/change_log.h"
+#include "domain/outbox.h"
+#include "domain/permission/principal.h"
 #include "identity/provider.h"
-#include "service/system/settings_update.h"
-#include "service/runtime/change_follower.h"
-#include "service/account/password.h"
 #include "service/account/mail_queue.h"
-#include "service/maintenance/purge.h"
+#include "service/account/password.h"
+#include "service/account/provider_sync.h"
 #include "service/account/recovery.h"
 #include "service/integrity/scrub.h"
+#include "service/maintenance/purge.h"
+#include "service/runtime/change_follower.h"
 #include "service/runtime/service.h"
 #include "service/runtime/startup.h"
-#include "service/account/provider_sync.h"
+#include "service/system/settings_update.h"
 #include "store/cache/cache.h"
 #include "store/mail/mail.h"
 
@@ -124,8 +124,8 @@ static struct error *report(struct service *service, struct arena *arena, struct
         if (one->sent)
             TRY(outbox_finish(service->database, arena, &one->item, NULL));
         else
-            TRY(outbox_retry(service->database, arena, &one->item, UINT_MAX, "the database did not take what became of it",
-                             &dead));
+            TRY(outbox_retry(service->database, arena, &one->item, UINT_MAX,
+                             "the database did not take what became of it", &dead));
     }
     return NULL;
 }
@@ -229,8 +229,8 @@ static struct error *finish_purge(struct service *service, struct arena *arena, 
 static struct error *tidy(struct service *service, struct arena *arena)
 {
     static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
-        purge_tokens, purge_sessions, purge_outbox, purge_throttle,
-        purge_codes,  purge_changes,  sweep_blobs,  finish_purge,   repair_principals};
+        purge_tokens,  purge_sessions, purge_outbox, purge_throttle,   purge_codes,
+        purge_changes, sweep_blobs,    finish_purge, repair_principals};
     struct error *first = NULL;
     cache_sweep(service->cache);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
@@ -292,7 +292,8 @@ static struct error *do_chores(struct service *service, struct arena *arena, str
 
 static void complain(const struct error *error)
 {
-    LOG(ERROR, JOBS, "the round failed", LOG_TEXT("code", error_code_text(error->code)), LOG_TEXT("detail", error->detail));
+    LOG(ERROR, JOBS, "the round failed", LOG_TEXT("code", error_code_text(error->code)),
+        LOG_TEXT("detail", error->detail));
 }
 
 /* Reads files for a moment. A failure is tried again soon, and must not keep mail from being sent. */
@@ -385,12 +386,12 @@ static void write_lines(struct arena *arena, const struct outbox_lines *lines)
 
 static void print_lines(const struct outbox_lines *lines)
 {
-    (void)printf("%-8s %-10s %-8s %8s  %-24s  %-24s  %s\n", "number", "kind", "status", "attempts", "created", "next attempt",
-                 "last error");
+    (void)printf("%-8s %-10s %-8s %8s  %-24s  %-24s  %s\n", "number", "kind", "status", "attempts", "created",
+                 "next attempt", "last error");
     for (size_t i = 0; i < lines->count; i++) {
         const struct outbox_line *line = &lines->items[i];
-        (void)printf("%-8llu %-10s %-8s %8u  %-24s  %-24s  %s\n", (unsigned long long)line->number, line->kind, line->status,
-                     line->attempts, line->created_at, line->next_attempt_at,
+        (void)printf("%-8llu %-10s %-8s %8u  %-24s  %-24s  %s\n", (unsigned long long)line->number, line->kind,
+                     line->status, line->attempts, line->created_at, line->next_attempt_at,
                      line->last_error == NULL ? "" : line->last_error);
     }
 }

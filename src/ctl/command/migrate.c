@@ -19,8 +19,8 @@
 #include "codec/seal.h"
 #include "ctl/ctl_int.h"
 #include "domain/account/address_keys.h"
-#include "domain/permission/principal.h"
 #include "domain/account/session.h"
+#include "domain/permission/principal.h"
 #include "service/runtime/startup.h"
 #include "store/database/database.h"
 #include "store/database/migrate.h"
@@ -65,7 +65,8 @@ static struct error *make_secret(struct arena *arena, const char *path)
     const char *temporary = arena_format(arena, "%s.%s", path, random_text(arena, 12));
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
-        return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(errno)), "The file %s cannot be made.", path);
+        return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(errno)), "The file %s cannot be made.",
+                             path);
     random_bytes(bytes, sizeof bytes);
     const char *text = arena_format(arena, "%s\n", hex_encode(arena, bytes, sizeof bytes));
     explicit_bzero(bytes, sizeof bytes);
@@ -81,7 +82,8 @@ static struct error *make_secret(struct arena *arena, const char *path)
     }
     failure = written ? errno : failure;
     (void)unlink(temporary);
-    return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(failure)), "The file %s cannot be made.", path);
+    return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(failure)), "The file %s cannot be made.",
+                         path);
 }
 
 /* Makes what the triggers keep anew: without them for a while, it may be wrong. */
@@ -106,10 +108,12 @@ static struct error *refuse_collisions(struct database *database, struct arena *
     for (size_t i = 0; i < count; i++)
         (void)fprintf(stderr, "%s  %s  %s\n", i > 0 && strcmp(holders[i - 1].key, holders[i].key) != 0 ? "\n" : "",
                       id_text(arena, holders[i].user), holders[i].email);
-    return error_message(error_plain(arena, ERROR_INTERNAL),
-                         "The %zu accounts above have addresses that are spellings of the same one, which from this version on"
-                         " has one account. Nothing was changed. Give all but one of each another address, as"
-                         " docs/installing.md says, and run migrate again.", count);
+    return error_message(
+        error_plain(arena, ERROR_INTERNAL),
+        "The %zu accounts above have addresses that are spellings of the same one, which from this version on"
+        " has one account. Nothing was changed. Give all but one of each another address, as"
+        " docs/installing.md says, and run migrate again.",
+        count);
 }
 
 static struct error *fill_keys(struct database *database, struct arena *arena)
@@ -121,7 +125,8 @@ static struct error *fill_keys(struct database *database, struct arena *arena)
     return NULL;
 }
 
-static struct error *run_migrations(struct arena *arena, const struct configuration *configuration, const char *directory)
+static struct error *run_migrations(struct arena *arena, const struct configuration *configuration,
+                                    const char *directory)
 {
     struct database_options options;
     TRY(database_options_load(arena, configuration, true, &options));

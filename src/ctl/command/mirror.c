@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "ctl/ctl_int.h"
 #include "domain/account/user.h"
-#include "service/runtime/service.h"
 #include "service/account/provider_sync.h"
+#include "service/runtime/service.h"
 
 #define PAGE_USERS 100
 

@@ -7,9 +7,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "ctl/ctl_int.h"
+#include "domain/account/organisation.h"
 #include "domain/audit.h"
 #include "domain/file/file_admin.h"
-#include "domain/account/organisation.h"
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 
@@ -83,7 +83,8 @@ static struct error *list(struct service *service, struct arena *arena, void *co
 
 static struct error *unknown(struct arena *arena, struct id id)
 {
-    return error_message(error_plain(arena, ERROR_INTERNAL), "There is no organisation with the id %s.", id_text(arena, id));
+    return error_message(error_plain(arena, ERROR_INTERNAL), "There is no organisation with the id %s.",
+                         id_text(arena, id));
 }
 
 static void print_whole(struct arena *arena, const struct organisation *found, const struct file_admin_sums *sums)
@@ -95,7 +96,8 @@ static void print_whole(struct arena *arena, const struct organisation *found, c
     (void)printf("quota bytes     %s\n", quota_text(arena, found->quota_bytes));
     (void)printf("quota files     %s\n", quota_text(arena, found->quota_files));
     (void)printf("active          %" PRId64 " files, %s\n", sums->active_files, ctl_bytes(arena, sums->active_bytes));
-    (void)printf("archived        %" PRId64 " files, %s\n", sums->archived_files, ctl_bytes(arena, sums->archived_bytes));
+    (void)printf("archived        %" PRId64 " files, %s\n", sums->archived_files,
+                 ctl_bytes(arena, sums->archived_bytes));
     (void)printf("created         %s\n", found->created_at);
     (void)printf("updated         %s\n", found->updated_at);
 }
@@ -204,7 +206,8 @@ static bool read_setting(const struct run *run, struct setting *setting)
 {
     if (!ctl_id(run, 0, &setting->id) ||
         !read_quota(run, "quota-bytes", &setting->quota_bytes, &setting->change.quota_bytes) ||
-        !read_quota(run, "quota-files", &setting->quota_files, &setting->change.quota_files) || !read_status(run, setting))
+        !read_quota(run, "quota-files", &setting->quota_files, &setting->change.quota_files) ||
+        !read_status(run, setting))
         return false;
     if (run->given_count > 0)
         return true;

@@ -72,7 +72,5 @@ static const struct ctl_option options[] = {
     {0},
 };
 
-const struct ctl_command ctl_purge = {.name = "purge",
-                                      .summary = "end archived files, or old audit rows, for good",
-                                      .options = options,
-                                      .run = purge};
+const struct ctl_command ctl_purge = {
+    .name = "purge", .summary = "end archived files, or old audit rows, for good", .options = options, .run = purge};

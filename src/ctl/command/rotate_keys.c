@@ -20,9 +20,9 @@ struct rotation {
 
 static struct error *audit(struct service *service, struct arena *arena, const char *what)
 {
-    static const struct caller operator = {0};
+    static const struct caller operator= { 0 };
     struct audit_entry entry = {.action = "secrets.rotate", .target_type = "key", .target_id = what};
-    return caller_audit(service, arena, &operator, &entry);
+    return caller_audit(service, arena, &operator, & entry);
 }
 
 static struct error *rotate_tokens(struct service *service, struct arena *arena)
@@ -30,7 +30,8 @@ static struct error *rotate_tokens(struct service *service, struct arena *arena)
     enum provider_outcome outcome;
     TRY(provider_rotate_keys(service->provider, arena, &outcome));
     if (outcome != PROVIDER_OK) {
-        (void)printf("tokens: the keys are the identity provider's own, %s\n", service->configuration->identity.provider);
+        (void)printf("tokens: the keys are the identity provider's own, %s\n",
+                     service->configuration->identity.provider);
         return NULL;
     }
     TRY(audit(service, arena, "tokens"));
@@ -67,7 +68,5 @@ static const struct ctl_option options[] = {
     {0},
 };
 
-const struct ctl_command ctl_rotate_keys = {.name = "rotate-keys",
-                                            .summary = "make new keys for tokens and links",
-                                            .options = options,
-                                            .run = rotate_keys};
+const struct ctl_command ctl_rotate_keys = {
+    .name = "rotate-keys", .summary = "make new keys for tokens and links", .options = options, .run = rotate_keys};

@@ -31,7 +31,8 @@
 
 static struct error *failure(struct arena *arena, const char *path)
 {
-    return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(errno)), "The file %s cannot be written.", path);
+    return error_message(error_new(arena, ERROR_INTERNAL, "%s", strerror(errno)), "The file %s cannot be written.",
+                         path);
 }
 
 /* Replaces the file. Owner, group and mode stay as they were. */
@@ -44,9 +45,11 @@ static struct error *replace_file(struct arena *arena, const char *path, const c
     int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return failure(arena, path);
-    bool kept = (status.st_uid == geteuid() && status.st_gid == getegid()) || fchown(fd, status.st_uid, status.st_gid) == 0;
-    bool good = kept && fchmod(fd, status.st_mode & 0777) == 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
-                fsync(fd) == 0 && rename(temporary, path) == 0;
+    bool kept =
+        (status.st_uid == geteuid() && status.st_gid == getegid()) || fchown(fd, status.st_uid, status.st_gid) == 0;
+    bool good = kept && fchmod(fd, status.st_mode & 0777) == 0 &&
+                write(fd, text, strlen(text)) == (ssize_t)strlen(text) && fsync(fd) == 0 &&
+                rename(temporary, path) == 0;
     struct error *error = good ? NULL : failure(arena, path);
     (void)close(fd);
     if (!good)
@@ -80,7 +83,8 @@ static struct error *add_key(struct arena *arena, const char *path, struct text_
 static struct error *use_last(struct arena *arena, const char *path, struct text_list *keys)
 {
     if (keys->count < 2)
-        return error_message(error_plain(arena, ERROR_INTERNAL), "%s holds one key only. Begin with rotate-secret --add.", path);
+        return error_message(error_plain(arena, ERROR_INTERNAL),
+                             "%s holds one key only. Begin with rotate-secret --add.", path);
     const char *last = keys->items[keys->count - 1];
     for (size_t i = keys->count - 1; i > 0; i--)
         keys->items[i] = keys->items[i - 1];
@@ -90,7 +94,7 @@ static struct error *use_last(struct arena *arena, const char *path, struct text
 
 static struct error *seal_anew(struct service *service, struct arena *arena, void *context)
 {
-    static const struct caller operator = {0};
+    static const struct caller operator= { 0 };
     const struct run *run = context;
     struct reseal reseal;
     struct audit_entry entry = {.action = "secrets.rotate", .target_type = "key", .target_id = "master"};
@@ -98,7 +102,7 @@ static struct error *seal_anew(struct service *service, struct arena *arena, voi
     struct text_list keys;
     struct secret text;
     TRY(reseal_all(service, arena, &reseal));
-    TRY(caller_audit(service, arena, &operator, &entry));
+    TRY(caller_audit(service, arena, &operator, & entry));
     (void)printf("sealed %llu anew, %llu were\n", (unsigned long long)reseal.done, (unsigned long long)reseal.fine);
     if (reseal.unknown != 0)
         return error_message(error_plain(arena, ERROR_INTERNAL),
@@ -107,7 +111,8 @@ static struct error *seal_anew(struct service *service, struct arena *arena, voi
     if (!ctl_has(run, "remove"))
         return NULL;
     if (reseal.done != 0)
-        return error_message(error_plain(arena, ERROR_INTERNAL), "Something was sealed under an older key until now. Have all"
+        return error_message(error_plain(arena, ERROR_INTERNAL),
+                             "Something was sealed under an older key until now. Have all"
                              " processes been restarted? Then do this again.");
     TRY(secret_read(arena, path, &text));
     keys = text_words(arena, secret_reveal(text));
@@ -141,7 +146,8 @@ static struct error *use_new(struct service *service, struct arena *arena, void 
     if (last != &service->master)
         TRY(reseal_finds(service, arena, *last, &found));
     if (found)
-        return error_message(error_plain(arena, ERROR_INTERNAL), "The last key of %s is not new: something is sealed under it."
+        return error_message(error_plain(arena, ERROR_INTERNAL),
+                             "The last key of %s is not new: something is sealed under it."
                              " --use has been done; go on with rotate-secret, or begin with rotate-secret --add.",
                              service->configuration->service.secret_file);
     return change_file(run, false);
@@ -166,6 +172,7 @@ static const struct ctl_option options[] = {
 };
 
 const struct ctl_command ctl_rotate_secret = {.name = "rotate-secret",
-                                              .summary = "change the master secret; without an option, seal everything anew",
+                                              .summary =
+                                                  "change the master secret; without an option, seal everything anew",
                                               .options = options,
                                               .run = rotate_secret};

@@ -14,8 +14,8 @@
 #include "base/error.h"
 #include "ctl/ctl_int.h"
 #include "domain/file/file_damage.h"
-#include "service/maintenance/progress.h"
 #include "service/integrity/scrub.h"
+#include "service/maintenance/progress.h"
 #include "service/runtime/service.h"
 
 #define RATE_MAX 1000000
@@ -46,12 +46,14 @@ static void print_found(void *context, struct id file, struct id organisation, c
 
 static struct error *refuse(struct arena *arena)
 {
-    return error_message(error_plain(arena, ERROR_INTERNAL),
-                         "Another scrub is at work, here or on another host, and does not give way. Try again when it has ended.");
+    return error_message(
+        error_plain(arena, ERROR_INTERNAL),
+        "Another scrub is at work, here or on another host, and does not give way. Try again when it has ended.");
 }
 
 /* Runs until a pass has ended, nothing is due, or the operator ends it (then *done_out is false). */
-static struct error *follow(struct scrub *scrub, struct arena *arena, struct progress *progress, int64_t total, bool *done_out)
+static struct error *follow(struct scrub *scrub, struct arena *arena, struct progress *progress, int64_t total,
+                            bool *done_out)
 {
     const struct timespec pause = {.tv_nsec = PAUSE_NANOSECONDS};
     enum scrub_state state = SCRUB_READING;
@@ -99,7 +101,8 @@ static bool read_rate(struct run *run, const struct service *service, struct scr
     int64_t mebibytes = -1;
     if (!ctl_number(run, "rate", 0, RATE_MAX, &mebibytes))
         return false;
-    options->bytes_per_second = mebibytes < 0 ? service->configuration->scrub.bytes_per_second : mebibytes * 1024 * 1024;
+    options->bytes_per_second =
+        mebibytes < 0 ? service->configuration->scrub.bytes_per_second : mebibytes * 1024 * 1024;
     return true;
 }
 
@@ -110,8 +113,12 @@ static int do_scrub(struct run *run, struct service *service, struct progress *p
     bool done = false;
     struct scrub_options options = {
         .every_days = service->configuration->scrub.every_days == 0 ? 1 : service->configuration->scrub.every_days,
-        .now = ctl_has(run, "now"), .damaged = ctl_has(run, "damaged"), .patient = true,
-        .step_microseconds = STEP_MICROSECONDS, .found = print_found, .context = &counts};
+        .now = ctl_has(run, "now"),
+        .damaged = ctl_has(run, "damaged"),
+        .patient = true,
+        .step_microseconds = STEP_MICROSECONDS,
+        .found = print_found,
+        .context = &counts};
     if (!read_rate(run, service, &options))
         return EXIT_USAGE;
     struct error *error = file_admin_estimate(service->database, run->arena, &total);

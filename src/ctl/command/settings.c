@@ -8,9 +8,9 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "ctl/ctl_int.h"
-#include "service/system/settings_update.h"
 #include "service/access/caller.h"
 #include "service/runtime/service.h"
+#include "service/system/settings_update.h"
 
 #define VERSION_MAX INT64_C(9007199254740991)
 
@@ -42,7 +42,7 @@ static struct error *check(struct arena *arena, const struct settings_update *up
 
 static struct error *write_settings(struct service *service, struct arena *arena, void *context)
 {
-    static const struct caller operator = {0};
+    static const struct caller operator= { 0 };
     const struct settings_update *update = context;
     struct settings_row row;
     TRY(check(arena, update));
@@ -71,8 +71,8 @@ static bool read_set(const struct run *run, struct settings_update *update)
 static void print_row(struct arena *arena, const struct settings_row *row)
 {
     bool by_user = !id_is_none(row->user_id);
-    const char *text = row->settings != NULL ? settings_text(arena, row->settings)
-                                             : arena_format(arena, "damaged: %s", row->damage);
+    const char *text =
+        row->settings != NULL ? settings_text(arena, row->settings) : arena_format(arena, "damaged: %s", row->damage);
     (void)printf("%-8" PRId64 " %-24s  %-36s  %s\n", row->version, row->at,
                  by_user ? id_text(arena, row->user_id) : "gatehousectl", text);
 }

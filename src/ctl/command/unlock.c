@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "ctl/ctl_int.h"
-#include "domain/audit.h"
 #include "domain/account/throttle.h"
 #include "domain/account/user.h"
+#include "domain/audit.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
 #include "service/runtime/service.h"

@@ -8,9 +8,9 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "ctl/ctl_int.h"
+#include "domain/account/user.h"
 #include "domain/permission/permission.h"
 #include "domain/permission/role.h"
-#include "domain/account/user.h"
 #include "service/access/grant.h"
 #include "service/account/member.h"
 #include "service/runtime/service.h"
@@ -38,8 +38,9 @@ static void write_head(const struct user *user, struct ctl_json *json)
 static void list_one(struct arena *arena, const struct user *user, struct ctl_json *json)
 {
     if (json == NULL) {
-        (void)printf("%-36s  %-36s  %-21s  %-40s  %s\n", id_text(arena, user->id), id_text(arena, user->organisation_id),
-                     user_status_text(user->status), user->email, text_list_join(arena, &user->roles, ","));
+        (void)printf("%-36s  %-36s  %-21s  %-40s  %s\n", id_text(arena, user->id),
+                     id_text(arena, user->organisation_id), user_status_text(user->status), user->email,
+                     text_list_join(arena, &user->roles, ","));
         return;
     }
     write_head(user, json);
@@ -55,7 +56,8 @@ static struct error *read_page(struct service *service, struct arena *arena, con
 }
 
 /* Lists all people; `json` NULL: as a table. */
-static struct error *list_all(struct service *service, struct arena *arena, struct user_filter *filter, struct ctl_json *json)
+static struct error *list_all(struct service *service, struct arena *arena, struct user_filter *filter,
+                              struct ctl_json *json)
 {
     struct user_page page = {.more = true};
     while (page.more) {
@@ -94,8 +96,8 @@ static int run_list(struct run *run)
     if (organisation != NULL && !id_parse(organisation, &listing.filter.organisation_id))
         return ctl_usage(run, "--organisation takes an id, not \"%s\"", organisation);
     if (status != NULL && !user_status_parse(status, &listing.filter.status))
-        return ctl_usage(run, "--status takes awaiting-first-login, awaiting-confirmation, active or disabled, not \"%s\"",
-                         status);
+        return ctl_usage(
+            run, "--status takes awaiting-first-login, awaiting-confirmation, active or disabled, not \"%s\"", status);
     return ctl_with_service(run, list, &listing);
 }
 
@@ -253,6 +255,7 @@ const struct ctl_command ctl_user_disable = {.name = "user disable",
 
 const struct ctl_command ctl_user_set_roles = {.name = "user set-roles",
                                                .operands = "USERNAME ROLES",
-                                               .summary = "give a person these roles (ROLE,ROLE or none), and no others",
+                                               .summary =
+                                                   "give a person these roles (ROLE,ROLE or none), and no others",
                                                .json = true,
                                                .run = run_set_roles};

@@ -21,7 +21,8 @@ static const struct statement list_foreign = {
 static const struct statement find_plain = {
     "SELECT id, email FROM user WHERE email = ? AND LENGTH(email) = CHAR_LENGTH(email)"};
 
-static const struct statement write_key = {"UPDATE user SET email_key = ? WHERE id = ? AND email = ? AND email_key <> ?"};
+static const struct statement write_key = {
+    "UPDATE user SET email_key = ? WHERE id = ? AND email = ? AND email_key <> ?"};
 
 /* Only a change by hand leaves such a row. */
 static const struct statement write_plain = {
@@ -59,7 +60,8 @@ static struct error *load_foreign(struct database *database, struct arena *arena
     struct id after = {{0}};
     struct rows *rows;
     do {
-        TRY(database_query(database, arena, &list_foreign, VALUES(database_id(after), database_integer(PAGE_ROWS)), &rows));
+        TRY(database_query(database, arena, &list_foreign, VALUES(database_id(after), database_integer(PAGE_ROWS)),
+                           &rows));
         add_rows(holders, arena, rows);
         if (rows->count > 0)
             after = rows_id(rows, rows->count - 1, 0);
@@ -92,8 +94,8 @@ static void keep_collisions(struct holders *holders)
     holders->count = kept;
 }
 
-struct error *address_keys_collisions(struct database *database, struct arena *arena, struct address_holder **holders_out,
-                                      size_t *count_out)
+struct error *address_keys_collisions(struct database *database, struct arena *arena,
+                                      struct address_holder **holders_out, size_t *count_out)
 {
     struct holders holders = {0};
     struct rows *rows;
@@ -128,7 +130,8 @@ struct error *address_keys_unfilled(struct database *database, struct arena *are
     TRY(database_query(database, arena, &count_plain, NO_VALUES, &rows));
     *count_out = (size_t)rows_integer(rows, 0, 0);
     do {
-        TRY(database_query(database, arena, &list_keys, VALUES(database_id(after), database_integer(PAGE_ROWS)), &rows));
+        TRY(database_query(database, arena, &list_keys, VALUES(database_id(after), database_integer(PAGE_ROWS)),
+                           &rows));
         for (size_t row = 0; row < rows->count; row++) {
             after = rows_id(rows, row, 0);
             *count_out += strcmp(address_key(arena, rows_text(rows, row, 1)), rows_text(rows, row, 2)) != 0;
@@ -143,7 +146,8 @@ struct error *address_keys_fill(struct database *database, struct arena *arena, 
     struct change plain;
     TRY(database_change(database, arena, &write_plain, NO_VALUES, &plain));
     if (plain.duplicate)
-        return error_message(error_plain(arena, ERROR_INTERNAL), "An address in table user was changed to one that another"
+        return error_message(error_plain(arena, ERROR_INTERNAL),
+                             "An address in table user was changed to one that another"
                              " account has. Give it another.");
     *count_out = plain.affected;
     TRY(load_foreign(database, arena, &holders));
@@ -154,9 +158,11 @@ struct error *address_keys_fill(struct database *database, struct arena *arena, 
         TRY(database_change(database, arena, &write_key,
                             VALUES(key, database_id(holder->user), database_text(holder->email), key), &change));
         if (change.duplicate)
-            return error_message(error_plain(arena, ERROR_INTERNAL),
-                                 "The address of user %s was taken by another account meanwhile. Run migrate again; it names"
-                                 " both.", id_text(arena, holder->user));
+            return error_message(
+                error_plain(arena, ERROR_INTERNAL),
+                "The address of user %s was taken by another account meanwhile. Run migrate again; it names"
+                " both.",
+                id_text(arena, holder->user));
         *count_out += change.affected;
     }
     return NULL;

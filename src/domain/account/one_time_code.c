@@ -66,15 +66,15 @@ static const struct statement purge_allowances = {
     "DELETE FROM mail_allowance WHERE day < UTC_DATE() - INTERVAL 1 DAY LIMIT ?"};
 
 struct error *one_time_code_issue(struct database *database, struct arena *arena, struct secret master, struct id user,
-                         const char *purpose, int64_t seconds, struct secret *code_out)
+                                  const char *purpose, int64_t seconds, struct secret *code_out)
 {
     uint8_t hash[DIGEST_BYTES];
     const char *code = random_code(arena, ONE_TIME_CODE_DIGITS);
     hash_code(arena, master, user, purpose, code, hash);
-    TRY(database_change(database, arena, &replace_code,
-                        VALUES(database_id(user), database_text(purpose), database_bytes(hash, sizeof hash),
-                               database_integer(seconds)),
-                        NULL));
+    TRY(database_change(
+        database, arena, &replace_code,
+        VALUES(database_id(user), database_text(purpose), database_bytes(hash, sizeof hash), database_integer(seconds)),
+        NULL));
     *code_out = secret_of(code);
     return NULL;
 }
@@ -111,9 +111,9 @@ static bool is_right(const struct trial *trial, const struct rows *rows)
 
 /*
  * The time of the answer must not tell whether there is a code. So each try is one transaction of the same statements.
- * First it locks the decoy of the name. So tries at one name wait for one another, whether or not a user has the name. Then it reads
- * one row and counts in it: the code's, or the decoy's where no code takes the try. The lock of the decoy is there
- * already, so neither waits.
+ * First it locks the decoy of the name. So tries at one name wait for one another, whether or not a user has the name.
+ * Then it reads one row and counts in it: the code's, or the decoy's where no code takes the try. The lock of the decoy
+ * is there already, so neither waits.
  */
 static struct error *count_and_compare(struct database *database, struct arena *arena, void *context)
 {
@@ -123,9 +123,11 @@ static struct error *count_and_compare(struct database *database, struct arena *
     struct rows *rows;
     struct database_value purpose = database_text(trial->purpose);
     struct database_value decoy = database_id(trial->decoy);
-    TRY(database_change(database, arena, &lock_decoy, VALUES(decoy, purpose, database_bytes(nothing, sizeof nothing)), NULL));
+    TRY(database_change(database, arena, &lock_decoy, VALUES(decoy, purpose, database_bytes(nothing, sizeof nothing)),
+                        NULL));
     TRY(database_query(database, arena, &read_target,
-                       VALUES(purpose, database_id(trial->user), purpose, database_integer(ONE_TIME_CODE_TRIES), decoy), &rows));
+                       VALUES(purpose, database_id(trial->user), purpose, database_integer(ONE_TIME_CODE_TRIES), decoy),
+                       &rows));
     bool own = rows->count == 1 && !id_equal(rows_id(rows, 0, 0), trial->decoy);
     struct id target = own ? trial->user : trial->decoy;
     TRY(database_change(database, arena, &count_try,
@@ -137,7 +139,7 @@ static struct error *count_and_compare(struct database *database, struct arena *
 }
 
 struct error *one_time_code_try(struct database *database, struct arena *arena, struct secret master,
-                       const struct one_time_code_attempt *attempt, bool *good_out)
+                                const struct one_time_code_attempt *attempt, bool *good_out)
 {
     struct id decoy = decoy_of(arena, attempt->username);
     struct trial trial = {
@@ -150,13 +152,14 @@ struct error *one_time_code_try(struct database *database, struct arena *arena, 
     return NULL;
 }
 
-struct error *one_time_code_give_back(struct database *database, struct arena *arena, struct id user, const char *purpose)
+struct error *one_time_code_give_back(struct database *database, struct arena *arena, struct id user,
+                                      const char *purpose)
 {
     return database_change(database, arena, &uncount_try, VALUES(database_id(user), database_text(purpose)), NULL);
 }
 
 struct error *one_time_code_spend(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                         struct one_time_code_spent *code_out, bool *spent_out)
+                                  struct one_time_code_spent *code_out, bool *spent_out)
 {
     struct database_value values[] = {database_id(user), database_text(purpose)};
     struct change change;
@@ -178,14 +181,13 @@ struct error *one_time_code_spend(struct database *database, struct arena *arena
 }
 
 struct error *one_time_code_restore(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                           const struct one_time_code_spent *code)
+                                    const struct one_time_code_spent *code)
 {
-    return database_change(database, arena, &put_code_back,
-                           VALUES(database_id(user), database_text(purpose),
-                                  database_bytes(code->hash, sizeof code->hash),
-                                  database_integer(code->tries > 0 ? code->tries - 1 : 0),
-                                  database_time(arena, code->expires_at)),
-                           NULL);
+    return database_change(
+        database, arena, &put_code_back,
+        VALUES(database_id(user), database_text(purpose), database_bytes(code->hash, sizeof code->hash),
+               database_integer(code->tries > 0 ? code->tries - 1 : 0), database_time(arena, code->expires_at)),
+        NULL);
 }
 
 struct error *one_time_code_void(struct database *database, struct arena *arena, struct id user, const char *purpose)
@@ -193,13 +195,14 @@ struct error *one_time_code_void(struct database *database, struct arena *arena,
     return database_change(database, arena, &remove_code, VALUES(database_id(user), database_text(purpose)), NULL);
 }
 
-struct error *one_time_code_mail_allowed(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                                bool *allowed_out)
+struct error *one_time_code_mail_allowed(struct database *database, struct arena *arena, struct id user,
+                                         const char *purpose, bool *allowed_out)
 {
     struct change change;
     TRY(database_change(database, arena, &make_allowance, VALUES(database_id(user), database_text(purpose)), &change));
     TRY(database_change(database, arena, &count_mail,
-                        VALUES(database_id(user), database_text(purpose), database_integer(ONE_TIME_CODE_MAILS_A_DAY)), &change));
+                        VALUES(database_id(user), database_text(purpose), database_integer(ONE_TIME_CODE_MAILS_A_DAY)),
+                        &change));
     *allowed_out = change.affected == 1;
     return NULL;
 }

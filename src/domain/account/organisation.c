@@ -62,8 +62,7 @@ struct error *organisation_insert(struct database *database, struct arena *arena
     TRY(database_change(database, arena, &insert_organisation,
                         VALUES(database_id(organisation->id), database_text(organisation->name),
                                database_text(text_list_join(arena, &organisation->services, " ")),
-                               database_text(statuses[organisation->status]),
-                               quota_value(organisation->quota_bytes),
+                               database_text(statuses[organisation->status]), quota_value(organisation->quota_bytes),
                                quota_value(organisation->quota_files)),
                         NULL));
     return NULL;
@@ -73,9 +72,8 @@ struct error *organisation_ensure_internal(struct database *database, struct are
 {
     struct change change;
     TRY(database_change(database, arena, &insert_organisation,
-                        VALUES(database_id(internal), database_text("Internal"),
-                               database_text("inventory logistics"), database_text("active"), database_null(),
-                               database_null()),
+                        VALUES(database_id(internal), database_text("Internal"), database_text("inventory logistics"),
+                               database_text("active"), database_null(), database_null()),
                         &change));
     return NULL;
 }
@@ -100,8 +98,7 @@ static const struct statement activate_organisation = {
     "UPDATE organisation SET status = 'active', updated_at = UTC_TIMESTAMP(3)"
     " WHERE id = ? AND status = 'provisioning'"};
 
-struct error *organisation_activate(struct database *database, struct arena *arena, struct id id,
-                                    bool *changed_out)
+struct error *organisation_activate(struct database *database, struct arena *arena, struct id id, bool *changed_out)
 {
     struct change change;
     TRY(database_change(database, arena, &activate_organisation, VALUES(database_id(id)), &change));

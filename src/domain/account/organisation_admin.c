@@ -4,14 +4,14 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "domain/columns_int.h"
 #include "domain/account/organisation.h"
+#include "domain/columns_int.h"
 
-static const struct statement each_organisation = {
-    "SELECT " ORGANISATION_COLUMNS " FROM organisation o WHERE o.id > ? ORDER BY o.id LIMIT ?"};
+static const struct statement each_organisation = {"SELECT " ORGANISATION_COLUMNS
+                                                   " FROM organisation o WHERE o.id > ? ORDER BY o.id LIMIT ?"};
 
-struct error *organisation_admin_each(struct database *database, struct arena *arena, struct id after,
-                                unsigned limit, struct organisation_admin_page *page_out)
+struct error *organisation_admin_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
+                                      struct organisation_admin_page *page_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &each_organisation,
@@ -45,7 +45,7 @@ static struct database_value quota_value(const int64_t *quota)
 }
 
 struct error *organisation_admin_change(struct database *database, struct arena *arena, struct id id,
-                                  const struct organisation_admin_change *change, bool *changed_out)
+                                        const struct organisation_admin_change *change, bool *changed_out)
 {
     struct change done;
     const char *status = change->status == NULL ? NULL : organisation_status_text(*change->status);

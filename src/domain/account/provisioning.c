@@ -74,8 +74,8 @@ static struct error *take_over(struct database *database, struct arena *arena, c
     TRY(database_change(database, arena, &overwrite_user,
                         VALUES(database_text(user->phone), database_text(user->first_name),
                                database_text(user->last_name),
-                               database_text(text_list_join(arena, &user->permissions, " ")),
-                               database_id(user->id), database_id(user->organisation_id)),
+                               database_text(text_list_join(arena, &user->permissions, " ")), database_id(user->id),
+                               database_id(user->organisation_id)),
                         NULL));
     beginning->outcome = PROVISIONING_RESUMED;
     return user_roles_set(database, arena, user->organisation_id, user->id, &user->roles);
@@ -112,9 +112,9 @@ static struct error *begin_rows(struct database *database, struct arena *arena, 
     return duplicate ? error_plain(arena, ERROR_USER_EXISTS) : NULL;
 }
 
-struct error *provisioning_begin(struct database *database, struct arena *arena,
-                                 struct organisation *organisation, struct user *user,
-                                 struct provisioning_limit *limit, enum provisioning_outcome *outcome_out)
+struct error *provisioning_begin(struct database *database, struct arena *arena, struct organisation *organisation,
+                                 struct user *user, struct provisioning_limit *limit,
+                                 enum provisioning_outcome *outcome_out)
 {
     struct rows *rows;
     user->email = user_email_canonical(arena, user->email);
@@ -126,7 +126,8 @@ struct error *provisioning_begin(struct database *database, struct arena *arena,
         organisation->status = ORGANISATION_PROVISIONING;
 
     TRY(database_query(database, arena, &take_lock,
-                       VALUES(database_text(address_key(arena, user->email)), database_integer(LOCK_WAIT_SECONDS)), &rows));
+                       VALUES(database_text(address_key(arena, user->email)), database_integer(LOCK_WAIT_SECONDS)),
+                       &rows));
     *outcome_out = PROVISIONING_BUSY;
     if (!rows_boolean(rows, 0, 0))
         return NULL;
@@ -200,11 +201,10 @@ struct error *provisioning_abort(struct database *database, struct arena *arena,
 void provisioning_end(struct database *database, struct arena *arena, const struct user *user)
 {
     struct rows *rows;
-    struct error *error = database_query(database, arena, &give_lock,
-                                         VALUES(database_text(address_key(arena, user->email))), &rows);
+    struct error *error =
+        database_query(database, arena, &give_lock, VALUES(database_text(address_key(arena, user->email))), &rows);
     if (error != NULL)
-        LOG(WARN, ACCOUNTS, "the lock of an account could not be released",
-            LOG_TEXT("detail", error->detail));
+        LOG(WARN, ACCOUNTS, "the lock of an account could not be released", LOG_TEXT("detail", error->detail));
 }
 
 static const struct statement list_stale = {

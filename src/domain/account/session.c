@@ -36,9 +36,8 @@ struct error *session_is_known(struct database *database, struct arena *arena, s
     return NULL;
 }
 
-static const struct statement check_session = {
-    "SELECT 1 FROM session WHERE id = ? AND user_id = ? AND ended_at IS NULL"
-    " AND expires_at > UTC_TIMESTAMP(3)"};
+static const struct statement check_session = {"SELECT 1 FROM session WHERE id = ? AND user_id = ? AND ended_at IS NULL"
+                                               " AND expires_at > UTC_TIMESTAMP(3)"};
 
 struct error *session_check(struct database *database, struct arena *arena, struct id id, struct id user,
                             bool *good_out)
@@ -52,8 +51,7 @@ struct error *session_check(struct database *database, struct arena *arena, stru
 static const struct statement end_session = {
     "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE id = ? AND user_id = ? AND ended_at IS NULL"};
 
-struct error *session_end(struct database *database, struct arena *arena, struct id id, struct id user,
-                          bool *ended_out)
+struct error *session_end(struct database *database, struct arena *arena, struct id id, struct id user, bool *ended_out)
 {
     struct change change;
     TRY(database_change(database, arena, &end_session, VALUES(database_id(id), database_id(user)), &change));
@@ -69,8 +67,7 @@ struct error *session_end_all(struct database *database, struct arena *arena, st
                               uint64_t *count_out)
 {
     struct change change;
-    TRY(database_change(database, arena, &end_all_sessions, VALUES(database_id(user), database_id(keep)),
-                        &change));
+    TRY(database_change(database, arena, &end_all_sessions, VALUES(database_id(user), database_id(keep)), &change));
     if (count_out != NULL)
         *count_out = change.affected;
     return NULL;
@@ -86,8 +83,7 @@ struct error *session_delete_all(struct database *database, struct arena *arena,
 static const struct statement purge_sessions = {
     "DELETE FROM session WHERE expires_at < UTC_TIMESTAMP(3) - INTERVAL 1 DAY LIMIT ?"};
 
-struct error *session_purge(struct database *database, struct arena *arena, unsigned limit,
-                            uint64_t *count_out)
+struct error *session_purge(struct database *database, struct arena *arena, unsigned limit, uint64_t *count_out)
 {
     struct change change;
     TRY(database_change(database, arena, &purge_sessions, VALUES(database_integer(limit)), &change));
@@ -102,8 +98,7 @@ struct error *session_mark_everyone(struct database *database, struct arena *are
     return database_change(database, arena, &renew_stamps, NO_VALUES, NULL);
 }
 
-static const struct statement end_everyones = {
-    "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE ended_at IS NULL"};
+static const struct statement end_everyones = {"UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE ended_at IS NULL"};
 
 struct error *session_end_everyones(struct database *database, struct arena *arena)
 {

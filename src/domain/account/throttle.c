@@ -10,7 +10,10 @@
 #include "codec/digest.h"
 #include "store/database/database.h"
 
-/* A statement's time is that of its start: a transaction that waited for a row may find it written a little in the future. */
+/*
+ * A statement's time is that of its start: a transaction that waited for a row may find it written a little in the
+ * future.
+ */
 #define CLOCK_SLACK_SECONDS 5
 
 /* A failure or success while its transaction runs. */
@@ -97,13 +100,14 @@ static int64_t longest_wait(const struct throttle_key *key)
 
 /* Milliseconds until the lock ends (NULL: none), failures, seconds since the window began. */
 #define STATE_COLUMNS                                                                                                  \
-    "TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), locked_until) DIV 1000, failures, "                                   \
+    "TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), locked_until) DIV 1000, failures, "                                  \
     "TIMESTAMPDIFF(SECOND, since, UTC_TIMESTAMP(3))"
 
 static const struct statement read_state = {"SELECT " STATE_COLUMNS " FROM throttle WHERE scope = ? AND subject = ?"};
 /* Which of the two a row is about comes last, so that the columns stand where they do in the others. */
 static const struct statement read_both = {"SELECT " STATE_COLUMNS ", 0 FROM throttle WHERE scope = ? AND subject = ?"
-                                           " UNION ALL SELECT " STATE_COLUMNS ", 1 FROM throttle WHERE scope = ? AND subject = ?"};
+                                           " UNION ALL SELECT " STATE_COLUMNS
+                                           ", 1 FROM throttle WHERE scope = ? AND subject = ?"};
 static const struct statement lock_state = {"SELECT " STATE_COLUMNS
                                             " FROM throttle WHERE scope = ? AND subject = ? FOR UPDATE"};
 /* Not INSERT IGNORE, which leaves a shared lock on an existing row: parallel tries would deadlock at the next read. */
@@ -176,8 +180,8 @@ static struct error *write_failure(struct database *database, struct arena *aren
     else if (!is_account(key) && now >= THROTTLE_ADDRESS_FREE)
         wait = window > 0 ? THROTTLE_ADDRESS_SECONDS - window : THROTTLE_ADDRESS_SECONDS;
     return database_change(database, arena, &write_state,
-                           VALUES(database_integer(now), database_boolean(over || failures == 0), database_integer(wait),
-                                  database_integer(wait), KEY_VALUES(key)),
+                           VALUES(database_integer(now), database_boolean(over || failures == 0),
+                                  database_integer(wait), database_integer(wait), KEY_VALUES(key)),
                            NULL);
 }
 
@@ -252,8 +256,8 @@ static struct error *take_use(struct database *database, struct arena *arena, vo
                            NULL);
 }
 
-struct error *throttle_take(struct database *database, struct arena *arena, const struct throttle_key *key, int64_t most,
-                            unsigned *wait_out)
+struct error *throttle_take(struct database *database, struct arena *arena, const struct throttle_key *key,
+                            int64_t most, unsigned *wait_out)
 {
     struct use use = {.key = key, .most = most};
     TRY(database_transaction(database, arena, take_use, &use, NULL));

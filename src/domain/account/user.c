@@ -73,21 +73,20 @@ static struct user *read_one(struct arena *arena, const struct rows *rows)
  * the same work for every name: it looks for the name and for the first user of all, then reads one whole row. That row
  * is the first user's where the name is nobody's, and the last column is 0.
  */
-#define ONE_OF(candidates)                                                                             \
+#define ONE_OF(candidates)                                                                                             \
     "u.id = SUBSTRING(CONCAT(" candidates ", (SELECT s.id FROM user s ORDER BY s.id LIMIT 1)), 1, 16)"
-#define CANDIDATE(column) \
-    "COALESCE((SELECT k.id FROM user k WHERE k." column " = ?), '')"
+#define CANDIDATE(column) "COALESCE((SELECT k.id FROM user k WHERE k." column " = ?), '')"
 
 /*
  * The address as the version before stored it comes first: rows that its workers added have that for a key until the
  * next migration. Of an ASCII address both are the same.
  */
-static const struct statement find_by_key = {
-    "SELECT " USER_COLUMNS ", " USER_ROLES ", u.email_key IN (?, ?) AND u.status <> 'provisioning' FROM user u"
-    " WHERE " ONE_OF(CANDIDATE("email_key") ", " CANDIDATE("email_key"))};
-static const struct statement find_by_id = {
-    "SELECT " USER_COLUMNS ", " USER_ROLES ", u.id = ? AND u.status <> 'provisioning' FROM user u"
-    " WHERE " ONE_OF(CANDIDATE("id"))};
+static const struct statement find_by_key = {"SELECT " USER_COLUMNS ", " USER_ROLES
+                                             ", u.email_key IN (?, ?) AND u.status <> 'provisioning' FROM user u"
+                                             " WHERE " ONE_OF(CANDIDATE("email_key") ", " CANDIDATE("email_key"))};
+static const struct statement find_by_id = {"SELECT " USER_COLUMNS ", " USER_ROLES
+                                            ", u.id = ? AND u.status <> 'provisioning' FROM user u"
+                                            " WHERE " ONE_OF(CANDIDATE("id"))};
 
 static const struct statement find_any = {"SELECT " USER_COLUMNS ", " USER_ROLES
                                           " FROM user u WHERE u.id = ? AND u.status <> 'provisioning'"};
@@ -119,14 +118,12 @@ struct error *user_find(struct database *database, struct arena *arena, struct i
                         struct user **user_out)
 {
     struct rows *rows;
-    TRY(database_query(database, arena, &find_user, VALUES(database_id(id), database_id(organisation)),
-                       &rows));
+    TRY(database_query(database, arena, &find_user, VALUES(database_id(id), database_id(organisation)), &rows));
     *user_out = read_one(arena, rows);
     return NULL;
 }
 
-struct error *user_find_any(struct database *database, struct arena *arena, struct id id,
-                            struct user **user_out)
+struct error *user_find_any(struct database *database, struct arena *arena, struct id id, struct user **user_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &find_any, VALUES(database_id(id)), &rows));
@@ -138,23 +135,22 @@ static const struct statement insert_user = {
     "INSERT INTO user (id, organisation_id, email, email_key, phone, first_name, last_name, permissions, status,"
     " email_verified, phone_verified, provider_subject) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
 
-struct error *user_insert(struct database *database, struct arena *arena, const struct user *user,
-                          bool *duplicate_out)
+struct error *user_insert(struct database *database, struct arena *arena, const struct user *user, bool *duplicate_out)
 {
     assert(database_in_transaction(database));
     struct change change;
     TRY(database_change(database, arena, &insert_user,
                         VALUES(database_id(user->id), database_id(user->organisation_id),
                                database_text(user_email_canonical(arena, user->email)),
-                               database_text(address_key(arena, user->email)),
-                               database_text(user->phone), database_text(user->first_name),
-                               database_text(user->last_name),
+                               database_text(address_key(arena, user->email)), database_text(user->phone),
+                               database_text(user->first_name), database_text(user->last_name),
                                database_text(text_list_join(arena, &user->permissions, " ")),
                                database_text(statuses[user->status]), database_boolean(user->email_verified),
                                database_boolean(user->phone_verified), database_text(user->provider_subject)),
                         &change));
     *duplicate_out = change.duplicate;
-    if (change.duplicate && strcmp(change.duplicate_key, "user_email") != 0 && strcmp(change.duplicate_key, "user_email_key") != 0)
+    if (change.duplicate && strcmp(change.duplicate_key, "user_email") != 0 &&
+        strcmp(change.duplicate_key, "user_email_key") != 0)
         return error_new(arena, ERROR_INTERNAL, "user: key %s was there already", change.duplicate_key);
     if (change.missing_reference)
         return error_new(arena, ERROR_INTERNAL, "user: there is no such organisation");
@@ -166,21 +162,19 @@ struct error *user_insert(struct database *database, struct arena *arena, const 
 static const struct statement delete_roles = {
     "DELETE r FROM user_role r JOIN user u ON u.id = r.user_id WHERE u.id = ? AND u.organisation_id = ?"};
 
-static const struct statement insert_role = {
-    "INSERT INTO user_role (user_id, role_id, position)"
-    " SELECT u.id, ?, ? FROM user u WHERE u.id = ? AND u.organisation_id = ?"};
+static const struct statement insert_role = {"INSERT INTO user_role (user_id, role_id, position)"
+                                             " SELECT u.id, ?, ? FROM user u WHERE u.id = ? AND u.organisation_id = ?"};
 
-struct error *user_roles_set(struct database *database, struct arena *arena, struct id organisation,
-                             struct id id, const struct text_list *roles)
+struct error *user_roles_set(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                             const struct text_list *roles)
 {
     assert(database_in_transaction(database));
-    TRY(database_change(database, arena, &delete_roles, VALUES(database_id(id), database_id(organisation)),
-                        NULL));
+    TRY(database_change(database, arena, &delete_roles, VALUES(database_id(id), database_id(organisation)), NULL));
     for (size_t i = 0; i < roles->count; i++) {
         struct change change; /* a role named twice is held once */
         TRY(database_change(database, arena, &insert_role,
-                            VALUES(database_text(roles->items[i]), database_integer((int64_t)i),
-                                   database_id(id), database_id(organisation)),
+                            VALUES(database_text(roles->items[i]), database_integer((int64_t)i), database_id(id),
+                                   database_id(organisation)),
                             &change));
     }
     return NULL;
@@ -203,12 +197,11 @@ static const struct statement activate_user = {
     " updated_at = UTC_TIMESTAMP(3) WHERE id = ? AND organisation_id = ? AND status = "
     "'awaiting-first-login'"};
 
-struct error *user_activate(struct database *database, struct arena *arena, struct id organisation,
-                            struct id id, bool *changed_out)
+struct error *user_activate(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                            bool *changed_out)
 {
     struct change change;
-    TRY(database_change(database, arena, &activate_user, VALUES(database_id(id), database_id(organisation)),
-                        &change));
+    TRY(database_change(database, arena, &activate_user, VALUES(database_id(id), database_id(organisation)), &change));
     if (changed_out != NULL)
         *changed_out = change.affected == 1;
     return NULL;

@@ -4,8 +4,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "domain/columns_int.h"
 #include "domain/account/user.h"
+#include "domain/columns_int.h"
 
 static const struct statement lock_user = {
     "SELECT " USER_COLUMNS ", " USER_ROLES
@@ -33,14 +33,13 @@ static const struct statement update_user = {
 struct error *user_update(struct database *database, struct arena *arena, const struct user *user)
 {
     assert(database_in_transaction(database));
-    TRY(database_change(database, arena, &update_user,
-                        VALUES(database_text(user->phone), database_text(user->first_name),
-                               database_text(user->last_name),
-                               database_text(text_list_join(arena, &user->permissions, " ")),
-                               database_text(user_status_text(user->status)), database_boolean(user->email_verified),
-                               database_boolean(user->phone_verified), database_id(user->id),
-                               database_id(user->organisation_id)),
-                        NULL));
+    TRY(database_change(
+        database, arena, &update_user,
+        VALUES(database_text(user->phone), database_text(user->first_name), database_text(user->last_name),
+               database_text(text_list_join(arena, &user->permissions, " ")),
+               database_text(user_status_text(user->status)), database_boolean(user->email_verified),
+               database_boolean(user->phone_verified), database_id(user->id), database_id(user->organisation_id)),
+        NULL));
     return user_roles_set(database, arena, user->organisation_id, user->id, &user->roles);
 }
 

@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "codec/address.h"
-#include "domain/columns_int.h"
 #include "domain/account/user.h"
+#include "domain/columns_int.h"
 
 static const struct statement list_users = {
     "SELECT " USER_COLUMNS ", " USER_ROLES " FROM user u FORCE INDEX (user_listing)"

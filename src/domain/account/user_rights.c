@@ -4,9 +4,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "domain/account/user.h"
 #include "domain/columns_int.h"
 #include "domain/permission/permission.h"
-#include "domain/account/user.h"
 
 static const struct statement hold_user = {"SELECT 1 FROM user WHERE id = ? FOR UPDATE"};
 static const struct statement share_user = {"SELECT 1 FROM user WHERE id = ? LOCK IN SHARE MODE"};
@@ -22,8 +22,8 @@ static const struct statement find_other_with_role = {
     "SELECT 1 FROM user u JOIN user_role r ON r.user_id = u.id AND r.role_id = ?"
     " WHERE u.organisation_id = ? AND u.id <> ? AND u.status = 'active' LIMIT 1"};
 
-struct error *user_others_have_role(struct database *database, struct arena *arena, struct id organisation, struct id but,
-                                    const char *role, bool *have_out)
+struct error *user_others_have_role(struct database *database, struct arena *arena, struct id organisation,
+                                    struct id but, const char *role, bool *have_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &find_other_with_role,
@@ -43,8 +43,8 @@ struct error *user_others_hold_everything(struct database *database, struct aren
                                           struct id but, bool *hold_out)
 {
     struct rows *rows;
-    TRY(database_query(database, arena, &find_other_administrators,
-                       VALUES(database_id(organisation), database_id(but)), &rows));
+    TRY(database_query(database, arena, &find_other_administrators, VALUES(database_id(organisation), database_id(but)),
+                       &rows));
     *hold_out = false;
     for (size_t i = 0; i < rows->count && !*hold_out; i++) {
         /* A part of a malformed text is no permission. */

@@ -57,8 +57,7 @@ void file_read_body(struct arena *arena, const struct rows *rows, size_t row, si
     memcpy(record_out->hash, hash, FILE_HASH_BYTES);
 }
 
-void file_read(struct arena *arena, const struct rows *rows, size_t row, size_t first,
-               struct file_record *record_out)
+void file_read(struct arena *arena, const struct rows *rows, size_t row, size_t first, struct file_record *record_out)
 {
     file_read_body(arena, rows, row, first + 2, rows_id(rows, row, first), rows_id(rows, row, first + 1), record_out);
     record_out->created_at = rows_time(rows, row, first + 12);
@@ -80,8 +79,8 @@ static const struct statement insert_tag = {
     "INSERT INTO file_tag (file_id, organisation_id, tag)"
     " SELECT f.id, f.organisation_id, ? FROM file f WHERE f.id = ? AND f.organisation_id = ?"};
 
-static struct error *insert_tags(struct database *database, struct arena *arena, struct id organisation,
-                                 struct id id, const struct text_list *tags)
+static struct error *insert_tags(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                                 const struct text_list *tags)
 {
     for (size_t i = 0; i < tags->count; i++) {
         struct change change; /* a tag named twice is indexed once */
@@ -103,10 +102,9 @@ struct error *file_insert(struct database *database, struct arena *arena, const 
     struct change change;
     TRY(database_change(database, arena, &insert_file,
                         VALUES(database_id(record->id), database_id(record->organisation_id),
-                               database_id(record->user_id), database_text(record->bucket),
-                               database_text(record->type), database_text(record->name),
-                               database_bytes(record->hash, FILE_HASH_BYTES), database_integer(record->size),
-                               database_text(record->content_type),
+                               database_id(record->user_id), database_text(record->bucket), database_text(record->type),
+                               database_text(record->name), database_bytes(record->hash, FILE_HASH_BYTES),
+                               database_integer(record->size), database_text(record->content_type),
                                database_text(text_list_join(arena, &record->tags, "\n"))),
                         &change));
     *duplicate_out = change.duplicate;
@@ -122,8 +120,8 @@ struct error *file_insert(struct database *database, struct arena *arena, const 
 static const struct statement find_duplicate = {
     "SELECT f.id FROM file f WHERE f.active_key = ? AND f.organisation_id = ? AND f.id <> ?"};
 
-struct error *file_find_duplicate(struct database *database, struct arena *arena,
-                                  const struct file_record *record, struct id *id_out, bool *found_out)
+struct error *file_find_duplicate(struct database *database, struct arena *arena, const struct file_record *record,
+                                  struct id *id_out, bool *found_out)
 {
     /* The generated column's own expression (sql/004-files.sql); a test holds the two together. */
     uint8_t key[DIGEST_BYTES];
@@ -139,18 +137,17 @@ struct error *file_find_duplicate(struct database *database, struct arena *arena
     digest_final(digest, key);
 
     struct rows *rows;
-    TRY(database_query(database, arena, &find_duplicate,
-                       VALUES(database_bytes(key, sizeof key), database_id(record->organisation_id),
-                              database_id(record->id)),
-                       &rows));
+    TRY(database_query(
+        database, arena, &find_duplicate,
+        VALUES(database_bytes(key, sizeof key), database_id(record->organisation_id), database_id(record->id)), &rows));
     *found_out = rows->count == 1;
     if (*found_out)
         *id_out = rows_id(rows, 0, 0);
     return NULL;
 }
 
-static const struct statement find_bytes = {
-    "SELECT f.id FROM file f WHERE f.organisation_id = ? AND f.hash = ? AND f.damaged_at IS NULL ORDER BY f.id DESC LIMIT 1"};
+static const struct statement find_bytes = {"SELECT f.id FROM file f WHERE f.organisation_id = ? AND f.hash = ? AND "
+                                            "f.damaged_at IS NULL ORDER BY f.id DESC LIMIT 1"};
 
 struct error *file_find_bytes(struct database *database, struct arena *arena, struct id organisation,
                               const uint8_t hash[FILE_HASH_BYTES], struct id *id_out, bool *found_out)
@@ -171,8 +168,7 @@ struct error *file_find(struct database *database, struct arena *arena, struct i
                         struct file_record **record_out)
 {
     struct rows *rows;
-    TRY(database_query(database, arena, &find_file, VALUES(database_id(id), database_id(organisation)),
-                       &rows));
+    TRY(database_query(database, arena, &find_file, VALUES(database_id(id), database_id(organisation)), &rows));
     *record_out = read_one(arena, rows);
     return NULL;
 }
@@ -180,12 +176,11 @@ struct error *file_find(struct database *database, struct arena *arena, struct i
 static const struct statement find_settled = {
     "SELECT 1 FROM file f WHERE f.id = ? AND f.organisation_id = ? LOCK IN SHARE MODE"};
 
-struct error *file_find_settled(struct database *database, struct arena *arena, struct id organisation,
-                                struct id id, bool *found_out)
+struct error *file_find_settled(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                                bool *found_out)
 {
     struct rows *rows;
-    TRY(database_query(database, arena, &find_settled, VALUES(database_id(id), database_id(organisation)),
-                       &rows));
+    TRY(database_query(database, arena, &find_settled, VALUES(database_id(id), database_id(organisation)), &rows));
     *found_out = rows->count > 0;
     return NULL;
 }
@@ -204,12 +199,11 @@ struct error *file_find_any(struct database *database, struct arena *arena, stru
 static const struct statement find_status = {"SELECT 1 FROM file f WHERE f.id = ? AND f.organisation_id = ?"};
 
 /* Why a change of state found no row: the file is in another state, or does not exist. */
-static struct error *explain(struct database *database, struct arena *arena, struct id organisation,
-                             struct id id, enum file_outcome *outcome_out)
+static struct error *explain(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                             enum file_outcome *outcome_out)
 {
     struct rows *rows;
-    TRY(database_query(database, arena, &find_status, VALUES(database_id(id), database_id(organisation)),
-                       &rows));
+    TRY(database_query(database, arena, &find_status, VALUES(database_id(id), database_id(organisation)), &rows));
     *outcome_out = rows->count == 0 ? FILE_ABSENT : FILE_UNCHANGED;
     return NULL;
 }
@@ -218,12 +212,11 @@ static const struct statement archive_file = {
     "UPDATE file SET status = 'archived', archived_at = UTC_TIMESTAMP(3), updated_at = UTC_TIMESTAMP(3)"
     " WHERE id = ? AND organisation_id = ? AND status = 'active'"};
 
-struct error *file_archive(struct database *database, struct arena *arena, struct id organisation,
-                           struct id id, enum file_outcome *outcome_out)
+struct error *file_archive(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                           enum file_outcome *outcome_out)
 {
     struct change change;
-    TRY(database_change(database, arena, &archive_file, VALUES(database_id(id), database_id(organisation)),
-                        &change));
+    TRY(database_change(database, arena, &archive_file, VALUES(database_id(id), database_id(organisation)), &change));
     *outcome_out = FILE_CHANGED;
     return change.affected == 1 ? NULL : explain(database, arena, organisation, id, outcome_out);
 }
@@ -232,12 +225,11 @@ static const struct statement restore_file = {
     "UPDATE file SET status = 'active', archived_at = NULL, updated_at = UTC_TIMESTAMP(3)"
     " WHERE id = ? AND organisation_id = ? AND status = 'archived'"};
 
-struct error *file_restore(struct database *database, struct arena *arena, struct id organisation,
-                           struct id id, enum file_outcome *outcome_out)
+struct error *file_restore(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                           enum file_outcome *outcome_out)
 {
     struct change change;
-    TRY(database_change(database, arena, &restore_file, VALUES(database_id(id), database_id(organisation)),
-                        &change));
+    TRY(database_change(database, arena, &restore_file, VALUES(database_id(id), database_id(organisation)), &change));
     *outcome_out = change.duplicate ? FILE_DUPLICATE : FILE_CHANGED;
     if (change.duplicate || change.affected == 1)
         return NULL;
@@ -251,17 +243,15 @@ static const struct statement update_file = {
 static const struct statement delete_tags = {
     "DELETE t FROM file_tag t JOIN file f ON f.id = t.file_id WHERE f.id = ? AND f.organisation_id = ?"};
 
-struct error *file_update(struct database *database, struct arena *arena, struct id organisation,
-                          struct id id, const char *name, const struct text_list *tags,
-                          enum file_outcome *outcome_out)
+struct error *file_update(struct database *database, struct arena *arena, struct id organisation, struct id id,
+                          const char *name, const struct text_list *tags, enum file_outcome *outcome_out)
 {
     assert(database_in_transaction(database));
     const char *tag_lines = tags == NULL ? NULL : text_list_join(arena, tags, "\n");
     struct change change;
     TRY(database_change(
         database, arena, &update_file,
-        VALUES(database_text(name), database_text(tag_lines), database_id(id), database_id(organisation)),
-        &change));
+        VALUES(database_text(name), database_text(tag_lines), database_id(id), database_id(organisation)), &change));
     *outcome_out = change.duplicate ? FILE_DUPLICATE : FILE_CHANGED;
     if (change.duplicate)
         return NULL;
@@ -269,7 +259,6 @@ struct error *file_update(struct database *database, struct arena *arena, struct
         return explain(database, arena, organisation, id, outcome_out);
     if (tags == NULL)
         return NULL;
-    TRY(database_change(database, arena, &delete_tags, VALUES(database_id(id), database_id(organisation)),
-                        NULL));
+    TRY(database_change(database, arena, &delete_tags, VALUES(database_id(id), database_id(organisation)), NULL));
     return insert_tags(database, arena, organisation, id, tags);
 }

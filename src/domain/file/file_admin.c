@@ -39,18 +39,17 @@ void file_admin_page_read(struct arena *arena, const struct rows *rows, struct f
 }
 
 struct error *file_admin_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
-                        struct file_admin_page *page_out)
+                              struct file_admin_page *page_out)
 {
     assert(limit >= 1 && limit <= FILE_ADMIN_PAGE_MAX);
     struct rows *rows;
-    TRY(database_query(database, arena, &each_file, VALUES(database_id(after), database_integer(limit)),
-                       &rows));
+    TRY(database_query(database, arena, &each_file, VALUES(database_id(after), database_integer(limit)), &rows));
     file_admin_page_read(arena, rows, page_out);
     return NULL;
 }
 
 struct error *file_admin_find(struct database *database, struct arena *arena, struct id id,
-                        struct file_admin_record *record_out, bool *found_out)
+                              struct file_admin_record *record_out, bool *found_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &find_file, VALUES(database_id(id)), &rows));
@@ -60,9 +59,8 @@ struct error *file_admin_find(struct database *database, struct arena *arena, st
     return NULL;
 }
 
-static const struct statement estimate_files = {
-    "SELECT COALESCE(MAX(table_rows), 0) FROM information_schema.tables"
-    " WHERE table_schema = DATABASE() AND table_name = 'file'"};
+static const struct statement estimate_files = {"SELECT COALESCE(MAX(table_rows), 0) FROM information_schema.tables"
+                                                " WHERE table_schema = DATABASE() AND table_name = 'file'"};
 
 struct error *file_admin_estimate(struct database *database, struct arena *arena, int64_t *count_out)
 {
@@ -79,7 +77,7 @@ struct error *file_admin_estimate(struct database *database, struct arena *arena
 static const struct statement known_files = {"SELECT f.id FROM file f WHERE f.id IN (" PARAMETERS_64 ")"};
 
 struct error *file_admin_known(struct database *database, struct arena *arena, const struct id *ids, size_t count,
-                         bool *known_out)
+                               bool *known_out)
 {
     assert(count >= 1 && count <= FILE_ADMIN_KNOWN_MAX);
     struct database_value values[FILE_ADMIN_KNOWN_MAX];
@@ -99,8 +97,8 @@ static const struct statement list_removals = {"SELECT file_id FROM file_removal
 static const struct statement find_removal = {"SELECT 1 FROM file_removal WHERE file_id = ?"};
 static const struct statement delete_removal = {"DELETE FROM file_removal WHERE file_id = ?"};
 
-struct error *file_admin_removals(struct database *database, struct arena *arena, unsigned limit,
-                            struct id **ids_out, size_t *count_out)
+struct error *file_admin_removals(struct database *database, struct arena *arena, unsigned limit, struct id **ids_out,
+                                  size_t *count_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &list_removals, VALUES(database_integer(limit)), &rows));
@@ -111,8 +109,7 @@ struct error *file_admin_removals(struct database *database, struct arena *arena
     return NULL;
 }
 
-struct error *file_admin_removal_noted(struct database *database, struct arena *arena, struct id id,
-                                 bool *noted_out)
+struct error *file_admin_removal_noted(struct database *database, struct arena *arena, struct id id, bool *noted_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &find_removal, VALUES(database_id(id)), &rows));
@@ -132,7 +129,7 @@ static const struct statement sum_files = {
     " FROM file f WHERE f.organisation_id = ?"};
 
 struct error *file_admin_sums(struct database *database, struct arena *arena, struct id organisation,
-                         struct file_admin_sums *sums_out)
+                              struct file_admin_sums *sums_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &sum_files, VALUES(database_id(organisation)), &rows));
@@ -151,11 +148,11 @@ static const struct statement compare_usage = {
     " LEFT JOIN file_usage u ON u.organisation_id = ?"};
 
 struct error *file_admin_usage_agrees(struct database *database, struct arena *arena, struct id organisation,
-                               bool *holds_out)
+                                      bool *holds_out)
 {
     struct rows *rows;
-    TRY(database_query(database, arena, &compare_usage,
-                       VALUES(database_id(organisation), database_id(organisation)), &rows));
+    TRY(database_query(database, arena, &compare_usage, VALUES(database_id(organisation), database_id(organisation)),
+                       &rows));
     *holds_out = rows->count == 1 && rows_boolean(rows, 0, 0);
     return NULL;
 }

@@ -7,7 +7,7 @@
 
 struct rows;
 
-#define FILE_ADMIN_COLUMNS \
+#define FILE_ADMIN_COLUMNS                                                                                             \
     "f.id, f.organisation_id, f.hash, f.size, f.status, f.created_at, f.archived_at, f.damaged_at IS NOT NULL"
 
 /* All rows of a SELECT of FILE_ADMIN_COLUMNS. */

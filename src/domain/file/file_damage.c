@@ -7,8 +7,8 @@
 #include "domain/file/file_admin_int.h"
 #include "store/database/database.h"
 
-static struct error *change(struct database *database, struct arena *arena, const struct statement *statement, struct id id,
-                            bool *changed_out)
+static struct error *change(struct database *database, struct arena *arena, const struct statement *statement,
+                            struct id id, bool *changed_out)
 {
     struct change change;
     TRY(database_change(database, arena, statement, VALUES(database_id(id)), &change));
@@ -18,7 +18,8 @@ static struct error *change(struct database *database, struct arena *arena, cons
 
 static const struct statement mark_file = {
     "UPDATE file SET damaged_at = UTC_TIMESTAMP(3) WHERE id = ? AND damaged_at IS NULL"};
-static const struct statement clear_file = {"UPDATE file SET damaged_at = NULL WHERE id = ? AND damaged_at IS NOT NULL"};
+static const struct statement clear_file = {
+    "UPDATE file SET damaged_at = NULL WHERE id = ? AND damaged_at IS NOT NULL"};
 
 struct error *file_damage_mark(struct database *database, struct arena *arena, struct id id, bool *changed_out)
 {
@@ -57,8 +58,8 @@ static const struct statement list_twins = {
     "SELECT " FILE_ADMIN_COLUMNS " FROM file f WHERE f.organisation_id = ? AND f.hash = ? AND f.id > ? AND f.id <> ?"
     " ORDER BY f.id LIMIT ?"};
 
-struct error *file_damage_twins(struct database *database, struct arena *arena, const struct file_admin_record *kept, struct id after,
-                                unsigned limit, struct file_admin_page *page_out)
+struct error *file_damage_twins(struct database *database, struct arena *arena, const struct file_admin_record *kept,
+                                struct id after, unsigned limit, struct file_admin_page *page_out)
 {
     struct rows *rows;
     assert(limit >= 1 && limit <= FILE_ADMIN_PAGE_MAX);

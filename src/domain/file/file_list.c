@@ -23,8 +23,8 @@
 #include "base/text.h"
 #include "domain/columns_int.h"
 
-#define FILTERS                                                              \
-    " AND f.bucket = COALESCE(?, f.bucket) AND f.type = COALESCE(?, f.type)" \
+#define FILTERS                                                                                                        \
+    " AND f.bucket = COALESCE(?, f.bucket) AND f.type = COALESCE(?, f.type)"                                           \
     " AND f.user_id = COALESCE(?, f.user_id) AND LOCATE(COALESCE(?, ''), f.name) = 1"
 #define WINDOW " AND f.id >= ? AND f.id < ?"
 #define ORDER " ORDER BY f.id DESC LIMIT ?"
@@ -41,9 +41,8 @@
  */
 #define LAST_CHARACTER "\xf4\x8f\xbf\xbf"
 
-static const struct statement list_by_status = {
-    "SELECT " FILE_COLUMNS " FROM file f FORCE INDEX (file_listing)"
-    " WHERE f.organisation_id = ? AND f.status = ?" WINDOW FILTERS ORDER};
+static const struct statement list_by_status = {"SELECT " FILE_COLUMNS " FROM file f FORCE INDEX (file_listing)"
+                                                " WHERE f.organisation_id = ? AND f.status = ?" WINDOW FILTERS ORDER};
 
 /*
  * Both statuses, which the index has one after the other: the newest of each, in one statement. So a file whose status
@@ -51,8 +50,8 @@ static const struct statement list_by_status = {
  */
 static const struct statement list_all = {
     "SELECT " FILE_COLUMNS " FROM ((SELECT " FILE_COLUMNS " FROM file f FORCE INDEX (file_listing)"
-    " WHERE f.organisation_id = ? AND f.status = 'active'" WINDOW FILTERS ORDER
-    ") UNION ALL (SELECT " FILE_COLUMNS " FROM file f FORCE INDEX (file_listing)"
+    " WHERE f.organisation_id = ? AND f.status = 'active'" WINDOW FILTERS ORDER ") UNION ALL (SELECT " FILE_COLUMNS
+    " FROM file f FORCE INDEX (file_listing)"
     " WHERE f.organisation_id = ? AND f.status = 'archived'" WINDOW FILTERS ORDER ")) f" ORDER};
 
 /* The id at a position of the listing; no row where there are fewer. */
@@ -78,8 +77,7 @@ static const struct statement list_by_tag = {
     " AND t.file_id < ?" FILTERS " ORDER BY t.file_id DESC LIMIT ?"};
 
 /* Where a listing without a cursor starts: behind every id. */
-static const struct id last = {
-    {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}};
+static const struct id last = {{255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}};
 
 /* What a filter binds. */
 struct bound {
@@ -136,7 +134,8 @@ static struct error *query_listing(struct database *database, struct arena *aren
     if (filter->any_status)
         return database_query(database, arena, &list_all,
                               VALUES(b.organisation, from, b.before, b.bucket, b.type, b.user, b.prefix, b.limit,
-                                     b.organisation, from, b.before, b.bucket, b.type, b.user, b.prefix, b.limit, b.limit),
+                                     b.organisation, from, b.before, b.bucket, b.type, b.user, b.prefix, b.limit,
+                                     b.limit),
                               rows_out);
     return database_query(database, arena, &list_by_status,
                           VALUES(b.organisation, b.status, from, b.before, b.bucket, b.type, b.user, b.prefix, b.limit),
@@ -182,17 +181,17 @@ static struct error *query_name(struct database *database, struct arena *arena, 
     TRY(query_newest(database, arena, filter, NEAR, rows_out, &done));
     if (done)
         return NULL;
-    TRY(database_query(database, arena, &count_by_name,
-                       VALUES(b.organisation, b.statuses[0], b.statuses[1], b.prefix, b.prefix_end, b.before,
-                              database_integer(FEW)),
-                       &few));
+    TRY(database_query(
+        database, arena, &count_by_name,
+        VALUES(b.organisation, b.statuses[0], b.statuses[1], b.prefix, b.prefix_end, b.before, database_integer(FEW)),
+        &few));
     if (rows_integer(few, 0, 0) == FEW)
         TRY(query_newest(database, arena, filter, FAR, rows_out, &done));
     if (done)
         return NULL;
     return database_query(database, arena, &list_by_name,
-                          VALUES(b.organisation, b.statuses[0], b.statuses[1], b.prefix, b.prefix_end, b.before, b.bucket,
-                                 b.type, b.user, b.prefix, b.limit, b.limit),
+                          VALUES(b.organisation, b.statuses[0], b.statuses[1], b.prefix, b.prefix_end, b.before,
+                                 b.bucket, b.type, b.user, b.prefix, b.limit, b.limit),
                           rows_out);
 }
 

@@ -13,7 +13,7 @@ static const struct statement delete_file = {"DELETE FROM file WHERE id = ? AND 
 static const struct statement note_removal = {"INSERT INTO file_removal (file_id) VALUES (?)"};
 
 struct error *file_purge(struct database *database, struct arena *arena, const struct file_admin_record *record,
-                            int64_t before, bool *taken_out)
+                         int64_t before, bool *taken_out)
 {
     assert(database_in_transaction(database));
     struct rows *rows;

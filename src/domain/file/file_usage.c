@@ -50,7 +50,8 @@ struct error *file_usage_take(struct database *database, struct arena *arena, st
 
 /* A comparison with NULL is NULL: without a quota nothing is exceeded. */
 static const struct statement compare = {
-    "SELECT COALESCE(COALESCE(u.bytes, 0) + ? > o.quota_bytes, 0) OR COALESCE(COALESCE(u.files, 0) + ? > o.quota_files, 0)"
+    "SELECT COALESCE(COALESCE(u.bytes, 0) + ? > o.quota_bytes, 0) OR COALESCE(COALESCE(u.files, 0) + ? > "
+    "o.quota_files, 0)"
     " FROM organisation o LEFT JOIN file_usage u ON u.organisation_id = ? WHERE o.id = ?"};
 
 struct error *file_usage_exceeds(struct database *database, struct arena *arena, struct id organisation,
@@ -121,10 +122,10 @@ static struct error *recount(struct database *database, struct arena *arena, voi
     order->wrong = counted.bytes != noted.bytes || counted.files != noted.files;
     if (!order->wrong)
         return NULL;
-    return database_change(database, arena, &set_usage,
-                           VALUES(database_integer(counted.bytes), database_integer(counted.files),
-                                  database_id(order->organisation)),
-                           NULL);
+    return database_change(
+        database, arena, &set_usage,
+        VALUES(database_integer(counted.bytes), database_integer(counted.files), database_id(order->organisation)),
+        NULL);
 }
 
 struct error *file_usage_recount(struct database *database, struct arena *arena, struct id organisation,

@@ -49,11 +49,11 @@ struct error *link_key_delete_others(struct database *database, struct arena *ar
 #define KEY_COLUMN PRINCIPAL_COLUMN_COUNT
 #define FILE_COLUMN (KEY_COLUMN + 2)
 
-static const struct statement find_linked = {
-    "SELECT " PRINCIPAL_COLUMNS ", k.id, k.key_sealed, " FILE_COLUMNS " FROM change_version v LEFT JOIN (link_key k"
-    " JOIN file f ON f.id = ? AND f.status = 'active'"
-    " JOIN organisation o ON o.id = f.organisation_id AND o.status = 'active'"
-    " JOIN principal p ON p.user_id = ?) ON k.id = ? WHERE v.id = 1"};
+static const struct statement find_linked = {"SELECT " PRINCIPAL_COLUMNS ", k.id, k.key_sealed, " FILE_COLUMNS
+                                             " FROM change_version v LEFT JOIN (link_key k"
+                                             " JOIN file f ON f.id = ? AND f.status = 'active'"
+                                             " JOIN organisation o ON o.id = f.organisation_id AND o.status = 'active'"
+                                             " JOIN principal p ON p.user_id = ?) ON k.id = ? WHERE v.id = 1"};
 
 struct error *link_key_find_target(struct database *database, struct arena *arena, const struct link_ids *ids,
                                    struct link_target *target_out)

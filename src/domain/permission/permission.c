@@ -106,8 +106,7 @@ bool permission_parse_concrete(const char *text, struct permission *permission_o
 bool permission_valid(const char *text)
 {
     struct permission permission;
-    return strnlen(text, LIMIT_PERMISSION_BYTES + 1) <= LIMIT_PERMISSION_BYTES &&
-           permission_parse(text, &permission);
+    return strnlen(text, LIMIT_PERMISSION_BYTES + 1) <= LIMIT_PERMISSION_BYTES && permission_parse(text, &permission);
 }
 
 /* Whether the pattern's name (NULL: every name) includes the other's (NULL: every name). */
@@ -135,8 +134,7 @@ bool permission_grants(const char *held, const char *required)
 {
     struct permission wide;
     struct permission narrow;
-    return permission_parse_concrete(required, &narrow) && permission_parse(held, &wide) &&
-           includes(&wide, &narrow);
+    return permission_parse_concrete(required, &narrow) && permission_parse(held, &wide) && includes(&wide, &narrow);
 }
 
 bool permission_covers(const struct text_list *held, const char *candidate)

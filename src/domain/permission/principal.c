@@ -42,15 +42,15 @@
 #define PRINCIPAL_ROW " WHERE p.user_id = ?"
 
 /* How many milliseconds the session still lasts, the last column; 0 or NULL: it is not valid. */
-#define LASTING_COLUMN \
-    "IF(s.user_id = p.user_id AND s.ended_at IS NULL AND s.expires_at > UTC_TIMESTAMP(3)," \
+#define LASTING_COLUMN                                                                                                 \
+    "IF(s.user_id = p.user_id AND s.ended_at IS NULL AND s.expires_at > UTC_TIMESTAMP(3),"                             \
     " CEILING(TIMESTAMPDIFF(MICROSECOND, UTC_TIMESTAMP(3), s.expires_at) / 1000), 0)"
 #define SESSION_TABLE " LEFT JOIN session s ON s.id = ?"
 
 /* For a session that was valid with a known stamp, and for any session. */
 static const struct statement load_known = {"SELECT " PRINCIPAL_COLUMNS PRINCIPAL_TABLES PRINCIPAL_ROW};
-static const struct statement load_any = {
-    "SELECT " PRINCIPAL_COLUMNS ", " LASTING_COLUMN PRINCIPAL_TABLES SESSION_TABLE PRINCIPAL_ROW};
+static const struct statement load_any = {"SELECT " PRINCIPAL_COLUMNS
+                                          ", " LASTING_COLUMN PRINCIPAL_TABLES SESSION_TABLE PRINCIPAL_ROW};
 
 /*
  * STRCMP() hides the equation of organisations from the server. With an equation it takes 2 to 5 of 37 us more to plan,
@@ -130,7 +130,8 @@ static const char *item_text(struct arena *arena, struct item item)
 }
 
 /* The permissions of one role, out of those of all roles. */
-static struct text_list permissions_of(struct arena *arena, struct items role_permissions, struct item role, const char **buffer)
+static struct text_list permissions_of(struct arena *arena, struct items role_permissions, struct item role,
+                                       const char **buffer)
 {
     struct text_list list = {buffer, 0};
     struct item name, permission;
@@ -140,7 +141,8 @@ static struct text_list permissions_of(struct arena *arena, struct items role_pe
     return list;
 }
 
-static void read_grants(struct arena *arena, struct items roles, struct items role_permissions, struct principal *principal)
+static void read_grants(struct arena *arena, struct items roles, struct items role_permissions,
+                        struct principal *principal)
 {
     size_t count = count_items(roles);
     struct item role;
@@ -166,7 +168,7 @@ static const struct statement find_role_permissions = {"SELECT " PRINCIPAL_ROLE_
  * filled.
  */
 static struct error *read_role_permissions(struct database *database, struct arena *arena, const struct rows *rows,
-                               struct items *role_permissions_out)
+                                           struct items *role_permissions_out)
 {
     struct rows *found;
     *role_permissions_out = items_of(rows, 6);
@@ -258,8 +260,8 @@ static struct error *load(struct database *database, struct arena *arena, const 
     return NULL;
 }
 
-struct error *principal_load(struct database *database, struct arena *arena, struct id user,
-                             struct id session, struct principal **principal_out)
+struct error *principal_load(struct database *database, struct arena *arena, struct id user, struct id session,
+                             struct principal **principal_out)
 {
     struct rows *rows;
     struct question question = {user, session, NULL};
@@ -388,8 +390,8 @@ size_t principal_sources(struct arena *arena, const struct principal *principal,
         const struct role_grant *grant = &principal->grants[g];
         for (size_t i = 0; i < grant->permissions.count; i++)
             if (permission_grants(grant->permissions.items[i], required))
-                sources[count++] = (struct principal_source){arena_format(arena, "role:%s", grant->role),
-                                                             grant->permissions.items[i]};
+                sources[count++] =
+                    (struct principal_source){arena_format(arena, "role:%s", grant->role), grant->permissions.items[i]};
     }
     *sources_out = sources;
     return count;

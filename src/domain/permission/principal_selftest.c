@@ -30,7 +30,8 @@ static const struct step steps[] = {
     {NULL, {"INSERT INTO organisation (id, name, status) VALUES (?, ?, 'provisioning')"}, "an"},
     {NULL, {"INSERT INTO organisation (id, name, status) VALUES (?, ?, 'active')"}, "bn"},
     {"principal_user_insert",
-     {"INSERT INTO user (id, organisation_id, email, first_name, last_name, status) VALUES (?, ?, ?, '', '', 'provisioning')"},
+     {"INSERT INTO user (id, organisation_id, email, first_name, last_name, status) VALUES (?, ?, ?, '', '', "
+      "'provisioning')"},
      "uan"},
     {"session_mark_begin", {"DELETE FROM session WHERE id = ?"}, "s"},
     {NULL, {CLEAR_STAMP}, "u"},
@@ -76,7 +77,8 @@ struct selftest {
     bool done;
 };
 
-static struct error *take(struct database *database, struct arena *arena, const struct selftest *selftest, const struct step *step)
+static struct error *take(struct database *database, struct arena *arena, const struct selftest *selftest,
+                          const struct step *step)
 {
     struct database_value values[4];
     size_t count = strlen(step->values);

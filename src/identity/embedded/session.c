@@ -92,7 +92,8 @@ static struct error *refresh_rows(struct database *database, struct arena *arena
     struct refresh_token token;
     bool found = false;
     refreshing->outcome = PROVIDER_TOKEN_INVALID;
-    TRY(refresh_token_hold(database, arena, refreshing->hash, refreshing->embedded->options.refresh_grace_seconds, &token, &found));
+    TRY(refresh_token_hold(database, arena, refreshing->hash, refreshing->embedded->options.refresh_grace_seconds,
+                           &token, &found));
     if (!found)
         return NULL;
     if (token.spent && !token.in_grace) {

@@ -176,7 +176,8 @@ static struct error *look_up(struct database *database, struct arena *arena, voi
 {
     struct refreshing *refreshing = context;
     refreshing->outcome = PROVIDER_TOKEN_INVALID;
-    TRY(refresh_token_hold(database, arena, refreshing->hash, refreshing->remote->options.refresh_grace_seconds, &refreshing->token, &refreshing->found));
+    TRY(refresh_token_hold(database, arena, refreshing->hash, refreshing->remote->options.refresh_grace_seconds,
+                           &refreshing->token, &refreshing->found));
     if (!refreshing->found)
         return NULL;
     refreshing->outcome = PROVIDER_OK;

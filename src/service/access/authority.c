@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "domain/account/organisation.h"
+#include "domain/account/user.h"
 #include "domain/permission/permission.h"
 #include "domain/permission/principal.h"
 #include "domain/permission/role.h"
-#include "domain/account/user.h"
 #include "service/access/caller.h"
 #include "service/access/grant.h"
 #include "service/runtime/service.h"
@@ -30,8 +30,8 @@ static struct error *hold_both(struct service *service, struct arena *arena, str
     return caller_first ? NULL : user_hold(database, arena, caller, true);
 }
 
-struct error *authority_hold(struct service *service, struct arena *arena, const struct caller *caller, const char *required,
-                             struct id target, struct caller *caller_out)
+struct error *authority_hold(struct service *service, struct arena *arena, const struct caller *caller,
+                             const char *required, struct id target, struct caller *caller_out)
 {
     struct principal *principal = NULL;
     TRY(hold_both(service, arena, caller_user(caller), target));

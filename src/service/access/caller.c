@@ -113,7 +113,8 @@ struct error *caller_authenticate(struct service *service, struct arena *arena, 
         return error_new(arena, ERROR_TOKEN_REVOKED,
                          "the token belongs to nobody, or its user has ended all sessions since");
     if (file != NULL)
-        TRY(principal_load_with_file(service->database, arena, claims.subject, claims.session, *file, &principal, file_out));
+        TRY(principal_load_with_file(service->database, arena, claims.subject, claims.session, *file, &principal,
+                                     file_out));
     else
         TRY(principal_load(service->database, arena, claims.subject, claims.session, &principal));
     if (!principal_stands(principal))

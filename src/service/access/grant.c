@@ -9,10 +9,10 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "domain/account/organisation.h"
+#include "domain/account/user.h"
 #include "domain/permission/permission.h"
 #include "domain/permission/principal.h"
 #include "domain/permission/role.h"
-#include "domain/account/user.h"
 #include "service/access/caller.h"
 
 static bool stands_before(const struct text_list *list, size_t index)
@@ -21,8 +21,8 @@ static bool stands_before(const struct text_list *list, size_t index)
     return text_list_has(&before, list->items[index]);
 }
 
-void grant_validate(const struct role_list *known, const struct text_list *roles,
-                    const struct text_list *permissions, struct validation *validation)
+void grant_validate(const struct role_list *known, const struct text_list *roles, const struct text_list *permissions,
+                    struct validation *validation)
 {
     for (size_t i = 0; i < roles->count; i++)
         if (role_find(known, roles->items[i]) == NULL)
@@ -31,7 +31,8 @@ void grant_validate(const struct role_list *known, const struct text_list *roles
             validation_add(validation, "duplicate", "is there already", "roles[%zu]", i);
     for (size_t i = 0; i < permissions->count; i++)
         if (!permission_valid(permissions->items[i]))
-            validation_add(validation, "format", "must be module:area:letter, such as cus:file:r", "permissions[%zu]", i);
+            validation_add(validation, "format", "must be module:area:letter, such as cus:file:r", "permissions[%zu]",
+                           i);
         else if (stands_before(permissions, i))
             validation_add(validation, "duplicate", "is there already", "permissions[%zu]", i);
 }
@@ -49,7 +50,8 @@ void grant_validate_length(struct arena *arena, const struct role_list *known, c
 
 #define TOO_MUCH "grants more than you hold"
 
-static struct error *add_fault(struct arena *arena, struct error *error, const char *path, const char *what, const char *why)
+static struct error *add_fault(struct arena *arena, struct error *error, const char *path, const char *what,
+                               const char *why)
 {
     if (error == NULL)
         error = error_plain(arena, ERROR_ROLE_NOT_GRANTABLE);

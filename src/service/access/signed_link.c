@@ -114,7 +114,8 @@ struct error *signed_link_keys_rotate(struct service *service, struct arena *are
 
 /* ---- tokens -------------------------------------------------------------------------------------- */
 
-static void sign(const struct open_link_key *key, const unsigned char bytes[SIGNED_BYTES], uint8_t mac_out[DIGEST_BYTES])
+static void sign(const struct open_link_key *key, const unsigned char bytes[SIGNED_BYTES],
+                 uint8_t mac_out[DIGEST_BYTES])
 {
     unsigned char text[sizeof LABEL - 1 + SIGNED_BYTES];
     memcpy(text, LABEL, sizeof LABEL - 1);
@@ -168,7 +169,8 @@ static bool maker_reads(const struct link_target *target)
 {
     const struct principal *maker = target->maker;
     return principal_is_active(maker) && principal_holds(maker, MAKER_NEEDS) &&
-           (id_equal(maker->organisation.id, target->file->organisation_id) || principal_administers(maker, MAKER_NEEDS));
+           (id_equal(maker->organisation.id, target->file->organisation_id) ||
+            principal_administers(maker, MAKER_NEEDS));
 }
 
 struct error *signed_link_open(struct service *service, struct arena *arena, const char *token,

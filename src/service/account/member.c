@@ -7,20 +7,20 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "domain/audit.h"
 #include "domain/account/one_time_code.h"
+#include "domain/account/session.h"
+#include "domain/audit.h"
 #include "domain/permission/permission.h"
 #include "domain/permission/principal.h"
 #include "domain/permission/role.h"
-#include "domain/account/session.h"
 #include "identity/provider.h"
 #include "service/access/authority.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
 #include "service/access/grant.h"
 #include "service/access/login_throttle.h"
-#include "service/runtime/service.h"
 #include "service/account/provider_sync.h"
+#include "service/runtime/service.h"
 #include "store/database/database.h"
 
 /* ---- finding ------------------------------------------------------------------------------------- */
@@ -60,8 +60,7 @@ struct error *member_check_reach(struct service *service, struct arena *arena, c
     struct role_list roles;
     struct text_list held = principal_permissions(arena, caller->principal);
     TRY(role_list(service->database, arena, &roles));
-    struct text_list theirs =
-        permission_words(arena, grant_mirror(arena, &roles, &user->roles, &user->permissions));
+    struct text_list theirs = permission_words(arena, grant_mirror(arena, &roles, &user->roles, &user->permissions));
     for (size_t i = 0; i < theirs.count; i++)
         if (!permission_covers(&held, theirs.items[i]))
             return error_entry(error_new(arena, ERROR_ROLE_NOT_GRANTABLE, "the user may do more than the caller"), path,
@@ -130,8 +129,7 @@ static struct error *confirm(struct confirmation *confirmation, struct arena *ar
     TRY(database_transaction(service->database, arena, confirm_rows, confirmation, NULL));
     if (!confirmation->changed || confirmation->at_provider)
         return NULL;
-    struct error *error =
-        provider_confirm(service->provider, arena, confirmation->user->provider_subject, &outcome);
+    struct error *error = provider_confirm(service->provider, arena, confirmation->user->provider_subject, &outcome);
     if (error != NULL)
         LOG(WARN, ACCOUNTS, "the provider will be told of a confirmation later", LOG_TEXT("detail", error->detail));
     return NULL;
@@ -147,9 +145,12 @@ static struct error *try_code(struct service *service, struct arena *arena, cons
     static const struct id nobody;
     enum provider_outcome outcome;
     if (!provider_has_codes(service->provider))
-        return one_time_code_try(service->database, arena, service->master,
-                        &(struct one_time_code_attempt){user != NULL ? user->id : nobody, username, ONE_TIME_CODE_CONFIRM, code}, good_out);
-    TRY(provider_confirm_by_code(service->provider, arena, user != NULL ? user->provider_subject : NULL, code, &outcome));
+        return one_time_code_try(
+            service->database, arena, service->master,
+            &(struct one_time_code_attempt){user != NULL ? user->id : nobody, username, ONE_TIME_CODE_CONFIRM, code},
+            good_out);
+    TRY(provider_confirm_by_code(service->provider, arena, user != NULL ? user->provider_subject : NULL, code,
+                                 &outcome));
     *good_out = outcome == PROVIDER_OK || outcome == PROVIDER_STATE;
     return NULL;
 }
@@ -214,8 +215,9 @@ static struct error *hold(struct update *update, struct arena *arena, struct use
 {
     struct service *service = update->service;
     struct database *database = service->database;
-    TRY(by_operator(update) ? user_hold(database, arena, update->id, false)
-                            : authority_hold(service, arena, update->caller, update->required, update->id, &update->now));
+    TRY(by_operator(update)
+            ? user_hold(database, arena, update->id, false)
+            : authority_hold(service, arena, update->caller, update->required, update->id, &update->now));
     if (!by_operator(update) && !id_equal(update->organisation, caller_home(&update->now)) &&
         !principal_administers(update->now.principal, update->required))
         return unknown_user(arena, "id");
@@ -321,7 +323,8 @@ static const char *describe(struct arena *arena, const struct member_patch *patc
 }
 
 /* Makes the row that the patch asks for, after all checks. */
-static struct error *make_after(struct update *update, struct arena *arena, const struct user *before, struct user *after)
+static struct error *make_after(struct update *update, struct arena *arena, const struct user *before,
+                                struct user *after)
 {
     *after = *before;
     TRY(validate_result(update, arena, before));

@@ -21,9 +21,12 @@ static const char *link_to(struct service *service, struct arena *arena, const c
  * Names that could become a link in a mail are refused when they are set. Older ones are mailed without what makes the
  * link.
  */
-#define PERSON(arena, user)                                        \
-    {"firstName", name_for_mail((arena), (user)->first_name)},     \
-        {"lastName", name_for_mail((arena), (user)->last_name)}, {"email", (user)->email}
+#define PERSON(arena, user)                                                                                            \
+    {"firstName", name_for_mail((arena), (user)->first_name)},                                                         \
+        {"lastName", name_for_mail((arena), (user)->last_name)},                                                       \
+    {                                                                                                                  \
+        "email", (user)->email                                                                                         \
+    }
 
 #define QUEUE(service, arena, template, user, values)                                                                  \
     mail_queue_add((service), (arena), (template), (user)->id, (user)->email, (values),                                \

@@ -12,9 +12,10 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "domain/audit.h"
 #include "domain/account/one_time_code.h"
 #include "domain/account/organisation.h"
+#include "domain/account/password_policy.h"
+#include "domain/audit.h"
 #include "domain/permission/principal.h"
 #include "identity/provider.h"
 #include "service/access/authority.h"
@@ -23,7 +24,6 @@
 #include "service/access/login_throttle.h"
 #include "service/account/member.h"
 #include "service/account/notification.h"
-#include "domain/account/password_policy.h"
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 
@@ -118,7 +118,8 @@ static struct error *conclude(const struct password_step *step, struct arena *ar
 
 static struct error *same_password(struct arena *arena, const char *path)
 {
-    return error_entry(error_plain(arena, ERROR_PASSWORD_POLICY), path, "same", "must differ from the current password");
+    return error_entry(error_plain(arena, ERROR_PASSWORD_POLICY), path, "same",
+                       "must differ from the current password");
 }
 
 static struct error *ask_change(struct password_step *step, struct arena *arena)
@@ -152,8 +153,13 @@ struct error *password_change(struct service *service, struct arena *arena, cons
     TRY(principal_details(service->database, arena, caller->principal, &user, &organisation));
     struct password_owner owner = {user->email, user->first_name, user->last_name, organisation->name};
     struct login_throttle throttle = login_throttle_of_password(arena, caller, user, user->email);
-    struct password_step step = {.steps = &changing, .service = service, .caller = caller, .throttle = &throttle,
-                                 .user = user, .password = password, .new_password = new_password};
+    struct password_step step = {.steps = &changing,
+                                 .service = service,
+                                 .caller = caller,
+                                 .throttle = &throttle,
+                                 .user = user,
+                                 .password = password,
+                                 .new_password = new_password};
     TRY(login_throttle_check(service, arena, &throttle));
     TRY(password_policy_check(service->passwords, arena, "newPassword", new_password, &owner));
     TRY(run(&step, arena));
@@ -165,7 +171,8 @@ struct error *password_change(struct service *service, struct arena *arena, cons
         return password_policy_refused(arena, "newPassword");
     struct error *error = error_new(arena, ERROR_REQUEST_INVALID, "%s", provider_outcome_text(step.outcome));
     TRY(caller_audit_failure(service, arena, caller, "user.changePassword", user));
-    return login_throttle_failed(service, arena, &throttle, error_entry(error, "password", "mismatch", "is not the current password"));
+    return login_throttle_failed(service, arena, &throttle,
+                                 error_entry(error, "password", "mismatch", "is not the current password"));
 }
 
 /* The user whose code may be tried: only active accounts can be reset. NULL costs the same time. */
@@ -222,7 +229,8 @@ static const struct password_steps resetting = {
 static struct error *ask_reset_by_code(struct password_step *step, struct arena *arena)
 {
     const char *subject = step->user != NULL ? step->user->provider_subject : NULL;
-    TRY(provider_reset_by_code(step->service->provider, arena, subject, step->typed, step->new_password, &step->outcome));
+    TRY(provider_reset_by_code(step->service->provider, arena, subject, step->typed, step->new_password,
+                               &step->outcome));
     if (step->outcome == PROVIDER_CODE_WRONG)
         step->refusal = error_plain(arena, ERROR_CODE_MISMATCH);
     return step->refusal != NULL ? NULL : check_setting(step, arena, "newPassword");
@@ -241,8 +249,9 @@ static struct error *code_failed(struct service *service, struct arena *arena, c
  * The provider takes code and password together, so the password is checked against the policy first. That is done for
  * a name that nobody has as well, so that the answer does not tell who has an account.
  */
-static struct error *reset_by_code(struct password_step *step, struct arena *arena, const struct login_throttle *throttle,
-                                   const char *username, const struct user *found)
+static struct error *reset_by_code(struct password_step *step, struct arena *arena,
+                                   const struct login_throttle *throttle, const char *username,
+                                   const struct user *found)
 {
     struct service *service = step->service;
     struct password_owner owner;
@@ -269,11 +278,16 @@ struct error *password_reset(struct service *service, struct arena *arena, const
     TRY(user_find_by_username(service->database, arena, username, &found));
     const struct user *user = resettable(found);
     struct id id = user == NULL ? nobody : user->id;
-    struct password_step step = {.steps = &resetting, .service = service, .caller = caller, .user = user,
-                                 .new_password = new_password, .typed = code};
+    struct password_step step = {.steps = &resetting,
+                                 .service = service,
+                                 .caller = caller,
+                                 .user = user,
+                                 .new_password = new_password,
+                                 .typed = code};
     if (provider_has_codes(service->provider))
         return reset_by_code(&step, arena, &throttle, username, found);
-    TRY(one_time_code_try(service->database, arena, service->master, &(struct one_time_code_attempt){id, username, ONE_TIME_CODE_RESET, code}, &good));
+    TRY(one_time_code_try(service->database, arena, service->master,
+                          &(struct one_time_code_attempt){id, username, ONE_TIME_CODE_RESET, code}, &good));
     if (!good || user == NULL)
         return code_failed(service, arena, caller, &throttle, found);
     struct password_owner owner;
@@ -318,8 +332,7 @@ static struct error *follow_setting(struct password_step *step, struct arena *ar
     return conclude(step, arena, step->permanent ? "user.setPassword" : "user.setTemporaryPassword");
 }
 
-static const struct password_steps setting = {
-    .decide = decide_setting, .ask = ask_setting, .follow = follow_setting};
+static const struct password_steps setting = {.decide = decide_setting, .ask = ask_setting, .follow = follow_setting};
 
 struct error *password_set(struct service *service, struct arena *arena, const struct caller *caller,
                            const char *username, struct secret password, bool permanent)
@@ -327,8 +340,12 @@ struct error *password_set(struct service *service, struct arena *arena, const s
     struct user *user = NULL;
     TRY(member_find_by_username(service, arena, caller, username, &user));
     struct password_owner owner;
-    struct password_step step = {.steps = &setting, .service = service, .caller = caller, .user = user,
-                                 .new_password = password, .permanent = permanent};
+    struct password_step step = {.steps = &setting,
+                                 .service = service,
+                                 .caller = caller,
+                                 .user = user,
+                                 .new_password = password,
+                                 .permanent = permanent};
     TRY(password_policy_owner(service->database, arena, user, &owner));
     TRY(password_policy_check(service->passwords, arena, "password", password, &owner));
     return run(&step, arena);
@@ -361,7 +378,8 @@ static struct error *reconcile_one(struct service *service, struct arena *arena,
     TRY(user_find_any(service->database, arena, id, &user));
     if (reconciliation == PROVIDER_PASSWORD_UNCHANGED || user == NULL)
         return NULL;
-    struct password_step step = {.service = service, .caller = &nobody, .user = user, .action = actions[reconciliation]};
+    struct password_step step = {
+        .service = service, .caller = &nobody, .user = user, .action = actions[reconciliation]};
     return database_transaction(service->database, arena, reconcile_rows, &step, NULL);
 }
 

@@ -7,9 +7,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "domain/account/user.h"
 #include "domain/outbox.h"
 #include "domain/permission/role.h"
-#include "domain/account/user.h"
 #include "identity/provider.h"
 #include "service/access/grant.h"
 #include "service/runtime/service.h"
@@ -34,8 +34,7 @@ static const char *describe(struct arena *arena, const struct user *user, const 
                         user->phone == NULL ? "-" : user->phone, mirror);
 }
 
-static struct error *send_row(struct service *service, struct arena *arena, const struct user *user,
-                              const char *mirror)
+static struct error *send_row(struct service *service, struct arena *arena, const struct user *user, const char *mirror)
 {
     enum provider_outcome outcome;
     bool enabled = user->status != USER_DISABLED;

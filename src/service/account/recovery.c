@@ -10,18 +10,18 @@
 #include "codec/document.h"
 #include "codec/random.h"
 #include "codec/seal.h"
-#include "domain/audit.h"
 #include "domain/account/one_time_code.h"
-#include "domain/outbox.h"
 #include "domain/account/provisioning.h"
 #include "domain/account/throttle.h"
+#include "domain/audit.h"
+#include "domain/outbox.h"
 #include "identity/provider.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
 #include "service/access/login_throttle.h"
 #include "service/account/notification.h"
-#include "service/runtime/service.h"
 #include "service/account/provider_sync.h"
+#include "service/runtime/service.h"
 #include "store/database/database.h"
 
 #define SEAL_PURPOSE "recovery"
@@ -73,7 +73,8 @@ struct error *recovery_ask(struct service *service, struct arena *arena, const s
     buffer_add_text(&payload, ",\"requestId\":");
     buffer_add_json_text(&payload, caller->request_id);
     buffer_add_text(&payload, "}");
-    TRY(seal(arena, service->master, SEAL_PURPOSE, payload.bytes, payload.length, &sealed, &asking.work.payload_length));
+    TRY(seal(arena, service->master, SEAL_PURPOSE, payload.bytes, payload.length, &sealed,
+             &asking.work.payload_length));
     asking.work.payload = sealed;
     TRY(database_transaction(service->database, arena, queue_question, &asking, NULL));
     return asking.wait == 0 ? NULL : login_throttle_refuse(arena, asking.wait, METRIC_THROTTLED_MAIL);
@@ -113,7 +114,8 @@ static struct error *mail_reset(struct database *database, struct arena *arena, 
     struct id id = question->user->id;
     TRY(one_time_code_mail_allowed(database, arena, id, ONE_TIME_CODE_RESET, &allowed));
     if (allowed) {
-        TRY(one_time_code_issue(database, arena, question->service->master, id, ONE_TIME_CODE_RESET, ONE_TIME_CODE_RESET_SECONDS, &code));
+        TRY(one_time_code_issue(database, arena, question->service->master, id, ONE_TIME_CODE_RESET,
+                                ONE_TIME_CODE_RESET_SECONDS, &code));
         TRY(notification_reset(question->service, arena, question->user, code));
         TRY(record(question, arena, "user.forgottenPassword"));
     }
@@ -128,7 +130,8 @@ static struct error *mail_confirmation(struct database *database, struct arena *
     struct id id = question->user->id;
     TRY(one_time_code_mail_allowed(database, arena, id, ONE_TIME_CODE_CONFIRM, &allowed));
     if (allowed) {
-        TRY(one_time_code_issue(database, arena, question->service->master, id, ONE_TIME_CODE_CONFIRM, ONE_TIME_CODE_CONFIRM_SECONDS, &code));
+        TRY(one_time_code_issue(database, arena, question->service->master, id, ONE_TIME_CODE_CONFIRM,
+                                ONE_TIME_CODE_CONFIRM_SECONDS, &code));
         TRY(notification_confirm(question->service, arena, question->user, question->organisation, code));
         TRY(record(question, arena, "user.resendConfirmation"));
     }
@@ -155,12 +158,13 @@ static struct error *invite_again(struct question *question, struct arena *arena
     bool allowed = true;
     /* Counted at the first attempt only. */
     if (question->item->attempts <= 1)
-        TRY(one_time_code_mail_allowed(service->database, arena, question->user->id, NOTIFICATION_FIRST_LOGIN, &allowed));
+        TRY(one_time_code_mail_allowed(service->database, arena, question->user->id, NOTIFICATION_FIRST_LOGIN,
+                                       &allowed));
     if (!allowed)
         return outbox_finish(service->database, arena, question->item, NULL);
     question->temporary_password = secret_of(random_text(arena, RANDOM_PASSWORD_CHARACTERS));
-    TRY(provider_invite_again(service->provider, arena, question->user->provider_subject,
-                              question->temporary_password, &outcome));
+    TRY(provider_invite_again(service->provider, arena, question->user->provider_subject, question->temporary_password,
+                              &outcome));
     /*
      * The first login has happened meanwhile. A crash may have kept our row from learning of it, so the row is
      * activated here.
@@ -204,8 +208,9 @@ static struct error *have_sent(struct question *question, struct arena *arena, e
     enum provider_outcome outcome;
     bool allowed = true;
     if (question->item->attempts <= 1)
-        TRY(one_time_code_mail_allowed(database, arena, question->user->id, code == PROVIDER_CODE_RESET ? ONE_TIME_CODE_RESET : ONE_TIME_CODE_CONFIRM,
-                              &allowed));
+        TRY(one_time_code_mail_allowed(database, arena, question->user->id,
+                                       code == PROVIDER_CODE_RESET ? ONE_TIME_CODE_RESET : ONE_TIME_CODE_CONFIRM,
+                                       &allowed));
     if (!allowed)
         return outbox_finish(database, arena, question->item, NULL);
     TRY(provider_send_code(service->provider, arena, question->user->provider_subject, code, &outcome));
@@ -220,8 +225,8 @@ static struct error *open_question(struct question *question, struct arena *aren
 {
     struct secret payload;
     struct document *document;
-    TRY(unseal(arena, question->service->master, SEAL_PURPOSE, question->item->payload,
-               question->item->payload_length, &payload));
+    TRY(unseal(arena, question->service->master, SEAL_PURPOSE, question->item->payload, question->item->payload_length,
+               &payload));
     TRY(document_parse(arena, secret_reveal(payload), payload.length, &document));
     *username_out = document_text(document_member(document, "username"));
     question->client_address = document_text(document_member(document, "clientAddress"));

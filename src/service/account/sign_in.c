@@ -7,15 +7,15 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "domain/account/password_policy.h"
+#include "domain/account/session.h"
 #include "domain/audit.h"
 #include "domain/permission/principal.h"
-#include "domain/account/session.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
 #include "service/access/login_throttle.h"
-#include "domain/account/password_policy.h"
-#include "service/runtime/service.h"
 #include "service/account/provider_sync.h"
+#include "service/runtime/service.h"
 #include "store/database/database.h"
 
 static struct error *audit_login(struct service *service, struct arena *arena, const struct caller *caller,
@@ -69,7 +69,8 @@ static struct error *answer_challenge(struct service *service, struct arena *are
     }
     TRY(password_policy_owner(service->database, arena, user, &owner));
     TRY(password_policy_check(service->passwords, arena, "newPassword", login->new_password, &owner));
-    return provider_answer_new_password(service->provider, arena, challenge, login->new_password, tokens_out, outcome_out);
+    return provider_answer_new_password(service->provider, arena, challenge, login->new_password, tokens_out,
+                                        outcome_out);
 }
 
 struct activation {
@@ -203,7 +204,8 @@ struct error *sign_in_refresh(struct service *service, struct arena *arena, cons
     TRY(login_throttle_check(service, arena, &throttle));
     TRY(provider_refresh(service->provider, arena, refresh_token, tokens_out, &outcome));
     if (outcome == PROVIDER_TOKEN_REUSED) {
-        struct error *reuse = error_new(arena, ERROR_TOKEN_REVOKED, "a spent refresh token came again; the session is ended");
+        struct error *reuse =
+            error_new(arena, ERROR_TOKEN_REVOKED, "a spent refresh token came again; the session is ended");
         struct user *user = NULL;
         TRY(user_find_any(service->database, arena, tokens_out->user_id, &user));
         TRY(caller_audit_failure(service, arena, caller, "session.reuse", user));

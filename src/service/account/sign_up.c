@@ -28,9 +28,9 @@
 /* What the steps share about the account that is made. */
 struct creation {
     struct service *service;
-    const struct caller *caller; /* NULL: the operator's command */
-    const char *required;        /* the permission that the caller needs */
-    const char *role_path;       /* the path of the error for a role that cannot be granted; NULL: roles[n] */
+    const struct caller *caller;       /* NULL: the operator's command */
+    const char *required;              /* the permission that the caller needs */
+    const char *role_path;             /* the path of the error for a role that cannot be granted; NULL: roles[n] */
     struct organisation *organisation; /* a new customer's; NULL: a user of an existing one */
     const char *organisation_name;     /* for the mail */
     const struct role_list *roles;
@@ -73,7 +73,8 @@ static struct error *queue_mail(struct creation *creation, struct arena *arena)
     TRY(one_time_code_mail_allowed(service->database, arena, user->id, ONE_TIME_CODE_CONFIRM, &allowed));
     if (provider_has_codes(service->provider))
         return NULL;
-    TRY(one_time_code_issue(service->database, arena, service->master, user->id, ONE_TIME_CODE_CONFIRM, ONE_TIME_CODE_CONFIRM_SECONDS, &code));
+    TRY(one_time_code_issue(service->database, arena, service->master, user->id, ONE_TIME_CODE_CONFIRM,
+                            ONE_TIME_CODE_CONFIRM_SECONDS, &code));
     return notification_confirm(service, arena, user, creation->organisation_name, code);
 }
 

@@ -161,7 +161,8 @@ struct error *file_update_restore(struct service *service, struct arena *arena, 
 }
 
 /* Whether the bytes begin as text. */
-static struct error *look_for_text(struct service *service, struct arena *arena, const struct file_record *record, bool *text_out)
+static struct error *look_for_text(struct service *service, struct arena *arena, const struct file_record *record,
+                                   bool *text_out)
 {
     unsigned char *head = arena_alloc(arena, LIMIT_SNIFF_BYTES);
     ssize_t got;
@@ -169,7 +170,8 @@ static struct error *look_for_text(struct service *service, struct arena *arena,
     uint64_t size;
     int fd;
     TRY(blob_open(service->blobs, arena, record->id, &fd, &size));
-    while (length < LIMIT_SNIFF_BYTES && (got = pread(fd, head + length, LIMIT_SNIFF_BYTES - length, (off_t)length)) > 0)
+    while (length < LIMIT_SNIFF_BYTES &&
+           (got = pread(fd, head + length, LIMIT_SNIFF_BYTES - length, (off_t)length)) > 0)
         length += (size_t)got;
     (void)close(fd);
     *text_out = length > 0 && sniff_text(head, length);

@@ -68,16 +68,18 @@ static bool is_allowed(const struct file_record *record)
 static const char *why_not_allowed(const struct upload *upload, const struct file_record *record)
 {
     if (content_allowed(file_content_of_bucket(record->bucket), record->content_type))
-        return arena_format(upload->arena, "is %s, but a file of type %s must be a picture", record->content_type, record->type);
-    return arena_format(upload->arena, "is %s, which the bucket %s does not take", record->content_type, record->bucket);
+        return arena_format(upload->arena, "is %s, but a file of type %s must be a picture", record->content_type,
+                            record->type);
+    return arena_format(upload->arena, "is %s, which the bucket %s does not take", record->content_type,
+                        record->bucket);
 }
 
 /* Why the declared type or the name of the file contradicts its bytes; NULL: they do not. */
 static const char *find_contradiction(const struct upload *upload, const struct upload_file *file)
 {
     const struct file_record *record = &file->record;
-    const char *found = content_contradiction(upload->arena, record->content_type, file->sniffed.text,
-                                              file->declared, record->name);
+    const char *found =
+        content_contradiction(upload->arena, record->content_type, file->sniffed.text, file->declared, record->name);
     if (found != NULL)
         return found;
     return content_contradiction(upload->arena, record->content_type, file->sniffed.text, NULL, file->raw_name);
@@ -91,7 +93,8 @@ static void validate_content(struct upload *upload, size_t index)
     if (record->size == 0) {
         validation_add(&upload->validation, "empty", "is empty", "file[%zu]", index);
     } else if (content_is_program(record->content_type)) {
-        validation_add(&upload->validation, "contentType", "programs and installers are not stored", "file[%zu]", index);
+        validation_add(&upload->validation, "contentType", "programs and installers are not stored", "file[%zu]",
+                       index);
     } else if (!is_allowed(record)) {
         validation_add(&upload->validation, "contentType", why_not_allowed(upload, record), "file[%zu]", index);
     } else if ((contradiction = find_contradiction(upload, file)) != NULL) {

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-#include "base/upload_slots.h"
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/limits.h"
+#include "base/upload_slots.h"
 #include "codec/digest.h"
 #include "domain/account/throttle.h"
 #include "http/request.h"

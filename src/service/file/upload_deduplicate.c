@@ -14,8 +14,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "blob/blob.h"
-#include "service/runtime/service.h"
 #include "service/file/upload_int.h"
+#include "service/runtime/service.h"
 
 /* Finds a file with the same hash, in this request or in the organisation. */
 static struct error *find_bytes(const struct upload *upload, size_t index, struct id *id_out, bool *found_out)

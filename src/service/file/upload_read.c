@@ -91,8 +91,8 @@ static struct error *on_end(void *context)
         blob_writer_digest(upload->open_file->writer, upload->open_file->record.hash);
     if (field == NULL)
         return NULL;
-    bool is_text = strlen(upload->field.bytes) == upload->field.length &&
-                   utf8_valid(upload->field.bytes, upload->field.length);
+    bool is_text =
+        strlen(upload->field.bytes) == upload->field.length && utf8_valid(upload->field.bytes, upload->field.length);
     if (!upload->field_too_long && is_text)
         upload->pairs[upload->pair_count++] = (struct schema_pair){field->name, upload->field.bytes};
     else if ((field->flags & SCHEMA_UNCHECKED) != 0)

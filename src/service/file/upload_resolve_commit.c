@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "domain/file/file.h"
-#include "service/runtime/service.h"
 #include "service/file/upload_int.h"
+#include "service/runtime/service.h"
 
 #define PATIENCE_MICROSECONDS 10000000
 #define PAUSE_NANOSECONDS 100000000
@@ -24,10 +24,11 @@ struct error *upload_resolve_commit(struct upload *upload, struct error *error)
     int64_t start = clock_monotonic();
     for (;;) {
         bool found = false;
-        struct error *failure = file_find_settled(upload->service->database, upload->arena, first->organisation_id,
-                                                  first->id, &found);
+        struct error *failure =
+            file_find_settled(upload->service->database, upload->arena, first->organisation_id, first->id, &found);
         if (failure == NULL) {
-            LOG(WARN, FILES, "an upload whose COMMIT got no answer was looked up", LOG_TEXT("file", id_text(upload->arena, first->id)),
+            LOG(WARN, FILES, "an upload whose COMMIT got no answer was looked up",
+                LOG_TEXT("file", id_text(upload->arena, first->id)),
                 LOG_TEXT("outcome", found ? "stored" : "not stored"));
             return found ? NULL : error;
         }
@@ -36,6 +37,8 @@ struct error *upload_resolve_commit(struct upload *upload, struct error *error)
         struct timespec pause = {.tv_nsec = PAUSE_NANOSECONDS};
         (void)nanosleep(&pause, NULL);
     }
-    LOG(ERROR, FILES, "it is not known whether an upload was stored", LOG_TEXT("file", id_text(upload->arena, first->id)));
-    return error_message(error, "It is not known whether the file was stored. Look for it in the list before you send it again.");
+    LOG(ERROR, FILES, "it is not known whether an upload was stored",
+        LOG_TEXT("file", id_text(upload->arena, first->id)));
+    return error_message(
+        error, "It is not known whether the file was stored. Look for it in the list before you send it again.");
 }

@@ -8,8 +8,8 @@
 #include "domain/audit.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
-#include "service/runtime/service.h"
 #include "service/file/upload_int.h"
+#include "service/runtime/service.h"
 
 /*
  * Writes an infected file to log and audit trail, for those who look after the organisation. The upload is refused
@@ -27,14 +27,14 @@ static void note_infection(const struct upload *upload, const char *signature)
     LOG(WARN, FILES, "an infected file was refused", LOG_TEXT("signature", signature));
     struct error *error = caller_audit(upload->service, upload->arena, upload->caller, &entry);
     if (error != NULL)
-        LOG(ERROR, FILES, "an infected file could not be written to the audit trail", LOG_TEXT("detail", error->detail));
+        LOG(ERROR, FILES, "an infected file could not be written to the audit trail",
+            LOG_TEXT("detail", error->detail));
 }
 
 static struct error *scan_file(struct upload *upload, size_t index)
 {
     struct scan_verdict verdict;
-    struct error *error =
-        scanner_scan(upload->service->scanner, upload->arena, upload->files[index].writer, &verdict);
+    struct error *error = scanner_scan(upload->service->scanner, upload->arena, upload->files[index].writer, &verdict);
     if (error != NULL) {
         metrics_add(METRIC_SCAN_FAILED, 1);
         return error_trace(error, __func__, __FILE__, __LINE__);

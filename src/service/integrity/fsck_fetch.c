@@ -33,7 +33,8 @@ static struct error *write_bytes(struct fsck *fsck, const struct file_admin_reco
 
 struct error *fsck_fetch(struct fsck *fsck, const struct file_admin_record *kept, bool *repaired_out)
 {
-    const char *path = arena_format(fsck->scratch, "%s/" BACKUP_FILES "/%s", fsck->backup, blob_path(fsck->scratch, kept->id));
+    const char *path =
+        arena_format(fsck->scratch, "%s/" BACKUP_FILES "/%s", fsck->backup, blob_path(fsck->scratch, kept->id));
     int from = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     *repaired_out = false;
     if (from < 0)

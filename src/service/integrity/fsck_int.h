@@ -27,8 +27,8 @@ struct fsck {
     int64_t before;     /* milliseconds since 1970: what is as young as this or younger is skipped */
     int64_t total;      /* number of rows, as the server estimates it */
     const char *backup; /* a backup with lost bytes; NULL: none */
-    struct id at;   /* the last row that was compared */
-    int64_t saved;  /* clock_monotonic() of the last save */
+    struct id at;       /* the last row that was compared */
+    int64_t saved;      /* clock_monotonic() of the last save */
     /* Ids from the store whose rows are to be looked up. */
     struct id waiting[FILE_ADMIN_KNOWN_MAX];
     size_t waiting_count;
@@ -38,8 +38,8 @@ struct fsck {
 void fsck_report(struct fsck *fsck, struct fsck_finding *finding);
 
 /*
- * Puts the bytes of a file from the backup into the store, where they are missing. *repaired_out is false when the backup
- * does not have them, or has others than the row says.
+ * Puts the bytes of a file from the backup into the store, where they are missing. *repaired_out is false when the
+ * backup does not have them, or has others than the row says.
  */
 struct error *fsck_fetch(struct fsck *fsck, const struct file_admin_record *kept, bool *repaired_out);
 

@@ -153,7 +153,9 @@ static struct error *begin_pass(struct scrub *scrub)
 {
     struct scrub_position *position = &scrub->position;
     int64_t now = clock_now();
-    *position = (struct scrub_position){.begun = now, .finished = position->finished, .last_lost = position->last_lost,
+    *position = (struct scrub_position){.begun = now,
+                                        .finished = position->finished,
+                                        .last_lost = position->last_lost,
                                         .first = position->first != 0 ? position->first : now};
     scrub->asked = true;
     return scrub_position_save(scrub, scrub->scratch);
@@ -167,9 +169,10 @@ static struct error *find_pass(struct scrub *scrub, bool *due_out)
     *due_out = true;
     if (scrub->options.damaged || (position->begun != 0 && !now))
         return NULL;
-    *due_out = now || (scrub->options.every_days > 0 &&
-                       (position->finished == 0 ||
-                        clock_now() - position->finished >= scrub->options.every_days * DAY_MILLISECONDS));
+    *due_out =
+        now ||
+        (scrub->options.every_days > 0 &&
+         (position->finished == 0 || clock_now() - position->finished >= scrub->options.every_days * DAY_MILLISECONDS));
     return *due_out ? begin_pass(scrub) : NULL;
 }
 
@@ -196,8 +199,8 @@ static struct error *next_page(struct scrub *scrub)
     arena_reset(scrub->pages);
     scrub->next = 0;
     scrub->page = (struct file_admin_page){.count = 0};
-    TRY((scrub->options.damaged ? file_damage_each : file_admin_each)(scrub->service->database, scrub->pages, after, PAGE_ROWS,
-                                                                &scrub->page));
+    TRY((scrub->options.damaged ? file_damage_each : file_admin_each)(scrub->service->database, scrub->pages, after,
+                                                                      PAGE_ROWS, &scrub->page));
     scrub->last = scrub->page.count < PAGE_ROWS;
     return NULL;
 }

@@ -41,9 +41,9 @@ struct scrub {
     struct lease_holder wish; /* with `patient` */
     bool held;
     bool wished;
-    bool asked;     /* the pass that `now` asks for was begun */
-    int64_t tried;  /* clock_monotonic() of the last try at the lease */
-    int64_t saved;  /* clock_monotonic() */
+    bool asked;    /* the pass that `now` asks for was begun */
+    int64_t tried; /* clock_monotonic() of the last try at the lease */
+    int64_t saved; /* clock_monotonic() */
     struct file_admin_page page;
     size_t next;          /* the next file of the page */
     bool last;            /* this is the last page */

@@ -39,7 +39,8 @@ static struct error *write_mark(struct database *database, struct arena *arena, 
         .target_type = "file",
         .target_id = id_text(arena, marking->kept->id),
     };
-    TRY((marking->damaged ? file_damage_mark : file_damage_clear)(database, arena, marking->kept->id, &marking->changed));
+    TRY((marking->damaged ? file_damage_mark : file_damage_clear)(database, arena, marking->kept->id,
+                                                                  &marking->changed));
     return marking->changed ? caller_audit(marking->scrub->service, arena, &nobody, &entry) : NULL;
 }
 
@@ -59,7 +60,8 @@ static struct error *mark(struct scrub *scrub, const struct file_admin_record *k
         LOG(ERROR, FILES, "the bytes of a file are damaged; it is not sent until they are put back",
             LOG_TEXT("file", id_text(scrub->scratch, kept->id)));
     else
-        LOG(INFO, FILES, "the bytes of a damaged file are right again", LOG_TEXT("file", id_text(scrub->scratch, kept->id)));
+        LOG(INFO, FILES, "the bytes of a damaged file are right again",
+            LOG_TEXT("file", id_text(scrub->scratch, kept->id)));
     tell(scrub, kept, damaged ? "damaged" : "repaired");
     return NULL;
 }

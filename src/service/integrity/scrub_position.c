@@ -31,19 +31,26 @@ struct error *scrub_position_load(struct service *service, struct arena *arena, 
     for (size_t i = 2; i < POSITION_WORDS; i++)
         if (!text_to_integer(words.items[i], 0, INT64_MAX, &numbers[i]))
             return NULL;
-    *position_out = (struct scrub_position){.at = at, .files = numbers[2], .bytes = numbers[3], .damaged = numbers[4],
-                                            .lost = numbers[5], .begun = numbers[6], .finished = numbers[7],
-                                            .first = numbers[8], .last_lost = numbers[9]};
+    *position_out = (struct scrub_position){.at = at,
+                                            .files = numbers[2],
+                                            .bytes = numbers[3],
+                                            .damaged = numbers[4],
+                                            .lost = numbers[5],
+                                            .begun = numbers[6],
+                                            .finished = numbers[7],
+                                            .first = numbers[8],
+                                            .last_lost = numbers[9]};
     return NULL;
 }
 
 struct error *scrub_position_save(struct scrub *scrub, struct arena *arena)
 {
     const struct scrub_position *position = &scrub->position;
-    const char *text = arena_format(arena, VERSION " %s %lld %lld %lld %lld %lld %lld %lld %lld", id_text(arena, position->at),
-                                    (long long)position->files, (long long)position->bytes, (long long)position->damaged,
-                                    (long long)position->lost, (long long)position->begun, (long long)position->finished,
-                                    (long long)position->first, (long long)position->last_lost);
+    const char *text =
+        arena_format(arena, VERSION " %s %lld %lld %lld %lld %lld %lld %lld %lld", id_text(arena, position->at),
+                     (long long)position->files, (long long)position->bytes, (long long)position->damaged,
+                     (long long)position->lost, (long long)position->begun, (long long)position->finished,
+                     (long long)position->first, (long long)position->last_lost);
     scrub->saved = clock_monotonic();
     return lease_save_position(scrub->service->database, arena, LEASE_SCRUB, text);
 }

@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -21,7 +21,8 @@ const char *backup_item_line(struct arena *arena, const struct backup_item *item
 {
     char hex[ID_HEX_BYTES];
     id_hex(item->id, hex);
-    return arena_format(arena, "%s %s %19" PRId64 "\n", hex, hex_encode(arena, item->hash, sizeof item->hash), item->size);
+    return arena_format(arena, "%s %s %19" PRId64 "\n", hex, hex_encode(arena, item->hash, sizeof item->hash),
+                        item->size);
 }
 
 static bool read_bytes(struct arena *arena, const char *word, void *bytes_out, size_t length)

@@ -78,7 +78,8 @@ static struct error *link_store(struct backup *backup, const struct backup_item 
         return lose(backup, item, "not there");
     int number = errno;
     struct error *error = backup_failure(backup->arena, number, "linked to", source);
-    return number == EXDEV ? error_message(error, "Links need the backup on the file system of the files directory.") : error;
+    return number == EXDEV ? error_message(error, "Links need the backup on the file system of the files directory.")
+                           : error;
 }
 
 /* Links bytes that the store has once, under several names, to their first name in this backup. */
@@ -87,7 +88,8 @@ static bool link_first(struct backup *backup, const struct backup_item *item, in
     struct id first;
     if (!backup_names_find(backup->copy.names, from, item, &first))
         return false;
-    const char *source = arena_format(backup->scratch, "%s/" BACKUP_FILES "/%s", backup->work, blob_path(backup->scratch, first));
+    const char *source =
+        arena_format(backup->scratch, "%s/" BACKUP_FILES "/%s", backup->work, blob_path(backup->scratch, first));
     return has_size(source, item->size) && link(source, target) == 0;
 }
 

@@ -61,9 +61,9 @@ static const char *manifest_text(struct arena *arena, const struct backup_manife
     buffer_add_json_text(&text, manifest->migration);
     buffer_add_format(&text, ",\n  \"rows\": %" PRId64 ",\n  \"rowsHash\": ", manifest->rows);
     buffer_add_json_text(&text, manifest->rows_hash);
-    buffer_add_format(&text, ",\n  \"files\": %" PRId64 ",\n  \"bytes\": %" PRId64 ",\n  \"lost\": %" PRId64
-                             ",\n  \"filesHash\": ",
-                      manifest->files, manifest->bytes, manifest->lost);
+    buffer_add_format(
+        &text, ",\n  \"files\": %" PRId64 ",\n  \"bytes\": %" PRId64 ",\n  \"lost\": %" PRId64 ",\n  \"filesHash\": ",
+        manifest->files, manifest->bytes, manifest->lost);
     buffer_add_json_text(&text, manifest->list_hash);
     buffer_add_text(&text, ",\n  \"secretFingerprint\": ");
     buffer_add_json_text(&text, manifest->secret);
@@ -119,8 +119,8 @@ static bool read_members(const struct document *document, struct backup_manifest
     const struct {
         const char *name;
         int64_t *number;
-    } numbers[] = {{"rows", &manifest->rows}, {"files", &manifest->files}, {"bytes", &manifest->bytes},
-                   {"lost", &manifest->lost}};
+    } numbers[] = {
+        {"rows", &manifest->rows}, {"files", &manifest->files}, {"bytes", &manifest->bytes}, {"lost", &manifest->lost}};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         if ((*texts[i].text = document_text(document_member(document, texts[i].name))) == NULL)
             return false;

@@ -13,18 +13,18 @@
 #include "codec/address.h"
 #include "codec/document.h"
 #include "codec/random.h"
-#include "domain/audit.h"
 #include "domain/account/organisation.h"
-#include "domain/permission/role.h"
 #include "domain/account/session.h"
 #include "domain/account/user.h"
+#include "domain/audit.h"
+#include "domain/permission/role.h"
 #include "identity/provider.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
 #include "service/access/grant.h"
 #include "service/account/notification.h"
-#include "service/runtime/service.h"
 #include "service/account/provider_sync.h"
+#include "service/runtime/service.h"
 #include "store/database/database.h"
 
 #define FORMAT "gatehouse-identities"
@@ -109,13 +109,14 @@ static void add_entry(struct entries *entries, const struct entry *entry)
     entries->items[entries->count++] = *entry;
 }
 
-static const char *text_of(struct entries *entries, const struct document *line, const char *name, bool needed, size_t number)
+static const char *text_of(struct entries *entries, const struct document *line, const char *name, bool needed,
+                           size_t number)
 {
     const struct document *member = document_member(line, name);
     const char *text = document_text(member);
     if (text == NULL && (needed || (member != NULL && document_kind(member) != DOCUMENT_NULL)))
-        validation_add(&entries->validation, "type", needed ? "must be a text" : "must be a text or null", "line %zu: %s", number,
-                       name);
+        validation_add(&entries->validation, "type", needed ? "must be a text" : "must be a text or null",
+                       "line %zu: %s", number, name);
     return text;
 }
 
@@ -175,7 +176,8 @@ static struct error *read_all(FILE *input, struct entries *entries)
     free(text);
     if (number == 0)
         validation_add(&entries->validation, "syntax", "is missing", "line 1");
-    return entries->validation.error == NULL ? NULL : error_message(entries->validation.error, "The export cannot be read.");
+    return entries->validation.error == NULL ? NULL
+                                             : error_message(entries->validation.error, "The export cannot be read.");
 }
 
 /* ---- moving --------------------------------------------------------------------------------------- */
@@ -237,7 +239,9 @@ static struct error *move(struct service *service, struct arena *arena, const st
         return error_message(error_plain(arena, ERROR_INTERNAL), "the provider refuses the account: %s",
                              provider_outcome_text(outcome));
     TRY(database_transaction(service->database, arena, move_rows, &moving, NULL));
-    return user->status == USER_DISABLED ? provider_set_enabled(service->provider, arena, moving.subject, false, &outcome) : NULL;
+    return user->status == USER_DISABLED
+               ? provider_set_enabled(service->provider, arena, moving.subject, false, &outcome)
+               : NULL;
 }
 
 static bool same(const char *a, const char *b)

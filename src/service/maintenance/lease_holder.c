@@ -11,16 +11,15 @@
 #define SECOND INT64_C(1000000)
 #define POLL_MICROSECONDS (SECOND / 5)
 
-struct error *lease_holder_try(struct service *service, struct arena *arena, const char *name, struct lease_holder *holder_out,
-                        bool *held_out)
+struct error *lease_holder_try(struct service *service, struct arena *arena, const char *name,
+                               struct lease_holder *holder_out, bool *held_out)
 {
-    *holder_out = (struct lease_holder){
-        .service = service, .name = name, .id = id_new(), .renewed = clock_monotonic()};
+    *holder_out = (struct lease_holder){.service = service, .name = name, .id = id_new(), .renewed = clock_monotonic()};
     return lease_take(service->database, arena, name, holder_out->id, LEASE_HOLDER_SECONDS, held_out);
 }
 
 struct error *lease_holder_take(struct service *service, struct arena *arena, const char *name, unsigned patience,
-                         struct lease_holder *holder_out)
+                                struct lease_holder *holder_out)
 {
     int64_t start = clock_monotonic();
     bool held = false;
@@ -33,8 +32,9 @@ struct error *lease_holder_take(struct service *service, struct arena *arena, co
         clock_sleep(POLL_MICROSECONDS);
     }
     struct error *error = error_new(arena, ERROR_INTERNAL, "the lease %s is held by another run", name);
-    return error_message(error, "Another run of such a command is at work, here or on another host. Try again when it has"
-                                " ended; one that was killed is forgotten within %d seconds.",
+    return error_message(error,
+                         "Another run of such a command is at work, here or on another host. Try again when it has"
+                         " ended; one that was killed is forgotten within %d seconds.",
                          LEASE_HOLDER_SECONDS);
 }
 
@@ -51,8 +51,9 @@ struct error *lease_holder_renew(struct lease_holder *holder, struct arena *aren
         return NULL;
     }
     struct error *error = error_new(arena, ERROR_INTERNAL, "the lease %s was not renewed in time", holder->name);
-    return error_message(error, "This run stood still for more than %d seconds, so that another one may have been at work."
-                                " Run the command again.",
+    return error_message(error,
+                         "This run stood still for more than %d seconds, so that another one may have been at work."
+                         " Run the command again.",
                          LEASE_HOLDER_SECONDS);
 }
 

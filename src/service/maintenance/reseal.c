@@ -57,7 +57,8 @@ static struct error *reseal_row(struct service *service, struct arena *arena, en
     return NULL;
 }
 
-static struct error *reseal_kind(struct service *service, struct arena *arena, enum sealed_kind kind, struct reseal *reseal)
+static struct error *reseal_kind(struct service *service, struct arena *arena, enum sealed_kind kind,
+                                 struct reseal *reseal)
 {
     struct sealed_page page;
     const struct sealed_row *after = NULL;

@@ -97,14 +97,16 @@ static struct error *check_secret(struct restore *restore)
     if (access(path, F_OK) != 0 && restore->manifest.secret_included)
         TRY(install_secret(restore, path));
     if (access(path, F_OK) != 0)
-        return refuse(restore->arena, "Put the secret file that belongs to the backup to %s first: without it nobody can"
-                                      " sign in. The backup does not hold it.",
+        return refuse(restore->arena,
+                      "Put the secret file that belongs to the backup to %s first: without it nobody can"
+                      " sign in. The backup does not hold it.",
                       path);
     TRY(backup_secret_has(restore->arena, path, restore->manifest.secret, &has));
     if (has)
         return NULL;
-    return refuse(restore->arena, "The secret file %s is not the one that belongs to the backup. Put that one in its"
-                                  " place.",
+    return refuse(restore->arena,
+                  "The secret file %s is not the one that belongs to the backup. Put that one in its"
+                  " place.",
                   path);
 }
 
@@ -139,8 +141,9 @@ static struct error *check_database(struct restore *restore)
         return refuse(restore->arena, "The database %s has tables already. Restore into an empty one.",
                       restore->configuration->database.name);
     if (restore->resumed && strcmp(marked, restore->manifest.id) != 0)
-        return refuse(restore->arena, "The database %s holds part of another backup, whose restore was interrupted."
-                                      " Restore that one again, or empty database and files directory.",
+        return refuse(restore->arena,
+                      "The database %s holds part of another backup, whose restore was interrupted."
+                      " Restore that one again, or empty database and files directory.",
                       restore->configuration->database.name);
     TRY(restore_check_store(restore));
     if (restore->resumed)
@@ -205,11 +208,8 @@ struct error *restore_run(struct arena *arena, struct arena *scratch, const stru
                           const struct restore_options *options, struct restore_result *result_out)
 {
     *result_out = (struct restore_result){0};
-    struct restore restore = {.arena = arena,
-                              .scratch = scratch,
-                              .configuration = configuration,
-                              .options = options,
-                              .result = result_out};
+    struct restore restore = {
+        .arena = arena, .scratch = scratch, .configuration = configuration, .options = options, .result = result_out};
     restore.copy = (struct backup_copy){.digest = digest_open(arena),
                                         .block = arena_alloc(arena, BACKUP_BLOCK_BYTES),
                                         .names = backup_names_new(arena),

@@ -35,9 +35,9 @@ static struct error *see_blob(void *context, const struct blob_found *found)
         TRY(backup_listed(restore->arena, survey->list, found->id, &listed));
     if (listed)
         return NULL;
-    return error_message(error_new(restore->arena, ERROR_INTERNAL, "the store holds %s",
-                                   id_text(restore->arena, found->id)),
-                         "The files directory %s is not empty. Restore into an empty one.", blob_root(restore->blobs));
+    return error_message(
+        error_new(restore->arena, ERROR_INTERNAL, "the store holds %s", id_text(restore->arena, found->id)),
+        "The files directory %s is not empty. Restore into an empty one.", blob_root(restore->blobs));
 }
 
 static int open_list(struct restore *restore)

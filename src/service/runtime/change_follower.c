@@ -73,7 +73,8 @@ static struct error *apply_settings(struct service *service, struct arena *arena
 }
 
 /* Applies a change of each kind. NULL: a process keeps nothing of that kind. */
-static struct error *(*const appliers[CHANGE_LOG_KIND_COUNT])(struct service *, struct arena *, const struct change_log_entry *) = {
+static struct error *(*const appliers[CHANGE_LOG_KIND_COUNT])(struct service *, struct arena *,
+                                                              const struct change_log_entry *) = {
     [CHANGE_LOG_CACHE] = apply_cache,
     [CHANGE_LOG_SECRETS] = apply_secrets,
     [CHANGE_LOG_SETTINGS] = apply_settings,

@@ -10,15 +10,15 @@
 #include "base/error.h"
 #include "base/folder.h"
 #include "base/limits.h"
-#include "blob/directory.h"
 #include "blob/blob.h"
+#include "blob/directory.h"
 #include "blob/scanner.h"
 #include "blob/sniff.h"
 #include "codec/seal.h"
 #include "codec/token.h"
-#include "identity/provider_open.h"
-#include "identity/provider.h"
 #include "domain/account/password_policy.h"
+#include "identity/provider.h"
+#include "identity/provider_open.h"
 #include "service/runtime/link_key_cache.h"
 #include "service/runtime/shared_token_cache.h"
 #include "store/cache/cache.h"
@@ -28,9 +28,9 @@
 static struct error *open_provider(struct service *service)
 {
     const struct provider_dependencies parts = {.configuration = service->configuration,
-                                         .database = service->database,
-                                         .master = service->master,
-                                         .cache = service->cache};
+                                                .database = service->database,
+                                                .master = service->master,
+                                                .cache = service->cache};
     return provider_open(service->arena, &parts, &service->provider);
 }
 
@@ -67,8 +67,8 @@ static struct error *open_with(struct arena *arena, const struct configuration *
         return error_message(error, "The files directory %s cannot be opened.", configuration->files.directory);
     TRY(sniffer_open(arena, &service_out->sniffer));
     if (configuration->files.clamd_socket != NULL)
-        service_out->scanner = scanner_new(arena, configuration->files.clamd_socket,
-                                           configuration->files.clamd_timeout_seconds);
+        service_out->scanner =
+            scanner_new(arena, configuration->files.clamd_socket, configuration->files.clamd_timeout_seconds);
     service_out->blobs->reads_back = service_out->scanner != NULL;
     TRY(password_policy_open(arena, configuration->password.common_list, configuration->password.minimum_length,
                              &service_out->passwords));

@@ -57,7 +57,8 @@ static struct error *load_state(struct arena *arena, void *context, void **bytes
     buffer_add_format(&buffer, "{\"newest\":%" PRId64 ",\"version\":%" PRId64 ",\"document\":", state.newest,
                       good == NULL ? 0 : good->version);
     buffer_add_json_text(&buffer, good == NULL ? NULL : settings_text(arena, good->settings));
-    buffer_add_format(&buffer, ",\"damaged\":%" PRId64 ",\"damage\":", state.damaged == NULL ? 0 : state.damaged->version);
+    buffer_add_format(&buffer,
+                      ",\"damaged\":%" PRId64 ",\"damage\":", state.damaged == NULL ? 0 : state.damaged->version);
     buffer_add_json_text(&buffer, state.damaged == NULL ? NULL : state.damaged->damage);
     buffer_add_char(&buffer, '}');
     *bytes_out = buffer.bytes;
@@ -126,6 +127,7 @@ struct error *settings_apply_change(struct service *service, struct arena *arena
      */
     TRY(settings_load(service->database, arena, &state));
     apply(service, arena, &state);
-    (void)snprintf(service->settings.announced, sizeof service->settings.announced, "%s", announced == NULL ? "" : announced);
+    (void)snprintf(service->settings.announced, sizeof service->settings.announced, "%s",
+                   announced == NULL ? "" : announced);
     return NULL;
 }

@@ -62,7 +62,8 @@ static struct error *write_update(struct database *database, struct arena *arena
     entry.details = write_payload(arena, update, true);
     TRY(caller_audit(updating->service, arena, updating->caller, &entry));
     if (update->flush || update->keys.count + update->prefixes.count > 0)
-        TRY(change_log_append(database, arena, CHANGE_LOG_CACHE, write_payload(arena, update, false), &updating->version));
+        TRY(change_log_append(database, arena, CHANGE_LOG_CACHE, write_payload(arena, update, false),
+                              &updating->version));
     if (update->secrets)
         TRY(change_log_append(database, arena, CHANGE_LOG_SECRETS, "{}", &updating->version));
     return NULL;

@@ -16,11 +16,11 @@
 #include "blob/blob.h"
 #include "domain/outbox.h"
 #include "identity/provider.h"
+#include "service/integrity/scrub.h"
+#include "service/runtime/change_follower.h"
+#include "service/runtime/service.h"
 #include "service/system/health_int.h"
 #include "service/system/inspect.h"
-#include "service/runtime/change_follower.h"
-#include "service/integrity/scrub.h"
-#include "service/runtime/service.h"
 #include "store/database/database.h"
 #include "store/database/migrate.h"
 
@@ -31,16 +31,23 @@
 #define MAIL_SECONDS 1
 
 static const char *const part_texts[HEALTH_PART_COUNT] = {
-    [HEALTH_DATABASE] = "database", [HEALTH_MIGRATIONS] = "migrations", [HEALTH_STORAGE] = "storage",
-    [HEALTH_PROVIDER] = "identityProvider", [HEALTH_SECRETS] = "secrets", [HEALTH_OUTBOX] = "outbox",
-    [HEALTH_CONFIGURATION] = "configuration", [HEALTH_LOG] = "log", [HEALTH_CACHE] = "cache", [HEALTH_MAIL] = "mail",
+    [HEALTH_DATABASE] = "database",
+    [HEALTH_MIGRATIONS] = "migrations",
+    [HEALTH_STORAGE] = "storage",
+    [HEALTH_PROVIDER] = "identityProvider",
+    [HEALTH_SECRETS] = "secrets",
+    [HEALTH_OUTBOX] = "outbox",
+    [HEALTH_CONFIGURATION] = "configuration",
+    [HEALTH_LOG] = "log",
+    [HEALTH_CACHE] = "cache",
+    [HEALTH_MAIL] = "mail",
     [HEALTH_SCRUB] = "scrub",
 };
 
 const char *health_state_text(enum health_state state)
 {
-    static const char *const texts[] = {[HEALTH_UNKNOWN] = "unknown", [HEALTH_OK] = "ok", [HEALTH_WARNING] = "warning",
-                                        [HEALTH_DOWN] = "down"};
+    static const char *const texts[] = {
+        [HEALTH_UNKNOWN] = "unknown", [HEALTH_OK] = "ok", [HEALTH_WARNING] = "warning", [HEALTH_DOWN] = "down"};
     return texts[state];
 }
 
@@ -73,7 +80,8 @@ static struct error *check_provider(struct service *service, struct arena *arena
     struct error *error = provider_keys(service->provider, arena, false, &keys);
     if (error == NULL || error->code == ERROR_DATABASE_UNAVAILABLE)
         return error;
-    return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "no keys: %s", error->detail == NULL ? error->message : error->detail);
+    return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "no keys: %s",
+                     error->detail == NULL ? error->message : error->detail);
 }
 
 /* Only the log gets the sentence that names the file; the caller does not. */
@@ -113,9 +121,9 @@ static const struct {
     struct error *(*check)(struct service *service, struct arena *arena);
     enum health_part needs; /* the part itself: it needs nothing */
 } checks[] = {
-    {HEALTH_DATABASE, check_database, HEALTH_DATABASE},    {HEALTH_MIGRATIONS, check_migrations, HEALTH_DATABASE},
-    {HEALTH_PROVIDER, check_provider, HEALTH_PROVIDER},    {HEALTH_SECRETS, check_secrets, HEALTH_DATABASE},
-    {HEALTH_OUTBOX, check_outbox, HEALTH_DATABASE},        {HEALTH_SCRUB, check_scrub, HEALTH_MIGRATIONS},
+    {HEALTH_DATABASE, check_database, HEALTH_DATABASE}, {HEALTH_MIGRATIONS, check_migrations, HEALTH_DATABASE},
+    {HEALTH_PROVIDER, check_provider, HEALTH_PROVIDER}, {HEALTH_SECRETS, check_secrets, HEALTH_DATABASE},
+    {HEALTH_OUTBOX, check_outbox, HEALTH_DATABASE},     {HEALTH_SCRUB, check_scrub, HEALTH_MIGRATIONS},
 };
 
 /* ---- asked apart --------------------------------------------------------------------------------- */
@@ -155,8 +163,9 @@ static struct error *check_mail(struct service *service, struct arena *arena)
 
 /* Mail is the last one, since it is not asked every time. */
 static const struct health_question apart[] = {
-    {HEALTH_STORAGE, check_storage}, {HEALTH_CONFIGURATION, check_configuration}, {HEALTH_LOG, check_log},
-    {HEALTH_CACHE, check_cache},     {HEALTH_MAIL, check_mail},
+    {HEALTH_STORAGE, check_storage}, {HEALTH_CONFIGURATION, check_configuration},
+    {HEALTH_LOG, check_log},         {HEALTH_CACHE, check_cache},
+    {HEALTH_MAIL, check_mail},
 };
 
 #define APART_COUNT (sizeof apart / sizeof *apart)
@@ -227,8 +236,8 @@ static void note_apart(struct health *health, enum health_part part, struct erro
         note_warning(health, part, error);
 }
 
-static void take_answers(struct service *service, struct arena *arena, struct health_look *look, size_t count, int64_t until,
-                         struct health *health)
+static void take_answers(struct service *service, struct arena *arena, struct health_look *look, size_t count,
+                         int64_t until, struct health *health)
 {
     struct error *errors[APART_COUNT] = {NULL};
     size_t answered = health_apart_end(arena, look, count, until, errors);
@@ -237,9 +246,9 @@ static void take_answers(struct service *service, struct arena *arena, struct he
     if (answered == count)
         return;
     /* The first part without an answer is the one that hangs; those behind it were not asked. */
-    struct error *late = error_new(arena, ERROR_STORAGE_UNAVAILABLE, "%s has not answered within %lld s",
-                                   part_texts[apart[answered].part],
-                                   (long long)service->configuration->health.deadline_seconds);
+    struct error *late =
+        error_new(arena, ERROR_STORAGE_UNAVAILABLE, "%s has not answered within %lld s",
+                  part_texts[apart[answered].part], (long long)service->configuration->health.deadline_seconds);
     note_apart(health, apart[answered].part, late);
 }
 

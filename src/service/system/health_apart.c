@@ -61,7 +61,8 @@ static void answer_all(struct service *service, const struct health_question *qu
         const struct error *error = questions[i].check(service, arena);
         if (error != NULL) {
             answer.code = (int)error->code;
-            (void)snprintf(answer.detail, sizeof answer.detail, "%s", error->detail != NULL ? error->detail : error->message);
+            (void)snprintf(answer.detail, sizeof answer.detail, "%s",
+                           error->detail != NULL ? error->detail : error->message);
         }
         if (write(fd, &answer, sizeof answer) != sizeof answer)
             return;

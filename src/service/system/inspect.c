@@ -79,7 +79,8 @@ struct error *inspect_addresses(struct arena *arena, const struct configuration 
     for (size_t i = 0; i < sizeof urls / sizeof *urls; i++)
         if (is_clear(arena, urls[i].url))
             add(arena, &error, urls[i].name,
-                arena_format(arena, "%s in [service] is http: passwords and tokens cross the network in the clear.", urls[i].name));
+                arena_format(arena, "%s in [service] is http: passwords and tokens cross the network in the clear.",
+                             urls[i].name));
     return error;
 }
 
@@ -95,8 +96,8 @@ struct error *inspect_testing(struct arena *arena, const struct configuration *c
         memcpy(&value, (const char *)configuration + rows[i].offset, sizeof value);
         if (value != strtoll(rows[i].fallback, NULL, 10))
             add(arena, &error, rows[i].name,
-                arena_format(arena, "%s in [testing] is %lld and not %s: it is for the tests of Gatehouse.", rows[i].name,
-                             (long long)value, rows[i].fallback));
+                arena_format(arena, "%s in [testing] is %lld and not %s: it is for the tests of Gatehouse.",
+                             rows[i].name, (long long)value, rows[i].fallback));
     }
     return error;
 }
@@ -108,7 +109,8 @@ struct error *inspect_users(struct arena *arena, const struct configuration *con
     for (size_t i = 0; i < names->count; i++)
         if (getpwnam(names->items[i]) == NULL)
             add(arena, &error, names->items[i],
-                arena_format(arena, "web_server_user in [service] names %s, and there is no such user.", names->items[i]));
+                arena_format(arena, "web_server_user in [service] names %s, and there is no such user.",
+                             names->items[i]));
     return error;
 }
 
@@ -141,7 +143,8 @@ static const char *too_open(struct arena *arena, const char *path, const struct 
         return arena_format(arena, "Another group than the service's may read %s (mode %04o, group %u).", path,
                             status->st_mode & 07777u, (unsigned)status->st_gid);
     if (geteuid() != 0 && status->st_uid != 0 && status->st_uid != geteuid())
-        return arena_format(arena, "%s belongs to another user than the service's (%u).", path, (unsigned)status->st_uid);
+        return arena_format(arena, "%s belongs to another user than the service's (%u).", path,
+                            (unsigned)status->st_uid);
     return NULL;
 }
 
@@ -149,7 +152,8 @@ static const char *inspect_secret(struct arena *arena, const struct configuratio
 {
     struct stat status;
     if (stat(path, &status) != 0)
-        return arena_format(arena, "%s of [%s], %s, cannot be read: %s.", row->name, row->section, path, strerror(errno));
+        return arena_format(arena, "%s of [%s], %s, cannot be read: %s.", row->name, row->section, path,
+                            strerror(errno));
     const char *open = too_open(arena, path, &status);
     if (open != NULL)
         return open;
@@ -158,7 +162,8 @@ static const char *inspect_secret(struct arena *arena, const struct configuratio
      * capabilities of a process that is not root; access() would not.
      */
     if (strncmp(row->name, "admin_password", 14) != 0 && faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0)
-        return arena_format(arena, "%s of [%s], %s, cannot be read: %s.", row->name, row->section, path, strerror(errno));
+        return arena_format(arena, "%s of [%s], %s, cannot be read: %s.", row->name, row->section, path,
+                            strerror(errno));
     return NULL;
 }
 
@@ -226,9 +231,9 @@ static const char *of_network(const char *folder)
     static const struct {
         unsigned long magic;
         const char *name;
-    } kinds[] = {{NFS_SUPER_MAGIC, "NFS"},   {SMB_SUPER_MAGIC, "SMB"},   {0xff534d42, "CIFS"},      {0xfe534d42, "SMB"},
-                 {CEPH_SUPER_MAGIC, "Ceph"}, {AFS_SUPER_MAGIC, "AFS"},   {V9FS_MAGIC, "9P"},        {0x65735546, "FUSE"},
-                 {0x7461636f, "OCFS2"},      {0x01161970, "GFS2"},       {CODA_SUPER_MAGIC, "Coda"}};
+    } kinds[] = {{NFS_SUPER_MAGIC, "NFS"},   {SMB_SUPER_MAGIC, "SMB"}, {0xff534d42, "CIFS"},      {0xfe534d42, "SMB"},
+                 {CEPH_SUPER_MAGIC, "Ceph"}, {AFS_SUPER_MAGIC, "AFS"}, {V9FS_MAGIC, "9P"},        {0x65735546, "FUSE"},
+                 {0x7461636f, "OCFS2"},      {0x01161970, "GFS2"},     {CODA_SUPER_MAGIC, "Coda"}};
     struct statfs status;
     if (statfs(folder, &status) != 0)
         return NULL;
@@ -246,7 +251,8 @@ static struct error *inspect_shared(struct arena *arena, const char *setting, co
     const char *kind = of_network(folder_of(arena, path));
     if (kind == NULL)
         return NULL;
-    return finding(arena, arena_format(arena, "%s of %s is on %s: it must be on a file system of this machine.", path, setting, kind));
+    return finding(arena, arena_format(arena, "%s of %s is on %s: it must be on a file system of this machine.", path,
+                                       setting, kind));
 }
 
 struct error *inspect_cache(struct arena *arena, const struct configuration *configuration)
@@ -283,7 +289,8 @@ struct error *inspect_mail_sender(struct arena *arena, const struct configuratio
 {
     if (mail_sender_valid(arena, configuration->mail.from))
         return NULL;
-    return finding(arena, arena_format(arena, "from in [mail] is neither an address nor \"Name <address>\": %s", configuration->mail.from));
+    return finding(arena, arena_format(arena, "from in [mail] is neither an address nor \"Name <address>\": %s",
+                                       configuration->mail.from));
 }
 
 struct error *inspect_mail_way(struct arena *arena, const struct configuration *configuration, unsigned seconds)

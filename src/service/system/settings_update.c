@@ -119,7 +119,8 @@ static struct error *write_version(struct database *database, struct arena *aren
     TRY(settings_insert(database, arena, writing->row.version, writing->row.settings, writing->row.user_id));
     TRY(audit(writing, arena));
     state = (struct settings_state){.good = &writing->row, .newest = writing->row.version};
-    return change_log_append(database, arena, CHANGE_LOG_SETTINGS, state_payload(arena, &state), &writing->change_version);
+    return change_log_append(database, arena, CHANGE_LOG_SETTINGS, state_payload(arena, &state),
+                             &writing->change_version);
 }
 
 /* Finds out whether a transaction whose answer was lost was committed: then the rows are what this writer wrote. */

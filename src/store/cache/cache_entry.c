@@ -208,8 +208,8 @@ static int64_t time_left(const struct entry_head *head)
     return head->ttl - (age > age_wall ? age : age_wall);
 }
 
-static int find_value(struct cache *cache, MDB_txn *txn, const char *key, size_t key_length, struct entry_head *head_out,
-                      struct cache_value *value_out)
+static int find_value(struct cache *cache, MDB_txn *txn, const char *key, size_t key_length,
+                      struct entry_head *head_out, struct cache_value *value_out)
 {
     struct cache_name name;
     MDB_val wanted = cache_name(&name, 'e', key, key_length);
@@ -328,7 +328,8 @@ static int trim(struct cache *cache, MDB_txn *txn)
 
 /* ---- writing ------------------------------------------------------------------------------------- */
 
-int cache_put(struct cache *cache, MDB_txn *txn, const char *key, const void *bytes, size_t length, unsigned ttl_seconds)
+int cache_put(struct cache *cache, MDB_txn *txn, const char *key, const void *bytes, size_t length,
+              unsigned ttl_seconds)
 {
     struct cache_name name, age;
     size_t key_length = strlen(key);

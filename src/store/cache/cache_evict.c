@@ -153,7 +153,8 @@ static int follow_body(struct cache *cache, MDB_txn *txn, void *context)
     return code != 0 ? code : cache_put_version(cache, txn, following->version);
 }
 
-void cache_follow(struct cache *cache, const struct cache_eviction *evictions, size_t count, int64_t version, bool reset)
+void cache_follow(struct cache *cache, const struct cache_eviction *evictions, size_t count, int64_t version,
+                  bool reset)
 {
     struct following following = {evictions, count, version, reset};
     if (cache == NULL || cache->bytes == 0)

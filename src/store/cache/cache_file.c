@@ -241,7 +241,8 @@ static bool open_file(struct cache *cache)
          * This process has met a fault in the file and leaves it to others. But the same file must not end the next
          * process too.
          */
-        LOG(WARN, STORE, "the file of the service cache was not usable and is replaced", LOG_TEXT("error", code_text(code)));
+        LOG(WARN, STORE, "the file of the service cache was not usable and is replaced",
+            LOG_TEXT("error", code_text(code)));
         count_rebuild(cache);
         if (is_ours(cache))
             (void)unlink(cache->path);

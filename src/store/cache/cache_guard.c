@@ -144,7 +144,11 @@ static void on_fault(int number)
         siglongjmp(guard.point, 1);
     }
     if (number != WATCH_SIGNAL)
-        (void)sigaction(number, number == SIGBUS ? &guard.bus : number == SIGFPE ? &guard.arithmetic : &guard.segment, NULL);
+        (void)sigaction(number,
+                        number == SIGBUS   ? &guard.bus
+                        : number == SIGFPE ? &guard.arithmetic
+                                           : &guard.segment,
+                        NULL);
 }
 
 void cache_on_assert(MDB_env *env, const char *message)

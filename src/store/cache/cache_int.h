@@ -49,7 +49,7 @@ struct cache {
     bool complained;
     bool spent;
     struct cache_removed removed; /* by the current transaction */
-    int64_t version; /* that this process has followed */
+    int64_t version;              /* that this process has followed */
     struct cache_counts counts;
 };
 
@@ -131,7 +131,8 @@ int cache_get(struct cache *cache, MDB_txn *txn, struct arena *arena, const char
 /* The value where it lies in the file, as long as the transaction lives. Nothing says that it is complete. */
 int cache_peek(struct cache *cache, MDB_txn *txn, const char *key, size_t key_length, struct cache_value *value_out);
 
-int cache_put(struct cache *cache, MDB_txn *txn, const char *key, const void *bytes, size_t length, unsigned ttl_seconds);
+int cache_put(struct cache *cache, MDB_txn *txn, const char *key, const void *bytes, size_t length,
+              unsigned ttl_seconds);
 
 /* Removes an entry and a lease of that key; *counter (one of cache->removed) counts the entries. */
 int cache_remove(struct cache *cache, MDB_txn *txn, const char *key, size_t length, uint64_t *counter);

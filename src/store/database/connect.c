@@ -90,8 +90,8 @@ static MYSQL *open_connection(const struct database *database, struct fault *fau
     connection_begin_connecting(database);
     /* The library prefers a host over the socket when it is given both. */
     const char *host = options->socket == NULL ? options->host : NULL;
-    if (mysql_real_connect(mysql, host, options->user, secret_reveal(options->password),
-                           options->name, options->port, options->socket, CLIENT_FOUND_ROWS) != NULL) {
+    if (mysql_real_connect(mysql, host, options->user, secret_reveal(options->password), options->name, options->port,
+                           options->socket, CLIENT_FOUND_ROWS) != NULL) {
         metrics_add(METRIC_DATABASE_CONNECTED, 1);
         LOG(DEBUG, STORE, "connected to the database");
         return mysql;

@@ -180,8 +180,7 @@ static bool stream_rows(struct database *database, MYSQL_RES *result,
 }
 
 bool connection_stream(struct database *database, const char *sql, size_t length,
-                       bool (*row)(void *context, const struct stream_row *row), void *context,
-                       struct fault *fault)
+                       bool (*row)(void *context, const struct stream_row *row), void *context, struct fault *fault)
 {
     MYSQL *mysql = database->mysql;
     connection_begin(database);

@@ -25,14 +25,15 @@ static struct error *check_tls(struct arena *arena, const struct configuration *
     if (configuration->database.socket != NULL || configuration->database.tls_ca_file != NULL ||
         network_is_loopback(configuration->database.host) || strcmp(configuration->database.tls, "required") != 0)
         return NULL;
-    return error_message(error_plain(arena, ERROR_INTERNAL),
-                         "MariaDB at %s is on another machine and [database] has no tls_ca_file, so passwords and data would go"
-                         " there in the clear. Set tls_ca_file, or tls = off-on-a-trusted-network.",
-                         configuration->database.host);
+    return error_message(
+        error_plain(arena, ERROR_INTERNAL),
+        "MariaDB at %s is on another machine and [database] has no tls_ca_file, so passwords and data would go"
+        " there in the clear. Set tls_ca_file, or tls = off-on-a-trusted-network.",
+        configuration->database.host);
 }
 
-struct error *database_options_load(struct arena *arena, const struct configuration *configuration,
-                                    bool administrator, struct database_options *options_out)
+struct error *database_options_load(struct arena *arena, const struct configuration *configuration, bool administrator,
+                                    struct database_options *options_out)
 {
     const char *user = configuration->database.user;
     const char *password_file = configuration->database.password_file;
@@ -195,8 +196,7 @@ static struct prepared *run_once(struct database *database, const struct stateme
  * if it is `harmless` to run it twice. A statement that took as long as its timeout is not repeated.
  */
 static struct prepared *run(struct database *database, const struct statement *statement,
-                            const struct database_value *values, size_t count, bool harmless,
-                            struct fault *fault)
+                            const struct database_value *values, size_t count, bool harmless, struct fault *fault)
 {
     if (database->transaction == TRANSACTION_DOOMED) {
         *fault = database->doom;
@@ -212,17 +212,15 @@ static struct prepared *run(struct database *database, const struct statement *s
     return prepared;
 }
 
-static struct error *statement_error(struct arena *arena, const struct fault *fault,
-                                     const struct statement *statement)
+static struct error *statement_error(struct arena *arena, const struct fault *fault, const struct statement *statement)
 {
     LOG(DEBUG, STORE, "a statement failed", LOG_INTEGER("errorNumber", fault->number),
         LOG_TEXT("sqlState", fault->state), LOG_TEXT("sql", statement->sql));
     return database_failure_error(arena, fault, "running a statement");
 }
 
-struct error *database_query(struct database *database, struct arena *arena,
-                             const struct statement *statement, const struct database_value *values,
-                             size_t count, struct rows **rows_out)
+struct error *database_query(struct database *database, struct arena *arena, const struct statement *statement,
+                             const struct database_value *values, size_t count, struct rows **rows_out)
 {
     struct fault fault;
     struct prepared *prepared = run(database, statement, values, count, true, &fault);
@@ -247,9 +245,8 @@ static struct prepared *run_change(struct database *database, const struct state
     }
 }
 
-struct error *database_change(struct database *database, struct arena *arena,
-                              const struct statement *statement, const struct database_value *values,
-                              size_t count, struct change *change_out)
+struct error *database_change(struct database *database, struct arena *arena, const struct statement *statement,
+                              const struct database_value *values, size_t count, struct change *change_out)
 {
     struct change change = {0};
     struct fault fault;
@@ -262,8 +259,8 @@ struct error *database_change(struct database *database, struct arena *arena,
         change.duplicate = fault.failure == DATABASE_FAILURE_DUPLICATE;
         change.duplicate_key = change.duplicate ? arena_text(arena, fault.key) : NULL;
         change.missing_reference = fault.failure == DATABASE_FAILURE_REFERENCE;
-        change.unknown = fault.failure == DATABASE_FAILURE_LOST && fault.maybe_done &&
-                         database->transaction == TRANSACTION_NONE;
+        change.unknown =
+            fault.failure == DATABASE_FAILURE_LOST && fault.maybe_done && database->transaction == TRANSACTION_NONE;
         outcome = change_out != NULL && (change.duplicate || change.missing_reference);
     }
     if (change_out != NULL)

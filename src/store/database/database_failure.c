@@ -32,7 +32,7 @@ static const struct meaning meanings[] = {
     {1049, DATABASE_FAILURE_UNAVAILABLE}, /* no such database */
     {1053, DATABASE_FAILURE_LOST},        /* shutdown in progress */
     {1062, DATABASE_FAILURE_DUPLICATE},
-    {1114, DATABASE_FAILURE_FULL}, /* the table space is full */
+    {1114, DATABASE_FAILURE_FULL},        /* the table space is full */
     {1129, DATABASE_FAILURE_UNAVAILABLE}, /* host blocked */
     {1130, DATABASE_FAILURE_UNAVAILABLE}, /* host not allowed */
     {1135, DATABASE_FAILURE_UNAVAILABLE}, /* no thread available */

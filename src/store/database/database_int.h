@@ -37,11 +37,11 @@ enum database_failure {
 
 struct fault {
     enum database_failure failure;
-    unsigned number;     /* the server's or the client library's error number */
-    char state[6];       /* SQLSTATE */
-    char key[65];        /* with DATABASE_FAILURE_DUPLICATE: the key's name */
-    char text[512];      /* the server's words; only where they hold no value (connecting, migrations) */
-    bool maybe_done;     /* with DATABASE_FAILURE_LOST: the server may have run the statement */
+    unsigned number; /* the server's or the client library's error number */
+    char state[6];   /* SQLSTATE */
+    char key[65];    /* with DATABASE_FAILURE_DUPLICATE: the key's name */
+    char text[512];  /* the server's words; only where they hold no value (connecting, migrations) */
+    bool maybe_done; /* with DATABASE_FAILURE_LOST: the server may have run the statement */
 };
 
 /* A prepared statement of this connection. `slots` hold one fetched row. */
@@ -144,8 +144,7 @@ struct stream_row {
  * Where `row` answers false the connection is closed and this false, too.
  */
 bool connection_stream(struct database *database, const char *sql, size_t length,
-                       bool (*row)(void *context, const struct stream_row *row), void *context,
-                       struct fault *fault);
+                       bool (*row)(void *context, const struct stream_row *row), void *context, struct fault *fault);
 
 /* ---- connect.c --------------------------------------------------------------------------------------- */
 

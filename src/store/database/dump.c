@@ -13,7 +13,8 @@
 #define STATEMENT_BYTES (DUMP_LINE_BYTES / 64)
 #define BINARY_CHARSET 63
 
-static const char head[] = "-- Gatehouse rows 1\nSET foreign_key_checks = 0;\nSET time_zone = '+00:00';\nSET NAMES utf8mb4;\n";
+static const char head[] =
+    "-- Gatehouse rows 1\nSET foreign_key_checks = 0;\nSET time_zone = '+00:00';\nSET NAMES utf8mb4;\n";
 
 static const struct statement list_tables = {
     "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'"
@@ -208,8 +209,7 @@ static struct error *write_definition(struct database *database, struct arena *a
     struct fault fault;
     struct error_text kept = {.arena = arena};
     const char *sql = arena_format(arena, "SHOW CREATE TABLE %s", quoted_name(arena, name));
-    if (!connect_ready(database, &fault) ||
-        !connection_stream(database, sql, strlen(sql), keep_second, &kept, &fault))
+    if (!connect_ready(database, &fault) || !connection_stream(database, sql, strlen(sql), keep_second, &kept, &fault))
         return database_failure_error(arena, &fault, "reading a table's definition");
     for (char *at = kept.text; *at != '\0'; at++)
         *at = *at == '\n' ? ' ' : *at;
@@ -224,13 +224,11 @@ static struct error *write_rows(struct database *database, struct arena *arena, 
     struct fault fault;
     TRY(column_names(database, arena, name, &columns));
     struct table table = {.writer = writer, .scratch = arena_new()};
-    table.insert =
-        arena_format(arena, "INSERT INTO %s (%s) VALUES (", quoted_name(arena, name), columns);
+    table.insert = arena_format(arena, "INSERT INTO %s (%s) VALUES (", quoted_name(arena, name), columns);
     buffer_init(&table.text, table.scratch);
     const char *sql = arena_format(arena, "SELECT %s FROM %s", columns, quoted_name(arena, name));
     struct error *error = NULL;
-    if (!connect_ready(database, &fault) ||
-        !connection_stream(database, sql, strlen(sql), add_row, &table, &fault))
+    if (!connect_ready(database, &fault) || !connection_stream(database, sql, strlen(sql), add_row, &table, &fault))
         error = table.error != NULL ? table.error : database_failure_error(arena, &fault, "reading a table");
     if (error == NULL)
         error = flush(&table);

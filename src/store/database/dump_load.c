@@ -57,7 +57,8 @@ static struct error *run_line(struct load *load, char *line, size_t length)
         return refuse(load, "is none that Gatehouse writes");
     if (!connect_ready(database, &fault) || !connection_command(database, line, length - 1, &fault)) {
         fault.text[0] = '\0'; /* the server's message may repeat values */
-        return database_failure_error(load->arena, &fault, arena_format(load->arena, "loading line %" PRIu64, load->line));
+        return database_failure_error(load->arena, &fault,
+                                      arena_format(load->arena, "loading line %" PRIu64, load->line));
     }
     if (line[0] == 'I')
         load->rows += mysql_affected_rows(database->mysql);

@@ -17,8 +17,8 @@
 #include "base/text.h"
 #include "codec/digest.h"
 #include "store/database/database.h"
-#include "store/source_int.h"
 #include "store/database/sql_split_int.h"
+#include "store/source_int.h"
 
 /* How many seconds to wait for another migration. */
 #define LOCK_TRIES 60
@@ -28,9 +28,8 @@
 static const struct statement take_lock = {"SELECT GET_LOCK(" LOCK ", 1)"};
 static const struct statement drop_lock = {"SELECT RELEASE_LOCK(" LOCK ")"};
 static const struct statement hold_lock = {"SELECT IS_USED_LOCK(" LOCK ") = CONNECTION_ID()"};
-static const struct statement find_table = {
-    "SELECT COUNT(*) FROM information_schema.tables"
-    " WHERE table_schema = DATABASE() AND table_name = 'schema_migration'"};
+static const struct statement find_table = {"SELECT COUNT(*) FROM information_schema.tables"
+                                            " WHERE table_schema = DATABASE() AND table_name = 'schema_migration'"};
 static const struct statement list_applied = {
     "SELECT version, name, checksum, done, applied_at IS NOT NULL FROM schema_migration ORDER BY version"};
 static const struct statement count_applied = {"SELECT COUNT(*) FROM schema_migration WHERE applied_at IS NOT NULL"};
@@ -66,8 +65,8 @@ struct migrations {
 };
 
 /* A message for the operator, and the same for the log. */
-__attribute__((format(printf, 2, 3)))
-static __attribute__((returns_nonnull)) struct error *complain(struct arena *arena, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static __attribute__((returns_nonnull)) struct error *
+complain(struct arena *arena, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -102,8 +101,7 @@ static int by_version(const void *left, const void *right)
     return (a->version > b->version) - (a->version < b->version);
 }
 
-static struct error *check_order(struct arena *arena, const char *directory,
-                                 const struct migrations *migrations)
+static struct error *check_order(struct arena *arena, const char *directory, const struct migrations *migrations)
 {
     if (migrations->count == 0)
         return complain(arena, "There are no migrations in %s.", directory);
@@ -126,8 +124,8 @@ static struct error *list_files(struct arena *arena, const char *directory, stru
         if (entry->d_name[0] == '.' || !ends_with(entry->d_name, ".sql"))
             continue;
         if (!name_valid(entry->d_name) || migrations->count == FILES_MAX)
-            error = complain(arena, "%s/%s is not named NNN-name.sql, or there are too many.", directory,
-                             entry->d_name);
+            error =
+                complain(arena, "%s/%s is not named NNN-name.sql, or there are too many.", directory, entry->d_name);
         else
             migrations->items[migrations->count++].name = arena_text(arena, entry->d_name);
     }
@@ -168,8 +166,9 @@ static struct error *compare(struct arena *arena, const struct rows *rows, struc
         const char *name = rows_text(rows, row, 1);
         struct migration *migration = find_migration(migrations, rows_integer(rows, row, 0));
         if (migration == NULL)
-            return complain(arena, "The database has migration %s, which this version does not know. Install"
-                                   " the version that the database belongs to, or a newer one.",
+            return complain(arena,
+                            "The database has migration %s, which this version does not know. Install"
+                            " the version that the database belongs to, or a newer one.",
                             name);
         size_t length;
         const void *checksum = rows_bytes(rows, row, 2, &length);
@@ -177,8 +176,9 @@ static struct error *compare(struct arena *arena, const struct rows *rows, struc
         migration->done = (size_t)rows_integer(rows, row, 3);
         migration->applied = rows_boolean(rows, row, 4);
         if (length != DIGEST_BYTES || memcmp(checksum, migration->checksum, DIGEST_BYTES) != 0)
-            return complain(arena, "Migration %s was changed after it was %s. Restore the file; put changes"
-                                   " into a new one.",
+            return complain(arena,
+                            "Migration %s was changed after it was %s. Restore the file; put changes"
+                            " into a new one.",
                             name, migration->applied ? "applied" : "begun");
     }
     bool missing = false;
@@ -220,16 +220,16 @@ static struct error *still_locked(struct database *database, struct arena *arena
     return locked ? NULL : complain(arena, "The connection broke during the migration. Run it again.");
 }
 
-static struct error *apply_piece(struct database *database, struct arena *arena,
-                                 const struct migration *migration, const struct sql_piece *piece,
-                                 size_t number, size_t total)
+static struct error *apply_piece(struct database *database, struct arena *arena, const struct migration *migration,
+                                 const struct sql_piece *piece, size_t number, size_t total)
 {
     TRY(still_locked(database, arena));
     struct error *error = database_execute(database, arena, piece->text, piece->length);
     if (error != NULL) {
         error->detail = arena_format(arena, "%s, line %u: %s", migration->name, piece->line, error->detail);
-        return error_message(error, "Migration failed at %s (statement %zu of %zu). What comes before it is"
-                                    " done. Correct the cause and run the migration again; it goes on there.",
+        return error_message(error,
+                             "Migration failed at %s (statement %zu of %zu). What comes before it is"
+                             " done. Correct the cause and run the migration again; it goes on there.",
                              error->detail, number, total);
     }
     const struct database_value done = database_integer((int64_t)number);
@@ -246,8 +246,7 @@ static struct error *apply(struct database *database, struct arena *arena, const
     if (!migration->begun)
         TRY(database_change(database, arena, &insert_row,
                             VALUES(database_integer(migration->version), database_text(migration->name),
-                                   database_bytes(migration->checksum, DIGEST_BYTES),
-                                   database_integer((int64_t)count)),
+                                   database_bytes(migration->checksum, DIGEST_BYTES), database_integer((int64_t)count)),
                             NULL));
     for (size_t i = migration->done; i < count; i++)
         TRY(apply_piece(database, arena, migration, &pieces[i], i + 1, count));
@@ -302,7 +301,8 @@ static struct error *each_trigger(struct database *database, struct arena *arena
  * does. Each trigger is replaced in one statement, and in the order of the files, so that the triggers of one table
  * keep their order. So a migration that ends or changes a trigger must make another one of the same name.
  */
-static struct error *restore_triggers(struct database *database, struct arena *arena, const struct migrations *migrations)
+static struct error *restore_triggers(struct database *database, struct arena *arena,
+                                      const struct migrations *migrations)
 {
     struct rows *rows;
     int64_t wanted;

@@ -24,7 +24,8 @@
 #define ACCOUNT_HOST "SUBSTRING_INDEX(CURRENT_USER(), '@', -1)"
 #define GRANTEE "CONCAT('''', " ACCOUNT_NAME ", '''@''', " ACCOUNT_HOST ", '''')"
 #define CHANGES                                                                                                        \
-    "privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'CREATE', 'DROP', 'ALTER', 'INDEX', 'TRIGGER', 'CREATE ROUTINE',"  \
+    "privilege_type IN ('INSERT', 'UPDATE', 'DELETE', 'CREATE', 'DROP', 'ALTER', 'INDEX', 'TRIGGER', 'CREATE "         \
+    "ROUTINE',"                                                                                                        \
     " 'ALTER ROUTINE', 'EVENT', 'DELETE HISTORY', 'SUPER', 'FILE', 'CREATE USER', 'SET USER')"
 
 static struct error *administer(struct database *database, struct arena *arena, const struct buffer *sql,
@@ -148,8 +149,8 @@ static void add_rights(struct buffer *sql, const struct place *place, bool give,
 }
 
 /* Revokes rights; it is no error when the account never had them (1141, 1147). */
-static struct error *take_away(struct database *database, struct arena *arena, const struct place *place, const char *rights,
-                               const char *table)
+static struct error *take_away(struct database *database, struct arena *arena, const struct place *place,
+                               const char *rights, const char *table)
 {
     struct buffer sql;
     struct fault fault;
@@ -184,18 +185,18 @@ static const struct statement find_right = {
  * Whether this right must be revoked from the whole table. REVOKE also takes the right on single columns. So when the
  * account has only those, nothing is revoked: otherwise running workers would be refused until the GRANT that follows.
  */
-static struct error *is_excess(struct database *database, struct arena *arena, const struct place *place, const char *right,
-                               const struct grant *grant, bool *excess_out)
+static struct error *is_excess(struct database *database, struct arena *arena, const struct place *place,
+                               const char *right, const struct grant *grant, bool *excess_out)
 {
     struct rows *rows;
     *excess_out = !gives(grant->rights, right);
     if (!*excess_out || strstr(grant->rights, right) == NULL)
         return NULL;
     const char *grantee = arena_format(arena, "'%s'@'%s'", place->user, place->host);
-    TRY(database_query(database, arena, &find_right,
-                       VALUES(database_text(grantee), database_text(place->name), database_text(grant->table),
-                              database_text(right)),
-                       &rows));
+    TRY(database_query(
+        database, arena, &find_right,
+        VALUES(database_text(grantee), database_text(place->name), database_text(grant->table), database_text(right)),
+        &rows));
     *excess_out = rows->count > 0;
     return NULL;
 }
@@ -277,8 +278,8 @@ struct error *migrate_grant_text(struct arena *arena, const char *name, const ch
 /* The views of the server show an account its own rights. The name of a database is a pattern there. */
 static const struct statement list_rights = {
     "SELECT privilege_type, '' FROM information_schema.user_privileges WHERE grantee = " GRANTEE " AND " CHANGES
-    " UNION ALL SELECT privilege_type, '' FROM information_schema.schema_privileges WHERE grantee = " GRANTEE " AND " CHANGES
-    " AND DATABASE() LIKE table_schema"
+    " UNION ALL SELECT privilege_type, '' FROM information_schema.schema_privileges WHERE grantee = " GRANTEE
+    " AND " CHANGES " AND DATABASE() LIKE table_schema"
     " UNION ALL SELECT privilege_type, table_name FROM information_schema.table_privileges WHERE grantee = " GRANTEE
     " AND " CHANGES " AND table_schema = DATABASE()"};
 
@@ -290,7 +291,8 @@ struct error *migrate_excess(struct database *database, struct arena *arena, con
     *excess_out = rows->count;
     for (size_t row = 0; row < rows->count; row++)
         for (size_t i = 0; i < count; i++)
-            if (strcmp(grants[i].table, rows_text(rows, row, 1)) == 0 && gives(grants[i].rights, rows_text(rows, row, 0)))
+            if (strcmp(grants[i].table, rows_text(rows, row, 1)) == 0 &&
+                gives(grants[i].rights, rows_text(rows, row, 0)))
                 (*excess_out)--;
     return NULL;
 }

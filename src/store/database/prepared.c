@@ -14,8 +14,8 @@
 
 static bool integral(enum enum_field_types type)
 {
-    return type == MYSQL_TYPE_TINY || type == MYSQL_TYPE_SHORT || type == MYSQL_TYPE_INT24 ||
-           type == MYSQL_TYPE_LONG || type == MYSQL_TYPE_LONGLONG || type == MYSQL_TYPE_YEAR;
+    return type == MYSQL_TYPE_TINY || type == MYSQL_TYPE_SHORT || type == MYSQL_TYPE_INT24 || type == MYSQL_TYPE_LONG ||
+           type == MYSQL_TYPE_LONGLONG || type == MYSQL_TYPE_YEAR;
 }
 
 static void *zeroed(size_t count, size_t size)
@@ -36,7 +36,8 @@ static void bind_column(const MYSQL_FIELD *field, struct slot *slot, MYSQL_BIND 
     if (slot->is_integer)
         *bind = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_LONGLONG, .buffer = &slot->integer};
     else if (slot->is_time)
-        *bind = (MYSQL_BIND){.buffer_type = MYSQL_TYPE_DATETIME, .buffer = &slot->time, .buffer_length = sizeof slot->time};
+        *bind =
+            (MYSQL_BIND){.buffer_type = MYSQL_TYPE_DATETIME, .buffer = &slot->time, .buffer_length = sizeof slot->time};
     bind->is_unsigned = slot->is_unsigned;
     bind->is_null = &slot->is_null;
     bind->length = &slot->length;

@@ -34,8 +34,7 @@ static bool line_comment(const struct scanner *scanner)
 {
     if (starts(scanner, "#"))
         return true;
-    return starts(scanner, "--") &&
-           (scanner->length - scanner->at == 2 || blank(scanner->text[scanner->at + 2]));
+    return starts(scanner, "--") && (scanner->length - scanner->at == 2 || blank(scanner->text[scanner->at + 2]));
 }
 
 static bool block_comment(const struct scanner *scanner)
@@ -97,9 +96,8 @@ static unsigned line_at(const char *text, size_t offset)
 /* The next statement; its length is 0 at the end. */
 static bool next_piece(struct scanner *scanner, struct sql_piece *piece)
 {
-    while (scanner->at < scanner->length &&
-           (blank(scanner->text[scanner->at]) || scanner->text[scanner->at] == ';' || line_comment(scanner) ||
-            block_comment(scanner)))
+    while (scanner->at < scanner->length && (blank(scanner->text[scanner->at]) || scanner->text[scanner->at] == ';' ||
+                                             line_comment(scanner) || block_comment(scanner)))
         if (!skip_one(scanner))
             return false;
     size_t start = scanner->at;

@@ -33,8 +33,7 @@ static void roll_back(struct database *database)
         connection_close(database);
 }
 
-static struct error *commit(struct database *database, struct arena *arena, bool *unknown_out,
-                            bool *conflict_out)
+static struct error *commit(struct database *database, struct arena *arena, bool *unknown_out, bool *conflict_out)
 {
     struct fault fault;
     if (command(database, "COMMIT", &fault))
@@ -81,8 +80,7 @@ static struct error *transaction_once(struct database *database, struct arena *a
 }
 
 struct error *database_transaction(struct database *database, struct arena *arena,
-                                   struct error *(*body)(struct database *database, struct arena *arena,
-                                                         void *context),
+                                   struct error *(*body)(struct database *database, struct arena *arena, void *context),
                                    void *context, bool *unknown_out)
 {
     const struct body what = {.run = body, .context = context};

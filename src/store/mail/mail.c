@@ -137,8 +137,7 @@ static void add_alternatives(struct buffer *out, const struct mail *mail)
     unsigned char random[BOUNDARY_RANDOM_BYTES];
     random_bytes(random, sizeof random);
     const char *boundary = arena_format(out->arena, "=_%s", hex_encode(out->arena, random, sizeof random));
-    buffer_add_format(out, "Content-Type: multipart/alternative; boundary=\"%s\"\r\n\r\n--%s\r\n", boundary,
-                      boundary);
+    buffer_add_format(out, "Content-Type: multipart/alternative; boundary=\"%s\"\r\n\r\n--%s\r\n", boundary, boundary);
     add_part(out, "text/plain", mail->text);
     buffer_add_format(out, "\r\n--%s\r\n", boundary);
     add_part(out, "text/html", mail->html);

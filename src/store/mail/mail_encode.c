@@ -101,8 +101,8 @@ void mail_add_date(struct buffer *out, int64_t milliseconds)
     (void)gmtime_r(&seconds, &parts);
     const char *day = days + (ptrdiff_t)3 * parts.tm_wday;
     const char *month = months + (ptrdiff_t)3 * parts.tm_mon;
-    buffer_add_format(out, "%.3s, %02d %.3s %04d %02d:%02d:%02d +0000", day, parts.tm_mday, month,
-                      parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
+    buffer_add_format(out, "%.3s, %02d %.3s %04d %02d:%02d:%02d +0000", day, parts.tm_mday, month, parts.tm_year + 1900,
+                      parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
 /* ---- bodies -------------------------------------------------------------------------------------- */

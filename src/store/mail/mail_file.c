@@ -29,13 +29,11 @@ static const char *message_name(struct arena *arena)
     (void)gmtime_r(&now.tv_sec, &parts);
     (void)strftime(text, sizeof text, "%Y%m%dT%H%M%S", &parts);
     random_bytes(random, sizeof random);
-    return arena_format(arena, "%s.%06ldZ-%s.eml", text, now.tv_nsec / 1000,
-                        hex_encode(arena, random, sizeof random));
+    return arena_format(arena, "%s.%06ldZ-%s.eml", text, now.tv_nsec / 1000, hex_encode(arena, random, sizeof random));
 }
 
 /* The message with \n for each CR LF; *length_out is its length. */
-static const char *with_line_feeds(struct arena *arena, const struct mail_message *message,
-                                   size_t *length_out)
+static const char *with_line_feeds(struct arena *arena, const struct mail_message *message, size_t *length_out)
 {
     char *bytes = arena_alloc(arena, message->length);
     size_t length = 0;
@@ -93,8 +91,8 @@ static enum mail_outcome send_to_file(void *context, struct arena *arena, const 
     const char *bytes = with_line_feeds(arena, message, &length);
     const char *name = message_name(arena);
     const char *hidden = arena_format(arena, ".%s.part", name);
-    bool good = write_file(directory, hidden, bytes, length) &&
-                renameat(directory, hidden, directory, name) == 0 && fsync(directory) == 0;
+    bool good = write_file(directory, hidden, bytes, length) && renameat(directory, hidden, directory, name) == 0 &&
+                fsync(directory) == 0;
     if (!good) {
         *reason_out = arena_format(arena, "cannot write to the mail directory: %s", strerror(errno));
         (void)unlinkat(directory, hidden, 0);

@@ -66,8 +66,7 @@ static void note_command(struct dialogue *dialogue, const char *data, size_t siz
 
 static void note_reply(struct dialogue *dialogue, const char *data, size_t size)
 {
-    if (dialogue->over || size < 3 || !text_is_digit(data[0]) || !text_is_digit(data[1]) ||
-        !text_is_digit(data[2]))
+    if (dialogue->over || size < 3 || !text_is_digit(data[0]) || !text_is_digit(data[1]) || !text_is_digit(data[2]))
         return;
     dialogue->code = (data[0] - '0') * 100 + (data[1] - '0') * 10 + (data[2] - '0');
     size_t length = 0;

@@ -67,8 +67,7 @@ static void add_value(struct buffer *out, const char *value, bool html)
     }
 }
 
-static struct error *fill(struct arena *arena, const struct filling *filling, const char *text,
-                          struct buffer *out)
+static struct error *fill(struct arena *arena, const struct filling *filling, const char *text, struct buffer *out)
 {
     for (;;) {
         const char *open = strstr(text, "{{");
@@ -82,8 +81,8 @@ static struct error *fill(struct arena *arena, const struct filling *filling, co
             return error_new(arena, ERROR_INTERNAL, "%s: a placeholder does not end", filling->path);
         const char *value = value_of(filling, open + 2, length);
         if (value == NULL)
-            return error_new(arena, ERROR_INTERNAL, "%s: there is no value for the placeholder {{%.*s}}",
-                             filling->path, (int)length, open + 2);
+            return error_new(arena, ERROR_INTERNAL, "%s: there is no value for the placeholder {{%.*s}}", filling->path,
+                             (int)length, open + 2);
         add_value(out, value, filling->html);
         text = open + 2 + length + 2;
     }
@@ -113,8 +112,7 @@ static bool name_valid(const char *name)
 }
 
 struct error *mail_template_fill(struct arena *arena, const char *directory, const char *name,
-                                 const struct mail_template_value *values, size_t count,
-                                 struct mail *mail_out)
+                                 const struct mail_template_value *values, size_t count, struct mail *mail_out)
 {
     if (!name_valid(name))
         return error_new(arena, ERROR_INTERNAL, "no mail template has such a name");

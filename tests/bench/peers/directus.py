@@ -92,8 +92,8 @@ class Directus(Started):
         make("access", {"role": role, "policy": policy})
         make("users", [{"email": f"person{number}@example.com", "password": self.password, "role": role,
                         "status": "active", "first_name": "Ada"} for number in range(USERS)])
-        self.stack.sql("INSERT INTO directus.directus_files (id, storage, filename_disk, filename_download, title, type,"
-                       " uploaded_by, uploaded_on, filesize, tags) SELECT UUID(), 'local', CONCAT(seq, '.pdf'),"
+        self.stack.sql("INSERT INTO directus.directus_files (id, storage, filename_disk, filename_download, title, "
+                       "type, uploaded_by, uploaded_on, filesize, tags) SELECT UUID(), 'local', CONCAT(seq, '.pdf'),"
                        " CONCAT('contract ', seq, '.pdf'), CONCAT('Contract ', seq), 'application/pdf', (SELECT id FROM"
                        f" directus.directus_users WHERE email = 'person1@example.com'), NOW(), 12345, '[\"signed\"]'"
                        f" FROM seq_1_to_{FILES};")

@@ -72,8 +72,9 @@ class Glewlwyd(Started):
                                ("log_file", f'"{self.folder}/{port}.log"')):
                 text = re.sub(rf"(?m)^\s*{key}\s*=.*$", f"{key}={value}", text)
             text = re.sub(r"(?m)^\s*@include .*$", "", text)
-            text += (f'\nbind_address="127.0.0.1"\ndatabase = {{ type = "mariadb"; host = "localhost"; user = "glewlwyd"; '
-                     f'password = "{self.password}"; dbname = "glewlwyd"; port = 0; }};\n')
+            text += (f'\nbind_address="127.0.0.1"\ndatabase = '
+                     f'{{ type = "mariadb"; host = "localhost"; user = "glewlwyd"; password = '
+                     f'"{self.password}"; dbname = "glewlwyd"; port = 0; }};\n')
             path = self.folder / f"{port}.conf"
             path.touch(mode=0o600)
             path.write_text(text, encoding="utf-8")
@@ -97,7 +98,8 @@ class Glewlwyd(Started):
             self.api("POST", "scope/", {"name": scope, "display_name": scope, "description": scope,
                                         "password_required": True, "password_max_age": 0})
         for number in range(USERS):
-            self.api("POST", "user/", {"username": f"person{number}", "name": f"Person {number}", "password": self.password,
+            self.api("POST", "user/", {"username": f"person{number}", "name": f"Person {number}",
+                                       "password": self.password,
                                        "email": f"person{number}@example.com", "enabled": True, "scope": [SCOPE]})
         self.api("POST", "user/", {"username": "officer", "name": "Officer", "password": self.password,
                                    "email": "officer@example.com", "enabled": True, "scope": [OFFICER]})
@@ -105,8 +107,8 @@ class Glewlwyd(Started):
                                      "password": self.password, "scope": [], "redirect_uri": ["http://127.0.0.1/"],
                                      "token_endpoint_auth_method": ["client_secret_basic"],
                                      "authorization_type": ["password", "client_credentials"]})
-        key = subprocess.run(["openssl", "genrsa", "2048"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
-                             check=True).stdout
+        key = subprocess.run(["openssl", "genrsa", "2048"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                             text=True, check=True).stdout
         public = subprocess.run(["openssl", "rsa", "-pubout"], input=key, stdout=subprocess.PIPE,
                                 stderr=subprocess.DEVNULL, text=True, check=True).stdout
         self.api("POST", "mod/plugin/", {

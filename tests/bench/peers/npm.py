@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Packages of npm, exactly as their lock file names them, in the build folder. A folder is installed once for a lock file.
+"""Packages of npm, exactly as their lock file names them, in the build folder. A folder is installed once for a lock
+file.
 
-No package's own install script runs. Node itself is one of the packages, so that every peer runs on the same one, whatever
-the machine has.
+No package's own install script runs. Node itself is one of the packages, so that every peer runs on the same one,
+whatever the machine has.
 """
 
 import hashlib
@@ -50,11 +51,13 @@ class Npm:
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(source, target)
         cache = self.folder / "cache"
-        self.run(["npm", "ci", *OPTIONS, "--cache", cache], target, f"npm could not install {name}. Is the machine connected?")
+        self.run(["npm", "ci", *OPTIONS, "--cache", cache], target,
+                 f"npm could not install {name}. Is the machine connected?")
         shutil.rmtree(cache, ignore_errors=True)
         if build:
             print(f"Compiling {build}", flush=True)
-            self.run(["env", f"PATH={self.node}/bin:{os.environ['PATH']}", "node", "node_modules/node-gyp/bin/node-gyp.js",
+            self.run(["env", f"PATH={self.node}/bin:{os.environ['PATH']}", "node",
+                      "node_modules/node-gyp/bin/node-gyp.js",
                       "rebuild", "-C", f"node_modules/{build}", "--release", f"--nodedir={self.node}", "-j",
                       str(os.cpu_count())], target, f"{build} could not be compiled.")
         stamp.write_text(wanted, encoding="ascii")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Parse Server: objects whose class only a role may read, upload and download of files, by users of that role.
 
-Its database is a PostgreSQL of its own (MariaDB it does not know), its files lie in a folder. One process a core, by its
-own cluster option.
+Its database is a PostgreSQL of its own (MariaDB it does not know), its files lie in a folder. One process a core, by
+its own cluster option.
 """
 
 import glob
@@ -29,8 +29,8 @@ class Postgres:
     def __init__(self, stack):
         found = sorted(glob.glob(SERVERS), key=lambda path: int(path.split("/")[4]))
         if not found:
-            raise Trouble("PostgreSQL, which Parse Server stores its data in, is missing. Install it with apt-get install "
-                          "postgresql.")
+            raise Trouble("PostgreSQL, which Parse Server stores its data in, is missing. Install it with apt-get "
+                          "install postgresql.")
         self.stack = stack
         self.programs = pathlib.Path(found[-1])
         self.port = free_port()
@@ -49,8 +49,8 @@ class Postgres:
             account = pwd.getpwnam("postgres")
             for path in (self.folder, secret):
                 os.chown(path, account.pw_uid, account.pw_gid)
-            self.prefix = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups", "--pdeathsig", "TERM",
-                           "--"]
+            self.prefix = ["setpriv", "--reuid", "postgres", "--regid", "postgres", "--clear-groups", "--pdeathsig",
+                           "TERM", "--"]
         data = self.folder / "data"
         made = subprocess.run([*self.prefix, self.programs / "initdb", "-D", data, "-U", "parse", "-A", "scram-sha-256",
                                f"--pwfile={secret}", "--no-sync", "-E", "UTF8", "--locale=C.UTF-8"], cwd="/",
@@ -104,8 +104,8 @@ class Parse(Started):
         settings = {
             "appId": "bench", "masterKey": self.password, "masterKeyIps": ["127.0.0.1", "::1"], "host": "127.0.0.1",
             "port": self.port, "mountPath": "/parse", "serverURL": f"{self.address}/parse",
-            "publicServerURL": f"{self.address}/parse", "databaseURI": self.database.address, "cluster": self.stack.cores(),
-            "allowClientClassCreation": False, "maxUploadSize": "64mb",
+            "publicServerURL": f"{self.address}/parse", "databaseURI": self.database.address,
+            "cluster": self.stack.cores(), "allowClientClassCreation": False, "maxUploadSize": "64mb",
             "fileUpload": {"enableForAuthenticatedUser": True, "fileExtensions": ["^bin$"]},
             "filesAdapter": {"module": "@parse/fs-files-adapter", "options": {}},
         }
@@ -138,7 +138,8 @@ class Parse(Started):
             "contentType": "application/pdf", "owner": owner})["objectId"] for number in range(FILES)]
         self.people = []
         for number in range(USERS):
-            token = need("POST", f"{self.address}/parse/login", {"username": f"person{number}", "password": self.password},
+            token = need("POST", f"{self.address}/parse/login",
+                         {"username": f"person{number}", "password": self.password},
                          {"X-Parse-Application-Id": "bench"}).json()["sessionToken"]
             self.people.append({"X-Parse-Application-Id": "bench", "X-Parse-Session-Token": token})
 

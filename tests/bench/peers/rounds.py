@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Interleaved rounds on a quiet machine: a round in which others have had more than their share of it does not count."""
+"""Interleaved rounds on a quiet machine: a round in which others have had more than their share of it does not
+count."""
 
 import glob
 import os
@@ -67,8 +68,8 @@ def told(connections, shares, dropped):
 def drop(dropped, share, silent, rounds, number):
     """Notes a round that is not kept. Raises Trouble when there were too many."""
     dropped.append(share)
-    print(f"  round dropped: others had {share:.0%} of the processors" + (silent and f"; no answer in time of {silent}"),
-          flush=True)
+    print(f"  round dropped: others had {share:.0%} of the processors"
+          + (silent and f"; no answer in time of {silent}"), flush=True)
     if len(dropped) > PATIENCE * rounds:
         raise Trouble(f"Others had up to {max(dropped):.0%} of the processors in {len(dropped)} of {number} rounds, "
                       f"{SHARE:.0%} are allowed. Try again on a quiet machine, or with --any-load for figures that "

@@ -25,8 +25,8 @@ DEFAULT = "file"  # the quick start's own way, and what makes it of the other on
 OF_DEFAULT = re.compile(r"(?m)^.*(GATEHOUSE_BODY_FILE|client_body_temp_path|client_body_in_file_only|"
                         r"fastcgi_pass_request_body off).*\n")
 DIGEST = "SHA-256 alone, one core"
-# The same without the processor's SHA instructions, which not every machine has: they make hashing three to five times as
-# fast, and so everything beside it count for more.
+# The same without the processor's SHA instructions, which not every machine has: they make hashing three to five times
+# as fast, and so everything beside it count for more.
 PLAIN = ", no SHA instructions"
 PLAIN_DIGEST = DIGEST + PLAIN
 NO_SHA = "OPENSSL_ia32cap=:~0x20000000"
@@ -118,9 +118,11 @@ class Uploads:
     def sender(self, way, size, name=SENT):
         """What sends files of that size and name."""
         kind, before, after = multipart(name, [("bucket", "files"), ("type", "misc")])
-        request = raw(self.addresses[way], "POST", "/system/files", {**self.headers, "Content-Type": kind}, before, after, size)
+        request = raw(self.addresses[way], "POST", "/system/files", {**self.headers, "Content-Type": kind}, before,
+                      after, size)
         path = self.stack.note(f"upload-{WORDS.sub('-', way)}-{size}-{name}.txt", [request])
-        return Sending(upload(way, size), self.addresses[way], path, payload=self.payload(size), uploads=self, size=size)
+        return Sending(upload(way, size), self.addresses[way], path, payload=self.payload(size), uploads=self,
+                       size=size)
 
     def send(self, way, size, name):
         """Uploads one file of that name and keeps it; returns its id."""
@@ -165,8 +167,8 @@ def blob(stack, record):
 
 def sign_in(stack):
     """An access token of the administrator."""
-    request = urllib.request.Request(stack.facts["baseUrl"] + "/customers/login", json.dumps(stack.facts["admin"]).encode(),
-                                     {"Content-Type": "application/json"})
+    request = urllib.request.Request(stack.facts["baseUrl"] + "/customers/login",
+                                     json.dumps(stack.facts["admin"]).encode(), {"Content-Type": "application/json"})
     with urllib.request.urlopen(request, timeout=30) as answer:
         return json.load(answer)["tokens"]["accessToken"]
 
@@ -243,8 +245,8 @@ def memory(stack, uploads):
 def fetch(address, path, token, size):
     """Downloads with curl; returns the seconds."""
     arguments = ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code} %{size_download} %{time_total}", address + path]
-    said = subprocess.run(arguments + (["-H", f"Authorization: Bearer {token}"] if token else []), stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, check=False).stdout.split()
+    said = subprocess.run(arguments + (["-H", f"Authorization: Bearer {token}"] if token else []),
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False).stdout.split()
     if said[:2] != ["200", str(size)]:
         raise Trouble(f"A download of {path} was answered {said}.")
     return float(said[2])
@@ -263,8 +265,8 @@ print(4 * (time.perf_counter() - started))
 
 def digest_once(environment=()):
     """Seconds for the SHA-256 of a gibibyte."""
-    return float(subprocess.run(["env", *environment, sys.executable, "-I", "-c", HASH], stdout=subprocess.PIPE, text=True,
-                                check=True).stdout)
+    return float(subprocess.run(["env", *environment, sys.executable, "-I", "-c", HASH], stdout=subprocess.PIPE,
+                                text=True, check=True).stdout)
 
 
 def has_sha_instructions():
@@ -311,10 +313,12 @@ def downloads(stack, token, records):
     many, single = [], []
     for how, address, path, tokens in (
             ("through the service", stack.facts["baseUrl"], lambda record: f"/system/files/{record}", token_file),
-            ("static", served, lambda record: "/{}/{}".format(record.replace("-", "")[-2:], record.replace("-", "")), None)):
+            ("static", served, lambda record: "/{}/{}".format(record.replace("-", "")[-2:], record.replace("-", "")),
+             None)):
         name = f"{'service' if tokens else 'static'}-paths.txt"
         many.append(Target(download(how, MIB), address, stack.note(name, [path(records[MIB])]), tokens))
-        single.append(Timed(download(how, GIB), lambda address=address, path=path(records[GIB]), secret=tokens and token:
+        single.append(Timed(download(how, GIB), lambda address=address, path=path(records[GIB]),
+                            secret=tokens and token:
                             fetch(address, path, secret, GIB), 2, GIB))
     return many, single
 
@@ -364,5 +368,5 @@ def run(stack, options):
     for size in records:
         uploads.remove(f"kept-{size}.bin")
     return {"title": "Files", "rounds": rounds, "seconds": seconds, "measured": measured,
-            "comparisons": measure.describe(measured, wanted), "memory": found, "faults": measure.faults(measured) + faults,
-            "notes": notes(measured)}
+            "comparisons": measure.describe(measured, wanted), "memory": found,
+            "faults": measure.faults(measured) + faults, "notes": notes(measured)}

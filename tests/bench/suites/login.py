@@ -58,7 +58,8 @@ class Meanwhile:
     def drive(self, stack, connections, seconds):
         """One round."""
         aside = {}
-        thread = threading.Thread(target=lambda: aside.update(self.other.drive(stack, self.other_connections, seconds + 1)))
+        thread = threading.Thread(target=lambda: aside.update(self.other.drive(stack, self.other_connections,
+                                                                               seconds + 1)))
         thread.start()
         time.sleep(RUN_UP)
         found = self.target.drive(stack, connections, seconds)

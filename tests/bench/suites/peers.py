@@ -76,7 +76,8 @@ def tail_digest(data):
 
 def targets(stack, peer, payload, data):
     """What is driven of a peer, after a look at its answers: {connections: [targets]}."""
-    reads = stack.note(f"read-{peer.key}.txt", [raw(peer.address, "GET", path, headers) for path, headers in peer.reads()])
+    reads = stack.note(f"read-{peer.key}.txt", [raw(peer.address, "GET", path, headers) for path,
+                                                headers in peer.reads()])
     method, path, headers, before, after = peer.upload()
     answer = need(method, peer.address + path, before.encode("ascii") + data + after.encode("ascii"), headers)
     place, rights = peer.uploaded(answer)
@@ -96,9 +97,10 @@ def told_of_generator(measured):
     """A sentence about what the uploads' load generator took."""
     shares = {name: statistics.median(entry["generator"] for entry in entries) for rows in measured.values()
               for name, entries in rows.items() if name.endswith(UPLOAD)}
-    return ("The same program (`tests/bench/send.c`) sends all uploads from the page cache, over connections that stay open. "
-            "Its share of the processor time, which is included: "
-            + (", ".join(f"{name.split(':')[0]} {share:.0%}" for name, share in shares.items()) or "not measured") + ".")
+    return ("The same program (`tests/bench/send.c`) sends all uploads from the page cache, over connections that stay "
+            "open. Its share of the processor time, which is included: "
+            + (", ".join(f"{name.split(':')[0]} {share:.0%}" for name, share in shares.items()) or "not measured")
+            + ".")
 
 
 def chosen(ours, others, connections, only):

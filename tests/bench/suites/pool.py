@@ -36,8 +36,8 @@ def run(stack, options):
         for connections in CONNECTIONS:
             entries = measured[connections][name_of(count)]
             rows.append([count, connections, round(tell.middle(entries, lambda one: one["rate"])),
-                         f"{tell.latency(entries, '50'):.2f}", f"{tell.latency(entries, '99'):.2f}", f"{memory[count]:.1f}",
-                         sum(one["refused"] + one["broken"] for one in entries)])
+                         f"{tell.latency(entries, '50'):.2f}", f"{tell.latency(entries, '99'):.2f}",
+                         f"{memory[count]:.1f}", sum(one["refused"] + one["broken"] for one in entries)])
     curves = [{"title": title, "log_x": True, "log_y": True, "ticks": [(count, str(count)) for count in WORKERS],
                "series": {f"{connections} connection{'s' * (connections > 1)}": [
                    (count, tell.middle(measured[connections][name_of(count)], value)) for count in WORKERS]

@@ -8,8 +8,8 @@ from stack import dashed
 
 HEALTH = "health"
 NULL = "null responder"
-# What is compared with the authorised read is asked just as it is, path and token: what the web server and libfcgi do with
-# those is no work of the service's.
+# What is compared with the authorised read is asked just as it is, path and token: what the web server and libfcgi do
+# with those is no work of the service's.
 ASKED = "null responder, the read's request"
 ROUND_TRIP = "null responder + one bare round trip of the same SQL"
 READ = "authorised file information"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Lists, searches and audit pages at ten thousand, a million and five million rows: three databases in the same MariaDB,
-each with workers of its own, so that the sizes can take turns."""
+"""Lists, searches and audit pages at ten thousand, a million and five million rows: three databases in the same
+MariaDB, each with workers of its own, so that the sizes can take turns."""
 
 import concurrent.futures
 import os
@@ -86,7 +86,8 @@ def fill(stack, name, rows):
     print(f"  making {rows} rows of each kind", flush=True)
     organisations = max(2, rows // 5000)
     words = {"rows": rows, "organisations": organisations, "internal": INTERNAL, "first_time": FIRST_TIME,
-             "organisation_seq": ID.format("0193000000017000800", "seq"), "organisation_1": ID.format("0193000000017000800", 1),
+             "organisation_seq": ID.format("0193000000017000800", "seq"),
+             "organisation_1": ID.format("0193000000017000800", 1),
              "user_organisation": ID.format("0193000000017000800", f"LEAST({organisations}, 1 + seq DIV 5000)"),
              "user_seq": ID.format("0193000000027000800", "seq"), "timed": TIMED.format(FIRST_TIME),
              "reader": f"UNHEX('{person(READER)}')", "administrator": f"UNHEX('{person(ADMINISTRATOR)}')",
@@ -132,8 +133,8 @@ class Memory:
         self.stack.sql("SET GLOBAL innodb_flush_log_at_trx_commit = 1")
 
     def __exit__(self, *_):
-        self.stack.sql(f"SET GLOBAL innodb_flush_log_at_trx_commit = 1; SET GLOBAL innodb_log_file_size = {self.before[1]};"
-                       f"SET GLOBAL innodb_buffer_pool_size = {self.before[0]}")
+        self.stack.sql(f"SET GLOBAL innodb_flush_log_at_trx_commit = 1; SET GLOBAL innodb_log_file_size = "
+                       f"{self.before[1]};SET GLOBAL innodb_buffer_pool_size = {self.before[0]}")
 
 
 def database(stack, size):
@@ -191,7 +192,8 @@ def curves_of(measured, sizes, there):
     series = {kind: [(SIZES[size], tell.latency(measured[CONNECTIONS][f"{kind}, {size}"], "50")) for size in sizes
                      if f"{kind}, {size}" in there] for kind in KINDS}
     return [{"title": "p50 in ms by rows (both axes logarithmic)", "log_x": True, "log_y": True,
-             "ticks": [(SIZES[size], size) for size in sizes], "series": {kind: one for kind, one in series.items() if one}}]
+             "ticks": [(SIZES[size], size) for size in sizes],
+             "series": {kind: one for kind, one in series.items() if one}}]
 
 
 def run(stack, options):

@@ -16,12 +16,12 @@ from stack import Trouble, dashed
 from suites.login import PASSWORD, accounts
 from suites.worker import GROWTH_KIB, mixed
 
-GROWTH = Comparison("private memory of the worker that grew most", "of its own in the second fifth of the time", GROWTH_KIB,
-                    8, False)
+GROWTH = Comparison("private memory of the worker that grew most", "of its own in the second fifth of the time",
+                    GROWTH_KIB, 8, False)
 # One more or less is a worker that was in the middle of a request whenever it was looked at.
 OPEN = Comparison("descriptors of the worker that grew most", "of its own in the second fifth of the time", 2, 8, False)
-WORDS = ("Reads and lists at 8 connections. Beside them two clients upload, download and archive files of 4 KiB to 1 MiB, and "
-         "one logs in, refreshes and logs out, each with pauses.")
+WORDS = ("Reads and lists at 8 connections. Beside them two clients upload, download and archive files of 4 KiB to 1 "
+         "MiB, and one logs in, refreshes and logs out, each with pauses.")
 READS, CONNECTIONS = "reads and lists", 8
 SAMPLES = 100
 SIZES = (4096, 65536, 65536, 65536, 1 << 20)
@@ -173,7 +173,8 @@ def table(clients):
     for what, found in times.items():
         points = measure.latencies(found)
         rows.append([what, len(found), *(f"{points[percent] / 1000:.1f}" for percent in ("50", "99", "99.99"))])
-    return {"title": "The other operations", "head": ["operation", "times", "p50 ms", "p99 ms", "p99.99 ms"], "rows": rows}
+    return {"title": "The other operations", "head": ["operation", "times", "p50 ms", "p99 ms", "p99.99 ms"],
+            "rows": rows}
 
 
 def run(stack, options):
@@ -198,5 +199,6 @@ def run(stack, options):
     curves = [{"title": "Private MiB by minutes", "series": {
                   "all workers": mib, "the database": [(when / 60, kib / 1024) for when, _, kib in watch.samples]}},
               {"title": "Descriptors of all workers by minutes", "series": {"descriptors": opened}}]
-    return {"title": "Soak", "notes": [f"{options.soak_minutes:g} minutes. {WORDS}"], "rounds": rounds, "seconds": turn(seconds),
+    return {"title": "Soak", "notes": [f"{options.soak_minutes:g} minutes. {WORDS}"], "rounds": rounds,
+            "seconds": turn(seconds),
             "measured": measured, "comparisons": rows, "tables": [table(clients)], "curves": curves, "faults": faults}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""One worker: how fast it starts, what memory it has of its own when idle and after a hundred thousand mixed requests."""
+"""One worker: how fast it starts, what memory it has of its own when idle and after a hundred thousand mixed
+requests."""
 
 import json
 import subprocess
@@ -14,8 +15,8 @@ REQUESTS = 100_000
 GROWTH_KIB = 256
 START = Comparison("start of a worker", "exec to first accept", 20, 1, False)
 IDLE = Comparison("private memory of an idle worker", "after one request", 4, 1, False)
-GROWTH = Comparison("private memory of a worker after 100,000 mixed requests", "what it had after 10,000", GROWTH_KIB, 8,
-                    False)
+GROWTH = Comparison("private memory of a worker after 100,000 mixed requests", "what it had after 10,000", GROWTH_KIB,
+                    8, False)
 CONNECTIONS = 8
 ROUNDS, SECONDS = 1, 5
 
@@ -71,5 +72,6 @@ def run(stack, options):
     return {"title": "A worker", "rounds": len(entries), "seconds": seconds, "measured": measured, "comparisons": rows,
             "memory": {"private KiB of the worker, idle, after 10,000 and after 100,000 requests":
                        [round(idle * 1024), *(early or {}).values(), *late.values()],
-                       "processor ms of a start and an end, median and most": [sorted(busy)[len(busy) // 2], max(busy)]},
+                       "processor ms of a start and an end, median and most": [sorted(busy)[len(busy) // 2],
+                                                                               max(busy)]},
             "faults": faults}

@@ -28,7 +28,8 @@ def spellings():
     domain = f"ann.{w}@bücher.example.com"
     return [
         (accent, [accent.upper(), unicodedata.normalize("NFD", accent), f"ÉLAN.{w}@EXAMPLE.com", wide(accent)]),
-        (f"straße.{w}@example.com", [f"STRASSE.{w}@example.com", f"strasse.{w}@example.com", f"STRAẞE.{w}@example.com"]),
+        (f"straße.{w}@example.com", [f"STRASSE.{w}@example.com", f"strasse.{w}@example.com",
+                                     f"STRAẞE.{w}@example.com"]),
         (f"istanbul.{w}@example.com", [f"ISTANBUL.{w}@example.com", wide(f"istanbul.{w}@example.com")]),
         (domain, [f"ann.{w}@xn--bcher-kva.example.com", domain.upper(), unicodedata.normalize("NFD", domain),
                   f"ann.{w}＠bücher．example。com"]),
@@ -64,14 +65,15 @@ def test_other_letters_are_another_account(api, accounts):
                                     "\ue000", "\u0378", "\u2800", "\u00ad", "\uffa0"])
 def test_what_nobody_sees_is_refused(api, accounts, letter):
     for email in (f"a{letter}b@example.com", f"ab@exa{letter}mple.com"):
-        reply = api.post("/customers/signup", token=accounts.administrator.token, json=invitation(email=email), status=400,
-                         code="request.invalid")
+        reply = api.post("/customers/signup", token=accounts.administrator.token, json=invitation(email=email),
+                         status=400, code="request.invalid")
         assert [(e["path"], e["code"]) for e in reply.json()["validation"]] == [("email", "format")]
         assert "nobody sees" in reply.json()["validation"][0]["message"]
         api.post("/customers/login", json={"username": email, "password": "whatever it is"}, status={400, 401})
 
 
-@pytest.mark.parametrize("email", ["a@xn--a.de", "a@mün chen.de", "a@mün_chen.de", "a@☃.example", "a@münchen..de", "ﷺ" * 20 + "@example.com"])
+@pytest.mark.parametrize("email", ["a@xn--a.de", "a@mün chen.de", "a@mün_chen.de", "a@☃.example", "a@münchen..de",
+                                   "ﷺ" * 20 + "@example.com"])
 def test_a_domain_that_cannot_be_is_refused(api, accounts, email):
     reply = api.post("/customers/signup", token=accounts.administrator.token, json=invitation(email=email), status=400,
                      code="request.invalid")
@@ -93,7 +95,8 @@ def test_all_spellings_are_one_in_the_throttle(api, database):
     for name in names[:5]:
         api.post("/customers/login", json={"username": name, "password": "not the right one"}, status=401,
                  code="auth.credentials")
-    api.post("/customers/login", json={"username": names[5], "password": "not the right one"}, status=429, code="rate.limited")
+    api.post("/customers/login", json={"username": names[5], "password": "not the right one"}, status=429,
+             code="rate.limited")
     database.lift_throttles()
 
 
@@ -124,8 +127,9 @@ def test_migrate_names_collisions_and_changes_nothing(accounts, database, ctl, a
     w = word()
     owner = accounts.customer(email=f"é.{w}@example.com")
     old = uuid.uuid4()
-    database.run("INSERT INTO user (id, organisation_id, email, first_name, last_name, status) SELECT %s, organisation_id, %s,"
-                 " 'A', 'B', 'disabled' FROM user WHERE email = %s", old.bytes, f"É.{w}@example.com", owner.email)
+    database.run("INSERT INTO user (id, organisation_id, email, first_name, last_name, status) SELECT %s, "
+                 "organisation_id, %s, 'A', 'B', 'disabled' FROM user WHERE email = %s", old.bytes,
+                 f"É.{w}@example.com", owner.email)
     try:
         done = ctl("migrate")
         assert done.returncode == 1 and "Nothing was changed" in done.stderr

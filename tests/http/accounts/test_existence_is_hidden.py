@@ -68,8 +68,8 @@ CASES = [(login, 40, ("active", "awaiting first login", "awaiting confirmation",
          (resend, 150, ("active", "awaiting confirmation", "awaiting first login")),
          (confirm, 150, ("active", )), (reset, 150, ("disabled", ))]
 
-# The same by the ranks of 400 pairs and more, which tell hundredths of a millisecond: where something waits that a write is due
-# for. timing.not_told_apart() tells how often it errs.
+# The same by the ranks of 400 pairs and more, which tell hundredths of a millisecond: where something waits that a
+# write is due for. timing.not_told_apart() tells how often it errs.
 RANKED = [(login, "active"), (forgotten, "active"), (resend, "awaiting confirmation"),
           (confirm, "awaiting confirmation"), (confirm, "spent code"), (reset, "active"), (reset, "without a code")]
 

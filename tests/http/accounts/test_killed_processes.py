@@ -90,7 +90,8 @@ class Customer:
 
     def rows(self):
         """How many rows hold the account."""
-        return self.count("`user` WHERE email = %s", self.email) + self.count("identity_account WHERE username = %s", self.email)
+        return self.count("`user` WHERE email = %s", self.email) + self.count("identity_account WHERE username = %s",
+                                                                              self.email)
 
     def gone(self):
         """Whether nothing at all is left, and the address is free."""
@@ -245,7 +246,8 @@ def test_a_job_runner_killed_at_any_message_sends_each_mail_and_at_most_twice(
     with crash.paused_jobs(stack):
         for number in range(1, MOST):
             address, page = cause(members, owner)
-            database.lift_throttles()  # more questions and accounts than one address and one organisation have in an hour
+            # more questions and accounts than one address and one organisation have in an hour
+            database.lift_throttles()
             status = doom.jobs_once(number)
             overdue(database)
             doom.jobs_once()
@@ -303,8 +305,8 @@ class Storm:
                 and len(self.made) >= STORM_ACCOUNTS)
 
     def rage(self, stack, database):
-        """Kills a worker of the login pool every few milliseconds, and now and then the job runner. Where the machine is too
-        slow for an account to be made in between, the kills become rarer."""
+        """Kills a worker of the login pool every few milliseconds, and now and then the job runner. Where the machine
+        is too slow for an account to be made in between, the kills become rarer."""
         choose, killed, began, seconds = random.Random(random.random()), {"worker": 0, "jobs": 0}, time.monotonic(), 0.0
         while seconds < STORM_SECONDS or not self.enough(killed) and seconds < STORM_SECONDS_MOST:
             time.sleep(choose.uniform(0.02, 0.15) * max(1.0, seconds / STORM_SECONDS))

@@ -104,7 +104,8 @@ def test_name_of_the_security_scheme_and_version(document):
     assert list(document.document["components"]["securitySchemes"]) == [SPECIFICATION["securityScheme"]]
 
 
-# ---- what holds for every operation -----------------------------------------------------------------------------------
+# ---- what holds for every operation
+# -----------------------------------------------------------------------------------
 
 
 def failure(response):

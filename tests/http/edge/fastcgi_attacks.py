@@ -199,4 +199,5 @@ def values(good):
 def build(prefix):
     """All rows."""
     good = Request(prefix)
-    return [row for rows in (fragments, versions_and_roles, orders, sizes, contents, bodies, values) for row in rows(good)]
+    return [row for rows in (fragments, versions_and_roles, orders, sizes, contents, bodies, values)
+            for row in rows(good)]

@@ -36,8 +36,9 @@ NAME = "gatehouse.example.org"
 
 
 class Site:
-    """The copy of an installed site in a folder of the test's own. `marks`: what is switched on, as the guide says. With
-    `tls` among them the port without TLS is `plain_port`. `base_path`: what configure was given with --with-base-path."""
+    """The copy of an installed site in a folder of the test's own. `marks`: what is switched on, as the guide says.
+    With `tls` among them the port without TLS is `plain_port`. `base_path`: what configure was given with
+    --with-base-path."""
 
     def __init__(self, stack, folder, marks=(), base_path=""):
         self.base_path = base_path
@@ -70,7 +71,8 @@ class Site:
         values = dict(re.findall(r"-e 's\|@(\w+)\[@\]\|(.*)\|g'", (TOP / "install.mk").read_text()))
         values["MAX_BODY"] = re.search(r"(?m)^INSTALLED_MAX_BODY = (.*)$", (TOP / "install.mk").read_text())[1]
         places = {"$(localstatedir)": f"{self.prefix}/var", "$(configdir)": f"{self.prefix}/etc/gatehouse",
-                  "$(pkglibexecdir)": f"{self.prefix}/libexec/gatehouse", "$(webdir)": f"{self.prefix}/share/gatehouse/web"}
+                  "$(pkglibexecdir)": f"{self.prefix}/libexec/gatehouse",
+                  "$(webdir)": f"{self.prefix}/share/gatehouse/web"}
         for word, value in values.items():
             for place, folder in places.items():
                 value = value.replace(place, folder)
@@ -79,7 +81,8 @@ class Site:
 
         def filled(base_path):
             words = {**values, "BASE_PATH": base_path}
-            return "".join(line if re.match(r" *#([^\[]|$)", line) else re.sub(r"@([A-Z_]+)@", lambda word: words[word[1]], line)
+            return "".join(line if re.match(r" *#([^\[]|$)", line)
+                           else re.sub(r"@([A-Z_]+)@", lambda word: words[word[1]], line)
                            for line in lines)
 
         assert values["BASE_PATH"] == "$(BASE_PATH)" and filled("") == text
@@ -99,8 +102,8 @@ class Site:
 
     def _move(self):
         """Our own places for the usual ones."""
-        moved = {"/run/gatehouse/": f"{self.folder}/run/", "*:80": f"127.0.0.1:{self.plain_port}", "*:443": f"127.0.0.1:{self.tls_port}",
-                 f"{self.prefix}/var/lib/gatehouse/files": str(self.stack.blobs),
+        moved = {"/run/gatehouse/": f"{self.folder}/run/", "*:80": f"127.0.0.1:{self.plain_port}",
+                 "*:443": f"127.0.0.1:{self.tls_port}", f"{self.prefix}/var/lib/gatehouse/files": str(self.stack.blobs),
                  f"{self.prefix}/var/lib/gatehouse/bodies": f"{self.folder}/bodies",
                  f"{self.prefix}/etc/gatehouse/gatehouse.conf": self.stack.configuration,
                  "/etc/apache2/sites-available": str(self.folder),
@@ -109,16 +112,19 @@ class Site:
         for file in self.files:
             text = file.read_text()
             for line in text.splitlines():
-                assert re.match(r" *#( |$)", line) or not re.search("@[A-Z_]+@", line), f"{file.name}: {line} is not filled in"
+                assert re.match(r" *#( |$)", line) or not re.search("@[A-Z_]+@",
+                                                                    line), f"{file.name}: {line} is not filled in"
             for old, new in moved.items():
                 text = text.replace(old, new)
             file.write_text(text)
 
     def _certify(self):
         """A certificate of its own, where the site looks for one."""
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days",
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+                        "-nodes", "-days",
                         "2", "-subj", f"/CN={NAME}", "-addext", f"subjectAltName=IP:127.0.0.1,DNS:{NAME}", "-keyout",
-                        self.folder / "gatehouse.key", "-out", self.folder / "gatehouse.pem"], check=True, capture_output=True)
+                        self.folder / "gatehouse.key", "-out", self.folder / "gatehouse.pem"], check=True,
+                       capture_output=True)
 
     def places(self):
         """What the quick start's templates of main configurations are filled in with."""
@@ -134,7 +140,8 @@ class Site:
             assert "access_log off;" in main
             main = main.replace("access_log off;", f"access_log {self.folder}/log/access.log;")
             (self.folder / "main.conf").write_text(main)
-            return ["nginx", "-p", self.folder, "-e", self.folder / "log" / "nginx.log", "-c", self.folder / "main.conf"]
+            return ["nginx", "-p", self.folder, "-e", self.folder / "log" / "nginx.log", "-c",
+                    self.folder / "main.conf"]
         more = webserver.FCGID.format(sanitizers=" ".join(webserver.SANITIZER_OPTIONS), **self.places())
         more = more if self.stack.web_server == "apache-fcgid" else ""
         more += f"\n{DEBIAN_LOG}\nCustomLog {self.folder}/log/access.log combined\n"
@@ -158,7 +165,8 @@ class Site:
     def running(self):
         """The server, while it runs; what it says of itself is in the assertion if it does not start."""
         log = self.folder / "log" / "server.log"
-        environment = {**os.environ, "PATH": os.environ.get("PATH", "") + ":/usr/sbin", "TMPDIR": str(self.folder / "tmp")}
+        environment = {**os.environ, "PATH": os.environ.get("PATH", "") + ":/usr/sbin",
+                       "TMPDIR": str(self.folder / "tmp")}
         with log.open("wb") as output, subprocess.Popen(self.command(), stdout=output, stderr=output, env=environment,
                                                         stdin=subprocess.DEVNULL, cwd=self.folder) as server:
             try:
@@ -203,7 +211,8 @@ class Site:
 
 @contextlib.contextmanager
 def workers(site, names, **settings):
-    """Workers on the sockets of those names, with settings changed as system.worker() has it. None where Apache starts them."""
+    """Workers on the sockets of those names, with settings changed as system.worker() has it. None where Apache starts
+    them."""
     if site.stack.web_server == "apache-fcgid":
         yield
         return

@@ -336,12 +336,15 @@ class Drips:
 def drips(prefix):
     """What may come by drops: (what is sent at once, what follows byte by byte)."""
     head = begin() + stream(PARAMS, pairs(environment("GET", prefix + "/system/version")))
-    long_head = begin() + stream(PARAMS, pairs({**environment("GET", prefix + "/system/version"), "HTTP_X": "x" * 9000}))
+    long_head = begin() + stream(PARAMS, pairs({**environment("GET", prefix + "/system/version"),
+                                                "HTTP_X": "x" * 9000}))
     login = begin() + stream(
-        PARAMS, pairs(environment("POST", prefix + "/customers/login", content_type="application/json", content_length=9000)))
+        PARAMS, pairs(environment("POST", prefix + "/customers/login", content_type="application/json",
+                                  content_length=9000)))
     return {
         "the begin": (b"", head), "the parameters": (begin(), long_head[16:]),
-        "padding of a begin": (record(fastcgi_client.BEGIN_REQUEST, bytes([0, 1, 0, 0, 0, 0, 0, 0]), padding=255)[:16], bytes(255)),
+        "padding of a begin": (record(fastcgi_client.BEGIN_REQUEST, bytes([0, 1, 0, 0, 0, 0, 0, 0]), padding=255)[:16],
+                               bytes(255)),
         "values asked for": (b"", record(fastcgi_client.GET_VALUES, b"", request=0)),
         "a body": (login + record(STDIN, b"", length=9000), b"{" + b" " * 8999),
         "a body in records of a byte": (login, record(STDIN, b" ")),
@@ -401,8 +404,10 @@ def test_a_slow_but_honest_upload_comes_through(stack, keeper):
     data = (samples.text() * RATE)[:7 * RATE]
     form = (b'--x\r\nContent-Disposition: form-data; name="bucket"\r\n\r\nfiles\r\n'
             b'--x\r\nContent-Disposition: form-data; name="type"\r\n\r\nmisc\r\n'
-            b'--x\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\n' + data + b"\r\n--x--\r\n")
-    values = environment("POST", stack.prefix + "/system/files", body=form, content_type="multipart/form-data; boundary=x",
+            b'--x\r\nContent-Disposition: form-data; name="file"; filename="slow.txt"\r\n\r\n' + data
+            + b"\r\n--x--\r\n")
+    values = environment("POST", stack.prefix + "/system/files", body=form,
+                         content_type="multipart/form-data; boundary=x",
                          headers={"Authorization": f"Bearer {keeper.token}"})
     with system.worker(stack, service_io_timeout_seconds=2) as worker, worker.connect(60) as connection:
         started = time.monotonic()

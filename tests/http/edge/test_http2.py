@@ -84,7 +84,8 @@ def curl(stack, tmp_path_factory):
         status, protocol = run.stdout.decode().split()
         return int(status), protocol, (folder / "body").read_bytes()
 
-    with subprocess.Popen(SERVERS[stack.web_server](stack, folder, port), stderr=(folder / "stderr").open("w")) as server:
+    with subprocess.Popen(SERVERS[stack.web_server](stack, folder, port),
+                          stderr=(folder / "stderr").open("w")) as server:
         try:
             wait_until(lambda: answers(port) or server.poll() is not None, 60, "the server to listen")
             assert server.poll() is None, (folder / "stderr").read_text()

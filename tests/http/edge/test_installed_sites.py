@@ -48,7 +48,8 @@ def test_bodies_are_handed_over_as_files_where_that_is_switched_on(stack, keeper
     """Workers that are not told of the folder refuse what nginx names."""
     site = site_for(stack, folder, "file")
     with workers(site, POOLS["file"], files_body_directory=""), site.running():
-        files.send(site.account(keeper), files.form(samples.noise(1000), "named.bin"), status=500, code="storage.unavailable")
+        files.send(site.account(keeper), files.form(samples.noise(1000), "named.bin"), status=500,
+                   code="storage.unavailable")
 
 
 def test_unbuffered_uploads_have_workers_of_their_own(stack, keeper, folder):
@@ -56,7 +57,8 @@ def test_unbuffered_uploads_have_workers_of_their_own(stack, keeper, folder):
     site = site_for(stack, folder, "unbuffered")
     with workers(site, ("worker", "login")), site.running():
         account = site.account(keeper)
-        files.send(account, files.form(samples.noise(1000), "nobody.bin"), status=502, code="service.unavailable", edge=True)
+        files.send(account, files.form(samples.noise(1000), "nobody.bin"), status=502, code="service.unavailable",
+                   edge=True)
         assert account.get("/customers/me", status=200).json()["user"]["id"] == keeper.id
 
 
@@ -71,8 +73,8 @@ def test_with_tls_everything_else_is_sent_there_and_told_to_stay(stack, keeper, 
         assert whole.content == data
         replies = [whole, account.get(path, headers={"Range": "bytes=5-9"}, status=206),
                    account.get(path, headers={"Range": "bytes=400000-"}, status=416), site.get("/"), site.get("/reset"),
-                   site.get("/favicon.ico"), site.get("/assets/style.css"), site.get("/customers/me"), site.get("/nowhere"),
-                   site.get("/" + "x" * 20_000)]
+                   site.get("/favicon.ico"), site.get("/assets/style.css"), site.get("/customers/me"),
+                   site.get("/nowhere"), site.get("/" + "x" * 20_000)]
         for reply in replies:
             values = reply.raw.headers.getlist("Strict-Transport-Security")
             assert values == ["max-age=31536000"], f"{reply.url:.80} {reply.status_code}: {values}"

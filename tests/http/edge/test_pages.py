@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What the web server itself serves for people: the front page, and what browsers and search engines ask every host for."""
+"""What the web server itself serves for people: the front page, and what browsers and search engines ask every host
+for."""
 
 import html.parser
 import re
@@ -30,12 +31,14 @@ def test_the_address_itself_is_the_front_page(api, method, accept):
     assert ("<h1>Gatehouse</h1>" in reply.text) == (method == "GET")
 
 
-@pytest.mark.parametrize("accept", ["application/json", "application/json, text/plain, */*", "application/problem+json"])
+@pytest.mark.parametrize("accept", ["application/json", "application/json, text/plain, */*",
+                                    "application/problem+json"])
 def test_who_asks_for_json_gets_json_there(api, accept):
     for method in ("GET", "HEAD"):
         reply = ask(api, method, "/", Accept=accept)
         assert reply.status_code == 404 and reply.headers["Content-Type"].startswith("application/json")
-    assert check_error(404, (reply := ask(api, "GET", "/", Accept=accept)).headers, reply.content, "/")["code"] == "route.unknown"
+    assert check_error(404, (reply := ask(api, "GET", "/", Accept=accept)).headers, reply.content,
+                       "/")["code"] == "route.unknown"
 
 
 @pytest.mark.parametrize("path", ["/", "/favicon.ico", "/robots.txt"])
@@ -104,7 +107,8 @@ def test_the_end_of_each_page_leads_on_to_signing_in(api, path):
 
 def test_who_signs_in_on_the_page_learns_whose_account_it_is(api, owner):
     """What the page's script does: two calls, and a logout."""
-    tokens = api.post("/customers/login", json={"username": owner.email, "password": owner.password}, status=200).json()["tokens"]
+    tokens = api.post("/customers/login", json={"username": owner.email, "password": owner.password},
+                      status=200).json()["tokens"]
     me = api.get("/customers/me", token=tokens["accessToken"], status=200).json()
     assert me["user"]["email"] == owner.email and me["organisation"]["name"]
     api.post("/customers/logout", token=tokens["accessToken"], json={}, status=200)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Token, permission, announced length and quota of an upload are judged before a byte of its body is spooled, behind each
-web server and in each way of handing uploads on."""
+"""Token, permission, announced length and quota of an upload are judged before a byte of its body is spooled, behind
+each web server and in each way of handing uploads on."""
 
 import contextlib
 import http.client
@@ -129,8 +129,8 @@ def nothing_spooled(stack):
 @pytest.mark.parametrize("length", [LENGTH, None], ids=["announced", "chunked"])
 @pytest.mark.parametrize("way", [attack, lambda *arguments: flood(*arguments[:3])], ids=["head first", "at once"])
 @pytest.mark.parametrize("who, status, code", [
-    ("anonymous", 401, "auth.tokenMissing"), ("false token", 401, "auth.tokenInvalid"), ("nobody", 403, "auth.permission"),
-    ("full", 409, "quota.exceeded")])
+    ("anonymous", 401, "auth.tokenMissing"), ("false token", 401, "auth.tokenInvalid"),
+    ("nobody", 403, "auth.permission"), ("full", 409, "quota.exceeded")])
 @pytest.mark.usefixtures("nothing_spooled")
 def test_who_may_not_upload_leaves_nothing_on_the_disk(request, stack, who, status, code, way, length):
     tokens = {"anonymous": None, "false token": "a.b.c"}
@@ -168,7 +168,8 @@ def test_what_is_too_long_or_beyond_the_quota_leaves_nothing_on_the_disk(stack, 
         assert body["code"] == "quota.exceeded"
     record = files.upload(narrow, samples.noise(3 * MIB))
     assert record["info"]["size"] == 3 * MIB
-    assert files.send(narrow, files.form(samples.noise(3 * MIB), "more.bin"), status=409).json()["code"] == "quota.exceeded"
+    assert files.send(narrow, files.form(samples.noise(3 * MIB), "more.bin"),
+                      status=409).json()["code"] == "quota.exceeded"
 
 
 def test_the_measure_sees_the_body_of_an_upload_that_is_allowed(stack, keeper):
@@ -206,8 +207,8 @@ def test_no_header_of_a_client_takes_the_part_of_the_web_server(stack, keeper, n
         headers = {"Content-Type": multipart.content_type(mark), name: value}
         if token:
             headers["Authorization"] = f"Bearer {token}"
-        connection.request("POST", stack.prefix + "/system/files", multipart.encode(files.form(data, "header.bin"), mark),
-                           headers)
+        connection.request("POST", stack.prefix + "/system/files",
+                           multipart.encode(files.form(data, "header.bin"), mark), headers)
         reply = connection.getresponse()
         body = json.loads(reply.read())
         connection.close()
@@ -221,7 +222,8 @@ def directly(stack, token, origin):
     """What a worker answers when it is asked without a web server."""
     headers = {"X-Request-Id": "asked-directly"} | ({"Authorization": f"Bearer {token}"} if token else {})
     headers |= {"Origin": origin} if origin else {}
-    values = fastcgi_client.environment("POST", stack.prefix + "/system/files", content_type="multipart/form-data; boundary=x",
+    values = fastcgi_client.environment("POST", stack.prefix + "/system/files",
+                                        content_type="multipart/form-data; boundary=x",
                                         content_length=5, headers=headers)
     with system.worker(stack) as worker, worker.connect(30) as connection:
         return connection.request(values, b"--x--")
@@ -278,7 +280,8 @@ def test_an_honest_upload_arrives_whole(stack, keeper, size, way):
 
 @pytest.mark.parametrize("way", ["with its length", "as it comes"])
 def test_over_http_2_an_upload_is_judged_before_its_body(stack, curl, logs, keeper, nobody, way):  # noqa: F811
-    """curl may take the end of a stream that it is still sending on for a failure, so the log tells what was answered."""
+    """curl may take the end of a stream that it is still sending on for a failure, so the log tells what was
+    answered."""
     options = ["--data-binary", "@-"] if way == "with its length" else ["-X", "POST", "-T", "-"]
     for token, expected in ((None, 401), (nobody.token, 403), (keeper.token, 200)):
         boundary, request_id, mark = multipart.boundary(), f"http2-{uuid.uuid4()}", logs.mark()

@@ -80,8 +80,10 @@ def test_only_a_plain_file_of_the_web_servers_in_the_folder_is_taken(stack, keep
     os.mkfifo(bodies / "pipe")
     writable = spool(bodies, body[0], "writable")
     writable.chmod(0o666)
-    paths = [outside, bodies / "link", bodies / "way" / "outside", bodies / "folder", bodies / "second", bodies / "pipe",
-             writable, f"{bodies}/../outside", f"{bodies}/nothing", "0000000001", bodies, "/etc/passwd", "/proc/self/environ"]
+    paths = [outside, bodies / "link", bodies / "way" / "outside", bodies / "folder", bodies / "second",
+             bodies / "pipe",
+             writable, f"{bodies}/../outside", f"{bodies}/nothing", "0000000001", bodies, "/etc/passwd",
+             "/proc/self/environ"]
     for path in paths:
         answer = hand_over(worker, stack, keeper, path, body)
         assert answer.status == 500, f"{path}: {answer}"

@@ -184,7 +184,8 @@ def test_of_restoring_and_uploading_the_same_at_once_one_wins(keeper):
         old = files.upload(keeper, data, "race.txt")
         files.archive(keeper, old["id"], status=200)
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
-            tries = [pool.submit(restore, keeper, old["id"]), pool.submit(files.send, keeper, files.form(data, "race.txt")),
+            tries = [pool.submit(restore, keeper, old["id"]),
+                     pool.submit(files.send, keeper, files.form(data, "race.txt")),
                      pool.submit(files.send, keeper, files.form(data, "race.txt"))]
             replies = [future.result() for future in tries]
         assert sorted(reply.status_code for reply in replies) == [200, 409, 409], [r.text for r in replies]
@@ -210,7 +211,8 @@ def test_of_restores_at_once_one_wins(keeper):
 def test_a_foreign_and_an_unknown_file_are_one_answer(keeper, other, note, database):
     record, _ = note
     unknown = "01890000-0000-7000-8000-000000000000"
-    for change in (lambda identity: patch(other, identity, {"name": "stolen.txt"}), lambda identity: restore(other, identity)):
+    for change in (lambda identity: patch(other, identity, {"name": "stolen.txt"}),
+                   lambda identity: restore(other, identity)):
         answers = [change(identity) for identity in (record["id"], unknown)]
         for reply in answers:
             assert reply.status_code == 400 and reply.json()["code"] == "file.unknown"
@@ -256,11 +258,13 @@ def test_every_change_leaves_a_row_in_the_trail(keeper, note, database):
 
 def test_internal_staff_may_and_the_crossing_is_told(administrator, keeper, note, database):
     record, _ = note
-    assert patch(administrator, record["id"], {"tags": ["checked"]}, status=200).json() == dict(record, tags=["checked"])
+    assert patch(administrator, record["id"], {"tags": ["checked"]}, status=200).json() == dict(record,
+                                                                                                tags=["checked"])
     files.archive(administrator, record["id"], status=200)
     assert restore(administrator, record["id"], status=200).json()["organisationId"] == keeper.organisation["id"]
     home = key(keeper.organisation["id"])
     rows = trail(database, record["id"])
     assert [row[0] for row in rows] == ["file.upload"] + [
-        word for action in ("file.update", "file.archive", "file.restore") for word in ("access.crossOrganisation", action)]
+        word for action in ("file.update", "file.archive", "file.restore")
+        for word in ("access.crossOrganisation", action)]
     assert {row[3] for row in rows} == {home}

@@ -153,7 +153,8 @@ def test_making_is_in_the_trail_and_staff_crossing_too(administrator, keeper, st
     record, _ = stored
     link = make(keeper, record["id"], status=200).json()
     make(administrator, record["id"], status=200)
-    rows = database.run("SELECT action, details, organisation_id FROM audit WHERE target_id = %s ORDER BY id", record["id"])
+    rows = database.run("SELECT action, details, organisation_id FROM audit WHERE target_id = %s ORDER BY id",
+                        record["id"])
     assert [row[0] for row in rows] == ["file.upload", "file.link", "access.crossOrganisation", "file.link"]
     assert json.loads(rows[1][1]) == {"expiresAt": link["expiresAt"]}
     assert {row[2] for row in rows} == {key(keeper.organisation["id"])}
@@ -178,7 +179,8 @@ def test_whatever_is_wrong_the_answer_is_one(api, accounts, keeper, stack, linke
     archived = path_of(stack, make(keeper, gone["id"], status=200).json())
     files.archive(keeper, gone["id"], status=200)
     shapes = {json.dumps(shape(api.get(one, status=403, code="link.invalid"))[1:], default=repr) for one in (
-        bent, archived, path[:-4], path + "AAAA", path + "%3D", "/system/links/x", "/system/links/" + "A" * 96, "/system/links/" + "A" * 116,
+        bent, archived, path[:-4], path + "AAAA", path + "%3D", "/system/links/x", "/system/links/" + "A" * 96,
+        "/system/links/" + "A" * 116,
         "/system/links/" + "A" * 1500, "/system/links/%C3%BC", "/system/links/" + record["id"])}
     assert len(shapes) == 1, shapes
 

@@ -57,7 +57,8 @@ def test_a_quota_of_bytes_holds_to_the_byte(customer, database):
 
 def test_a_quota_of_files_holds_to_the_file(customer, database):
     set_quota(database, customer, count=2)
-    several = [Part("bucket", "files"), Part("type", "misc")] + [Part("file", samples.text(), f"{n}.txt") for n in range(3)]
+    several = [Part("bucket", "files"), Part("type", "misc")] + [Part("file", samples.text(), f"{n}.txt")
+                                                                 for n in range(3)]
     files.send(customer, several, status=409, code="quota.exceeded")
     assert files.listed(customer, status="all") == []
     files.send(customer, several[:4], status=200)
@@ -129,8 +130,8 @@ def test_a_file_over_the_bound_is_413_and_one_of_the_bound_is_not(stack, keeper)
     def send(process, *sizes):
         parts = [Part("bucket", "files"), Part("type", "misc")]
         parts += [Part("file", samples.noise(size), f"{number}.bin") for number, size in enumerate(sizes)]
-        return process.call("POST", f"{stack.prefix}/system/files", token=keeper.token, body=multipart.encode(parts, mark),
-                            content_type=multipart.content_type(mark))
+        return process.call("POST", f"{stack.prefix}/system/files", token=keeper.token,
+                            body=multipart.encode(parts, mark), content_type=multipart.content_type(mark))
 
     before = stack.blob_files().keys()
     with worker(stack, service_max_file_bytes=most) as process:

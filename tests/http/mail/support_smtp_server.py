@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A real mail server (aiosmtpd) that takes mail only from whoever signs in, and whose password can be changed; and a job
-runner that sends through it."""
+"""A real mail server (aiosmtpd) that takes mail only from whoever signs in, and whose password can be changed; and a
+job runner that sends through it."""
 
 import contextlib
 import email
@@ -25,8 +25,8 @@ class AnyPort(Controller):
 
 
 class Server:
-    """On a port of its own on the loopback address. `tried` are the passwords that were sent, in order; `taken` is called
-    when a message was taken, before its sender hears of it, and may have another answer for him."""
+    """On a port of its own on the loopback address. `tried` are the passwords that were sent, in order; `taken` is
+    called when a message was taken, before its sender hears of it, and may have another answer for him."""
 
     def __init__(self, user, password, taken=lambda: None):
         self.user, self.password, self.taken = user, password, taken

@@ -107,7 +107,8 @@ def test_what_is_refused_does_not_count(customer, members, database, nearly):
     assert uses(database, "organisation") == [ACCOUNTS]
 
 
-def test_another_organisation_and_customers_are_counted_apart(customer, other, accounts, members, administrator, nearly):
+def test_another_organisation_and_customers_are_counted_apart(customer, other, accounts, members, administrator,
+                                                              nearly):
     nearly(ACCOUNTS, lambda: members.waiting(customer))
     customer.post(USERS, json=team.body(), status=429)
     members.waiting(other)
@@ -134,11 +135,13 @@ def test_a_mail_with_a_code_waits_for_none_of_thousands_of_other_jobs(members, b
         asked = database.run("SELECT MAX(created_at) FROM outbox WHERE kind = 'forgotten'")[0][0]
         sent = wait_until(
             lambda: database.run(
-                "SELECT MAX(finished_at) FROM outbox WHERE kind = 'mail' AND status = 'done' AND user_id = %s AND created_at >= %s",
+                "SELECT MAX(finished_at) FROM outbox WHERE kind = 'mail' AND status = 'done' AND user_id = %s AND "
+                "created_at >= %s",
                 key(member.id), asked)[0][0], mail.PATIENCE_SECONDS, "the mail to be reported")
-        between = database.run("SELECT COUNT(*) FROM outbox WHERE kind = %s AND finished_at BETWEEN %s AND %s", kind, asked,
-                               sent)[0][0]
-        # Those that were done while the question was committed, answered and its mail sent: one each, and some to spare.
+        between = database.run("SELECT COUNT(*) FROM outbox WHERE kind = %s AND finished_at BETWEEN %s AND %s", kind,
+                               asked, sent)[0][0]
+        # Those that were done while the question was committed, answered and its mail sent: one each, and some to
+        # spare.
         assert between <= 50, f"{between} of 3000 other jobs were done before the mail"
     finally:
         database.run("DELETE FROM outbox WHERE kind = %s", kind)

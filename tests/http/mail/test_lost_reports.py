@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The database cannot be told at once of what became of a mail: one that was sent is not sent again, and one that was not
-does not wait for the end of its lease."""
+"""The database cannot be told at once of what became of a mail: one that was sent is not sent again, and one that was
+not does not wait for the end of its lease."""
 
 import contextlib
 import uuid
@@ -17,8 +17,8 @@ KEPT = "the outbox could not be told of a job and will be later"
 
 
 class Holder:
-    """Takes the lock of the one mail that is being sent, when the mail server has it for the first time, and keeps it until
-    it is told; `answer` is what the mail server says then."""
+    """Takes the lock of the one mail that is being sent, when the mail server has it for the first time, and keeps it
+    until it is told; `answer` is what the mail server says then."""
 
     def __init__(self, stack, database, answer):
         self.database, self.answer = database, answer
@@ -33,7 +33,8 @@ class Holder:
         if self.number is not None:
             return None
         with self.connection.cursor() as cursor:
-            cursor.execute("SELECT id FROM outbox WHERE id > %s AND kind = 'mail' AND attempts = 1 AND status = 'waiting'",
+            cursor.execute("SELECT id FROM outbox WHERE id > %s AND kind = 'mail' AND attempts = 1 AND status = "
+                           "'waiting'",
                            (self.began, ))
             self.number = cursor.fetchone()[0]
             cursor.execute("SELECT id FROM outbox WHERE id = %s FOR UPDATE", (self.number, ))
@@ -73,7 +74,8 @@ def test_a_mail_that_was_sent_is_done_soon_and_sent_once(stack, api, accounts, m
 
 
 @pytest.mark.fault
-def test_a_mail_that_was_not_sent_is_tried_again_before_its_lease_ends(stack, api, accounts, members, database, tmp_path):
+def test_a_mail_that_was_not_sent_is_tried_again_before_its_lease_ends(stack, api, accounts, members, database,
+                                                                       tmp_path):
     with letter(stack, api, accounts, members, database, tmp_path, "451 later") as (holder, server, address):
         wait_until(lambda: holder.row() == ("done", 2), 60, "the next attempt")
         assert len(server.messages(address)) == 2

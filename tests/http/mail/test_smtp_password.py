@@ -47,7 +47,8 @@ def test_the_mail_password_is_changed_without_a_restart_and_the_old_one_is_not_u
     members.settle()
     people = [accounts.customer() for _ in range(ROUNDS + 1)]
     members.settle()
-    with Server(USER, secret()) as server, crash.paused_jobs(stack), runner_of(stack, server, tmp_path) as (runner, file):
+    with Server(USER, secret()) as server, crash.paused_jobs(stack), runner_of(stack, server, tmp_path) as (runner,
+                                                                                                            file):
         server.wait(letter_to(api, people[0]))
         for person in people[1:]:
             old = server.password

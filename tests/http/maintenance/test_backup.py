@@ -111,7 +111,8 @@ def test_a_backup_taken_under_traffic_is_restored_on_an_empty_host(stack, databa
 def judge_bytes(host, backup, lost):
     """Every file of the list is there with its hash and nothing else is; fsck on the new host says so, too."""
     expected = listed_files(backup)
-    rows = {str(uuid.UUID(bytes=one[0])): (one[1].hex(), one[2]) for one in host.rows("SELECT id, hash, size FROM file")}
+    rows = {str(uuid.UUID(bytes=one[0])): (one[1].hex(), one[2])
+            for one in host.rows("SELECT id, hash, size FROM file")}
     assert rows == expected
     there = {path.name: path for folder in host.files.iterdir() for path in folder.iterdir()}
     assert {str(uuid.UUID(name)) for name in there} == set(expected) - lost
@@ -142,7 +143,8 @@ def judge_service(host, account, data, archived, later, token):
     """Sign-in, download, archive and list on the new host's workers."""
     with host.worker() as worker:
         assert call(worker, "GET", "/customers/me", token=token)[1]["code"] == "auth.tokenRevoked"
-        status, body = call(worker, "POST", "/customers/login", {"username": account.email, "password": account.password})
+        status, body = call(worker, "POST", "/customers/login",
+                            {"username": account.email, "password": account.password})
         assert status == 200, body
         fresh = body["tokens"]["accessToken"]
         for identity, content in data.items():
@@ -192,7 +194,8 @@ def test_a_second_backup_reads_only_what_is_new(stack, owner, tmp_path):
 
 
 def test_backup_says_what_it_needs(stack, tmp_path):
-    for wrong in (["backup"], ["backup", "a", "b"], ["backup", "--rate", "fast", "a"], ["restore"], ["restore", "a", "b"]):
+    for wrong in (["backup"], ["backup", "a", "b"], ["backup", "--rate", "fast", "a"], ["restore"],
+                  ["restore", "a", "b"]):
         assert operator.run(stack, *wrong, status=None).returncode == 2, wrong
     empty = tmp_path / "empty"
     empty.mkdir()

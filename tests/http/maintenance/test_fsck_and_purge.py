@@ -136,7 +136,8 @@ def test_a_purged_file_is_gone_for_everyone(stack, database, keeper, administrat
 
 def test_an_active_file_is_never_purged(stack, database, keeper, stored):
     record, data = stored
-    database.run("UPDATE file SET created_at = '1999-01-01', updated_at = '1999-01-01' WHERE id = %s", key(record["id"]))
+    database.run("UPDATE file SET created_at = '1999-01-01', updated_at = '1999-01-01' WHERE id = %s",
+                 key(record["id"]))
     operator.run(stack, "purge", "--older-than", "8000")
     assert files.download(keeper, record["id"], status=200).content == data
 
@@ -149,11 +150,13 @@ def test_purge_says_what_it_needs(stack):
 
 def test_old_audit_rows_are_purged_and_the_trail_says_so(stack, database, administrator):
     old = uuid.UUID(int=(1000 << 80) | (7 << 76) | (2 << 62) | uuid.uuid4().int % (1 << 62))
-    database.run("INSERT INTO audit (id, at, action, outcome) VALUES (%s, '1970-01-01 00:00:01', 'user.login', 'success')",
+    database.run("INSERT INTO audit (id, at, action, outcome) VALUES (%s, '1970-01-01 00:00:01', 'user.login', "
+                 "'success')",
                  old.bytes)
     before = administrator.get("/system/audit", params={"limit": 5}, status=200).json()["items"]
     foreseen = operator.run(stack, "purge", "--audit", "--older-than", "20000", "--dry-run")
-    assert operator.run(stack, "purge", "--audit", "--older-than", "20000") == foreseen.replace("would be purged", "purged")
+    assert operator.run(stack, "purge", "--audit", "--older-than", "20000") == foreseen.replace("would be purged",
+                                                                                                "purged")
     assert not database.run("SELECT 1 FROM audit WHERE id = %s", old.bytes)
     after = administrator.get("/system/audit", params={"limit": 100}, status=200).json()["items"]
     assert {one["id"] for one in before} <= {one["id"] for one in after}
@@ -184,7 +187,8 @@ def test_quotas_are_set_taken_away_and_told_of(stack, database, customer, admini
     def quotas():
         return database.run("SELECT quota_bytes, quota_files FROM organisation WHERE id = %s", key(identity))[0]
 
-    facts = shown(operator.run(stack, "organisation", "set", identity, "--quota-bytes", "5000000", "--quota-files", "3"))
+    facts = shown(operator.run(stack, "organisation", "set", identity, "--quota-bytes", "5000000", "--quota-files",
+                               "3"))
     assert facts["quota bytes"] == "5000000" and facts["quota files"] == "3" and quotas() == (5000000, 3)
     operator.run(stack, "organisation", "set", identity, "--quota-bytes", "none")
     assert quotas() == (None, 3)
@@ -207,8 +211,10 @@ def test_a_disabled_organisation_is_shut_out_with_the_next_request(stack, custom
 
 def test_organisation_refuses_what_makes_no_sense(stack, customer, administrator):
     identity = customer.organisation["id"]
-    for wrong in ([], ["set", identity], ["set", identity, "--quota-bytes", "-1"], ["set", identity, "--quota-files", "1.5"],
-                  ["set", identity, "--quota-bytes", "9223372036854775808"], ["set", identity, "--status", "provisioning"],
+    for wrong in ([], ["set", identity], ["set", identity, "--quota-bytes", "-1"],
+                  ["set", identity, "--quota-files", "1.5"],
+                  ["set", identity, "--quota-bytes", "9223372036854775808"],
+                  ["set", identity, "--status", "provisioning"],
                   ["show"], ["show", "x"], ["list", "all"], ["set", "--quota-files", "1"]):
         assert operator.run(stack, "organisation", *wrong, status=None).returncode == 2, wrong
     unknown = str(uuid.uuid4())

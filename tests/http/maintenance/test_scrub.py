@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The scrub: a file whose bytes have rotted is found, is never sent in any way, and is sent again when they are right."""
+"""The scrub: a file whose bytes have rotted is found, is never sent in any way, and is sent again when they are
+right."""
 
 import json
 import os
@@ -119,7 +120,8 @@ def test_what_is_found_is_told_of(stack, api, keeper, administrator, database, r
     assert f"damaged files       {status['damagedFiles']}\n" in operator.run(stack, "scrub", "status")
     assert api.get("/system/health/ready", status=200).json()["scrub"] == "warning"
     rows = administrator.get("/system/audit", params={"action": "file.damaged"}, status=200).json()["items"]
-    assert record["id"] in [row["target"]["id"] if isinstance(row.get("target"), dict) else row["targetId"] for row in rows]
+    assert record["id"] in [row["target"]["id"] if isinstance(row.get("target"), dict) else row["targetId"]
+                            for row in rows]
     wait_until(lambda: metrics.scrape(api).value("gatehouse_damaged_files") >= 1, 20, "the metric")
     assert metrics.scrape(api).has("gatehouse_scrub_finished_timestamp_seconds")
     assert database.run("SELECT damaged_at IS NOT NULL FROM file WHERE id = %s", key(record["id"])) == ((1, ), )
@@ -128,7 +130,8 @@ def test_what_is_found_is_told_of(stack, api, keeper, administrator, database, r
 def test_the_job_runner_scrubs_by_itself(stack, keeper, database, rotten):
     record, _ = rotten
     database.run("UPDATE maintenance SET position = '' WHERE name = 'scrub'")
-    wait_until(lambda: database.run("SELECT damaged_at IS NOT NULL FROM file WHERE id = %s", key(record["id"])) == ((1, ), ),
+    wait_until(lambda: database.run("SELECT damaged_at IS NOT NULL FROM file WHERE id = %s",
+                                    key(record["id"])) == ((1, ), ),
                90, "the job runner to find the file")
     files.download(keeper, record["id"], status=500, code="storage.unavailable")
 

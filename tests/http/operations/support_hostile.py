@@ -24,7 +24,8 @@ LISTED = [
     b"\xc2\xad", b"\xe2\x81\xa0", b"\xef\xbf\xb9\xef\xbf\xbb", b"\xf3\xa0\x81\x81", b"a\xcc\x81" * 200,
     # no UTF-8
     b"\x80", b"\xbf", b"\xc0\x80", b"\xc1\xbf", b"\xc2", b"\xe0\x80\x80", b"\xe2\x80", b"\xed\xa0\x80", b"\xed\xbf\xbf",
-    b"\xed\xa0\xbd\xed\xb8\x80", b"\xf0\x80\x80\x80", b"\xf0\x9f\x98", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80", b"\xf8\x88",
+    b"\xed\xa0\xbd\xed\xb8\x80", b"\xf0\x80\x80\x80", b"\xf0\x9f\x98", b"\xf4\x90\x80\x80", b"\xf5\x80\x80\x80",
+    b"\xf8\x88",
     b"\xfe", b"\xff", b"\xff\xfe", b"caf\xe9", b"\xc3\x28", b"\xa0\xa1", b"\xe2\x28\xa1", b"\xf0\x28\x8c\x28", b'\xc3"',
     b"\xe2\x80\"}\n", b"\xf0\x9f\\",
     # characters at the ends of the ranges
@@ -34,12 +35,16 @@ LISTED = [
     b"%s%s%s%n", b"%x%x%d", b"${jndi:ldap://x/y}", b"{{7*7}}", b"<script>alert(1)</script>", b"=cmd|'/c calc'!A0",
     b"$(reboot)", b"`reboot`", b"; DROP TABLE audit; --", b"../../../etc/passwd", b"%0d%0a%00", b"\t\t\t", b" ", b"",
     # long
-    b"x" * 100, b"x" * (LINE - 1), b"x" * LINE, b"x" * (LINE + 1), b"x" * 20000, b'"' * 5000, b"\n" * 5000, b"\x01" * 2000,
-    b"\xff" * 9000, "🦊".encode() * 3000, b"\\" * 4095, b"\xe2\x80\xa8" * 2730, b"x" * 8100 + b"\xe2\x80", b"\x1b" * 1365,
+    b"x" * 100, b"x" * (LINE - 1), b"x" * LINE, b"x" * (LINE + 1), b"x" * 20000, b'"' * 5000, b"\n" * 5000,
+    b"\x01" * 2000,
+    b"\xff" * 9000, "🦊".encode() * 3000, b"\\" * 4095, b"\xe2\x80\xa8" * 2730, b"x" * 8100 + b"\xe2\x80",
+    b"\x1b" * 1365,
 ]
 ATOMS = [
-    b"\n", b"\r", b'"', b"\\", b"\x00", b"\x1b", b"\x7f", b"\x85", b"\xc2", b"\xe2\x80", b"\xe2\x80\xa8", b"\xed\xa0\x80",
-    b"\xf0\x9f", b"\xff", b"{", b"}", b",", b":", b"%n", b"a", b" ", b"\t", b"\xc2\x9b", b"\xe2\x80\xae", "é".encode(), "🦊".encode()
+    b"\n", b"\r", b'"', b"\\", b"\x00", b"\x1b", b"\x7f", b"\x85", b"\xc2", b"\xe2\x80", b"\xe2\x80\xa8",
+    b"\xed\xa0\x80",
+    b"\xf0\x9f", b"\xff", b"{", b"}", b",", b":", b"%n", b"a", b" ", b"\t", b"\xc2\x9b", b"\xe2\x80\xae", "é".encode(),
+    "🦊".encode()
 ]
 
 

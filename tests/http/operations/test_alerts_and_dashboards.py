@@ -55,7 +55,8 @@ def test_every_query_names_metrics_and_labels_that_there_are(api, keeper):
 
 def test_promtool_reads_every_query_of_the_dashboard(promtool, tmp_path):
     board = dashboard()
-    assert board["title"] == "Gatehouse" and {"datasource", "instance"} == {v["name"] for v in board["templating"]["list"]}
+    assert board["title"] == "Gatehouse" and {"datasource", "instance"} == {v["name"]
+                                                                            for v in board["templating"]["list"]}
     ids = [panel["id"] for panel in board["panels"]]
     assert len(ids) == len(set(ids))
     texts = [target["expr"] for panel in board["panels"] for target in panel.get("targets", [])]

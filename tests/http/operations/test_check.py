@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gatehousectl check on copies of the configuration that are each wrong in one way: the part is named, in a sentence that says
-what is wrong, and nothing else is."""
+"""gatehousectl check on copies of the configuration that are each wrong in one way: the part is named, in a sentence
+that says what is wrong, and nothing else is."""
 
 import json
 import os
@@ -98,7 +98,8 @@ def test_bytes_that_are_no_utf_8_are_named_with_their_line(copy):
 
 
 def test_a_comment_behind_a_value_is_refused_with_that_word(copy):
-    copy.set("database", name="gatehouse ; the name").one("configuration", "error", "a comment must stand on a line of its own")
+    copy.set("database", name="gatehouse ; the name").one("configuration", "error",
+                                                          "a comment must stand on a line of its own")
 
 
 def test_a_sender_that_is_no_address_is_named(copy):
@@ -133,8 +134,8 @@ def test_a_web_server_s_user_that_there_is_not_is_a_warning(copy):
 def test_accounts_that_only_one_spelling_finds_are_counted(copy, stack, database, accounts):
     """As a worker of the version before leaves them."""
     for number in range(2):
-        database.run("UPDATE user SET email = %s, email_key = %s WHERE id = %s", *2 * [f"É{number}.{secrets.token_hex(4)}@example.org"],
-                     key(accounts.invited().id))
+        database.run("UPDATE user SET email = %s, email_key = %s WHERE id = %s",
+                     *2 * [f"É{number}.{secrets.token_hex(4)}@example.org"], key(accounts.invited().id))
     said = copy.one("address keys", "warning", "2 accounts are found by one spelling of their address only")
     assert "gatehousectl migrate" in said
     operator.run(stack, "migrate")
@@ -227,7 +228,8 @@ def test_what_the_workers_user_may_not_touch_is_named(copy, value, tmp_path):
     program = tmp_path / "gatehousectl"
     shutil.copy(copy.stack.ctl, program)
     done = subprocess.run([str(program), "--config", str(copy.path), "check"], user="nobody", group="nogroup",
-                          extra_groups=[], capture_output=True, text=True, timeout=60, check=False, env={"PATH": "/usr/bin"})
+                          extra_groups=[], capture_output=True, text=True, timeout=60, check=False,
+                          env={"PATH": "/usr/bin"})
     said = {line[:14].strip(): line for line in done.stdout.splitlines() if line[0] != " "}
     assert done.returncode == 1
     assert f"{log} of [log] file cannot be written: Permission denied" in said["log"]

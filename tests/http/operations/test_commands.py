@@ -47,13 +47,15 @@ def test_the_commands_of_a_group_are_listed(stack, known):
     # What is a command itself explains itself: scrub, beside scrub status.
     for group in {name.split()[0] for name in known if " " in name} - set(known):
         done = run(stack, group, "--help")
-        assert done.returncode == 0 and commands(done.stdout) == [name for name in known if name.startswith(group + " ")]
+        assert done.returncode == 0 and commands(done.stdout) == [name for name in known
+                                                                  if name.startswith(group + " ")]
 
 
 def test_the_manual_names_every_command_and_option(stack, known):
     plain = re.sub(r"(?m)^\.(Op|It|Nm|Cm|Fl|Ar|Xo|Oo|Oc) ?", "", MANUAL)
     for name in known:
-        assert all(re.search(rf"(Cm|^\.It|\|) ?(Cm )?.*\b{re.escape(word)}\b", MANUAL, re.M) for word in name.split()), name
+        assert all(re.search(rf"(Cm|^\.It|\|) ?(Cm )?.*\b{re.escape(word)}\b", MANUAL, re.M)
+                   for word in name.split()), name
         for option in re.findall(r"(?m)^  --([a-z-]+)", run(stack, *name.split(), "--help").stdout):
             assert f"Fl -{option}" in MANUAL or f"-{option}" in plain, f"{name} --{option}"
 
@@ -87,7 +89,8 @@ def test_the_manual_names_every_command_and_option(stack, known):
     (("identity", "setup", "--as", "root"), "--as and --secret-file go together"),
     (("openapi", "--json"), "there is no option --json"),
     (("user", "set-roles", "somebody@example.org"), "ROLES is missing"),
-    (("user", "list", "--status", "gone"), "--status takes awaiting-first-login, awaiting-confirmation, active or disabled"),
+    (("user", "list", "--status", "gone"), "--status takes awaiting-first-login, awaiting-confirmation, active or "
+                                           "disabled"),
     (("user", "list", "--organisation", "acme"), '--organisation takes an id, not "acme"'),
 ])
 def test_what_is_wrong_with_the_line_is_named(stack, words, said):
@@ -136,7 +139,8 @@ def test_lists_and_records_come_as_json(stack, owner):
 def test_the_tables_come_as_json(stack):
     rows = read(stack, "routes")["items"]
     lines = operator.run(stack, "routes").splitlines()
-    assert [[row["method"], row["path"], row["access"], row["operation"]] for row in rows] == [line.split() for line in lines]
+    assert [[row["method"], row["path"], row["access"], row["operation"]] for row in rows] == [line.split()
+                                                                                               for line in lines]
     operator.run(stack, "settings", "set", "--level", "info")
     (newest, ) = read(stack, "settings", "history", "--limit", "1")["items"]
     assert newest["version"] >= 1 and newest["settings"]["logging"]["level"] == "info" and newest["userId"] is None

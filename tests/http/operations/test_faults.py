@@ -29,7 +29,8 @@ def stray(accounts, database):
         "DELETE file_tag FROM file_tag JOIN file ON file.id = file_tag.file_id WHERE file.user_id = %s",
         key(account.id))
     database.run("DELETE FROM file WHERE user_id = %s", key(account.id))
-    database.run("DELETE FROM file_usage WHERE organisation_id = (SELECT organisation_id FROM user WHERE id = %s)", key(account.id))
+    database.run("DELETE FROM file_usage WHERE organisation_id = (SELECT organisation_id FROM user WHERE id = %s)",
+                 key(account.id))
 
 
 def judged(answer, where):

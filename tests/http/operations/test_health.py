@@ -17,7 +17,8 @@ from support.client import check_error
 from support.programs import system
 from support.stack import wait_until
 
-PARTS = ("database", "migrations", "storage", "identityProvider", "secrets", "outbox", "configuration", "log", "cache", "mail")
+PARTS = ("database", "migrations", "storage", "identityProvider", "secrets", "outbox", "configuration", "log", "cache",
+         "mail")
 DEADLINE = 1
 
 
@@ -154,7 +155,8 @@ def test_missing_provider_keys_are_named_and_come_back(stack, database, tmp_path
 
 
 def test_jobs_that_wait_for_too_long_are_named_until_they_are_done(stack, database):
-    with held_job(stack, database) as (holder, cursor, number), system.worker(stack, health_outbox_lag_seconds=1) as worker:
+    with held_job(stack, database) as (holder, cursor, number), system.worker(stack,
+                                                                              health_outbox_lag_seconds=1) as worker:
         wait_until(lambda: ask(worker, stack)[0] == 500, 60, "the job to be late")
         assert_down(worker, stack, "outbox", "internal")
         assert_alive(worker, stack)
@@ -200,7 +202,8 @@ def frozen(tmp_path):
     with open(image, "wb") as file:
         file.truncate(200 << 20)
     for command in (["mkfs.ext4", "-q", image], ["mount", "-o", "loop", image, mount]):
-        if os.geteuid() != 0 or shutil.which(command[0]) is None or subprocess.run(command, check=False).returncode != 0:
+        if os.geteuid() != 0 or shutil.which(command[0]) is None or subprocess.run(command,
+                                                                                   check=False).returncode != 0:
             pytest.skip("mounting a disk out of a file needs root and a loop device")
     yield mount
     subprocess.run(["fsfreeze", "-u", mount], stderr=subprocess.DEVNULL, check=False)

@@ -87,7 +87,8 @@ def in_the_line(text, _):
 
 
 def in_the_headers(text, _):
-    names = ("HTTP_X_REQUEST_ID", "HTTP_USER_AGENT", "HTTP_REFERER", "HTTP_X_FORWARDED_FOR", "HTTP_COOKIE", "HTTP_ORIGIN",
+    names = ("HTTP_X_REQUEST_ID", "HTTP_USER_AGENT", "HTTP_REFERER", "HTTP_X_FORWARDED_FOR", "HTTP_COOKIE",
+             "HTTP_ORIGIN",
              "HTTP_IF_NONE_MATCH", "HTTP_ACCEPT", "HTTP_HOST", "CONTENT_TYPE", "REMOTE_USER", "REMOTE_ADDR")
     return {name: text for name in names}, b""
 
@@ -98,7 +99,8 @@ def in_the_token(text, _):
 
 def in_the_query(text, token):
     query = urllib.parse.urlencode([("name", text[:1000]), (text[:300], text[:300]), ("cursor", text[:300])])
-    return {"REQUEST_URI": f"/system/files?{query}", "QUERY_STRING": query, "HTTP_AUTHORIZATION": f"Bearer {token}"}, b""
+    return {"REQUEST_URI": f"/system/files?{query}", "QUERY_STRING": query,
+            "HTTP_AUTHORIZATION": f"Bearer {token}"}, b""
 
 
 def in_the_document(text, token):
@@ -131,7 +133,8 @@ def in_the_names(text, token):
 
 def in_the_multipart_head(text, token):
     mark = multipart.boundary()
-    body = multipart.encode([Part("x", b"y", headers=b"Content-Disposition: form-data; name=\"file\"; filename=\"" + text)], mark)
+    body = multipart.encode([Part("x", b"y", headers=b"Content-Disposition: form-data; name=\"file\"; filename=\""
+                                  + text)], mark)
     return {
         "REQUEST_METHOD": "POST", "REQUEST_URI": "/system/files", "CONTENT_TYPE": multipart.content_type(mark),
         "CONTENT_LENGTH": str(len(body)), "HTTP_AUTHORIZATION": f"Bearer {token}"
@@ -157,7 +160,8 @@ def test_a_thousand_hostile_texts_leave_a_thousand_valid_lines(worker, administr
 def test_hostile_names_at_the_login_stay_in_their_lines(worker, texts):
     """Fewer of them: each is judged at the cost of a password."""
     for text in texts[::20]:
-        body = json.dumps({"username": text.decode("latin-1")[:254], "password": text.decode("latin-1")[:1000]}).encode()
+        body = json.dumps({"username": text.decode("latin-1")[:254],
+                           "password": text.decode("latin-1")[:1000]}).encode()
         ask(worker, {
             "REQUEST_METHOD": "POST", "REQUEST_URI": "/customers/login", "CONTENT_TYPE": "application/json",
             "CONTENT_LENGTH": str(len(body))

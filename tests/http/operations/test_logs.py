@@ -88,7 +88,8 @@ def test_who_proves_to_be_somebody_is_named(api, logs, members, account):
         mark, identity = logs.mark(), fresh()
         reply = api.post(path, json=sent, headers={"X-Request-Id": identity}, status=status)
         entry = logs.wait(mark, identity)
-        assert (entry["userId"], entry["organisationId"]) == ((member.id, home) if status == 200 else (None, None)), entry
+        assert (entry["userId"], entry["organisationId"]) == ((member.id, home) if status == 200
+                                                              else (None, None)), entry
         return reply
 
     confirm = {"username": member.email, "confirmationCode": member.code()}

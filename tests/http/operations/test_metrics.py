@@ -156,7 +156,8 @@ def test_the_occupancy_is_that_of_the_pools(stack, api):
     if stack.socket:
         wait_until(lambda: scrape(api).value("gatehouse_workers") == len(stack.workers()), 60,
                    "as many workers in the metrics as there are processes")
-        assert seen.value("gatehouse_workers", pool="login") >= 1 and seen.value("gatehouse_workers", pool="worker") >= 1
+        assert seen.value("gatehouse_workers", pool="login") >= 1 and seen.value("gatehouse_workers",
+                                                                                 pool="worker") >= 1
     assert seen.value("gatehouse_build_info", version="1.0.0") == 1
 
 
@@ -224,7 +225,8 @@ def test_a_worker_without_the_file_serves_and_counts_for_itself(stack, tmp_path)
 @pytest.mark.fault
 def test_counters_never_go_down_when_workers_are_killed(stack, api, keeper):
     if stack.socket:
-        wait_until(lambda: scrape(api).value("gatehouse_workers") == len(stack.workers()), 60, "all workers to be counted")
+        wait_until(lambda: scrape(api).value("gatehouse_workers") == len(stack.workers()), 60,
+                   "all workers to be counted")
     last = scrape(api)
     deaths, living = last.value("gatehouse_process_deaths_total"), last.value("gatehouse_workers")
     for _ in range(4):
@@ -233,7 +235,8 @@ def test_counters_never_go_down_when_workers_are_killed(stack, api, keeper):
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        wait_until(lambda: api.get("/customers/me", token=keeper.token, edge=True).status_code == 200, 60, "a new worker")
+        wait_until(lambda: api.get("/customers/me", token=keeper.token, edge=True).status_code == 200, 60,
+                   "a new worker")
         wait_until(lambda: api.get("/system/metrics", edge=True).status_code == 200, 60, "the metrics")
         seen = scrape(api)
         shrunk = {key: (value, seen.samples.get(key)) for key, value in last.counters().items()

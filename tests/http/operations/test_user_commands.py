@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gatehousectl user: the operator sees everybody, lets people in and shuts them out, and leaves nobody without an owner."""
+"""gatehousectl user: the operator sees everybody, lets people in and shuts them out, and leaves nobody without an
+owner."""
 
 import json
 
@@ -89,7 +90,8 @@ def test_roles_hold_with_the_next_request_and_reach_the_provider(stack, database
 
 
 def test_the_last_owner_stays(stack, members, customer, member):
-    for words in (("disable", customer.email), ("set-roles", customer.id, "none"), ("set-roles", customer.id, "inv-manage")):
+    for words in (("disable", customer.email), ("set-roles", customer.id, "none"),
+                  ("set-roles", customer.id, "inv-manage")):
         assert "another active owner or administrator" in refused(stack, *words)
     before = members.user(customer.id)
     assert before["status"] == "active" and "owner" in before["roles"]

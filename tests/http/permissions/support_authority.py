@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A model of who may change whose roles, permissions and status, to compare the service with: one step after the other."""
+"""A model of who may change whose roles, permissions and status, to compare the service with: one step after the
+other."""
 
 import dataclasses
 import itertools
@@ -99,7 +100,8 @@ class Model:
     def decide(self, state, step):
         """(status, code) of a step, and the state behind it."""
         body, before = step.body, state[step.target]
-        after = dataclasses.replace(before, **{name: tuple(body[name]) for name in ("roles", "permissions") if name in body})
+        after = dataclasses.replace(before, **{name: tuple(body[name]) for name in ("roles", "permissions")
+                                               if name in body})
         if step.caller is not None:
             refusal = self._refuses_caller(state[step.caller], before, after, body)
             if refusal:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Random changes of roles, permissions and status by random people, alone and several at once: every answer and every row is
-what the model of support_authority.py says for some order, and nobody is left without an owner or administrator."""
+"""Random changes of roles, permissions and status by random people, alone and several at once: every answer and every
+row is what the model of support_authority.py says for some order, and nobody is left without an owner or
+administrator."""
 
 import concurrent.futures
 import dataclasses
@@ -67,15 +68,17 @@ class World:
     def revive(self):
         """Ended sessions begin again, which saves a sign-in each; the state as the rows have it."""
         marks = ", ".join(["%s"] * len(self.names))
-        self.database.run(f"UPDATE session SET ended_at = NULL WHERE ended_at IS NOT NULL AND user_id IN ({marks})", *self.names)
+        self.database.run(f"UPDATE session SET ended_at = NULL WHERE ended_at IS NOT NULL AND user_id IN ({marks})",
+                          *self.names)
         self.state = self.read()
 
     def read(self):
         """The state as the rows have it. Whoever's session has ended has a row that says so."""
         rows = self.database.run(
             "SELECT u.id, u.status, u.permissions, (SELECT GROUP_CONCAT(r.role_id ORDER BY r.position, r.role_id) FROM"
-            " user_role r WHERE r.user_id = u.id), EXISTS (SELECT 1 FROM session s WHERE s.user_id = u.id AND s.ended_at IS"
-            " NULL) FROM `user` u WHERE u.id IN (" + ", ".join(["%s"] * len(self.names)) + ")", *self.names)
+            " user_role r WHERE r.user_id = u.id), EXISTS (SELECT 1 FROM session s WHERE s.user_id = u.id AND "
+            "s.ended_at IS NULL) FROM `user` u WHERE u.id IN (" + ", ".join(["%s"] * len(self.names)) + ")",
+            *self.names)
         state = {}
         for identity, status, permissions, roles, session in rows:
             name = self.names[identity]
@@ -104,7 +107,8 @@ class World:
             caller, target = pick.choice([(mate.target, mate.caller), (caller, mate.target), (caller, mate.caller)])
         if pick.random() < 0.04:
             body = self.body()
-            return Step(None, target, {"status": body["status"]} if "status" in body else {"roles": body.get("roles", [])})
+            return Step(None, target, {"status": body["status"]} if "status" in body
+                        else {"roles": body.get("roles", [])})
         return Step(caller, target, self.body())
 
     def operate(self, step):
@@ -137,7 +141,8 @@ def world(accounts, members):
     made = World(accounts, members)
     mine = {account.id for account in made.people.values()}
     others = [row[0] for row in made.database.run(
-        "SELECT id FROM `user` WHERE organisation_id = %s AND status = 'active'", key(members.administrator.organisation["id"]))
+        "SELECT id FROM `user` WHERE organisation_id = %s AND status = 'active'",
+        key(members.administrator.organisation["id"]))
               if row[0] not in {key(one) for one in mine}]
     # Otherwise the internal staff of the stack would always have somebody left.
     for identity in others:
@@ -175,7 +180,8 @@ def test_one_after_the_other(world):
         seen[answer] = seen.get(answer, 0) + 1
         world.revive()
     # Every kind of answer was met.
-    assert {DONE, (400, "user.unknown"), (401, "auth.tokenRevoked"), (403, "auth.permission"), (403, "role.notGrantable"),
+    assert {DONE, (400, "user.unknown"), (401, "auth.tokenRevoked"), (403, "auth.permission"),
+            (403, "role.notGrantable"),
             (409, "user.self"), (409, "user.lastOwner")} <= set(seen), f"seed {SEED}: {seen}"
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What `gatehousectl identity setup` speaks to, strict and in memory: the part of Cognito that makes pools and app clients, the
-part of Keycloak that makes realms. What an update leaves out goes back to its default with the one and stays with the other,
-as they document it."""
+"""What `gatehousectl identity setup` speaks to, strict and in memory: the part of Cognito that makes pools and app
+clients, the part of Keycloak that makes realms. What an update leaves out goes back to its default with the one and
+stays with the other, as they document it."""
 
 import contextlib
 import http.server
@@ -55,7 +55,8 @@ def serving(cloud):
         thread.join()
 
 
-# ---- Cognito -----------------------------------------------------------------------------------------------------------
+# ---- Cognito
+# -----------------------------------------------------------------------------------------------------------
 
 POOL_UPDATE = {"Policies", "DeletionProtection", "LambdaConfig", "AutoVerifiedAttributes", "MfaConfiguration",
                "EmailConfiguration", "UserPoolTags", "AdminCreateUserConfig", "AccountRecoverySetting", "UserPoolTier"}
@@ -113,7 +114,8 @@ class Cognito:
         pool = {**defaults(), **{k: v for k, v in body.items() if k not in ("PoolName", "Schema")}}
         pool.update(Id=f"eu-central-1_Pool{len(self.pools) + 1}", Name=body["PoolName"])
         pool["SchemaAttributes"] = [{"Name": "sub"}] + [
-            {**one, "Name": one["Name"] if one["Name"] == "email" else "custom:" + one["Name"]} for one in body["Schema"]]
+            {**one, "Name": one["Name"] if one["Name"] == "email" else "custom:" + one["Name"]}
+            for one in body["Schema"]]
         self.pools[pool["Id"]] = pool
         return {"UserPool": pool}
 
@@ -180,7 +182,8 @@ class Cognito:
         return {"UserPoolClient": client}
 
 
-# ---- Keycloak ----------------------------------------------------------------------------------------------------------
+# ---- Keycloak
+# ----------------------------------------------------------------------------------------------------------
 
 
 def profile():
@@ -255,7 +258,8 @@ class Keycloak:
             wanted = urllib.parse.parse_qs(query)["clientId"][0]
             return 200, [one for one in self.clients.values() if one["clientId"] == wanted]
         if path == "/clients":
-            made = {**body, "id": "id-" + body["clientId"], "secret": body.get("secret", "secret of " + body["clientId"])}
+            made = {**body, "id": "id-" + body["clientId"], "secret": body.get("secret",
+                                                                               "secret of " + body["clientId"])}
             self.clients[made["id"]] = made
             return 201, None
         if path.startswith("/clients/"):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""What stands between the service and an identity provider of the tests' own: a TLS server that hands each call on and can
-do with it what networks and broken, hostile or slow servers do. It runs in the test's process, so a test sees what came."""
+"""What stands between the service and an identity provider of the tests' own: a TLS server that hands each call on and
+can do with it what networks and broken, hostile or slow servers do. It runs in the test's process, so a test sees what
+came."""
 
 import contextlib
 import datetime
@@ -24,7 +25,8 @@ HOST = "127.0.0.1"
 GATEWAY = ("HTTP/1.1 %d Said\r\nContent-Type: %s\r\nContent-Length: %d\r\nConnection: close\r\n%s\r\n")
 
 
-# ---- certificates ------------------------------------------------------------------------------------------------------
+# ---- certificates
+# ------------------------------------------------------------------------------------------------------
 
 
 def _name(text):
@@ -57,7 +59,8 @@ def contexts(folder):
     here = x509.IPAddress(ipaddress.ip_address(HOST))
     elsewhere = x509.DNSName("elsewhere.example")
     keys = {name: ec.generate_private_key(ec.SECP256R1()) for name in ("authority", "stranger", "server")}
-    authority = _pem(folder, "authority.pem", _certificate("authority", keys["authority"], "authority", keys["authority"], 30))
+    authority = _pem(folder, "authority.pem", _certificate("authority", keys["authority"], "authority",
+                                                           keys["authority"], 30))
     found = {}
     for kind, issuer, days, host in (("good", "authority", 30, here), ("unknown authority", "stranger", 30, here),
                                      ("another name", "authority", 30, elsewhere), ("expired", "authority", -1, here)):
@@ -67,7 +70,8 @@ def contexts(folder):
     return authority, found
 
 
-# ---- calls -------------------------------------------------------------------------------------------------------------
+# ---- calls
+# -------------------------------------------------------------------------------------------------------------
 
 
 class Call:
@@ -101,9 +105,9 @@ def _read_call(stream):
 
 
 class Front:
-    """Serves until it is closed. `fault` is what calls meet now: {"kind": ..., ...}, by the methods below; None: nothing.
-    `only` names the calls that meet it (a text that they contain); others are handed on. `rewrite` changes what good calls
-    are answered: a function of the call and the parsed answer."""
+    """Serves until it is closed. `fault` is what calls meet now: {"kind": ..., ...}, by the methods below; None:
+    nothing. `only` names the calls that meet it (a text that they contain); others are handed on. `rewrite` changes
+    what good calls are answered: a function of the call and the parsed answer."""
 
     def __init__(self, folder, backend):
         self.backend = backend

@@ -50,10 +50,11 @@ class Realm:
         return self.ask("GET", f"/users/{self.subject(account)}", 200).json()
 
     def change(self, account, **members):
-        """Changes members of the representation, as the console does: all of it is written. So does the service, and who
-        writes between the other's reading and writing is undone; its jobs for the account are waited for."""
+        """Changes members of the representation, as the console does: all of it is written. So does the service, and
+        who writes between the other's reading and writing is undone; its jobs for the account are waited for."""
         wait_until(
-            lambda: not self.database.run("SELECT 1 FROM outbox WHERE user_id = %s AND status = 'waiting'", key(account.id)),
+            lambda: not self.database.run("SELECT 1 FROM outbox WHERE user_id = %s AND status = 'waiting'",
+                                          key(account.id)),
             mail.PATIENCE_SECONDS, "the jobs for the account to be done", 0.02)
         self.ask("PUT", f"/users/{self.subject(account)}", 204, {**self.account(account), **members})
 

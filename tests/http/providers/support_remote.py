@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A host whose identity provider is outside: a strict pool or realm of the tests' own (tests/unit/identity), in a process of
-its own, and the service set up for it."""
+"""A host whose identity provider is outside: a strict pool or realm of the tests' own (tests/unit/identity), in a
+process of its own, and the service set up for it."""
 
 import contextlib
 import json
@@ -23,7 +23,8 @@ KID = "provider-key"
 
 
 class Kind:
-    """What differs between the providers. `settings` may name {url}, where calls go, {port} of the server and {folder}."""
+    """What differs between the providers. `settings` may name {url}, where calls go, {port} of the server and
+    {folder}."""
 
     def __init__(self, name, settings, secrets):
         self.name, self.settings, self.secrets = name, settings, secrets
@@ -65,8 +66,8 @@ class Pool:
         numbers = self.key.private_numbers()
         text = json.dumps({"n": f"{numbers.public_numbers.n:x}", "d": f"{numbers.d:x}", "kid": KID})
         (folder / "key.json").write_text(text, encoding="utf-8")
-        self.process = subprocess.Popen([sys.executable, "-B", "-s", str(kind.server), str(folder)], stdout=subprocess.PIPE,
-                                        text=True)
+        self.process = subprocess.Popen([sys.executable, "-B", "-s", str(kind.server), str(folder)],
+                                        stdout=subprocess.PIPE, text=True)
         self.port = int(self.process.stdout.readline())
         self.url = f"http://127.0.0.1:{self.port}"
 
@@ -104,8 +105,8 @@ def pool(kind, folder):
 
 @contextlib.contextmanager
 def host(stack, provider, password, url=None, authority=None, more="", testing=""):
-    """A host set up for the provider, whose administrator has that password. Calls go to `url`, the provider's own address
-    where it is None, which the certificate of `authority` speaks for. `more` are lines of [identity], `testing`
+    """A host set up for the provider, whose administrator has that password. Calls go to `url`, the provider's own
+    address where it is None, which the certificate of `authority` speaks for. `more` are lines of [identity], `testing`
     those of [testing]."""
     kind = provider.kind
     with Host(stack) as made:

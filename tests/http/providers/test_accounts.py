@@ -437,7 +437,8 @@ def test_the_list_of_users_is_the_services_own(accounts, members):
     }
 
 
-# ---- the provider's tokens and its process -----------------------------------------------------------------------------
+# ---- the provider's tokens and its process
+# -----------------------------------------------------------------------------
 
 
 def test_the_providers_tokens_open_files_and_only_those_of_the_organisation(accounts, boss):

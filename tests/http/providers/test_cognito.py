@@ -47,7 +47,8 @@ class Place:
             self.host.run("jobs", "--once")
 
     def user(self, email):
-        return self.host.rows("SELECT id, status, provider_subject, email_verified FROM user WHERE email = %s", email)[0]
+        return self.host.rows("SELECT id, status, provider_subject, email_verified FROM user WHERE email = %s",
+                              email)[0]
 
 
 def make_place(kind, stack, tmp_path_factory, more=""):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""[identity] codes = provider: a pool of Cognito mails and judges the codes of confirmations and resets, from end to end, on a
-host of its own with the strict pool of the tests (tests/unit/identity/cognito_server.py). Other flows are in
+"""[identity] codes = provider: a pool of Cognito mails and judges the codes of confirmations and resets, from end to
+end, on a host of its own with the strict pool of the tests (tests/unit/identity/cognito_server.py). Other flows are in
 test_cognito.py."""
 
 import json
@@ -65,7 +65,8 @@ def test_a_member_confirms_with_the_code_of_the_pool(place, member):
 
 def test_a_lost_confirmation_is_made_up_for(place, owner):
     email = "lost@customer.example"
-    body = {"email": email, "password": flows.PASSWORDS["member"], "firstName": "Lo", "lastName": "St", "roles": ["inv-manage"]}
+    body = {"email": email, "password": flows.PASSWORDS["member"], "firstName": "Lo", "lastName": "St",
+            "roles": ["inv-manage"]}
     place.ask("POST", "/customers/organisations/users", body, token=owner["accessToken"])
     (place.pool.folder / "fault").write_text("ConfirmSignUp lost", encoding="utf-8")
     code = mails(place, email)[-1][1]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""tests/providers: the list of deviations names cases that exist, and README.md says the same to people. That each listed
-case still fails is seen where it is run (support/deviations.py)."""
+"""tests/providers: the list of deviations names cases that exist, and README.md says the same to people. That each
+listed case still fails is seen where it is run (support/deviations.py)."""
 
 import json
 import pathlib

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A provider that is slow, down, broken or lying (faults.json), for each kind of provider, behind nginx with
-several workers: no request outlasts its deadline, nobody gets in, no account is lost or half-made, nothing is sent twice or to
-another place, and whoever holds a good token notices nothing. Deadlines are those of docs/identity-providers.md, shortened by
-[testing], so that the cases wait less."""
+several workers: no request outlasts its deadline, nobody gets in, no account is lost or half-made, nothing is sent
+twice or to another place, and whoever holds a good token notices nothing. Deadlines are those of
+docs/identity-providers.md, shortened by [testing], so that the cases wait less."""
 
 import concurrent.futures
 import contextlib
@@ -75,7 +75,8 @@ class Site:
         return self.api.post("/customers/refresh", json={"refreshToken": token}, timeout=PATIENCE, **more)
 
     def sign_up(self, email, **more):
-        body = {"organisation": {"name": email.partition("@")[0]}, "email": email, "firstName": "Ada", "lastName": "Faulty"}
+        body = {"organisation": {"name": email.partition("@")[0]}, "email": email, "firstName": "Ada",
+                "lastName": "Faulty"}
         return self.api.post("/customers/signup", token=self.admin, json=body, timeout=PATIENCE, **more)
 
     def status(self, email):
@@ -219,7 +220,8 @@ def test_passwords_whose_change_was_not_answered_are_known_all_the_same(site):
     site.login(person)
 
 
-# ---- lies ----------------------------------------------------------------------------------------------------------------
+# ---- lies
+# ----------------------------------------------------------------------------------------------------------------
 
 
 def token_of(answer):
@@ -301,7 +303,8 @@ def test_an_account_is_not_mixed_up_with_another(site):
     site.login(site.other)
 
 
-# ---- the circuit breaker -------------------------------------------------------------------------------------------------
+# ---- the circuit breaker
+# -------------------------------------------------------------------------------------------------
 
 
 def test_a_slow_provider_leaves_workers_free(site):
@@ -336,21 +339,25 @@ def test_a_provider_that_fails_is_left_alone_and_tried_again(site):
                     one.result(PATIENCE)
             # Nobody but a probe, where the machine is so slow that the rest was over meanwhile.
             assert front.count(signs.login) <= before + 5 + (time.monotonic() - began) // REST
-        wait_until(lambda: site.login(site.owner, status=(200, 500)) is not None, PATIENCE, "the circuit breaker to close", pause=0.5)
+        wait_until(lambda: site.login(site.owner, status=(200, 500)) is not None, PATIENCE,
+                   "the circuit breaker to close", pause=0.5)
     for _ in range(3):
         site.login(site.owner)
 
 
-# ---- keys ----------------------------------------------------------------------------------------------------------------
+# ---- keys
+# ----------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("answers", [True, False], ids=["answering", "failing"])
 def test_tokens_of_unknown_keys_cost_one_fetch(site, answers):
     site.host.run("cache", "evict", "--prefix", "jwks:")
-    wait_until(lambda: site.me(site.owner.tokens["accessToken"], status=(200, 500)).status_code == 200, PATIENCE, "the keys")
+    wait_until(lambda: site.me(site.owner.tokens["accessToken"], status=(200, 500)).status_code == 200, PATIENCE,
+               "the keys")
     claims = jwt.decode(site.owner.tokens["accessToken"], options={"verify_signature": False})
     strange = [jwt.encode(claims, STRANGER, "RS256", headers={"kid": f"unseen-{number}"}) for number in range(200)]
-    # Where a set without keys is all there is to get, that does not make the fetches more, and the last good one goes on.
+    # Where a set without keys is all there is to get, that does not make the fetches more, and the last good one goes
+    # on.
     fault = {"kind": "says", "status": 200, "type": "application/json", "body": '{"keys":[]}'}
     with site.going_on(), contextlib.nullcontext() if answers else site.front.meets(fault, only=site.signs.keys):
         before, began = site.front.count(site.signs.keys), time.monotonic()
@@ -389,7 +396,8 @@ def test_a_logout_holds_at_once_in_every_worker(site):
         site.me(first["accessToken"], status=200)
     site.api.post("/customers/logout", token=first["accessToken"], json={}, timeout=PATIENCE, status=(200, 204))
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
-        for one in [pool.submit(site.me, first["accessToken"], status=401, code="auth.tokenRevoked") for _ in range(40)]:
+        for one in [pool.submit(site.me, first["accessToken"], status=401, code="auth.tokenRevoked")
+                    for _ in range(40)]:
             one.result(PATIENCE)
     site.me(second["accessToken"], status=200)
 
@@ -399,7 +407,8 @@ def test_retired_keys_stop_and_new_ones_open(site):
     claims = jwt.decode(site.owner.tokens["accessToken"], options={"verify_signature": False})
     old = site.login(site.other)["accessToken"]
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    public = {**json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key())), "kid": "newer", "use": "sig", "alg": "RS256"}
+    public = {**json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(key.public_key())), "kid": "newer", "use": "sig",
+              "alg": "RS256"}
     fault = {"kind": "says", "status": 200, "type": "application/json", "body": json.dumps({"keys": [public]})}
     newer = jwt.encode({**claims, "iat": int(time.time())}, key, "RS256", headers={"kid": "newer"})
     try:

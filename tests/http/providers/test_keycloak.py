@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""The account flows with a realm of Keycloak, from end to end: a host of its own whose identity provider is a strict realm of
-the tests' own (tests/unit/identity/keycloak_server.py). The flows are those of test_cognito.py; what is Keycloak's alone is
-looked at in tests/unit/identity/keycloak/test_provider.c."""
+"""The account flows with a realm of Keycloak, from end to end: a host of its own whose identity provider is a strict
+realm of the tests' own (tests/unit/identity/keycloak_server.py). The flows are those of test_cognito.py; what is
+Keycloak's alone is looked at in tests/unit/identity/keycloak/test_provider.c."""
 
 import jwt
 import pytest

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gatehousectl identity setup: what it asks of Cognito and Keycloak, what it leaves, what it says. Against strict clouds of the
-tests' own (support_clouds.py); the real servers and emulators are set up with it by the quick start."""
+"""gatehousectl identity setup: what it asks of Cognito and Keycloak, what it leaves, what it says. Against strict
+clouds of the tests' own (support_clouds.py); the real servers and emulators are set up with it by the quick start."""
 
 import copy
 import json
@@ -101,12 +101,14 @@ def test_a_pool_and_its_client_are_made_once(cognito):
 def test_a_pool_is_mended_and_keeps_the_rest(cognito):
     cognito.run("--apply")
     pool, client = cognito.cloud.pools["eu-central-1_Pool1"], cognito.cloud.clients["client1"]
-    pool.update(EmailConfiguration={"From": "x@example.org"}, UserPoolTags={"kept": "yes"}, AutoVerifiedAttributes=["email"])
+    pool.update(EmailConfiguration={"From": "x@example.org"}, UserPoolTags={"kept": "yes"},
+                AutoVerifiedAttributes=["email"])
     pool["Policies"]["PasswordPolicy"].update(MinimumLength=20, RequireNumbers=True)
     pool["Policies"]["SignInPolicy"] = {"AllowedFirstAuthFactors": ["PASSWORD"]}
     pool["AdminCreateUserConfig"] = {"AllowAdminCreateUserOnly": True}
     pool["SchemaAttributes"] = [one for one in pool["SchemaAttributes"] if one["Name"] != "custom:permissions"]
-    client.update(ExplicitAuthFlows=["ALLOW_USER_SRP_AUTH"], CallbackURLs=["https://kept.example"], AccessTokenValidity=1,
+    client.update(ExplicitAuthFlows=["ALLOW_USER_SRP_AUTH"], CallbackURLs=["https://kept.example"],
+                  AccessTokenValidity=1,
                   WriteAttributes=["email", "custom:permissions"], RefreshTokenRotation={"Feature": "ENABLED"})
     cognito.change("client_secret_file", "user_pool_id = eu-central-1_Pool1\nclient_id = client1\nclient_secret_file")
     said = cognito.run("--apply")
@@ -115,7 +117,8 @@ def test_a_pool_is_mended_and_keeps_the_rest(cognito):
     assert pool["AutoVerifiedAttributes"] == [] and pool["AdminCreateUserConfig"] == {"AllowAdminCreateUserOnly": False}
     assert pool["Policies"]["PasswordPolicy"]["MinimumLength"] == 12
     assert pool["Policies"]["SignInPolicy"] == {"AllowedFirstAuthFactors": ["PASSWORD"]}
-    assert set(client["ExplicitAuthFlows"]) == {"ALLOW_USER_SRP_AUTH", "ALLOW_USER_PASSWORD_AUTH", "ALLOW_REFRESH_TOKEN_AUTH"}
+    assert set(client["ExplicitAuthFlows"]) == {"ALLOW_USER_SRP_AUTH", "ALLOW_USER_PASSWORD_AUTH",
+                                                "ALLOW_REFRESH_TOKEN_AUTH"}
     assert client["CallbackURLs"] == ["https://kept.example"] and client["WriteAttributes"] == ["email"]
     assert client["RefreshTokenRotation"] == {"Feature": "DISABLED"} and client["AccessTokenValidity"] == 10
     assert deeds(cognito.run("--apply")) == ["left", "left", "left"]
@@ -148,7 +151,8 @@ def test_somebody_elses_keys_may_set_up(cognito):
 
 def test_of_two_pools_of_a_name_none_is_taken(cognito):
     cognito.run("--apply")
-    cognito.cloud.pools["eu-central-1_Pool2"] = {**cognito.cloud.pools["eu-central-1_Pool1"], "Id": "eu-central-1_Pool2"}
+    cognito.cloud.pools["eu-central-1_Pool2"] = {**cognito.cloud.pools["eu-central-1_Pool1"],
+                                                 "Id": "eu-central-1_Pool2"}
     assert "several of the name gatehouse" in cognito.run("--apply", status=1)
 
 
@@ -199,7 +203,8 @@ def test_a_realm_is_mended_and_keeps_the_rest(keycloak):
     password = str(keycloak.folder / "password")
     keycloak.run(*ROOT, password)
     cloud = keycloak.cloud
-    cloud.realm.update(passwordPolicy="length(20) and hashIterations(7) and digits(1)", verifyEmail=True, displayName="Kept")
+    cloud.realm.update(passwordPolicy="length(20) and hashIterations(7) and digits(1)", verifyEmail=True,
+                       displayName="Kept")
     cloud.actions["CONFIGURE_TOTP"]["defaultAction"] = True
     cloud.clients["id-gatehouse"].update(directAccessGrantsEnabled=False, description="kept")
     cloud.profile["attributes"] = [one for one in cloud.profile["attributes"] if one["name"] != "phoneNumber"]

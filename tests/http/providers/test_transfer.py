@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""gatehousectl identity export and import: people of the embedded provider move to a strict pool of the tests' own, on a host of
-their own. Roles and rows stay; passwords do not move."""
+"""gatehousectl identity export and import: people of the embedded provider move to a strict pool of the tests' own, on
+a host of their own. Roles and rows stay; passwords do not move."""
 
 import json
 import re
@@ -27,7 +27,8 @@ def switch(host, pool):
 
 @pytest.fixture(scope="module", params=["cognito", "keycloak"])
 def moved(stack, tmp_path_factory, request):
-    """A host with people of the embedded provider, whose configuration names the pool; the place on it and the export."""
+    """A host with people of the embedded provider, whose configuration names the pool; the place on it and the
+    export."""
     if stack.web_server != "nginx" or stack.emulator is not None:
         pytest.skip("needs a stack of the embedded provider; what a provider does not depend on the web server")
     with remote.pool(remote.KINDS[request.param], tmp_path_factory.mktemp("pool")) as pool, Host(stack) as host:
@@ -38,7 +39,8 @@ def moved(stack, tmp_path_factory, request):
             place = flows.Place(host, pool, worker, stack.prefix)
             admin = place.login(remote.ADMIN, flows.PASSWORDS["admin"])["tokens"]["accessToken"]
             for email in ("owner@move.example", "gone@move.example"):
-                body = {"organisation": {"name": email.partition("@")[0]}, "email": email, "firstName": "Mo", "lastName": "Ve"}
+                body = {"organisation": {"name": email.partition("@")[0]}, "email": email, "firstName": "Mo",
+                        "lastName": "Ve"}
                 place.ask("POST", "/customers/signup", body, token=admin)
                 place.jobs()
                 temporary = mail.temporary_password(place.mailbox.wait(email))

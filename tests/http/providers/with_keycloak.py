@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What is Keycloak's alone, on its own server: calls at the same time, the service account's token, sessions and keys over
-there, and what people do in its console. tools/test providers names this file; no other run collects it."""
+"""What is Keycloak's alone, on its own server: calls at the same time, the service account's token, sessions and keys
+over there, and what people do in its console. tools/test providers names this file; no other run collects it."""
 
 import base64
 import concurrent.futures
@@ -78,7 +78,8 @@ def test_of_password_changes_at_the_same_time_one_is_carried_out(api, database, 
 
     def change(pair):
         sent = {"password": member.password, "newPassword": pair[1]}
-        return api.post("/customers/change-password", token=pair[0]["accessToken"], json=sent, status={200, 400, 401, 500})
+        return api.post("/customers/change-password", token=pair[0]["accessToken"], json=sent,
+                        status={200, 400, 401, 500})
 
     replies = at_once(change, list(zip(sessions, chosen)))
     winners = [new for new, reply in zip(chosen, replies) if reply.status_code == 200]
@@ -104,7 +105,8 @@ def test_changes_of_one_user_at_the_same_time_lose_nothing(stack, database, boss
 def test_refreshes_of_one_session_at_the_same_time_all_succeed(api, realm, member):
     tokens = member.session()
     replies = at_once(
-        lambda _: api.post("/customers/refresh", json={"refreshToken": tokens["refreshToken"]}, status=200), range(AT_ONCE))
+        lambda _: api.post("/customers/refresh", json={"refreshToken": tokens["refreshToken"]}, status=200),
+        range(AT_ONCE))
     for reply in replies:
         api.get("/customers/me", token=reply.json()["tokens"]["accessToken"], status=200)
     assert realm.sessions(member) == 1
@@ -230,7 +232,8 @@ def kid(tokens):
 def new_key(realm):
     """Gives the realm another key that signs from now on; returns its component."""
     parent, priority = realm.ask("GET", "", 200).json()["id"], time.time_ns() // 1000000
-    config = {"priority": [str(priority)], "keySize": ["2048"], "algorithm": ["RS256"], "active": ["true"], "enabled": ["true"]}
+    config = {"priority": [str(priority)], "keySize": ["2048"], "algorithm": ["RS256"], "active": ["true"],
+              "enabled": ["true"]}
     reply = realm.ask("POST", "/components", 201, {
         "name": f"test-{priority}", "providerId": "rsa-generated", "providerType": "org.keycloak.keys.KeyProvider",
         "parentId": parent, "config": config})

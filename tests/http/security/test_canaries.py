@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Fourteen secrets go through every flow of accounts and files while everything is logged: none of them is found in a log,
-in the audit trail, in an error body, on a command line or in what the outbox keeps.
+"""Fourteen secrets go through every flow of accounts and files while everything is logged: none of them is found in a
+log, in the audit trail, in an error body, on a command line or in what the outbox keeps.
 
 The flows run on a worker and a job runner of the tests' own, which know the database and a mail server by passwords."""
 
@@ -101,8 +101,8 @@ def wrong_ways(scene, username, password):
 
 def owner_flows(scene):
     """The owner's way in; returns the tokens and the address."""
-    sent = {"organisation": {"name": f"Canary {scene.marker} Ltd"}, "email": fresh_email("canary"), "firstName": scene.marker,
-            "lastName": "Owner"}
+    sent = {"organisation": {"name": f"Canary {scene.marker} Ltd"}, "email": fresh_email("canary"),
+            "firstName": scene.marker, "lastName": "Owner"}
     scene.call("POST", "/customers/signup", sent, token=scene.token)
     scene.call("POST", "/customers/signup", sent, token=scene.token, status=409)
     first = scene.keep("temporary password", mail.temporary_password(scene.keep_body(scene.server.wait(sent["email"]))))
@@ -127,10 +127,12 @@ def password_flows(scene, tokens, address, password):
     scene.call("POST", change, {"password": password + "x", "newPassword": newer}, token=access, status=400)
     scene.call("POST", change, {"password": password, "newPassword": "short"}, token=access, status=400)
     scene.call("POST", change, {"password": password, "newPassword": newer}, token=access)
-    scene.keep_body(wait_until(lambda: scene.server.messages(address)[2:3], mail.PATIENCE_SECONDS, "word of the change")[0])
+    scene.keep_body(wait_until(lambda: scene.server.messages(address)[2:3], mail.PATIENCE_SECONDS,
+                               "word of the change")[0])
     scene.call("POST", "/customers/forgotten-password", {"username": address})
     code = scene.keep_code("reset code", scene.server.wait(address, 4))
-    reset = {"username": address, "confirmationCode": code, "newPassword": scene.keep("new password", fresh_password("Third"))}
+    reset = {"username": address, "confirmationCode": code, "newPassword": scene.keep("new password",
+                                                                                      fresh_password("Third"))}
     scene.call("POST", "/customers/reset-password", {**reset, "confirmationCode": other(code)}, status=400)
     scene.call("POST", "/customers/reset-password", {**reset, "newPassword": "short"}, status=400)
     scene.call("POST", "/customers/reset-password", reset)
@@ -172,8 +174,8 @@ def member_flows(scene, tokens):
         given = scene.keep("password", fresh_password("Canary given"))
         scene.call("POST", "/customers/admin-set-password",
                    {"username": user["id"], "password": given, "permanent": permanent}, token=scene.token)
-    scene.call("POST", "/customers/admin-set-password", {"username": user["id"], "password": "password"}, token=scene.token,
-               status=400)
+    scene.call("POST", "/customers/admin-set-password", {"username": user["id"], "password": "password"},
+               token=scene.token, status=400)
     scene.call("PATCH", f"{users}/{user['id']}", {"lastName": "Renamed", "permissions": ["cus:file:r"]}, token=access)
     scene.call("PATCH", f"{users}/{user['id']}", {"status": "disabled"}, token=access)
     scene.call("POST", "/customers/login", {**login, "password": given}, status=401)
@@ -185,7 +187,8 @@ def upload(scene, token, data, name, status=200, **fields):
     mark = multipart.boundary()
     parts = [Part("bucket", "files"), Part("type", "misc"), Part("file", data, name)]
     body = multipart.encode(parts + [Part(key, value) for key, value in fields.items()], mark)
-    return scene.call("POST", "/system/files", body, token=token, status=status, content_type=multipart.content_type(mark))
+    return scene.call("POST", "/system/files", body, token=token, status=status,
+                      content_type=multipart.content_type(mark))
 
 
 def file_flows(scene, tokens):
@@ -216,8 +219,8 @@ def service_flows(scene):
         scene.call("GET", path)
     scene.call("GET", "/system/audit", token=scene.token)
     scene.call("GET", "/system/settings", token=scene.token)
-    scene.call("PUT", "/system/settings", {"logging": {"filter": next(iter(scene.secrets["password"]))}}, token=scene.token,
-               status=400)
+    scene.call("PUT", "/system/settings", {"logging": {"filter": next(iter(scene.secrets["password"]))}},
+               token=scene.token, status=400)
     scene.call("PUT", "/system/settings", {"logging": {"level": "trace"}}, token=scene.token)
 
 
@@ -276,11 +279,12 @@ def scene(stack, administrator, database, members, tmp_path_factory):
         }
         environment = {**os.environ, **{f"GATEHOUSE_{name.upper()}": str(value) for name, value in more.items()}}
         with open(folder / "jobs.err", "wb") as errors:
-            runner = subprocess.Popen([stack.ctl, "--config", stack.configuration, "jobs"], env=environment, stderr=errors)
+            runner = subprocess.Popen([stack.ctl, "--config", stack.configuration, "jobs"], env=environment,
+                                      stderr=errors)
         try:
             with system.worker(stack, **more) as worker:
-                yield play(Scene(stack, worker, server, administrator, f"Canary{uuid.uuid4().hex[:12]}"), folder, passwords,
-                           database, runner)
+                yield play(Scene(stack, worker, server, administrator, f"Canary{uuid.uuid4().hex[:12]}"), folder,
+                           passwords, database, runner)
         finally:
             runner.terminate()
             runner.wait(60)
@@ -373,7 +377,8 @@ def test_none_is_in_the_log_folder_of_the_stack(scene, logs):
 
 
 def test_none_is_in_the_audit_trail(scene, database):
-    rows = database.run("SELECT action, target_type, target_id, client_address, request_id, outcome, details FROM audit")
+    rows = database.run("SELECT action, target_type, target_id, client_address, request_id, outcome, details FROM "
+                        "audit")
     assert len(rows) > 30
     for row in rows:
         told = [value.decode() if isinstance(value, bytes) else value for value in row if value is not None]

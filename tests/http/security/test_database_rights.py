@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The database accounts: the workers' one can do what their statements need and nothing more; gatehousectl has another."""
+"""The database accounts: the workers' one can do what their statements need and nothing more; gatehousectl has
+another."""
 
 import configparser
 import pathlib
@@ -104,7 +105,8 @@ def test_migrate_takes_away_what_an_older_version_granted(stack, database):
 
 
 def test_check_says_so_where_one_account_does_everything(stack):
-    text = operator.run(stack, "check", environment={"GATEHOUSE_DATABASE_ADMIN_USER": setting(stack, "database", "user")},
+    text = operator.run(stack, "check", environment={"GATEHOUSE_DATABASE_ADMIN_USER": setting(stack, "database",
+                                                                                              "user")},
                         status=None).stdout
     assert "one database account for everything" in text
     assert "one database account" not in operator.run(stack, "check")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What keeps an installation from hurting itself: passwords anybody would guess, data in the clear, root among the workers'
-files, secrets in core files."""
+"""What keeps an installation from hurting itself: passwords anybody would guess, data in the clear, root among the
+workers' files, secrets in core files."""
 
 import contextlib
 import os
@@ -27,7 +27,8 @@ def test_no_path_takes_the_name_of_the_organisation(api, accounts, mailbox):
     invited = accounts.invited(organisation={"name": name})
     refused(api.post("/customers/login", json=invited.credentials(newPassword=name.upper()), status=400), "newPassword")
     password = fresh_password()
-    token = api.post("/customers/login", json=invited.credentials(newPassword=password), status=200).json()["tokens"]["accessToken"]
+    token = api.post("/customers/login", json=invited.credentials(newPassword=password),
+                     status=200).json()["tokens"]["accessToken"]
     refused(api.post("/customers/change-password", token=token, status=400,
                      json={"password": password, "newPassword": name}), "newPassword")
     refused(api.post("/customers/organisations/users", token=token, status=400, json={
@@ -66,7 +67,8 @@ def test_a_database_elsewhere_without_tls_is_refused(stack, tmp_path, host):
     assert done.returncode == 1 and "tls = off-on-a-trusted-network" in done.stdout + done.stderr
     done = operator.run(stack, "organisation", "list", configuration=path, status=None)
     assert done.returncode == 1 and host in done.stderr and "in the clear" in done.stderr
-    worker = subprocess.run([stack.worker_program(), "--config", str(path)], capture_output=True, text=True, timeout=60, check=False)
+    worker = subprocess.run([stack.worker_program(), "--config", str(path)], capture_output=True, text=True,
+                            timeout=60, check=False)
     assert worker.returncode == 1
 
 
@@ -138,7 +140,8 @@ def test_root_becomes_the_workers_user_before_a_command_about_the_cache_opens_an
     # The workers' user can read the configuration, which is read once more.
     conf = shutil.copy(stack.configuration, public / "conf")
     pathlib.Path(conf).chmod(0o644)
-    environment = {**os.environ, "GATEHOUSE_CACHE_FILE": str(folder / "cache"), "GATEHOUSE_SERVICE_SECRET_FILE": str(public / "secret")}
+    environment = {**os.environ, "GATEHOUSE_CACHE_FILE": str(folder / "cache"),
+                   "GATEHOUSE_SERVICE_SECRET_FILE": str(public / "secret")}
     nobody = pwd.getpwnam("nobody").pw_uid
     for command in (["keys"], ["evict", "--key", "a"], ["flush"]):
         with waiting([stack.ctl, "--config", conf, "cache", *command], public / "secret", "nobody",

@@ -38,7 +38,8 @@ def secret_file(stack, api):
     restart(stack, api)
 
 
-def test_what_was_made_before_holds_until_the_old_key_is_taken_out(stack, api, accounts, mailbox, secret_file, database):
+def test_what_was_made_before_holds_until_the_old_key_is_taken_out(stack, api, accounts, mailbox, secret_file,
+                                                                   database):
     owner = accounts.customer()
     token = owner.session()["accessToken"]
     owner.post("/customers/forgotten-password", json={"username": owner.email}, status=200)
@@ -51,7 +52,8 @@ def test_what_was_made_before_holds_until_the_old_key_is_taken_out(stack, api, a
     def everything_holds():
         nonlocal refresh
         api.get("/customers/me", token=token, status=200)
-        refresh = api.post("/customers/refresh", json={"refreshToken": refresh}, status=200).json()["tokens"]["refreshToken"]
+        refresh = api.post("/customers/refresh", json={"refreshToken": refresh},
+                           status=200).json()["tokens"]["refreshToken"]
         assert api.session.get(link, timeout=10).content == b"hello"
         owner.login()
 
@@ -69,7 +71,8 @@ def test_what_was_made_before_holds_until_the_old_key_is_taken_out(stack, api, a
     # Typed twice it would take itself back.
     operator.run(stack, "rotate-secret", "--use", status=1)
     assert secret_file.read_text().split() == keys
-    assert keys[1] == first[0] and (secret_file.stat().st_mode, secret_file.stat().st_uid) == (mode.st_mode, mode.st_uid)
+    assert keys[1] == first[0] and (secret_file.stat().st_mode, secret_file.stat().st_uid) == (mode.st_mode,
+                                                                                               mode.st_uid)
     everything_holds()
     restart(stack, api)
     everything_holds()

@@ -37,7 +37,8 @@ class Load:
 
     def sign_in(self):
         while not self.ending.is_set():
-            self.one(lambda: self.account.api.get("/customers/me", token=self.account.session()["accessToken"], status=200))
+            self.one(lambda: self.account.api.get("/customers/me", token=self.account.session()["accessToken"],
+                                                  status=200))
 
     def one(self, request):
         try:
@@ -121,7 +122,8 @@ def test_link_keys_are_rotated_apart_and_every_link_ends(stack, api, keeper):
 
 def test_rotations_are_audited(stack, administrator):
     operator.run(stack, "rotate-keys")
-    rows = administrator.get("/system/audit", params={"action": "secrets.rotate", "limit": 2}, status=200).json()["items"]
+    rows = administrator.get("/system/audit", params={"action": "secrets.rotate", "limit": 2},
+                             status=200).json()["items"]
     assert {row["targetId"] for row in rows} == {"tokens", "links"} and all(row["userId"] is None for row in rows)
 
 

@@ -28,7 +28,8 @@ def test_a_refresh_killed_at_any_message_to_the_database_can_be_repeated(stack, 
             assert ask(stack, worker, person.session())
             doom.arm(number)
             given = ask(stack, worker, session)
-        repeated = [api.post("/customers/refresh", json={"refreshToken": session["refreshToken"]}, status=200).json()["tokens"] for _ in range(3)]
+        repeated = [api.post("/customers/refresh", json={"refreshToken": session["refreshToken"]},
+                             status=200).json()["tokens"] for _ in range(3)]
         tokens = {tokens["refreshToken"] for tokens in repeated}
         assert len(tokens) == 1
         api.post("/customers/refresh", json={"refreshToken": tokens.pop()}, status=200)

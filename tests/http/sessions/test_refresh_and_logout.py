@@ -62,7 +62,8 @@ def session_row(database, session):
 
 def tokens_kept(database, session):
     """How many refresh tokens the session of a token has in the database."""
-    return database.run("SELECT COUNT(*) FROM identity_refresh WHERE session_id = %s", session_row(database, session))[0][0]
+    return database.run("SELECT COUNT(*) FROM identity_refresh WHERE session_id = %s",
+                        session_row(database, session))[0][0]
 
 
 def lapse(database, session, seconds=11):
@@ -91,8 +92,8 @@ def test_honest_parallel_refreshes_all_succeed_with_one_successor(api, session):
 def test_a_thousand_parallel_replays_make_one_successor_and_one_row(api, session, database):
     with concurrent.futures.ThreadPoolExecutor(20) as pool:
         replies = list(pool.map(lambda _: refresh(api, session["refreshToken"], timeout=60), range(1000)))
-    # On a machine that takes longer than the grace, the late ones end the session, and count as failed tries of the address;
-    # nobody gets another line.
+    # On a machine that takes longer than the grace, the late ones end the session, and count as failed tries of the
+    # address; nobody gets another line.
     assert {reply.status_code for reply in replies} <= {200, 401, 429}
     good = [reply.json()["tokens"] for reply in replies if reply.status_code == 200]
     assert len(good) > 20 and len({tokens["refreshToken"] for tokens in good}) == 1
@@ -103,7 +104,8 @@ def test_a_thousand_parallel_replays_make_one_successor_and_one_row(api, session
 
 
 def test_thief_and_owner_share_one_line_and_the_late_one_ends_it(api, person, database):
-    """Both use one token within its grace. What each gets is the same, and is used twice: once in time, once too late."""
+    """Both use one token within its grace. What each gets is the same, and is used twice: once in time, once too
+    late."""
     stolen, bystander = person.session(), person.session()
     owner = refresh(api, stolen["refreshToken"], status=200).json()["tokens"]
     thief = refresh(api, stolen["refreshToken"], status=200).json()["tokens"]
@@ -134,7 +136,8 @@ def test_no_refresh_token_lies_in_the_database(api, session, database):
     for tokens in (session, after):
         text = tokens["refreshToken"]
         for secret in (text.encode(), base64.urlsafe_b64decode(text + "=")):
-            assert not any(secret in bytes(value) for row in rows for value in row if isinstance(value, (bytes, bytearray)))
+            assert not any(secret in bytes(value) for row in rows for value in row
+                           if isinstance(value, (bytes, bytearray)))
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Workers remember good sessions by a mark beside the user: every change still reaches every session of the user at the next
-request, whoever makes it and whatever happens beside it."""
+"""Workers remember good sessions by a mark beside the user: every change still reaches every session of the user at the
+next request, whoever makes it and whatever happens beside it."""
 
 import base64
 import concurrent.futures
@@ -20,7 +20,8 @@ BOUNDS = {"logins": 60, "refreshes": 150, "reads": 300, "changes": 150, "patches
 
 @pytest.fixture()
 def person(accounts, members, database):
-    """Somebody of an organisation of their own. No job is left to do, which might find them disabled and end their sessions."""
+    """Somebody of an organisation of their own. No job is left to do, which might find them disabled and end their
+    sessions."""
     account = accounts.customer()
     members.settle()
     yield account
@@ -121,7 +122,8 @@ class Storm:
 
     def login(self):
         """The tokens; None where the user may not come in."""
-        reply = self.note(self.api.post("/customers/login", json={"username": self.person.email, "password": self.person.password}))
+        reply = self.note(self.api.post("/customers/login", json={"username": self.person.email,
+                                                                  "password": self.person.password}))
         if reply.status_code != 200:
             return None
         with self.lock:
@@ -132,7 +134,8 @@ class Storm:
         for turn in range(BOUNDS["logins"]):
             tokens = self.login()
             if tokens is not None:
-                self.note(self.api.post("/customers/logout", token=tokens["accessToken"], json={"everywhere": turn % 8 == 7}))
+                self.note(self.api.post("/customers/logout", token=tokens["accessToken"],
+                                        json={"everywhere": turn % 8 == 7}))
 
     def refresh(self):
         tokens = None
@@ -146,7 +149,8 @@ class Storm:
         tokens = None
         for _ in range(BOUNDS["reads"]):
             tokens = tokens or self.login()
-            if tokens is not None and self.note(self.api.get("/customers/me", token=tokens["accessToken"])).status_code != 200:
+            if tokens is not None and self.note(self.api.get("/customers/me",
+                                                             token=tokens["accessToken"])).status_code != 200:
                 tokens = None
 
     def patch(self):
@@ -189,7 +193,8 @@ def test_a_storm_on_one_user_fails_no_request_and_leaves_the_truth(api, person, 
     database.run("UPDATE organisation SET status = 'active' WHERE id = %s", key(person.organisation["id"]))
     database.run("UPDATE user SET status = 'active' WHERE id = %s", key(person.id))
     assert "permissions    ok" in operator.run(stack, "check")
-    truth = dict(database.run("SELECT id, ended_at IS NULL AND expires_at > UTC_TIMESTAMP(3) FROM session WHERE user_id = %s",
+    truth = dict(database.run("SELECT id, ended_at IS NULL AND expires_at > UTC_TIMESTAMP(3) FROM session WHERE "
+                              "user_id = %s",
                               key(person.id)))
     for token in storm.tokens:
         reply = api.get("/customers/me", token=token)

@@ -89,7 +89,8 @@ def test_what_asks_badly_is_refused_by_its_path(administrator, body, paths):
 
 
 @pytest.mark.parametrize("body", [
-    {}, {"keys": []}, {"keys": [], "prefixes": []}, {"flush": False, "secrets": False}, {"flush": None, "secrets": None}, None,
+    {}, {"keys": []}, {"keys": [], "prefixes": []}, {"flush": False, "secrets": False},
+    {"flush": None, "secrets": None}, None,
 ])
 def test_who_asks_for_nothing_is_told_so_and_nothing_goes(api, stack, administrator, body):
     fetched(api, administrator)

@@ -107,7 +107,8 @@ def test_a_bad_filter_is_refused_by_its_path(administrator, text):
     ({"logging": {"level": "INFO"}}, {"logging.level"}), ({"logging": {"level": ""}}, {"logging.level"}),
     ({"logging": {"level": None}}, {"logging.level"}), ({"logging": {"level": 3}}, {"logging.level"}),
     ({"logging": {"filter": None}}, {"logging.filter"}), ({"logging": {"filter": ["*=warn"]}}, {"logging.filter"}),
-    ({"logging": {"filter": "x" * 1025}}, {"logging.filter"}), ({"logging": {"filter": "é" * 1024}}, {"logging.filter"}),
+    ({"logging": {"filter": "x" * 1025}}, {"logging.filter"}),
+    ({"logging": {"filter": "é" * 1024}}, {"logging.filter"}),
     ({"logging": {"level": "loud", "filter": "files"}}, {"logging.level", "logging.filter"}),
     ({"logging": {"Level": "info"}}, {"logging.Level"}), ({"logging": {"level": "info"}, "version": 7}, {"version"}),
     ({"logging": {"level": "loud", "filter": "no", "colour": True}, "more": 1},
@@ -144,7 +145,8 @@ def test_if_match_takes_the_version_that_holds_and_no_other(administrator):
 
 @pytest.mark.parametrize("form, status", [
     ("{0}", 200), ("{0}  ", 200), ("*", 200), ("* ", 200), ('"0", {0}', 200), ('{0},"x"', 200),
-    ('"a,b" , ,{0}', 200), ('W/"1", {0}', 200), ("W/{0}", 409), ("w/{0}", 409), ('"0"', 409), ('"99999999999999999999"', 409),
+    ('"a,b" , ,{0}', 200), ('W/"1", {0}', 200), ("W/{0}", 409), ("w/{0}", 409), ('"0"', 409),
+    ('"99999999999999999999"', 409),
     ("{1}", 409), ('"', 409), ("**", 409), ("*,{0}", 409), ('""', 409), ('"-1"', 409), ("{0} {0}", 409),
     ('"{1}\'"', 409), ('"0", "1"', 409)
 ])
@@ -223,7 +225,8 @@ def race(api, token, calls):
 
 def test_fifty_writers_at_once_leave_fifty_versions_and_one_whole_document(api, administrator):
     before = version(etag(administrator))
-    wanted = [{"level": LEVELS[i % 6], "filter": f"files={LEVELS[i % 5]},blob={LEVELS[i // 9]}"} for i in range(WRITERS)]
+    wanted = [{"level": LEVELS[i % 6], "filter": f"files={LEVELS[i % 5]},blob={LEVELS[i // 9]}"}
+              for i in range(WRITERS)]
     replies = race(api, administrator.token, [({}, logging) for logging in wanted])
     assert {reply.status_code for reply in replies} == {200}
     versions = [version(reply.headers["ETag"]) for reply in replies]
@@ -303,8 +306,10 @@ def test_the_level_holds_on_every_workers_next_request(api, administrator, logs)
 
 
 def test_the_filter_overrides_the_level_for_its_modules(api, administrator, logs):
-    for logging, wanted in (({"level": "info", "filter": "http=warn"}, 0), ({"level": "fatal", "filter": "http=info"}, 1),
-                            ({"level": "trace", "filter": "*=warn"}, 0), ({"level": "error", "filter": "http=warn,*=info"}, 1),
+    for logging, wanted in (({"level": "info", "filter": "http=warn"}, 0),
+                            ({"level": "fatal", "filter": "http=info"}, 1),
+                            ({"level": "trace", "filter": "*=warn"}, 0),
+                            ({"level": "error", "filter": "http=warn,*=info"}, 1),
                             ({"level": "info", "filter": "*=info,http=error"}, 0),
                             ({"level": "info", "filter": " http = error , http = info "}, 1)):
         settings.put(administrator, **logging)
@@ -317,12 +322,15 @@ def test_debug_tells_what_info_does_not(api, administrator, logs):
         settings.put(administrator, level=level)
         mark, identity = logs.mark(), fresh()
         api.get("/customers/me", token="no.good.token", headers={"X-Request-Id": identity}, status=401)
-        refused = [line for line in logs.find(mark, identity) if json.loads(line)["message"] == "the request was refused"]
+        refused = [line for line in logs.find(mark, identity)
+                   if json.loads(line)["message"] == "the request was refused"]
         assert len(refused) == wanted
 
 
-SILENCERS = [{"level": "fatal"}, {"level": "error"}, {"filter": "*=fatal"}, {"filter": "accounts=fatal,http=fatal,system=fatal"},
-             {"level": "fatal", "filter": "*=fatal"}, {"level": "fatal", "filter": ",".join(f"{one}=fatal" for one in MODULES)}]
+SILENCERS = [{"level": "fatal"}, {"level": "error"}, {"filter": "*=fatal"},
+             {"filter": "accounts=fatal,http=fatal,system=fatal"},
+             {"level": "fatal", "filter": "*=fatal"}, {"level": "fatal",
+                                                       "filter": ",".join(f"{one}=fatal" for one in MODULES)}]
 
 
 @pytest.mark.parametrize("silencer", SILENCERS, ids=range(len(SILENCERS)))
@@ -370,8 +378,8 @@ def test_the_level_holds_on_the_next_public_request_of_another_host(stack, admin
                 settings.put(administrator, level=level)
                 for worker in (one, two):
                     identity = fresh()
-                    worker.call(method, stack.prefix + path, body=data, content_type="application/json" if data else None,
-                                headers={"X-Request-Id": identity})
+                    worker.call(method, stack.prefix + path, body=data,
+                                content_type="application/json" if data else None, headers={"X-Request-Id": identity})
                     told = f'"message":"request","requestId":"{identity}"' in read(worker.log)
                     assert told == (level == "info"), (level, path)
 

@@ -127,7 +127,8 @@ def test_a_storm_of_kills_leaves_one_whole_document(stack, administrator, databa
                 number += 1
             finished, pending = concurrent.futures.wait(pending, return_when=concurrent.futures.FIRST_COMPLETED)
             done += [one.result() for one in finished]
-            victims = [child for name in ("worker", ) for one in stack.pids_named(name) for child in crash.children(one)]
+            victims = [child for name in ("worker", ) for one in stack.pids_named(name)
+                       for child in crash.children(one)]
             if victims and choose.random() < 0.5:
                 killed += crash.kill(choose.choice(victims))
         done += [one.result() for one in pending]

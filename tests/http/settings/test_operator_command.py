@@ -49,9 +49,11 @@ def test_the_operator_reads_the_history(stack, administrator):
 
 @pytest.mark.parametrize("words, status",
                          [(["set", "--level", "loud"], 1), (["set", "--filter", "nope=debug"], 1), (["set"], 2),
-                          (["set", "--colour", "red"], 2), (["rollback"], 2), (["rollback", "x"], 2), (["rollback", "0"], 2),
+                          (["set", "--colour", "red"], 2), (["rollback"], 2), (["rollback", "x"], 2),
+                          (["rollback", "0"], 2),
                           (["history", "--limit", "0"], 2), (["get", "more"], 2), (["forget"], 2), ([], 2),
-                          (["set", "--level", "info", "--if-version", "x"], 2), (["set", "--level", "info", "more"], 2)])
+                          (["set", "--level", "info", "--if-version", "x"], 2),
+                          (["set", "--level", "info", "more"], 2)])
 def test_the_operators_mistakes_are_told_and_change_nothing(stack, administrator, words, status):
     before = etag(administrator)
     assert settings.ctl(stack, *words, status=status)

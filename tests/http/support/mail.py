@@ -8,8 +8,8 @@ import re
 
 from support.stack import wait_until
 
-# Longer than the lease of a job (120 s), whose runner may have died or been refused the row: a message that is later than this
-# is lost.
+# Longer than the lease of a job (120 s), whose runner may have died or been refused the row: a message that is later
+# than this is lost.
 PATIENCE_SECONDS = 150
 
 

@@ -111,8 +111,8 @@ class Members:
         """Everything that the database says of a user, once the provider's copy is what our row says."""
         wait_until(
             lambda: not self.database.run(
-                "SELECT 1 FROM outbox WHERE user_id = %s AND kind = 'sync' AND status = 'waiting'", key(identity)), mail.PATIENCE_SECONDS,
-            "the job runner to bring the provider's copy of the user in line", 0.02)
+                "SELECT 1 FROM outbox WHERE user_id = %s AND kind = 'sync' AND status = 'waiting'", key(identity)),
+            mail.PATIENCE_SECONDS, "the job runner to bring the provider's copy of the user in line", 0.02)
         return {table: self.database.run(sql, key(identity)) for table, sql in STATE.items()}
 
     def set_status(self, identity, status):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Several pytest processes, each with a stack of its own, share out the test files of one run.
 
-All of them collect the same cases. $GATEHOUSE_TEST_SHARE names a folder in which a process claims a file before it runs the
-file's cases; what another process has claimed it leaves out. Files that take longest are claimed first, so that the
+All of them collect the same cases. $GATEHOUSE_TEST_SHARE names a folder in which a process claims a file before it runs
+the file's cases; what another process has claimed it leaves out. Files that take longest are claimed first, so that the
 processes end at about the same time. Without the variable one process runs everything.
 """
 

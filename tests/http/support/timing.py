@@ -2,10 +2,10 @@
 """Whether two kinds of requests take the same time, told on a machine that does other things as well.
 
 They are asked in turn, so that whatever slows the machine down slows both down alike. Their medians may differ by two
-milliseconds where the machine is at rest. Where it is not, all that a request does takes longer, that difference too: once the
-median of each kind exceeds its own fastest tenth by half, the bound grows by that factor, which a difference between the two
-leaves as it is. Noise may spoil a round, so there are many, and the more there were the less there is in all of them together; what is
-really slower is so in each.
+milliseconds where the machine is at rest. Where it is not, all that a request does takes longer, that difference too:
+once the median of each kind exceeds its own fastest tenth by half, the bound grows by that factor, which a difference
+between the two leaves as it is. Noise may spoil a round, so there are many, and the more there were the less there is
+in all of them together; what is really slower is so in each.
 
 A difference far below a millisecond shows in the ranks of many requests: see not_told_apart()."""
 
@@ -64,8 +64,8 @@ def _ranks(values):
 
 
 def mann_whitney_z(first, second):
-    """How far the ranks of the first lie from what chance gives, in standard deviations (Mann and Whitney's U by its normal
-    approximation, corrected for ties): below 0 when the first are smaller."""
+    """How far the ranks of the first lie from what chance gives, in standard deviations (Mann and Whitney's U by its
+    normal approximation, corrected for ties): below 0 when the first are smaller."""
     ranks, groups = _ranks(list(first) + list(second))
     total, pairs = len(ranks), len(first) * len(second)
     u = sum(ranks[:len(first)]) - len(first) * (len(first) + 1) / 2
@@ -77,16 +77,17 @@ def mann_whitney_z(first, second):
 def not_told_apart(measure):
     """The ranks of the two kinds' seconds do not tell them apart; measure(pairs) answers the seconds of a round.
 
-    A sequential test, whose rounds were chosen beforehand. A round whose |z| is below 2 ends it: the kinds are alike. After
-    any other one twice as many pairs are measured afresh. The kinds differ where |z| is 2 or more in all three rounds, of 400, 800
-    and 1600 pairs, and the same kind is the slower one each time.
+    A sequential test, whose rounds were chosen beforehand. A round whose |z| is below 2 ends it: the kinds are alike.
+    After any other one twice as many pairs are measured afresh. The kinds differ where |z| is 2 or more in all three
+    rounds, of 400, 800 and 1600 pairs, and the same kind is the slower one each time.
 
-    Its errors: kinds that are alike fail with a probability of 2 * 0.0228^3 = 0.000024, so seven cases fail in one run of 6,000.
-    No time is compared with a bound, so a busy machine does not change that. Of kinds that differ, it finds what exceeds the
-    noise. On a machine at rest requests of 1.6 ms (nine of ten within 2.2 ms) that differed by 0.03 ms had z of 2.4 to 3.2 with 400
-    pairs; z grows with the difference and with the root of the pairs. So 0.1 ms gives 8, 11 and 16 and is found with a probability of
-    more than 0.999999, 0.05 ms of 0.98, 0.03 ms of 0.7. Where the times spread ten times as wide, 0.1 ms is as hard to find as
-    0.01 ms is at rest. The test of equal work (tests/unit/service/test_equal_work.c) does not depend on the machine."""
+    Its errors: kinds that are alike fail with a probability of 2 * 0.0228^3 = 0.000024, so seven cases fail in one run
+    of 6,000. No time is compared with a bound, so a busy machine does not change that. Of kinds that differ, it finds
+    what exceeds the noise. On a machine at rest requests of 1.6 ms (nine of ten within 2.2 ms) that differed by 0.03 ms
+    had z of 2.4 to 3.2 with 400 pairs; z grows with the difference and with the root of the pairs. So 0.1 ms gives 8,
+    11 and 16 and is found with a probability of more than 0.999999, 0.05 ms of 0.98, 0.03 ms of 0.7. Where the times
+    spread ten times as wide, 0.1 ms is as hard to find as 0.01 ms is at rest. The test of equal work
+    (tests/unit/service/test_equal_work.c) does not depend on the machine."""
     seen = []
     for pairs in Z_PAIRS:
         first, second = measure(pairs)

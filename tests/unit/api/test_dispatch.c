@@ -38,8 +38,8 @@ static void exchange_run(struct exchange *exchange, struct arena *arena, const s
     harness_environment(arena, "GATEHOUSE_LOG_LEVEL", "fatal");
     assert_null(configuration_load(arena, NULL, &exchange->configuration));
     service.configuration = exchange->configuration;
-    exchange->source = (struct fake_source){
-        .parameters = parameters, .body = body, .length = strlen(body), .kind = exchange->kind};
+    exchange->source =
+        (struct fake_source){.parameters = parameters, .body = body, .length = strlen(body), .kind = exchange->kind};
     struct request_source functions = fake_request_source(&exchange->source);
     request_init(&exchange->request, arena, &functions, "");
     dispatch(&service, &exchange->request, &exchange->reply);
@@ -56,8 +56,10 @@ static const char *member(const struct exchange *exchange, const char *name)
 static void health_answers_with_the_common_headers(void **state)
 {
     struct exchange exchange = {0};
-    const struct fake_parameter parameters[] = {
-        {"REQUEST_METHOD", "GET"}, {"REQUEST_URI", "/system/health/live"}, {"HTTP_X_REQUEST_ID", "client-made-1"}, {NULL, NULL}};
+    const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "GET"},
+                                                {"REQUEST_URI", "/system/health/live"},
+                                                {"HTTP_X_REQUEST_ID", "client-made-1"},
+                                                {NULL, NULL}};
     exchange_run(&exchange, harness_arena(state), parameters, "");
     assert_int_equal(exchange.reply.status, 200);
     assert_string_equal(exchange.reply.body.bytes, "{\"status\":\"ok\"}");
@@ -111,7 +113,8 @@ static void failures_have_all_six_members(void **state)
 static void wrong_method_comes_before_the_token(void **state)
 {
     struct exchange exchange = {0};
-    const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "BREW"}, {"REQUEST_URI", "/system/files"}, {NULL, NULL}};
+    const struct fake_parameter parameters[] = {
+        {"REQUEST_METHOD", "BREW"}, {"REQUEST_URI", "/system/files"}, {NULL, NULL}};
     exchange_run(&exchange, harness_arena(state), parameters, "");
     assert_int_equal(exchange.reply.status, 405);
     assert_string_equal(reply_find_header(&exchange.reply, "Allow"), "POST, GET, HEAD");
@@ -146,7 +149,8 @@ static void query_and_body_faults_come_together(void **state)
 static void head_has_no_body_and_the_same_status(void **state)
 {
     struct exchange exchange = {0};
-    const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "HEAD"}, {"REQUEST_URI", "/system/health/live"}, {NULL, NULL}};
+    const struct fake_parameter parameters[] = {
+        {"REQUEST_METHOD", "HEAD"}, {"REQUEST_URI", "/system/health/live"}, {NULL, NULL}};
     exchange_run(&exchange, harness_arena(state), parameters, "");
     assert_int_equal(exchange.reply.status, 200);
     assert_true(exchange.reply.no_body);
@@ -202,8 +206,10 @@ static void a_question_is_answered_in_variables(void **state)
 
 static void a_question_about_anything_but_a_body_gets_nowhere(void **state)
 {
-    static const char *const table[][2] = {
-        {"GET", "/system/health/live"}, {"GET", "/system/files"}, {"POST", "/customers/login"}, {"POST", "/customers/logout"}};
+    static const char *const table[][2] = {{"GET", "/system/health/live"},
+                                           {"GET", "/system/files"},
+                                           {"POST", "/customers/login"},
+                                           {"POST", "/customers/logout"}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         struct exchange exchange = {.kind = REQUEST_AUTHORISER};
         const struct fake_parameter parameters[] = {

@@ -48,7 +48,8 @@ static void every_row_is_complete(void **state)
         assert_non_null(rows[i].description);
         assert_true(openapi_has_tag(rows[i].tag));
         assert_int_equal(rows[i].body_kind != BODY_NONE, rows[i].body != NULL);
-        bool written = rows[i].reply_kind == REPLY_JSON || rows[i].reply_kind == REPLY_TEXT || rows[i].reply_kind == REPLY_FILE;
+        bool written =
+            rows[i].reply_kind == REPLY_JSON || rows[i].reply_kind == REPLY_TEXT || rows[i].reply_kind == REPLY_FILE;
         assert_int_equal(written, rows[i].reply == NULL);
         for (size_t j = 0; j < i; j++) {
             assert_string_not_equal(rows[i].operation, rows[j].operation);
@@ -68,8 +69,15 @@ static void paths_match_exactly(void **state)
     assert_null(match.segments[1]);
     route_find(arena, METHOD_HEAD, "/system/files/abc", &match);
     assert_string_equal(match.route->operation, "downloadFile");
-    static const char *const unknown[] = {"/", "/system", "/system/files/", "/system/files//info", "/system/files/a/b/info",
-                                          "/SYSTEM/files", "/system/files/a/info/", "/customers/login/x", "/system/health"};
+    static const char *const unknown[] = {"/",
+                                          "/system",
+                                          "/system/files/",
+                                          "/system/files//info",
+                                          "/system/files/a/b/info",
+                                          "/SYSTEM/files",
+                                          "/system/files/a/info/",
+                                          "/customers/login/x",
+                                          "/system/health"};
     for (size_t i = 0; i < sizeof unknown / sizeof *unknown; i++) {
         route_find(arena, METHOD_GET, unknown[i], &match);
         assert_null(match.route);
@@ -89,8 +97,9 @@ static void a_path_has_up_to_two_words_in_braces(void **state)
     assert_int_equal(segments.count, 2);
     assert_string_equal(arena_copy(arena, segments.items[0].start, segments.items[0].length), "ab");
     assert_string_equal(arena_copy(arena, segments.items[1].start, segments.items[1].length), "cde");
-    static const char *const others[] = {"/users/ab/sessions", "/users/ab/sessions/", "/users//sessions/cde", "/users/ab/sessions/cde/",
-                                         "/users/ab/cd/sessions/e", "/users/ab/session/cde", "/users/ab/sessions/c/e"};
+    static const char *const others[] = {"/users/ab/sessions",      "/users/ab/sessions/",     "/users//sessions/cde",
+                                         "/users/ab/sessions/cde/", "/users/ab/cd/sessions/e", "/users/ab/session/cde",
+                                         "/users/ab/sessions/c/e"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_false(route_path_fits(row.path, others[i], &segments));
     assert_string_equal(route_word(arena, &row, 0), "id");
@@ -105,7 +114,8 @@ static void openapi_is_the_committed_one(void **state)
     struct arena *arena = harness_arena(state);
     char *committed = harness_read(arena, harness_source(arena, "docs/openapi.json"), NULL);
     if (strcmp(committed, openapi_text(arena, routes(), NULL)) != 0)
-        fail_msg("docs/openapi.json is not what the tables say; write it anew: gatehousectl openapi > docs/openapi.json");
+        fail_msg(
+            "docs/openapi.json is not what the tables say; write it anew: gatehousectl openapi > docs/openapi.json");
 }
 
 static void openapi_has_every_operation(void **state)
@@ -118,7 +128,8 @@ static void openapi_has_every_operation(void **state)
     assert_null(document_parse(arena, text, strlen(text), &document));
     for (size_t i = 0; i < count; i++) {
         const struct document *path = document_member(document_member(document, "paths"), rows[i].path);
-        const struct document *operation = document_member(path, text_lowered(arena, request_method_text(rows[i].method)));
+        const struct document *operation =
+            document_member(path, text_lowered(arena, request_method_text(rows[i].method)));
         assert_non_null(operation);
         assert_string_equal(document_text(document_member(operation, "operationId")), rows[i].operation);
         assert_non_null(document_member(document_member(operation, "responses"), "500"));

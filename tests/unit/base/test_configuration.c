@@ -70,14 +70,13 @@ static void every_kind_of_value_is_read(void **state)
 {
     struct arena *arena = harness_arena(state);
     const struct configuration *configuration = good(
-        arena,
-        "; a comment\n# another\n\n[service]\nbase_url=http://localhost:8080/api///\nweb_url : "
-        "https://www.example.com/\n"
-        "expose_stack = true\ncors_origins = https://a.example  https://b.example\n\tmax_json_bytes = 1024\n"
-        "[database]\n  socket = /run/mysqld/mysqld.sock\n ; a comment\n   port = 3307\nadmin_user = "
-        "root\n[files]\ndelivery = "
-        "accel\n"
-        "[service]\nio_timeout_seconds = 3600\n[log]\nlevel = trace\n");
+        arena, "; a comment\n# another\n\n[service]\nbase_url=http://localhost:8080/api///\nweb_url : "
+               "https://www.example.com/\n"
+               "expose_stack = true\ncors_origins = https://a.example  https://b.example\n\tmax_json_bytes = 1024\n"
+               "[database]\n  socket = /run/mysqld/mysqld.sock\n ; a comment\n   port = 3307\nadmin_user = "
+               "root\n[files]\ndelivery = "
+               "accel\n"
+               "[service]\nio_timeout_seconds = 3600\n[log]\nlevel = trace\n");
     assert_string_equal(configuration->service.base_url, "http://localhost:8080/api");
     assert_string_equal(configuration->service.web_url, "https://www.example.com");
     assert_string_equal(configuration->identity.issuer, "http://localhost:8080/api");
@@ -108,8 +107,8 @@ static void assert_faults(const struct error *error, const struct expected *expe
             fail_msg("%s %s is not reported", expected[i].path, expected[i].code);
         if (strcmp(entry->path, expected[i].path) != 0 || strcmp(entry->code, expected[i].code) != 0 ||
             strstr(entry->message, expected[i].text) == NULL)
-            fail_msg("%s %s %s instead of %s %s %s", entry->path, entry->code, entry->message,
-                     expected[i].path, expected[i].code, expected[i].text);
+            fail_msg("%s %s %s instead of %s %s %s", entry->path, entry->code, entry->message, expected[i].path,
+                     expected[i].code, expected[i].text);
     }
     if (entry != NULL)
         fail_msg("reported beside: %s %s", entry->path, entry->message);
@@ -238,7 +237,8 @@ static void marks_of_comments_inside_a_value_are_its_own(void **state)
 {
     struct arena *arena = harness_arena(state);
     const struct configuration *configuration =
-        good(arena, BASE "[database]\nname = a;b#c\n[mail]\nfrom = J\xc3\xbcrgen;#1 <j@example.org>\n[log] ; here\nlevel=warn");
+        good(arena, BASE
+             "[database]\nname = a;b#c\n[mail]\nfrom = J\xc3\xbcrgen;#1 <j@example.org>\n[log] ; here\nlevel=warn");
     assert_string_equal(configuration->database.name, "a;b#c");
     assert_string_equal(configuration->mail.from, "J\xc3\xbcrgen;#1 <j@example.org>");
     assert_string_equal(configuration->log.level, "warn");
@@ -287,9 +287,9 @@ static void misspelt_variables_are_found(void **state)
 static void sections_and_names_are_spelt_exactly(void **state)
 {
     struct arena *arena = harness_arena(state);
-    static const char *const lines[] = {
-        "[Service]\nmax_json_bytes = 2048", "[service]\nMax_json_bytes = 2048",
-        "[service ]\nmax_json_bytes = 2048", "[]\nmax_json_bytes = 2048", "[service]\nmax-json-bytes = 2048"};
+    static const char *const lines[] = {"[Service]\nmax_json_bytes = 2048", "[service]\nMax_json_bytes = 2048",
+                                        "[service ]\nmax_json_bytes = 2048", "[]\nmax_json_bytes = 2048",
+                                        "[service]\nmax-json-bytes = 2048"};
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         struct configuration *configuration = NULL;
         struct error *error = load(arena, arena_format(arena, BASE "%s\n", lines[i]), &configuration);
@@ -321,8 +321,8 @@ static void the_environment_goes_over_the_file(void **state)
 {
     struct arena *arena = harness_arena(state);
     forget_environment(arena);
-    const char *path = harness_write(arena, harness_directory(arena), "gatehouse.conf",
-                                     BASE "max_json_bytes = 2048\n", strlen(BASE "max_json_bytes = 2048\n"));
+    const char *path = harness_write(arena, harness_directory(arena), "gatehouse.conf", BASE "max_json_bytes = 2048\n",
+                                     strlen(BASE "max_json_bytes = 2048\n"));
     harness_environment(arena, "GATEHOUSE_SERVICE_BASE_URL", "https://other.example.com/");
     harness_environment(arena, "GATEHOUSE_SERVICE_MAX_JSON_BYTES", "4096");
     harness_environment(arena, "GATEHOUSE_DATABASE_HOST", "db.example.com");
@@ -367,7 +367,10 @@ static void a_file_that_cannot_be_read_is_a_fault(void **state)
     assert_faults(configuration_load(arena, directory, &configuration), &is_directory, 1);
 }
 
-/* A line that is too long must be refused whole, not cut or taken for two, and the next line is read, whatever inih does. */
+/*
+ * A line that is too long must be refused whole, not cut or taken for two, and the next line is read, whatever inih
+ * does.
+ */
 static void long_lines_are_refused_whole(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -376,8 +379,9 @@ static void long_lines_are_refused_whole(void **state)
     for (size_t length = 150; length < 1000; length += length < 210 ? 1 : 97)
         for (size_t end = 0; end < 2; end++) {
             const char *path = arena_format(arena, "/%0*d", (int)(length - strlen("directory = /")), 0);
-            struct error *error = load(
-                arena, arena_format(arena, "[files]\ndirectory = %s%sbad line\n" BASE, path, ends[end]), &configuration);
+            struct error *error =
+                load(arena, arena_format(arena, "[files]\ndirectory = %s%sbad line\n" BASE, path, ends[end]),
+                     &configuration);
             static const struct expected faults[] = {{"line 2", "length", "too long"}, {"line 3", "syntax", "neither"}};
             if (length <= LIMIT_CONFIGURATION_LINE_BYTES) {
                 assert_faults(error, &faults[1], 1);
@@ -407,8 +411,8 @@ static void a_long_last_line_is_read_or_refused_whole(void **state)
 static void a_byte_order_mark_and_foreign_line_ends_do_no_harm(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const struct configuration *configuration = good(
-        arena, "\xef\xbb\xbf[service]\r\nbase_url = https://api.example.com\r\n[database]\r\nport = 3307");
+    const struct configuration *configuration =
+        good(arena, "\xef\xbb\xbf[service]\r\nbase_url = https://api.example.com\r\n[database]\r\nport = 3307");
     assert_string_equal(configuration->service.base_url, "https://api.example.com");
     assert_int_equal(configuration->database.port, 3307);
 }
@@ -441,8 +445,8 @@ static void every_default_may_stand_in_the_file(void **state)
     const struct configuration_row *rows = configuration_rows(&count);
     for (size_t i = 0; i < count; i++)
         if (rows[i].fallback != NULL)
-            (void)good(arena, arena_format(arena, BASE "[%s]\n%s = %s\n", rows[i].section, rows[i].name,
-                                           rows[i].fallback));
+            (void)good(arena,
+                       arena_format(arena, BASE "[%s]\n%s = %s\n", rows[i].section, rows[i].name, rows[i].fallback));
 }
 
 static void the_places_come_from_option_environment_and_build(void **state)

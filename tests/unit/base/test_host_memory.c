@@ -75,8 +75,8 @@ static void another_content_is_replaced(void **state)
         const char *what;
         size_t length;
         size_t flipped; /* the byte that is changed; beyond the length: none */
-    } rows[] = {{"empty", 0, SIZE_MAX},        {"short", size - 1, SIZE_MAX}, {"one byte", 1, SIZE_MAX},
-                {"another magic", size, 0},    {"another layout", size, 8},   {"another size within", size, 16},
+    } rows[] = {{"empty", 0, SIZE_MAX},     {"short", size - 1, SIZE_MAX}, {"one byte", 1, SIZE_MAX},
+                {"another magic", size, 0}, {"another layout", size, 8},   {"another size within", size, 16},
                 {"a page", 4096, SIZE_MAX}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char *bytes = arena_copy(arena, good, size);
@@ -181,8 +181,10 @@ static void assert_all_agree(void **state, const char *path)
     assert_int_equal(metrics_value(METRIC_CACHE_HIT), CHILDREN * ADDITIONS);
     assert_int_equal(metrics_value(METRIC_PROCESS_STARTS), CHILDREN);
     assert_int_equal(metrics_value(METRIC_PROCESS_DEATHS), 0);
-    assert_true(support_metrics_have(state, "gatehouse_requests_total{operation=\"sharedOperation\",status=\"200\"} 160000"));
-    assert_true(support_metrics_have(state, "gatehouse_request_duration_seconds_count{operation=\"sharedOperation\"} 160000"));
+    assert_true(
+        support_metrics_have(state, "gatehouse_requests_total{operation=\"sharedOperation\",status=\"200\"} 160000"));
+    assert_true(
+        support_metrics_have(state, "gatehouse_request_duration_seconds_count{operation=\"sharedOperation\"} 160000"));
     assert_true(support_metrics_have(state, "gatehouse_provider_call_duration_seconds_count 160000"));
     assert_true(support_metrics_have(state, "gatehouse_provider_call_duration_seconds_sum 1599.920000"));
     host_process_close();

@@ -142,7 +142,8 @@ static void a_process_follows_a_file_that_was_replaced(void **state)
     assert_true(inode_of(path) == inode);
     assert_int_equal(host_hints_change_version(), 41);
     metrics_request(operation, 404, 1);
-    assert_true(support_metrics_have(state, "gatehouse_requests_total{operation=\"followedOperation\",status=\"404\"} 1"));
+    assert_true(
+        support_metrics_have(state, "gatehouse_requests_total{operation=\"followedOperation\",status=\"404\"} 1"));
     assert_int_equal(living_workers(), 1);
     host_process_close();
 }

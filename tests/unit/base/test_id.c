@@ -98,7 +98,8 @@ static void only_the_canonical_text_is_read(void **state)
         "01890a5d_ac96_774b_bcce_b302099a8057",
         "01890a5d--c96-774b-bcce-b302099a8057",
         "01890a5d-ac96-774b-bcce--302099a8057",
-        ("\xef\xbc\x90" "1890a5d-ac96-774b-bcce-b302099a8057"),
+        ("\xef\xbc\x90"
+         "1890a5d-ac96-774b-bcce-b302099a8057"),
     };
     struct id id;
     memset(&id, 0x5a, sizeof id);
@@ -123,11 +124,8 @@ static void none_is_all_zero(void **state)
 }
 
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(a_new_id_is_a_version_7_uuid_of_now),
-    HARNESS_TEST(ids_do_not_repeat),
-    HARNESS_TEST(ids_of_one_process_ascend),
-    HARNESS_TEST(a_text_and_its_id_are_the_same),
-    HARNESS_TEST(only_the_canonical_text_is_read),
-    HARNESS_TEST(none_is_all_zero),
+    HARNESS_TEST(a_new_id_is_a_version_7_uuid_of_now), HARNESS_TEST(ids_do_not_repeat),
+    HARNESS_TEST(ids_of_one_process_ascend),           HARNESS_TEST(a_text_and_its_id_are_the_same),
+    HARNESS_TEST(only_the_canonical_text_is_read),     HARNESS_TEST(none_is_all_zero),
 };
 HARNESS_MODULE(id, cases)

@@ -73,9 +73,8 @@ static void a_line_says_when_what_and_where(void **state)
     struct arena *arena = harness_arena(state);
     const char *path = open_log(arena);
     log_context("request-1", "user-1", "organisation-1", "getFile");
-    LOG(WARN, FILES, "file missing", LOG_TEXT("fileId", "f"), LOG_INTEGER("size", -5),
-        LOG_BOOLEAN("found", false), LOG_BOOLEAN("kept", true), LOG_REAL("durationMs", 1.25),
-        LOG_TEXT("none", NULL));
+    LOG(WARN, FILES, "file missing", LOG_TEXT("fileId", "f"), LOG_INTEGER("size", -5), LOG_BOOLEAN("found", false),
+        LOG_BOOLEAN("kept", true), LOG_REAL("durationMs", 1.25), LOG_TEXT("none", NULL));
     const cJSON *line = only_line(arena, path);
     static const char *const order[] = {
         "time",           "level",  "module", "pid",   "message", "requestId",  "operation", "userId",
@@ -117,7 +116,8 @@ static void hostile_texts_stay_inside_their_line(void **state)
         "\\\"",
         "\x1b[31mred\x1b[0m",
         "\x1b]0;title\x07",
-        ("\xc2\x9b" "31m"),
+        ("\xc2\x9b"
+         "31m"),
         "\xff\xfe\xfd",
         "caf\xe9",
         "\xc3",
@@ -167,19 +167,17 @@ static void long_lines_are_cut_and_stay_valid(void **state)
     const char *path = open_log(arena);
     static const char *const characters[] = {"x", "\"", "\n", "\xc3\xa9", "\xf0\x9f\x98\x80", "\xff"};
     for (size_t kind = 0; kind < sizeof characters / sizeof *characters; kind++)
-        for (size_t count = 900; count<8300; count += count> 1200 && count < 7900 ? 97 : 3) {
+        for (size_t count = 900; count < 8300; count += count > 1200 && count < 7900 ? 97 : 3) {
             struct buffer text;
             buffer_init(&text, arena);
             for (size_t i = 0; i < count; i++)
                 buffer_add_text(&text, characters[kind]);
-            LOG(INFO, HTTP, "long", LOG_TEXT("name", text.bytes), LOG_INTEGER("after", 1),
-                LOG_TEXT("last", "text"));
+            LOG(INFO, HTTP, "long", LOG_TEXT("name", text.bytes), LOG_INTEGER("after", 1), LOG_TEXT("last", "text"));
             const cJSON *line = only_line(arena, path);
             bool cut = cJSON_IsTrue(cJSON_GetObjectItem(line, "truncated"));
             bool whole = strlen(member(line, "name")) >=
                              count * (characters[kind][0] == '\xff' ? 3 : strlen(characters[kind])) &&
-                         cJSON_GetObjectItem(line, "after") != NULL &&
-                         cJSON_GetObjectItem(line, "last") != NULL;
+                         cJSON_GetObjectItem(line, "after") != NULL && cJSON_GetObjectItem(line, "last") != NULL;
             assert_true(cut != whole);
         }
 }
@@ -235,8 +233,8 @@ static void numbers_of_any_size_are_json(void **state)
 {
     struct arena *arena = harness_arena(state);
     const char *path = open_log(arena);
-    static const double reals[] = {
-        0, -0.0, 0.0005, -1.5, 999999999999999.0, 1e15, 1e300, -1.7976931348623157e308, 5e-324};
+    static const double reals[] = {0,     -0.0, 0.0005, -1.5, 999999999999999.0, 1e15, 1e300, -1.7976931348623157e308,
+                                   5e-324};
     for (size_t i = 0; i < sizeof reals / sizeof *reals; i++) {
         LOG(INFO, HTTP, "real", LOG_REAL("value", reals[i]), LOG_INTEGER("least", INT64_MIN),
             LOG_INTEGER("most", INT64_MAX));

@@ -85,17 +85,37 @@ static void what_is_wrong_is_told_and_nothing_is_changed(void **state)
         const char *filter;
         enum log_filter_result result;
     } cases[] = {
-        {"files", LOG_FILTER_SYNTAX},          {"files=", LOG_FILTER_SYNTAX},      {"=debug", LOG_FILTER_SYNTAX},
-        {"=", LOG_FILTER_SYNTAX},              {",", LOG_FILTER_SYNTAX},           {" , ", LOG_FILTER_SYNTAX},
-        {"files=debug,", LOG_FILTER_SYNTAX},   {",files=debug", LOG_FILTER_SYNTAX}, {"files=debug, ", LOG_FILTER_SYNTAX},
-        {"files=debug,,*=warn", LOG_FILTER_SYNTAX}, {"files:debug", LOG_FILTER_SYNTAX}, {"*", LOG_FILTER_SYNTAX},
-        {"nope=debug", LOG_FILTER_MODULE},     {"FILES=debug", LOG_FILTER_MODULE}, {"**=debug", LOG_FILTER_MODULE},
-        {"f*=debug", LOG_FILTER_MODULE},       {"fi les=debug", LOG_FILTER_MODULE}, {"files\n=debug", LOG_FILTER_MODULE},
-        {"\xff=debug", LOG_FILTER_MODULE},     {"files=loud", LOG_FILTER_LEVEL},   {"files=DEBUG", LOG_FILTER_LEVEL},
-        {"files==debug", LOG_FILTER_LEVEL},    {"files=debug=warn", LOG_FILTER_LEVEL}, {"files=*", LOG_FILTER_LEVEL},
-        {"files=debug;*=warn", LOG_FILTER_LEVEL}, {"files=de bug", LOG_FILTER_LEVEL}, {"files=7", LOG_FILTER_LEVEL},
-        {"filesfilesfilesfilesfiles=debug", LOG_FILTER_MODULE}, {"files=debugdebugdebugdebug", LOG_FILTER_LEVEL},
-        {"files=debug,nope=warn", LOG_FILTER_MODULE}, {"files=debug\n", LOG_FILTER_LEVEL},
+        {"files", LOG_FILTER_SYNTAX},
+        {"files=", LOG_FILTER_SYNTAX},
+        {"=debug", LOG_FILTER_SYNTAX},
+        {"=", LOG_FILTER_SYNTAX},
+        {",", LOG_FILTER_SYNTAX},
+        {" , ", LOG_FILTER_SYNTAX},
+        {"files=debug,", LOG_FILTER_SYNTAX},
+        {",files=debug", LOG_FILTER_SYNTAX},
+        {"files=debug, ", LOG_FILTER_SYNTAX},
+        {"files=debug,,*=warn", LOG_FILTER_SYNTAX},
+        {"files:debug", LOG_FILTER_SYNTAX},
+        {"*", LOG_FILTER_SYNTAX},
+        {"nope=debug", LOG_FILTER_MODULE},
+        {"FILES=debug", LOG_FILTER_MODULE},
+        {"**=debug", LOG_FILTER_MODULE},
+        {"f*=debug", LOG_FILTER_MODULE},
+        {"fi les=debug", LOG_FILTER_MODULE},
+        {"files\n=debug", LOG_FILTER_MODULE},
+        {"\xff=debug", LOG_FILTER_MODULE},
+        {"files=loud", LOG_FILTER_LEVEL},
+        {"files=DEBUG", LOG_FILTER_LEVEL},
+        {"files==debug", LOG_FILTER_LEVEL},
+        {"files=debug=warn", LOG_FILTER_LEVEL},
+        {"files=*", LOG_FILTER_LEVEL},
+        {"files=debug;*=warn", LOG_FILTER_LEVEL},
+        {"files=de bug", LOG_FILTER_LEVEL},
+        {"files=7", LOG_FILTER_LEVEL},
+        {"filesfilesfilesfilesfiles=debug", LOG_FILTER_MODULE},
+        {"files=debugdebugdebugdebug", LOG_FILTER_LEVEL},
+        {"files=debug,nope=warn", LOG_FILTER_MODULE},
+        {"files=debug\n", LOG_FILTER_LEVEL},
     };
     struct log_levels untouched;
     memset(&untouched, 0x55, sizeof untouched);
@@ -125,7 +145,8 @@ static void the_longest_filter_is_bounded(void **state)
 static void random_filters_are_checked(void **state)
 {
     (void)state;
-    static const char *const words[] = {"files", "*", "=", ",", " ", "debug", "warn", "blob", "x", "\t", "info", "=", ","};
+    static const char *const words[] = {"files", "*", "=",  ",",    " ", "debug", "warn",
+                                        "blob",  "x", "\t", "info", "=", ","};
     struct harness_random random = {.state = 11};
     unsigned good = 0;
     for (int round = 0; round < 20000; round++) {

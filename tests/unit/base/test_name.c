@@ -7,8 +7,9 @@
 static void names_of_all_scripts_are_good(void **state)
 {
     (void)state;
-    static const char *const names[] = {"Olivia", "O'Neill", "Jean-Luc", "Müller & Söhne GmbH", "李小龍", "محمد", "Ægir Ørsted",
-                                        "J. R. R.", "Nguyễn", "می‌خواهم", "AT&T \"West\" (2)", "1 + 1 = 2; 100 %", ""};
+    static const char *const names[] = {
+        "Olivia",   "O'Neill", "Jean-Luc",          "Müller & Söhne GmbH", "李小龍",           "محمد", "Ægir Ørsted",
+        "J. R. R.", "Nguyễn",  "می‌خواهم", "AT&T \"West\" (2)",   "1 + 1 = 2; 100 %", ""};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!name_is_good(names[i]))
             fail_msg("\"%s\" is refused", names[i]);
@@ -17,10 +18,10 @@ static void names_of_all_scripts_are_good(void **state)
 static void what_makes_a_link_or_breaks_a_line_is_refused(void **state)
 {
     struct arena *arena = harness_arena(state);
-    static const char *const marks[] = {":",      "/",      "\\",     "<",            ">",            "@",     "\x01",
-                                        "\t",     "\n",     "\r",     "\x1f",         "\x7f",         "\xc2\x80", "\xc2\x9f",
-                                        "\u2028", "\u2029", "\u202a", "\u202e",       "\u2066",       "\u2069", "\xff",
-                                        "\xc3",   "\xed\xa0\x80"};
+    static const char *const marks[] = {":",        "/",        "\\",     "<",      ">",           "@",
+                                        "\x01",     "\t",       "\n",     "\r",     "\x1f",        "\x7f",
+                                        "\xc2\x80", "\xc2\x9f", "\u2028", "\u2029", "\u202a",      "\u202e",
+                                        "\u2066",   "\u2069",   "\xff",   "\xc3",   "\xed\xa0\x80"};
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
         const char *places[] = {marks[i], arena_format(arena, "%sa", marks[i]), arena_format(arena, "a%sb", marks[i]),
                                 arena_format(arena, "ab%s", marks[i])};
@@ -29,8 +30,8 @@ static void what_makes_a_link_or_breaks_a_line_is_refused(void **state)
                 fail_msg("mark %zu at place %zu is taken", i, place);
     }
     /* Their neighbours are no marks. */
-    static const char *const neighbours[] = {" ", ".", ";", "?", "=", "A", "[", "]", "`", "~", "\xc2\xa0", "\u2027", "\u202f",
-                                             "\u2065", "\u206a"};
+    static const char *const neighbours[] = {" ", ".", ";",        "?",      "=",      "A",      "[",     "]",
+                                             "`", "~", "\xc2\xa0", "\u2027", "\u202f", "\u2065", "\u206a"};
     for (size_t i = 0; i < sizeof neighbours / sizeof *neighbours; i++)
         if (!name_is_good(neighbours[i]))
             fail_msg("neighbour %zu is refused", i);

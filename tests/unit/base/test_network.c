@@ -6,11 +6,28 @@
 static void ranges_are_told_from_what_only_looks_so(void **state)
 {
     (void)state;
-    static const char *const good[] = {"127.0.0.1", "127.0.0.0/8", "0.0.0.0/0", "10.1.2.3/32", "::1", "::/0", "2001:db8::/32",
-                                       "::1/128", "::ffff:192.0.2.0/120", "10.1.2.3/8"};
-    static const char *const bad[] = {"", "/", "/8", "127.0.0.1/", "127.0.0.1/33", "127.0.0.1/-1", "127.0.0.1/08",
-                                      "127.0.0.1/8x", "127.0.0", "127.1", "256.0.0.1", "localhost", "::1/129", ":::1", "[::1]",
-                                      "fe80::1%lo", "127.0.0.1:80", " 127.0.0.1", "127.0.0.1/8/8", "0x7f.0.0.1",
+    static const char *const good[] = {"127.0.0.1", "127.0.0.0/8",   "0.0.0.0/0", "10.1.2.3/32",          "::1",
+                                       "::/0",      "2001:db8::/32", "::1/128",   "::ffff:192.0.2.0/120", "10.1.2.3/8"};
+    static const char *const bad[] = {"",
+                                      "/",
+                                      "/8",
+                                      "127.0.0.1/",
+                                      "127.0.0.1/33",
+                                      "127.0.0.1/-1",
+                                      "127.0.0.1/08",
+                                      "127.0.0.1/8x",
+                                      "127.0.0",
+                                      "127.1",
+                                      "256.0.0.1",
+                                      "localhost",
+                                      "::1/129",
+                                      ":::1",
+                                      "[::1]",
+                                      "fe80::1%lo",
+                                      "127.0.0.1:80",
+                                      " 127.0.0.1",
+                                      "127.0.0.1/8/8",
+                                      "0x7f.0.0.1",
                                       "1111:2222:3333:4444:5555:6666:7777:8888:9999:aaaa:bbbb:cccc"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         if (!network_is_range(good[i]))
@@ -62,12 +79,31 @@ static void an_address_lies_in_its_ranges_only(void **state)
 static void loopback_is_an_address_or_localhost(void **state)
 {
     (void)state;
-    static const char *const ours[] = {"localhost", "LOCALHOST", "127.0.0.1", "127.255.1.2", "::1", "[::1]", "[0:0:0:0:0:0:0:1]",
-                                       "[::ffff:127.0.0.1]"};
-    static const char *const others[] = {"127.evil.example", "127.0.0.1.evil.example", "127.", "127", "127.1", "localhost.evil.example",
-                                         "localhost.", "xlocalhost", "128.0.0.1", "10.0.0.1", "::2", "[::2]", "[127.0.0.1]", "[::1",
-                                         "::1]", "[]", "", "0.0.0.0", "::", "127.0.0.1 ", "0127.0.0.1",
-                                         "[000000000000000000000000000000000000000000000000000000000000000000000000001]"};
+    static const char *const ours[] = {"localhost", "LOCALHOST", "127.0.0.1",         "127.255.1.2",
+                                       "::1",       "[::1]",     "[0:0:0:0:0:0:0:1]", "[::ffff:127.0.0.1]"};
+    static const char *const others[] = {
+        "127.evil.example",
+        "127.0.0.1.evil.example",
+        "127.",
+        "127",
+        "127.1",
+        "localhost.evil.example",
+        "localhost.",
+        "xlocalhost",
+        "128.0.0.1",
+        "10.0.0.1",
+        "::2",
+        "[::2]",
+        "[127.0.0.1]",
+        "[::1",
+        "::1]",
+        "[]",
+        "",
+        "0.0.0.0",
+        "::",
+        "127.0.0.1 ",
+        "0127.0.0.1",
+        "[000000000000000000000000000000000000000000000000000000000000000000000000001]"};
     for (size_t i = 0; i < sizeof ours / sizeof *ours; i++)
         if (!network_is_loopback(ours[i]))
             fail_msg("%s is this machine", ours[i]);

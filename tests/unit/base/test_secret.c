@@ -119,7 +119,8 @@ static void a_protected_process_leaves_no_core_and_shows_no_memory(void **state)
     if (child == 0) {
         struct rlimit limit = {1, 1};
         secret_protect_process();
-        bool good = prctl(PR_GET_DUMPABLE) == 0 && getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0 && limit.rlim_max == 0;
+        bool good = prctl(PR_GET_DUMPABLE) == 0 && getrlimit(RLIMIT_CORE, &limit) == 0 && limit.rlim_cur == 0 &&
+                    limit.rlim_max == 0;
         _exit(good ? 0 : 1);
     }
     int status = -1;

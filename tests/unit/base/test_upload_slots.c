@@ -31,7 +31,10 @@ static const char *open_new(void **state)
     return path;
 }
 
-/* How many more uploads of that owner are admitted. They last a second, so that a release frees one of these and no other. */
+/*
+ * How many more uploads of that owner are admitted. They last a second, so that a release frees one of these and no
+ * other.
+ */
 static int free_slots(struct upload_slots_owner owner, const struct upload_slots_bounds *most, int64_t now)
 {
     int count = 0;

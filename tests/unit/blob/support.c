@@ -184,10 +184,7 @@ static int fault_sync_file_range(int fd, off_t offset, off_t length, unsigned fl
 {
     static const unsigned waiting = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
     struct fixture_faults *faults = &fixture_faults;
-    if (fails(flags == 0         ? CALL_PROBE_FILE_RANGE
-              : flags == waiting ? CALL_WAIT_FILE_RANGE
-                                 : CALL_SYNC_FILE_RANGE,
-              fd))
+    if (fails(flags == 0 ? CALL_PROBE_FILE_RANGE : flags == waiting ? CALL_WAIT_FILE_RANGE : CALL_SYNC_FILE_RANGE, fd))
         return -1;
     assert_true(flags == 0 || length > 0); /* 0 is all there is from there on */
     if (flags == waiting) {                /* one part after the other, each when two more are under way */

@@ -104,8 +104,7 @@ static void what_was_sniffed_counts_but_for_tables(void **state)
         {"application/octet-stream", false, "a.png", "image/png", "application/octet-stream"},
         {"text/html", true, "a.png", "image/png", "text/html"},
         /* a program stays one */
-        {"application/x-self-extracting-script", true, "a.csv", "text/csv",
-         "application/x-self-extracting-script"},
+        {"application/x-self-extracting-script", true, "a.csv", "text/csv", "application/x-self-extracting-script"},
         /* an installer that could not be seen through */
         {"application/x-ole-storage", false, "Setup.MSI", NULL, "application/x-msi"},
         {"application/x-ole-storage", false, "setup.msp", NULL, "application/x-msi"},
@@ -262,8 +261,7 @@ static void claims_that_contradict_the_bytes_are_named_with_them(void **state)
     struct arena *arena = harness_arena(state);
     for (size_t i = 0; i < COUNT(lies); i++) {
         const struct claim *lie = &lies[i];
-        const char *said =
-            content_contradiction(arena, lie->found, is_text(lie->found), lie->declared, lie->name);
+        const char *said = content_contradiction(arena, lie->found, is_text(lie->found), lie->declared, lie->name);
         if (said == NULL || strstr(said, lie->found) == NULL)
             fail_msg("lie %zu passes: %s", i, said == NULL ? "nothing is said" : said);
     }

@@ -144,8 +144,7 @@ static void the_store_moves_to_what_appears_at_its_path(void **state)
     assert_int_equal(fixture_descriptors(), descriptors);
     fixture_assert_stored(store, arena, second, "2", 1);
     assert_int_equal(
-        system(arena_format(arena, "rm -r '%s' && mv '%s' '%s'", blob_root(store), moved, blob_root(store))),
-        0);
+        system(arena_format(arena, "rm -r '%s' && mv '%s' '%s'", blob_root(store), moved, blob_root(store))), 0);
     assert_null(blob_check(store, arena));
     fixture_assert_stored(store, arena, first, "1", 1);
     /* the directories there are others, whose entries are not known to be durable */
@@ -165,8 +164,7 @@ static void opening_takes_a_directory(void **state)
     const char *directory = harness_directory(arena);
     const char *file = harness_write(arena, directory, "file", "x", 1);
     size_t descriptors = fixture_descriptors();
-    struct error *error =
-        blob_directory_open(arena, arena_format(arena, "%s/missing", directory), NULL, &store);
+    struct error *error = blob_directory_open(arena, arena_format(arena, "%s/missing", directory), NULL, &store);
     assert_int_equal(error->code, ERROR_STORAGE_UNAVAILABLE);
     assert_int_equal(blob_directory_open(arena, file, NULL, &store)->code, ERROR_STORAGE_UNAVAILABLE);
     assert_int_equal(fixture_descriptors(), descriptors);

@@ -97,9 +97,14 @@ static void a_look_tells_size_and_absence(void **state)
 
 static void ids_are_read_from_names_and_nothing_else(void **state)
 {
-    static const char *const wrong[] = {"", "00", "0123456789abcdef0123456789ABCDEF", "0123456789abcdef0123456789abcde",
-                                        "0123456789abcdef0123456789abcdef0", "0123456789abcdef0123456789abcdeg",
-                                        "01234567-89ab-cdef-0123-456789abcdef", "../../../../../../../../etc/passwd"};
+    static const char *const wrong[] = {"",
+                                        "00",
+                                        "0123456789abcdef0123456789ABCDEF",
+                                        "0123456789abcdef0123456789abcde",
+                                        "0123456789abcdef0123456789abcdef0",
+                                        "0123456789abcdef0123456789abcdeg",
+                                        "01234567-89ab-cdef-0123-456789abcdef",
+                                        "../../../../../../../../etc/passwd"};
     struct id id = id_new();
     struct id read;
     char hex[ID_HEX_BYTES];
@@ -127,7 +132,7 @@ static void names_of_nothing_are_found(void **state)
     assert_null(fixture_store(store, arena, id, "bytes", 5, 5)); /* in 00 */
     const char *shard = arena_format(arena, "%s/00", root);
     (void)harness_write(arena, shard, "notes.txt", "x", 1);
-    (void)harness_write(arena, shard, ".nfs0001", "x", 1);                        /* goes away by itself */
+    (void)harness_write(arena, shard, ".nfs0001", "x", 1);                         /* goes away by itself */
     (void)harness_write(arena, shard, "0123456789abcdef0123456789abcdef", "x", 1); /* of shard ef */
     assert_int_equal(mkdir(arena_format(arena, "%s/00/folder", root), 0700), 0);
     assert_int_equal(symlink("/etc/passwd", arena_format(arena, "%s/00/link", root)), 0);

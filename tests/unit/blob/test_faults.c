@@ -225,7 +225,8 @@ static void store_large(struct blob_store *store, struct arena *arena, off_t sta
 static void only_a_file_system_that_is_known_to_tell_of_errors_is_asked_for_parts(void **state)
 {
     struct arena *arena = harness_arena(state);
-    static const long kinds[] = {NFS_SUPER_MAGIC, FUSE_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, TMPFS_MAGIC, BTRFS_SUPER_MAGIC};
+    static const long kinds[] = {NFS_SUPER_MAGIC, FUSE_SUPER_MAGIC, OVERLAYFS_SUPER_MAGIC, TMPFS_MAGIC,
+                                 BTRFS_SUPER_MAGIC};
     struct blob_store *store;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         fixture_faults_clear();
@@ -271,7 +272,8 @@ static void bytes_that_were_lost_without_a_word_are_missed(void **state)
     struct id id = id_new();
     size_t files = fixture_files(blob_root(store));
     fixture_faults.hole = 4096;
-    assert_int_equal(fixture_store(store, arena, id, bytes, FIXTURE_SMALL_BYTES, 65536)->code, ERROR_STORAGE_UNAVAILABLE);
+    assert_int_equal(fixture_store(store, arena, id, bytes, FIXTURE_SMALL_BYTES, 65536)->code,
+                     ERROR_STORAGE_UNAVAILABLE);
     assert_int_equal(fixture_files(blob_root(store)), files);
     fixture_faults.hole = 0;
     assert_null(fixture_store(store, arena, id, bytes, FIXTURE_SMALL_BYTES, 65536));
@@ -331,8 +333,7 @@ static struct error *run_each(struct blob_store *store, struct arena *arena, str
 }
 
 static const struct operation operations[] = {
-    {"open", run_open},   {"remove", run_remove}, {"check", run_check},
-    {"sweep", run_sweep}, {"each", run_each},
+    {"open", run_open}, {"remove", run_remove}, {"check", run_check}, {"sweep", run_sweep}, {"each", run_each},
 };
 
 /* Fails the operation's call `call` (0: none) with `number`; the number of calls that it made. */
@@ -355,8 +356,8 @@ static size_t check_operation(struct arena *arena, const struct operation *opera
     size_t calls = fixture_faults.calls;
     const char *what = arena_format(arena, "%s, %s", operation->name, describe(arena, call));
     enum fixture_call failed = fixture_faults.failed;
-    bool harmless = call == 0 || failed == CALL_CLOSE || failed == CALL_CLOSEDIR ||
-                    (number == EINTR && failed == CALL_OPENAT);
+    bool harmless =
+        call == 0 || failed == CALL_CLOSE || failed == CALL_CLOSEDIR || (number == EINTR && failed == CALL_OPENAT);
     if (harmless != (error == NULL))
         fail_msg("%s: %s", what, error == NULL ? "went unnoticed" : "was not survived");
     if (error != NULL)
@@ -407,7 +408,8 @@ static size_t check_link(struct arena *arena, bool shard_there, size_t call, int
     if (fixture_descriptors() != descriptors)
         fail_msg("%s: leaks a descriptor", what);
     if (fixture_files(blob_root(store)) != files + (linked ? 1u : 0u))
-        fail_msg("%s: %s and leaves %zu files", what, linked ? "linked" : "not linked", fixture_files(blob_root(store)) - files);
+        fail_msg("%s: %s and leaves %zu files", what, linked ? "linked" : "not linked",
+                 fixture_files(blob_root(store)) - files);
     assert_true(call != 0 || linked);
     if (linked)
         fixture_assert_stored(store, process, to, "there", 5);

@@ -21,22 +21,22 @@ struct example {
 #define BYTES(literal) sizeof(literal) - 1, literal
 
 /* ftyp, meta (hdlr, iprp (ipco (colr, ispe 256 x 128, ispe 16 x 16))) */
-#define HEIF                                                                                                 \
-    "\0\0\0\x10"                                                                                             \
-    "ftypheic\0\0\0\0"                                                                                       \
-    "\0\0\0\x5c"                                                                                             \
-    "meta\0\0\0\0"                                                                                           \
-    "\0\0\0\x10"                                                                                             \
-    "hdlr12345678"                                                                                           \
-    "\0\0\0\x40"                                                                                             \
-    "iprp"                                                                                                   \
-    "\0\0\0\x38"                                                                                             \
-    "ipco"                                                                                                   \
-    "\0\0\0\x08"                                                                                             \
-    "colr"                                                                                                   \
-    "\0\0\0\x14"                                                                                             \
-    "ispe\0\0\0\0\0\0\1\0\0\0\0\x80"                                                                         \
-    "\0\0\0\x14"                                                                                             \
+#define HEIF                                                                                                           \
+    "\0\0\0\x10"                                                                                                       \
+    "ftypheic\0\0\0\0"                                                                                                 \
+    "\0\0\0\x5c"                                                                                                       \
+    "meta\0\0\0\0"                                                                                                     \
+    "\0\0\0\x10"                                                                                                       \
+    "hdlr12345678"                                                                                                     \
+    "\0\0\0\x40"                                                                                                       \
+    "iprp"                                                                                                             \
+    "\0\0\0\x38"                                                                                                       \
+    "ipco"                                                                                                             \
+    "\0\0\0\x08"                                                                                                       \
+    "colr"                                                                                                             \
+    "\0\0\0\x14"                                                                                                       \
+    "ispe\0\0\0\0\0\0\1\0\0\0\0\x80"                                                                                   \
+    "\0\0\0\x14"                                                                                                       \
     "ispe\0\0\0\0\0\0\0\x10\0\0\0\x10"
 
 static const struct example examples[] = {
@@ -50,14 +50,12 @@ static const struct example examples[] = {
            "\x21\xf9\4\0\0\0\0\0\x21\xfe\2hi\1!\0\x2c\2\0\4\0\0\1\0\3\0"),
      258 * 772},
     {"BMP", "image/bmp", BYTES("BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\1\0\0\x04\3\0\0"), 258 * 772},
-    {"BMP from the top", "image/bmp",
-     BYTES("BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\1\0\0\xfc\xfc\xff\xff"), 258 * 772},
+    {"BMP from the top", "image/bmp", BYTES("BM\0\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x02\1\0\0\xfc\xfc\xff\xff"),
+     258 * 772},
     {"BMP of OS/2", "image/bmp", BYTES("BM\0\0\0\0\0\0\0\0\x1a\0\0\0\x0c\0\0\0\x02\1\x04\3"), 258 * 772},
-    {"lossy WebP", "image/webp", BYTES("RIFF\0\0\0\0WEBPVP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x02\x41\x04\x83"),
-     258 * 772},
+    {"lossy WebP", "image/webp", BYTES("RIFF\0\0\0\0WEBPVP8 \0\0\0\0\0\0\0\x9d\x01\x2a\x02\x41\x04\x83"), 258 * 772},
     {"lossless WebP", "image/webp", BYTES("RIFF\0\0\0\0WEBPVP8L\0\0\0\0\x2f\x01\xc1\xc0\0"), 258 * 772},
-    {"extended WebP", "image/webp", BYTES("RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x01\1\0\x03\3\0"),
-     258 * 772},
+    {"extended WebP", "image/webp", BYTES("RIFF\0\0\0\0WEBPVP8X\x0a\0\0\0\0\0\0\0\x01\1\0\x03\3\0"), 258 * 772},
     {"JPEG", "image/jpeg",
      BYTES("\xff\xd8\xff\xe0\0\x04JF\xff\xff\xdb\0\x03q\xff\xc4\0\x02\xff\xc2\0\x0b\x08\x03\x04\x01\x02\x01"),
      258 * 772},
@@ -65,18 +63,16 @@ static const struct example examples[] = {
      BYTES("\xff\xd8\xff\xe1\xff\xff"
            "Exif\0\0\0\0\0\0"),
      0},
-    {"JPEG whose picture comes first", "image/jpeg",
-     BYTES("\xff\xd8\xff\xda\0\x02\xff\xc0\0\x0b\x08\1\1\1\1\1"), 0},
+    {"JPEG whose picture comes first", "image/jpeg", BYTES("\xff\xd8\xff\xda\0\x02\xff\xc0\0\x0b\x08\1\1\1\1\1"), 0},
     {"JPEG with junk, which decoders pass over", "image/jpeg",
      BYTES("\xff\xd8\0\0\0\xff\0\0\xff\xc0\0\x0b\x08\1\1\1\1\1"), 257 * 257},
     {"JPEG with markers that stand alone", "image/jpeg",
      BYTES("\xff\xd8\xff\x01\xff\xd0\xff\xd7\xff\xd8\xff\xc2\0\x0b\x08\1\1\1\1\1"), 257 * 257},
     {"JPEG without a frame", "image/jpeg", BYTES("\xff\xd8\xff\xe0\0\4\1\1\xff"), 0},
     {"little-endian TIFF", "image/tiff",
-     BYTES("II*\0\x08\0\0\0\3\0\xfe\0\4\0\1\0\0\0\0\0\0\0\0\1\3\0\1\0\0\0\2\1\0\0\1\1\4\0\1\0\0\0\4\3\0\0"),
+     BYTES("II*\0\x08\0\0\0\3\0\xfe\0\4\0\1\0\0\0\0\0\0\0\0\1\3\0\1\0\0\0\2\1\0\0\1\1\4\0\1\0\0\0\4\3\0\0"), 258 * 772},
+    {"big-endian TIFF", "image/tiff", BYTES("MM\0*\0\0\0\x08\0\2\1\0\0\3\0\0\0\1\1\2\0\0\1\1\0\4\0\0\0\1\0\0\3\4"),
      258 * 772},
-    {"big-endian TIFF", "image/tiff",
-     BYTES("MM\0*\0\0\0\x08\0\2\1\0\0\3\0\0\0\1\1\2\0\0\1\1\0\4\0\0\0\1\0\0\3\4"), 258 * 772},
     {"TIFF whose directory is out of sight", "image/tiff", BYTES("II*\0\xff\xff\xff\xff\3\0"), 0},
     {"TIFF whose second directory tells more", "image/tiff",
      BYTES("MM\0*\0\0\0\x08\0\1\1\0\0\3\0\0\0\1\1\2\0\0\0\0\0\x1a"
@@ -141,8 +137,7 @@ static void a_cut_or_broken_header_is_survived(void **state)
         for (int round = 0; round < 2000; round++) {
             memcpy(bytes, examples[i].bytes, examples[i].length);
             for (int change = 0; change < 3; change++)
-                bytes[harness_random_below(&random, (uint32_t)examples[i].length)] =
-                    (char)harness_random_next(&random);
+                bytes[harness_random_below(&random, (uint32_t)examples[i].length)] = (char)harness_random_next(&random);
             (void)pixels_of(examples[i].media_type, bytes, examples[i].length);
         }
     }
@@ -215,8 +210,10 @@ static void a_size_behind_the_first_bytes_is_read(void **state)
     assert_int_equal(whole_pixels("image/tiff", file), UINT64_C(60000) * 60000);
 
     file = new_file(arena); /* the boxes behind the pictures */
-    buffer_add(&file->bytes, "\0\0\0\x10"
-                             "ftypheic\0\0\0\0\0\1\0\0mdat", 24);
+    buffer_add(&file->bytes,
+               "\0\0\0\x10"
+               "ftypheic\0\0\0\0\0\1\0\0mdat",
+               24);
     add_zeros(file, 65536 - 8);
     buffer_add(&file->bytes, &HEIF[16], sizeof HEIF - 1 - 16);
     assert_int_equal(whole_pixels("image/heic", file), 256 * 128);

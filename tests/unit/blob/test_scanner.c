@@ -93,8 +93,10 @@ static struct blob_writer *new_blob(struct arena *arena, const unsigned char *by
 
 static const struct script scripts[] = {
     {"clean", BYTES("stream: OK\0"), .result = SCAN_CLEAN},
-    {"infected", BYTES("stream: Win.Test.EICAR_HDB-1 FOUND\0"), .result = SCAN_INFECTED, .signature = "Win.Test.EICAR_HDB-1"},
-    {"infected with an odd name", BYTES("stream: a\nb\x80 FOUND FOUND\0"), .result = SCAN_INFECTED, .signature = "a?b? FOUND"},
+    {"infected", BYTES("stream: Win.Test.EICAR_HDB-1 FOUND\0"), .result = SCAN_INFECTED,
+     .signature = "Win.Test.EICAR_HDB-1"},
+    {"infected with an odd name", BYTES("stream: a\nb\x80 FOUND FOUND\0"), .result = SCAN_INFECTED,
+     .signature = "a?b? FOUND"},
     {"too large", BYTES("INSTREAM size limit exceeded. ERROR\0"), .unread = true, .result = SCAN_TOO_LARGE},
     {"too large, told at the end", BYTES("INSTREAM size limit exceeded. ERROR\0"), .result = SCAN_TOO_LARGE},
     {"another error", BYTES("stream: Can't open file or directory ERROR\0"), .fails = true},
@@ -149,7 +151,8 @@ static void the_bytes_go_in_chunks_behind_their_lengths(void **state)
     struct scan_verdict verdict;
     int listener = listen_at(path);
     pid_t daemon = serve(listener, &scripts[0], copy_path);
-    assert_null(scanner_scan(scanner_new(arena, path, 30), arena, new_blob(arena, (const unsigned char *)"hello", 5), &verdict));
+    assert_null(scanner_scan(scanner_new(arena, path, 30), arena, new_blob(arena, (const unsigned char *)"hello", 5),
+                             &verdict));
     assert_int_equal(waitpid(daemon, NULL, 0), daemon);
     (void)close(listener);
     FILE *copy = fopen(copy_path, "re");

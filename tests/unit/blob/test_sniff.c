@@ -27,8 +27,7 @@ static struct sniffer *open_sniffer(struct arena *arena)
 }
 
 /* Sniffs the bytes in a block of their very size, so that a sanitizer sees a read beyond them. */
-static struct sniffed sniff_copy(struct arena *arena, struct sniffer *sniffer, const void *bytes,
-                                 size_t length)
+static struct sniffed sniff_copy(struct arena *arena, struct sniffer *sniffer, const void *bytes, size_t length)
 {
     void *copy = malloc(length == 0 ? 1 : length);
     assert_non_null(copy);
@@ -38,8 +37,8 @@ static struct sniffed sniff_copy(struct arena *arena, struct sniffer *sniffer, c
     return sniffed;
 }
 
-static void check(struct arena *arena, struct sniffer *sniffer, const char *what, const void *bytes,
-                  size_t length, const char *media_type)
+static void check(struct arena *arena, struct sniffer *sniffer, const char *what, const void *bytes, size_t length,
+                  const char *media_type)
 {
     struct sniffed sniffed = sniff_copy(arena, sniffer, bytes, length);
     if (strcmp(sniffed.media_type, media_type) != 0)
@@ -64,12 +63,10 @@ static const struct example examples[] = {
     {"JPEG", BYTES("\xff\xd8\xff\xe0\0\x10JFIF\0\1\1\0\0\1\0\1\0\0"), 100, "image/jpeg"},
     {"GIF", BYTES("GIF89a\x09\0\x09\0\xf0\0\0"), 100, "image/gif"},
     {"WebP", BYTES("RIFF\x24\0\0\0WEBPVP8 \x18\0\0\0\x30\1\0\x9d\x01\x2a\1\0\1\0"), 100, "image/webp"},
-    {"BMP", BYTES("BM\x9a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x09\0\0\0\x09\0\0\0\1\0\x18\0"), 154,
-     "image/bmp"},
+    {"BMP", BYTES("BM\x9a\0\0\0\0\0\0\0\x36\0\0\0\x28\0\0\0\x09\0\0\0\x09\0\0\0\1\0\x18\0"), 154, "image/bmp"},
     {"little-endian TIFF", BYTES("II*\0\x08\0\0\0\1\0\0\1\3\0\1\0\0\0\x09"), 100, "image/tiff"},
     {"big-endian TIFF", BYTES("MM\0*\0\0\0\x08\0\1\1\0\0\3\0\0\0\1\0\x09"), 100, "image/tiff"},
-    {"SVG", BYTES("<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>"), 0,
-     "image/svg+xml"},
+    {"SVG", BYTES("<?xml version=\"1.0\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"/>"), 0, "image/svg+xml"},
     /* documents and text */
     {"PDF", BYTES("%PDF-1.4\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"), 0, "application/pdf"},
     {"English", BYTES("The weighbridge closes at six today.\nTicket 17\n"), 0, "text/plain"},
@@ -121,23 +118,17 @@ static const struct example examples[] = {
            "\0\0\0\0"
            "\0\0\0\0\0\0\0\0\0\0\0\0\x40\0\0\0PE\0\0\x64\x86\1\0"),
      400, PE},
-    {"text that starts with MZ", BYTES("MZ-AB 123 is a number plate of Mainz.\nNo program.\n"), 0,
-     "text/plain"},
+    {"text that starts with MZ", BYTES("MZ-AB 123 is a number plate of Mainz.\nNo program.\n"), 0, "text/plain"},
     {"Mach-O, 32 bits", BYTES("\xce\xfa\xed\xfe\7\0\0\0\3\0\0\0\2\0\0\0"), 100, "application/x-mach-binary"},
     {"Mach-O, 64 bits", BYTES("\xcf\xfa\xed\xfe\7\0\0\1\3\0\0\0\2\0\0\0"), 100, "application/x-mach-binary"},
-    {"Mach-O, big-endian", BYTES("\xfe\xed\xfa\xce\0\0\0\x12\0\0\0\0\0\0\0\2"), 100,
-     "application/x-mach-binary"},
-    {"Mach-O, big-endian, 64 bits", BYTES("\xfe\xed\xfa\xcf\1\0\0\x12\0\0\0\0"), 100,
-     "application/x-mach-binary"},
-    {"Mach-O for two processors", BYTES("\xca\xfe\xba\xbe\0\0\0\2\0\0\0\7"), 100,
-     "application/x-mach-binary"},
+    {"Mach-O, big-endian", BYTES("\xfe\xed\xfa\xce\0\0\0\x12\0\0\0\0\0\0\0\2"), 100, "application/x-mach-binary"},
+    {"Mach-O, big-endian, 64 bits", BYTES("\xfe\xed\xfa\xcf\1\0\0\x12\0\0\0\0"), 100, "application/x-mach-binary"},
+    {"Mach-O for two processors", BYTES("\xca\xfe\xba\xbe\0\0\0\2\0\0\0\7"), 100, "application/x-mach-binary"},
     {"Mach-O for two, 64 bits", BYTES("\xca\xfe\xba\xbf\0\0\0\2\0\0\0\7"), 100, "application/x-mach-binary"},
-    {"a Java class, no Mach-O", BYTES("\xca\xfe\xba\xbe\0\0\0\x34\0\x10\x0a\0"), 100,
-     "application/x-java-applet"},
-    {"a Debian package", BYTES("!<arch>\ndebian-binary   1342943816  0     0     100644  4         `\n2.0\n"),
-     200, "application/vnd.debian.binary-package"},
-    {"another archive of ar",
-     BYTES("!<arch>\nreadme.txt/     1342943816  0     0     100644  4         `\nabcd"), 0,
+    {"a Java class, no Mach-O", BYTES("\xca\xfe\xba\xbe\0\0\0\x34\0\x10\x0a\0"), 100, "application/x-java-applet"},
+    {"a Debian package", BYTES("!<arch>\ndebian-binary   1342943816  0     0     100644  4         `\n2.0\n"), 200,
+     "application/vnd.debian.binary-package"},
+    {"another archive of ar", BYTES("!<arch>\nreadme.txt/     1342943816  0     0     100644  4         `\nabcd"), 0,
      "application/x-archive"},
     {"RPM", BYTES("\xed\xab\xee\xdb\3\0\0\0\0\1pkg-1.0"), 200, "application/x-rpm"},
     {"a macOS package", BYTES("xar!\0\x1c\0\1\0\0\0\0\0\0\1\0"), 100, "application/x-xar"},
@@ -206,8 +197,7 @@ static const struct zip_example zips[] = {
      "[Content_Types].xml _rels/.rels docProps/core.xml docProps/app.xml customXml/item1.xml "
      "word/document.xml",
      WORD},
-    {"openpyxl's order", "docProps/app.xml docProps/core.xml xl/theme/theme1.xml xl/workbook.xml _rels/.rels",
-     SHEET},
+    {"openpyxl's order", "docProps/app.xml docProps/core.xml xl/theme/theme1.xml xl/workbook.xml _rels/.rels", SHEET},
     {"Excel's own order", "[Content_Types].xml _rels/.rels xl/workbook.xml", SHEET},
     {"a sheet that starts with its relations", "_rels/.rels xl/workbook.xml [Content_Types].xml", SHEET},
     {"slides", "_rels/.rels docProps/core.xml ppt/presentation.xml [Content_Types].xml", SLIDES},
@@ -254,13 +244,11 @@ static void a_name_cut_by_the_window_is_not_read(void **state)
 }
 
 /* An OLE file with its directory in sector `directory` and `first` in sector 0. */
-static char *ole(struct arena *arena, const char *first, uint32_t directory, const char *class_id,
-                 size_t *length_out)
+static char *ole(struct arena *arena, const char *first, uint32_t directory, const char *class_id, size_t *length_out)
 {
     struct buffer file;
     buffer_init(&file, arena);
-    buffer_add(&file,
-               "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x3e\0\3\0\xfe\xff\x09\0\6\0",
+    buffer_add(&file, "\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x3e\0\3\0\xfe\xff\x09\0\6\0",
                34);
     while (file.length < 48)
         buffer_add_char(&file, '\0');
@@ -289,8 +277,7 @@ static void office_files_of_old_are_told_from_installers(void **state)
         {"", 3, "\x86\x10\x0c\0\0\0\0\0\xc0\0\0\0\0\0\0\x46", "application/x-msi"},
         {"", 1, "\x06\x09\x02\0\0\0\0\0\xc0\0\0\0\0\0\0\x46", "application/msword"},
         {"", 1, "\x20\x08\x02\0\0\0\0\0\xc0\0\0\0\0\0\0\x46", "application/vnd.ms-excel"},
-        {"", 1, "\x10\x8d\x81\x64\x9b\x4f\xcf\x11\x86\xea\0\xaa\0\xb9\x29\xe8",
-         "application/vnd.ms-powerpoint"},
+        {"", 1, "\x10\x8d\x81\x64\x9b\x4f\xcf\x11\x86\xea\0\xaa\0\xb9\x29\xe8", "application/vnd.ms-powerpoint"},
         {"\xec\xa5\xc1", 5000, "", "application/msword"},
         {"\x09\x08\x10", 0xfffffffe, "", "application/vnd.ms-excel"},
         {"\x09\x08\x10", 0xffffffff, "", "application/vnd.ms-excel"},
@@ -316,12 +303,10 @@ static void heif_is_told_by_its_brands(void **state)
         const char *brands; /* major, version, compatible ones */
         const char *media_type;
     } files[] = {
-        {"heic....mif1heic", "image/heic"}, {"heix....mif1heix", "image/heic"},
-        {"heim....mif1heim", "image/heic"}, {"mif1....mif1heic", "image/heic"},
-        {"mif1....miafheix", "image/heic"}, {"msf1....hevcheic", "image/heic"},
-        {"avif....mif1miaf", "image/avif"}, {"avis....msf1miaf", "image/avif"},
-        {"mif1....mif1avif", "image/avif"}, {"mif1....mif1miaf", "image/heif"},
-        {"isom....iso2avc1", "video/mp4"},  {"mp42....mp42isom", "video/mp4"},
+        {"heic....mif1heic", "image/heic"}, {"heix....mif1heix", "image/heic"}, {"heim....mif1heim", "image/heic"},
+        {"mif1....mif1heic", "image/heic"}, {"mif1....miafheix", "image/heic"}, {"msf1....hevcheic", "image/heic"},
+        {"avif....mif1miaf", "image/avif"}, {"avis....msf1miaf", "image/avif"}, {"mif1....mif1avif", "image/avif"},
+        {"mif1....mif1miaf", "image/heif"}, {"isom....iso2avc1", "video/mp4"},  {"mp42....mp42isom", "video/mp4"},
         {"mif1heicmif1miaf", "image/heif"}, /* a version is no brand */
     };
     struct arena *arena = harness_arena(state);
@@ -413,8 +398,7 @@ static void whatever_comes_the_answer_is_a_bare_type(void **state)
     struct arena *scratch = arena_new();
     for (int i = 0; i < 3000; i++) {
         arena_reset(scratch);
-        const struct example *example =
-            &examples[harness_random_below(&random, sizeof examples / sizeof *examples)];
+        const struct example *example = &examples[harness_random_below(&random, sizeof examples / sizeof *examples)];
         size_t length = harness_random_below(&random, 600);
         unsigned char *bytes = arena_alloc(scratch, length);
         for (size_t at = 0; at < length; at++)

@@ -90,8 +90,8 @@ const char *forge_payload(struct arena *arena, const char *name, const char *val
     return payload.bytes;
 }
 
-static char *sign_rsa(struct arena *arena, const char *text, const struct signing_key_pair *pair,
-                      const EVP_MD *digest, int padding)
+static char *sign_rsa(struct arena *arena, const char *text, const struct signing_key_pair *pair, const EVP_MD *digest,
+                      int padding)
 {
     BIO *bio = BIO_new_mem_buf(pair->private_pem.bytes, (int)pair->private_pem.length);
     EVP_PKEY *key = PEM_read_bio_PrivateKey(bio, NULL, NULL, NULL);
@@ -101,21 +101,18 @@ static char *sign_rsa(struct arena *arena, const char *text, const struct signin
     size_t length = sizeof signature;
     assert_int_equal(EVP_DigestSignInit(context, &parameters, digest, NULL, key), 1);
     assert_int_equal(EVP_PKEY_CTX_set_rsa_padding(parameters, padding), 1);
-    assert_int_equal(EVP_DigestSign(context, signature, &length, (const unsigned char *)text, strlen(text)),
-                     1);
+    assert_int_equal(EVP_DigestSign(context, signature, &length, (const unsigned char *)text, strlen(text)), 1);
     EVP_MD_CTX_free(context);
     EVP_PKEY_free(key);
     (void)BIO_free(bio);
     return base64url_encode(arena, signature, length);
 }
 
-static char *sign_hmac(struct arena *arena, const char *text, const void *key, size_t key_length,
-                       const EVP_MD *digest)
+static char *sign_hmac(struct arena *arena, const char *text, const void *key, size_t key_length, const EVP_MD *digest)
 {
     unsigned char signature[EVP_MAX_MD_SIZE];
     unsigned length = 0;
-    assert_non_null(
-        HMAC(digest, key, (int)key_length, (const unsigned char *)text, strlen(text), signature, &length));
+    assert_non_null(HMAC(digest, key, (int)key_length, (const unsigned char *)text, strlen(text), signature, &length));
     return base64url_encode(arena, signature, length);
 }
 
@@ -180,8 +177,7 @@ char *forge_bytes(struct arena *arena, const char *header, size_t header_length,
     return arena_format(arena, "%s.%s", text, sign(arena, text, signature));
 }
 
-char *forge_token(struct arena *arena, const char *header, const char *payload,
-                  enum forge_signature signature)
+char *forge_token(struct arena *arena, const char *header, const char *payload, enum forge_signature signature)
 {
     return forge_bytes(arena, header, strlen(header), payload, strlen(payload), signature);
 }
@@ -201,8 +197,8 @@ struct token_rules forge_rules(struct arena *arena)
                                 .now = FORGE_NOW};
 }
 
-void forge_assert_refused(struct arena *arena, const struct token_rules *rules, const char *token,
-                           size_t length, const char *wanted, const char *name)
+void forge_assert_refused(struct arena *arena, const struct token_rules *rules, const char *token, size_t length,
+                          const char *wanted, const char *name)
 {
     struct token_claims claims;
     struct token_claims untouched;
@@ -214,7 +210,6 @@ void forge_assert_refused(struct arena *arena, const struct token_rules *rules, 
     followed[length] = '.';
     enum token_result result = token_verify(arena, rules, followed, length, &claims, &reason);
     if (result != TOKEN_INVALID || reason == NULL || strcmp(reason, wanted) != 0)
-        fail_msg("%s: result %d, reason %s instead of %s", name, (int)result,
-                 reason == NULL ? "none" : reason, wanted);
+        fail_msg("%s: result %d, reason %s instead of %s", name, (int)result, reason == NULL ? "none" : reason, wanted);
     assert_memory_equal(&claims, &untouched, sizeof claims);
 }

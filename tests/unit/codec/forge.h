@@ -51,14 +51,13 @@ const char *forge_payload(struct arena *arena, const char *name, const char *val
 /* The compact form of header and payload, signed; both are bytes of the given lengths. */
 char *forge_bytes(struct arena *arena, const char *header, size_t header_length, const char *payload,
                   size_t payload_length, enum forge_signature signature);
-char *forge_token(struct arena *arena, const char *header, const char *payload,
-                  enum forge_signature signature);
+char *forge_token(struct arena *arena, const char *header, const char *payload, enum forge_signature signature);
 
 /* The rules that forge_token(forge_header(), forge_payload(NULL)) follows, with a set of our key alone. */
 struct token_rules forge_rules(struct arena *arena);
 
 /* The token must be refused for `wanted`, and nothing be told of its claims. */
-void forge_assert_refused(struct arena *arena, const struct token_rules *rules, const char *token,
-                           size_t length, const char *wanted, const char *name);
+void forge_assert_refused(struct arena *arena, const struct token_rules *rules, const char *token, size_t length,
+                          const char *wanted, const char *name);
 
 #endif

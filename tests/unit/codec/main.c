@@ -15,7 +15,7 @@
     X(sigv4)                                                                                                           \
     X(token)                                                                                                           \
     X(token_attack)                                                                                                    \
-    X(token_memo)                                                                                            \
+    X(token_memo)                                                                                                      \
     X(visible)
 
 HARNESS_MAIN("codec", MODULES)

@@ -63,16 +63,13 @@ static void hmac_follows_the_rfc(void **state)
     unsigned char key[131];
     memset(key, 0x0b, 20);
     digest_hmac(secret_copy(arena, key, 20), "Hi There", 8, digest);
-    assert_string_equal(hex(arena, digest),
-                        "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
+    assert_string_equal(hex(arena, digest), "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7");
     digest_hmac(secret_of("Jefe"), "what do ya want for nothing?", 28, digest);
-    assert_string_equal(hex(arena, digest),
-                        "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+    assert_string_equal(hex(arena, digest), "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
     memset(key, 0xaa, sizeof key);
     static const char text[] = "Test Using Larger Than Block-Size Key - Hash Key First";
     digest_hmac(secret_copy(arena, key, sizeof key), text, strlen(text), digest);
-    assert_string_equal(hex(arena, digest),
-                        "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
+    assert_string_equal(hex(arena, digest), "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
 static void equality_looks_at_every_byte(void **state)

@@ -23,9 +23,8 @@ static void values_come_out_as_they_were_sent(void **state)
 {
     struct arena *arena = harness_arena(state);
     const struct document *document =
-        good(arena,
-             "{\"text\":\"a\\u00e9\\ud83d\\ude00\\n\",\"number\":-12,\"yes\":true,\"no\":false,\"none\":null,"
-             "\"list\":[1,\"two\",[]],\"object\":{\"x\":1},\"\":7}");
+        good(arena, "{\"text\":\"a\\u00e9\\ud83d\\ude00\\n\",\"number\":-12,\"yes\":true,\"no\":false,\"none\":null,"
+                    "\"list\":[1,\"two\",[]],\"object\":{\"x\":1},\"\":7}");
     assert_int_equal(document_kind(document), DOCUMENT_OBJECT);
     assert_int_equal(document_count(document), 8);
     assert_string_equal(document_text(document_member(document, "text")), "a\xc3\xa9\xf0\x9f\x98\x80\n");
@@ -54,8 +53,7 @@ static void values_come_out_as_they_were_sent(void **state)
     assert_null(document_next(element));
     static const char *const names[] = {"text", "number", "yes", "no", "none", "list", "object", ""};
     size_t i = 0;
-    for (const struct document *member = document_first(document); member != NULL;
-         member = document_next(member))
+    for (const struct document *member = document_first(document); member != NULL; member = document_next(member))
         assert_string_equal(document_name(member), names[i++]);
     assert_int_equal(i, 8);
 }
@@ -86,8 +84,7 @@ static void getters_refuse_other_kinds(void **state)
         assert_int_equal(document_integer(value, &number), kinds[i] == DOCUMENT_NUMBER);
         assert_int_equal(number, kinds[i] == DOCUMENT_NUMBER ? 1 : 77);
         assert_int_equal(document_boolean(value, &flag), kinds[i] == DOCUMENT_BOOLEAN);
-        assert_int_equal(document_first(value) != NULL,
-                         kinds[i] == DOCUMENT_ARRAY || kinds[i] == DOCUMENT_OBJECT);
+        assert_int_equal(document_first(value) != NULL, kinds[i] == DOCUMENT_ARRAY || kinds[i] == DOCUMENT_OBJECT);
         assert_null(document_name(value));
     }
     int64_t number;
@@ -178,8 +175,14 @@ static const char *written(struct arena *arena, const char *text, int indent)
 
 static void what_is_written_is_what_was_read(void **state)
 {
-    static const char *const texts[] = {"null", "true", "-9007199254740991", "0.10000000000000001", "\"\\\" \\n\"",
-                                        "{}", "[]", "{\"a\":[1,{\"b\":null}],\"\":false}"};
+    static const char *const texts[] = {"null",
+                                        "true",
+                                        "-9007199254740991",
+                                        "0.10000000000000001",
+                                        "\"\\\" \\n\"",
+                                        "{}",
+                                        "[]",
+                                        "{\"a\":[1,{\"b\":null}],\"\":false}"};
     struct arena *arena = harness_arena(state);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         assert_string_equal(written(arena, texts[i], -1), texts[i]);
@@ -189,11 +192,8 @@ static void what_is_written_is_what_was_read(void **state)
 }
 
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(values_come_out_as_they_were_sent),
-    HARNESS_TEST(names_are_matched_exactly),
-    HARNESS_TEST(getters_refuse_other_kinds),
-    HARNESS_TEST(integers_are_exact_or_refused),
-    HARNESS_TEST(what_is_written_is_what_was_read),
-    HARNESS_TEST(texts_are_wiped_before_their_memory_is_freed),
+    HARNESS_TEST(values_come_out_as_they_were_sent), HARNESS_TEST(names_are_matched_exactly),
+    HARNESS_TEST(getters_refuse_other_kinds),        HARNESS_TEST(integers_are_exact_or_refused),
+    HARNESS_TEST(what_is_written_is_what_was_read),  HARNESS_TEST(texts_are_wiped_before_their_memory_is_freed),
 };
 HARNESS_MODULE(document, cases)

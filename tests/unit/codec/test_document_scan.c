@@ -323,9 +323,8 @@ static void what_the_standard_allows_passes(void **state)
 static void every_fault_that_can_be_told_is_told(void **state)
 {
     struct arena *arena = harness_arena(state);
-    static const char text[] =
-        "{\"a\":{\"x\":1,\"x\":2,\"x\":3},\"b\":\"\\u0000\",\"c\":[0,\"\\ud800\"],\"b\":1,"
-        "\"d\":1000000000000000000000000000000000000000000000000000000000000000}";
+    static const char text[] = "{\"a\":{\"x\":1,\"x\":2,\"x\":3},\"b\":\"\\u0000\",\"c\":[0,\"\\ud800\"],\"b\":1,"
+                               "\"d\":1000000000000000000000000000000000000000000000000000000000000000}";
     static const char *const wanted[][2] = {
         {"a.x", "duplicate"}, {"b", "character"}, {"c[1]", "character"}, {"d", "length"}, {"b", "duplicate"}};
     struct document *document = NULL;

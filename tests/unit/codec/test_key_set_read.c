@@ -52,9 +52,16 @@ static void keys_for_something_else_are_left_out(void **state)
 {
     struct arena *arena = harness_arena(state);
     static const char *const others[] = {
-        "\"kty\":\"EC\",", "\"kty\":\"RSA\",\"use\":\"enc\",", "\"kty\":\"RSA\",\"alg\":\"RS512\",",
-        "\"kty\":\"oct\",", "\"kty\":\"RSA\",\"alg\":\"RSA-OAEP\",\"use\":\"enc\",", "\"kty\":1,", "",
-        "\"kty\":\"RSA\",\"use\":null,", "\"kty\":\"RSA\",\"alg\":\"none\",", "\"kty\":\"RSA\",\"alg\":\"HS256\",",
+        "\"kty\":\"EC\",",
+        "\"kty\":\"RSA\",\"use\":\"enc\",",
+        "\"kty\":\"RSA\",\"alg\":\"RS512\",",
+        "\"kty\":\"oct\",",
+        "\"kty\":\"RSA\",\"alg\":\"RSA-OAEP\",\"use\":\"enc\",",
+        "\"kty\":1,",
+        "",
+        "\"kty\":\"RSA\",\"use\":null,",
+        "\"kty\":\"RSA\",\"alg\":\"none\",",
+        "\"kty\":\"RSA\",\"alg\":\"HS256\",",
         "\"kty\":\"RSA\",\"use\":\"sig\",\"d\":\"AQAB\",",
     };
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
@@ -76,7 +83,10 @@ static void weak_and_broken_keys_are_left_out(void **state)
         "{\"kty\":\"RSA\",\"kid\":\"a\",\"e\":\"AQAB\"}",
         "{\"kty\":\"RSA\",\"kid\":\"a\",\"n\":5,\"e\":\"AQAB\"}",
         "{\"kty\":\"RSA\",\"kid\":\"a\",\"n\":\"%%%\",\"e\":\"AQAB\"}",
-        "{\"kty\":\"RSA\",\"n\":\"AQAB\",\"e\":\"AQAB\"}", "5", "null", "[]",
+        "{\"kty\":\"RSA\",\"n\":\"AQAB\",\"e\":\"AQAB\"}",
+        "5",
+        "null",
+        "[]",
     };
     for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
         assert_null(read(arena, arena_format(arena, "{\"keys\":[%s]}", broken[i])));
@@ -90,8 +100,15 @@ static void weak_and_broken_keys_are_left_out(void **state)
 static void what_is_no_key_set_is_refused(void **state)
 {
     struct arena *arena = harness_arena(state);
-    static const char *const texts[] = {"", "<html>", "[]", "{}", "{\"keys\":{}}", "{\"keys\":[]}", "{\"keys\":null}",
-                                        "{\"keys\":[]", "{\"keys\":[],\"keys\":[]}"};
+    static const char *const texts[] = {"",
+                                        "<html>",
+                                        "[]",
+                                        "{}",
+                                        "{\"keys\":{}}",
+                                        "{\"keys\":[]}",
+                                        "{\"keys\":null}",
+                                        "{\"keys\":[]",
+                                        "{\"keys\":[],\"keys\":[]}"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         assert_null(read(arena, texts[i]));
     const char *twin = key(arena, "twin", "\"kty\":\"RSA\",");
@@ -110,10 +127,8 @@ static void a_set_over_its_bound_is_refused(void **state)
 }
 
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(a_published_key_verifies),
-    HARNESS_TEST(keys_for_something_else_are_left_out),
-    HARNESS_TEST(weak_and_broken_keys_are_left_out),
-    HARNESS_TEST(what_is_no_key_set_is_refused),
+    HARNESS_TEST(a_published_key_verifies),          HARNESS_TEST(keys_for_something_else_are_left_out),
+    HARNESS_TEST(weak_and_broken_keys_are_left_out), HARNESS_TEST(what_is_no_key_set_is_refused),
     HARNESS_TEST(a_set_over_its_bound_is_refused),
 };
 HARNESS_MODULE(key_set_read, cases)

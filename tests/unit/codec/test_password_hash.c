@@ -80,8 +80,7 @@ static void other_costs_ask_for_a_new_hash(void **state)
 {
     struct arena *arena = harness_arena(state);
     const char *hash = hash_of(arena, "password", 8, cheap);
-    static const struct password_cost others[] = {{.memory_kib = 16, .passes = 1},
-                                                  {.memory_kib = 8, .passes = 2}};
+    static const struct password_cost others[] = {{.memory_kib = 16, .passes = 1}, {.memory_kib = 8, .passes = 2}};
     for (size_t i = 0; i < 2; i++) {
         assert_int_equal(password_verify(hash, secret_of("password"), others[i]), PASSWORD_RIGHT_BUT_WEAK);
         assert_int_equal(password_verify(hash, secret_of("passwore"), others[i]), PASSWORD_WRONG);

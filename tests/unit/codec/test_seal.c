@@ -14,8 +14,8 @@ static struct secret master(struct arena *arena, unsigned char fill)
     return secret_copy(arena, bytes, sizeof bytes);
 }
 
-static void assert_closed(struct arena *arena, struct secret key, const char *purpose,
-                          const unsigned char *sealed, size_t length)
+static void assert_closed(struct arena *arena, struct secret key, const char *purpose, const unsigned char *sealed,
+                          size_t length)
 {
     struct secret opened = {0};
     struct error *error = unseal(arena, key, purpose, sealed, length, &opened);
@@ -94,14 +94,12 @@ static void another_purpose_or_secret_keeps_it_closed(void **state)
     size_t length = 0;
     assert_null(seal(arena, master(arena, 1), "signing-key:a", "text", 4, &sealed, &length));
     assert_closed(arena, master(arena, 2), "signing-key:a", sealed, length);
-    static const char *const purposes[] = {"signing-key:b", "signing-key:", "", "signing-key:a ",
-                                           "Signing-key:a"};
+    static const char *const purposes[] = {"signing-key:b", "signing-key:", "", "signing-key:a ", "Signing-key:a"};
     for (size_t i = 0; i < sizeof purposes / sizeof *purposes; i++)
         assert_closed(arena, master(arena, 1), purposes[i], sealed, length);
     unsigned char *longer_secret = arena_alloc(arena, SEAL_MASTER_BYTES + 1);
     memset(longer_secret, 1, SEAL_MASTER_BYTES + 1);
-    assert_closed(arena, secret_copy(arena, longer_secret, SEAL_MASTER_BYTES + 1), "signing-key:a", sealed,
-                  length);
+    assert_closed(arena, secret_copy(arena, longer_secret, SEAL_MASTER_BYTES + 1), "signing-key:a", sealed, length);
 }
 
 static void a_short_master_secret_is_refused(void **state)
@@ -128,7 +126,8 @@ static const char *key_line(struct arena *arena, char digit)
 
 static struct error *read_lines(struct arena *arena, const char *lines, struct secret *master_out)
 {
-    return seal_master_read(arena, harness_write(arena, harness_directory(arena), "keys", lines, strlen(lines)), master_out);
+    return seal_master_read(arena, harness_write(arena, harness_directory(arena), "keys", lines, strlen(lines)),
+                            master_out);
 }
 
 static void the_first_key_seals_and_all_open(void **state)
@@ -160,9 +159,9 @@ static void a_secret_file_that_is_none_is_refused(void **state)
     struct arena *arena = harness_arena(state);
     struct secret master;
     const char *key = key_line(arena, 'a');
-    const char *const bad[] = {"short", "\n\n", arena_format(arena, "%s\nnot a key\n", key), arena_format(arena, "%s0\n", key),
-                               arena_format(arena, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n", key, key, key, key, key, key, key,
-                                            key, key)};
+    const char *const bad[] = {
+        "short", "\n\n", arena_format(arena, "%s\nnot a key\n", key), arena_format(arena, "%s0\n", key),
+        arena_format(arena, "%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n%s\n", key, key, key, key, key, key, key, key, key)};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct error *error = read_lines(arena, bad[i], &master);
         assert_non_null(error);

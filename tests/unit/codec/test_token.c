@@ -224,21 +224,18 @@ static void harmless_variations_are_good(void **state)
     /* Providers name the client where we name the audience, and leave typ out. */
     const char *header = arena_format(arena, "{\"kid\":\"%s\",\"alg\":\"RS256\"}", forge_pair()->kid);
     const char *payload = forge_payload(arena, "aud", NULL);
-    payload =
-        arena_format(arena, "%.*s,\"client_id\":\"" FORGE_AUDIENCE "\"}", (int)strlen(payload) - 1, payload);
+    payload = arena_format(arena, "%.*s,\"client_id\":\"" FORGE_AUDIENCE "\"}", (int)strlen(payload) - 1, payload);
     struct token_claims claims;
     const char *reason = NULL;
-    assert_int_equal(
-        verify(arena, &rules, forge_token(arena, header, payload, FORGE_RS256), &claims, &reason),
-        TOKEN_GOOD);
+    assert_int_equal(verify(arena, &rules, forge_token(arena, header, payload, FORGE_RS256), &claims, &reason),
+                     TOKEN_GOOD);
 }
 
 static void the_session_is_asked_for_where_the_rules_say_so(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct token_rules rules = forge_rules(arena);
-    const char *token =
-        forge_token(arena, forge_header(arena), forge_payload(arena, "sid", NULL), FORGE_RS256);
+    const char *token = forge_token(arena, forge_header(arena), forge_payload(arena, "sid", NULL), FORGE_RS256);
     struct token_claims claims;
     const char *reason = NULL;
     assert_int_equal(verify(arena, &rules, token, &claims, &reason), TOKEN_INVALID);
@@ -247,8 +244,8 @@ static void the_session_is_asked_for_where_the_rules_say_so(void **state)
     assert_int_equal(verify(arena, &rules, token, &claims, &reason), TOKEN_GOOD);
     assert_true(id_is_none(claims.session));
     rules.session_claim = "origin_jti";
-    token = forge_token(arena, forge_header(arena),
-                        forge_payload(arena, "origin_jti", "\"" FORGE_SESSION "\""), FORGE_RS256);
+    token = forge_token(arena, forge_header(arena), forge_payload(arena, "origin_jti", "\"" FORGE_SESSION "\""),
+                        FORGE_RS256);
     assert_int_equal(verify(arena, &rules, token, &claims, &reason), TOKEN_GOOD);
     assert_false(id_is_none(claims.session));
 }
@@ -273,22 +270,29 @@ static void a_remote_issuer_names_audience_use_and_session_in_its_own_way(void *
     rules.audience_claim = "azp";
     rules.use_claim = "typ";
     rules.token_use = "Bearer";
-#define TOKEN(azp, typ, rest) forge_token(arena, forge_header(arena), remote_payload(arena, azp, typ, rest), FORGE_RS256)
-    assert_int_equal(verify(arena, &rules, TOKEN(FORGE_AUDIENCE, "Bearer", ",\"jti\":\"a b\""), &first, &reason), TOKEN_GOOD);
-    assert_int_equal(verify(arena, &rules, TOKEN(FORGE_AUDIENCE, "Bearer", ",\"jti\":\"c\",\"origin_jti\":\"a b\""), &second, &reason),
+#define TOKEN(azp, typ, rest)                                                                                          \
+    forge_token(arena, forge_header(arena), remote_payload(arena, azp, typ, rest), FORGE_RS256)
+    assert_int_equal(verify(arena, &rules, TOKEN(FORGE_AUDIENCE, "Bearer", ",\"jti\":\"a b\""), &first, &reason),
+                     TOKEN_GOOD);
+    assert_int_equal(verify(arena, &rules, TOKEN(FORGE_AUDIENCE, "Bearer", ",\"jti\":\"c\",\"origin_jti\":\"a b\""),
+                            &second, &reason),
                      TOKEN_GOOD);
     assert_true(id_equal(first.session, second.session));
-    assert_int_equal(verify(arena, &rules, TOKEN(FORGE_AUDIENCE, "Bearer", ",\"jti\":\"c\""), &second, &reason), TOKEN_GOOD);
+    assert_int_equal(verify(arena, &rules, TOKEN(FORGE_AUDIENCE, "Bearer", ",\"jti\":\"c\""), &second, &reason),
+                     TOKEN_GOOD);
     assert_false(id_equal(first.session, second.session));
     assert_false(id_is_none(second.session));
 
-    assert_int_equal(verify(arena, &rules, TOKEN("other", "Bearer", ",\"jti\":\"c\""), &claims, &reason), TOKEN_INVALID);
+    assert_int_equal(verify(arena, &rules, TOKEN("other", "Bearer", ",\"jti\":\"c\""), &claims, &reason),
+                     TOKEN_INVALID);
     assert_string_equal(reason, "azp");
-    assert_int_equal(verify(arena, &rules, TOKEN(FORGE_AUDIENCE, "ID", ",\"jti\":\"c\""), &claims, &reason), TOKEN_INVALID);
+    assert_int_equal(verify(arena, &rules, TOKEN(FORGE_AUDIENCE, "ID", ",\"jti\":\"c\""), &claims, &reason),
+                     TOKEN_INVALID);
     assert_string_equal(reason, "token_use");
     static const char *const nameless[] = {"", ",\"jti\":\"\"", ",\"jti\":7", ",\"origin_jti\":null,\"jti\":\"c\""};
     for (size_t i = 0; i < sizeof nameless / sizeof *nameless; i++) {
-        assert_int_equal(verify(arena, &rules, TOKEN(FORGE_AUDIENCE, "Bearer", nameless[i]), &claims, &reason), TOKEN_INVALID);
+        assert_int_equal(verify(arena, &rules, TOKEN(FORGE_AUDIENCE, "Bearer", nameless[i]), &claims, &reason),
+                         TOKEN_INVALID);
         assert_string_equal(reason, "session");
     }
 #undef TOKEN
@@ -305,17 +309,16 @@ static void clocks_may_differ_by_the_leeway_and_no_more(void **state)
     struct arena *arena = harness_arena(state);
     struct token_rules rules = forge_rules(arena);
     static const struct edge edges[] = {
-        {"exp", 1, TOKEN_GOOD},      {"exp", 0, TOKEN_GOOD},      {"exp", -29, TOKEN_GOOD},
-        {"exp", -30, TOKEN_EXPIRED}, {"exp", -31, TOKEN_EXPIRED}, {"nbf", 29, TOKEN_GOOD},
-        {"nbf", 30, TOKEN_GOOD},     {"nbf", 31, TOKEN_INVALID},  {"iat", 29, TOKEN_GOOD},
-        {"iat", 30, TOKEN_GOOD},     {"iat", 31, TOKEN_INVALID},  {"nbf", 3600, TOKEN_INVALID},
+        {"exp", 1, TOKEN_GOOD},      {"exp", 0, TOKEN_GOOD},  {"exp", -29, TOKEN_GOOD},   {"exp", -30, TOKEN_EXPIRED},
+        {"exp", -31, TOKEN_EXPIRED}, {"nbf", 29, TOKEN_GOOD}, {"nbf", 30, TOKEN_GOOD},    {"nbf", 31, TOKEN_INVALID},
+        {"iat", 29, TOKEN_GOOD},     {"iat", 30, TOKEN_GOOD}, {"iat", 31, TOKEN_INVALID}, {"nbf", 3600, TOKEN_INVALID},
     };
     for (size_t i = 0; i < sizeof edges / sizeof *edges; i++) {
         const char *payload = forge_payload(arena, edges[i].claim, seconds(arena, edges[i].offset));
         struct token_claims claims;
         const char *reason = NULL;
-        enum token_result result = verify(
-            arena, &rules, forge_token(arena, forge_header(arena), payload, FORGE_RS256), &claims, &reason);
+        enum token_result result =
+            verify(arena, &rules, forge_token(arena, forge_header(arena), payload, FORGE_RS256), &claims, &reason);
         if (result != edges[i].result)
             fail_msg("%s %+lld: %d, %s", edges[i].claim, (long long)edges[i].offset, (int)result, reason);
     }
@@ -350,9 +353,9 @@ static void expired_is_said_of_our_own_tokens_only(void **state)
                                                {"auth_time", "-1"}};
     for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
         const char *payload = forge_payload(arena, changes[i].name, changes[i].value);
-        assert_int_equal(verify(arena, &rules, forge_token(arena, forge_header(arena), payload, FORGE_RS256),
-                                &claims, &reason),
-                         TOKEN_INVALID);
+        assert_int_equal(
+            verify(arena, &rules, forge_token(arena, forge_header(arena), payload, FORGE_RS256), &claims, &reason),
+            TOKEN_INVALID);
     }
 }
 
@@ -361,8 +364,7 @@ static void a_stepped_clock_moves_only_the_times(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct token_rules rules = forge_rules(arena);
-    const char *token =
-        forge_token(arena, forge_header(arena), forge_payload(arena, NULL, NULL), FORGE_RS256);
+    const char *token = forge_token(arena, forge_header(arena), forge_payload(arena, NULL, NULL), FORGE_RS256);
     struct token_claims claims;
     for (int64_t step = -3600; step <= 3600; step += 15) {
         rules.now = FORGE_NOW + step;
@@ -400,8 +402,7 @@ static void no_byte_of_a_token_is_without_meaning(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct token_rules rules = forge_rules(arena);
-    const char *token =
-        forge_token(arena, forge_header(arena), forge_payload(arena, NULL, NULL), FORGE_RS256);
+    const char *token = forge_token(arena, forge_header(arena), forge_payload(arena, NULL, NULL), FORGE_RS256);
     size_t length = strlen(token);
     struct harness_random random = {.state = 3};
     struct arena *scratch = arena_new();

@@ -182,16 +182,14 @@ static void a_payload_that_is_not_one_strict_object_is_refused(void **state)
     const char *header = forge_header(arena);
     for (size_t i = 0; i < sizeof payload_attacks / sizeof *payload_attacks; i++) {
         const struct bytes_attack *attack = &payload_attacks[i];
-        const char *token =
-            forge_bytes(arena, header, strlen(header), attack->bytes, attack->length, FORGE_RS256);
+        const char *token = forge_bytes(arena, header, strlen(header), attack->bytes, attack->length, FORGE_RS256);
         forge_assert_refused(arena, &rules, token, strlen(token), attack->reason, attack->bytes);
     }
     /* A whole good payload with something behind it. */
     static const char *const tails[] = {"x", "{}", ",", "]", "\xef\xbb\xbf", "//", "\v"};
     const char *good = forge_payload(arena, NULL, NULL);
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
-        const char *token =
-            forge_token(arena, header, arena_format(arena, "%s%s", good, tails[i]), FORGE_RS256);
+        const char *token = forge_token(arena, header, arena_format(arena, "%s%s", good, tails[i]), FORGE_RS256);
         forge_assert_refused(arena, &rules, token, strlen(token), "json", tails[i]);
     }
     char *with_nul = arena_copy(arena, good, strlen(good) + 5);
@@ -265,8 +263,7 @@ static const struct header_attack header_attacks[] = {
     {"header member", "{\"alg\":\"RS256\",\"kid\":\"@\",\"crit\":[\"b64\"],\"b64\":false}", FORGE_RS256},
     {"header member", "{\"alg\":\"RS256\",\"kid\":\"@\",\"b64\":true}", FORGE_RS256},
     {"header member", "{\"alg\":\"RS256\",\"kid\":\"@\",\"zip\":\"DEF\"}", FORGE_RS256},
-    {"header member", "{\"alg\":\"RS256\",\"kid\":\"@\",\"jku\":\"https://evil.example.com/keys\"}",
-     FORGE_RS256},
+    {"header member", "{\"alg\":\"RS256\",\"kid\":\"@\",\"jku\":\"https://evil.example.com/keys\"}", FORGE_RS256},
     {"header member", "{\"alg\":\"RS256\",\"kid\":\"@\",\"jwk\":{\"kty\":\"RSA\"}}", FORGE_OTHER_KEY},
     {"header member", "{\"alg\":\"RS256\",\"kid\":\"@\",\"x5u\":\"https://evil.example.com/\"}", FORGE_RS256},
     {"header member", "{\"alg\":\"RS256\",\"kid\":\"@\",\"x5c\":[\"MIIB\"]}", FORGE_OTHER_KEY},
@@ -288,9 +285,7 @@ static const struct header_attack header_attacks[] = {
 static const char *with_kid(struct arena *arena, const char *header)
 {
     const char *at = strchr(header, '@');
-    return at == NULL
-               ? header
-               : arena_format(arena, "%.*s%s%s", (int)(at - header), header, forge_pair()->kid, at + 1);
+    return at == NULL ? header : arena_format(arena, "%.*s%s%s", (int)(at - header), header, forge_pair()->kid, at + 1);
 }
 
 static void a_header_that_is_not_ours_is_refused_whoever_signed(void **state)
@@ -433,8 +428,7 @@ static void texts_that_are_no_tokens_are_refused(void **state)
     static const char *const strangers[] = {"null", "undefined", "../../etc/passwd", "%s%n%s", "' or '1'='1"};
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
         struct token_claims claims;
-        assert_int_equal(token_verify(arena, &rules, strangers[i], strlen(strangers[i]), &claims, NULL),
-                         TOKEN_INVALID);
+        assert_int_equal(token_verify(arena, &rules, strangers[i], strlen(strangers[i]), &claims, NULL), TOKEN_INVALID);
     }
 }
 
@@ -473,10 +467,9 @@ static void parts_of_two_genuine_tokens_do_not_mix(void **state)
     struct arena *arena = harness_arena(state);
     struct token_rules rules = forge_rules(arena);
     const char *mine = forge_token(arena, forge_header(arena), forge_payload(arena, NULL, NULL), FORGE_RS256);
-    const char *other = forge_token(arena, forge_header(arena),
-                                    forge_payload(arena, "sub", "\"" FORGE_SESSION "\""), FORGE_RS256);
-    const char *mixed =
-        arena_format(arena, "%.*s%s", (int)(strrchr(mine, '.') - mine), mine, strrchr(other, '.'));
+    const char *other =
+        forge_token(arena, forge_header(arena), forge_payload(arena, "sub", "\"" FORGE_SESSION "\""), FORGE_RS256);
+    const char *mixed = arena_format(arena, "%.*s%s", (int)(strrchr(mine, '.') - mine), mine, strrchr(other, '.'));
     forge_assert_refused(arena, &rules, mixed, strlen(mixed), "signature", "swapped signature");
 }
 

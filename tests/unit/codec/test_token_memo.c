@@ -37,15 +37,13 @@ static void a_good_token_is_verified_once(void **state)
     memset(&again, 0, sizeof again);
     size_t length = strlen(test.token);
     const char *reason = "unset";
-    assert_int_equal(
-        token_memo_verify(test.memo, test.arena, &test.rules, test.token, length, &first, &reason),
-        TOKEN_GOOD);
+    assert_int_equal(token_memo_verify(test.memo, test.arena, &test.rules, test.token, length, &first, &reason),
+                     TOKEN_GOOD);
     assert_null(reason);
     assert_int_equal(token_memo_hits(test.memo), 0);
     reason = "unset";
-    assert_int_equal(
-        token_memo_verify(test.memo, test.arena, &test.rules, test.token, length, &again, &reason),
-        TOKEN_GOOD);
+    assert_int_equal(token_memo_verify(test.memo, test.arena, &test.rules, test.token, length, &again, &reason),
+                     TOKEN_GOOD);
     assert_null(reason);
     assert_int_equal(token_memo_hits(test.memo), 1);
     assert_true(id_equal(first.subject, again.subject));
@@ -72,8 +70,8 @@ static void a_remembered_token_is_not_good_before_its_time(void **state)
 {
     struct memo_test test = memo_test(state);
     const char *reason = NULL;
-    const char *token = forge_token(test.arena, forge_header(test.arena),
-                                    forge_payload(test.arena, "nbf", "1700000000"), FORGE_RS256);
+    const char *token =
+        forge_token(test.arena, forge_header(test.arena), forge_payload(test.arena, "nbf", "1700000000"), FORGE_RS256);
     assert_int_equal(ask(&test, token, &reason), TOKEN_GOOD);
     test.rules.now = FORGE_NOW - 31;
     assert_int_equal(ask(&test, token, &reason), TOKEN_INVALID);
@@ -152,8 +150,7 @@ static void texts_that_begin_alike_are_told_apart(void **state)
     assert_int_equal(ask(&test, test.token, &reason), TOKEN_GOOD);
     static const char *const tails[] = {"A", "=", ".", " ", "AA"};
     for (size_t i = 0; i < sizeof tails / sizeof *tails; i++)
-        assert_int_equal(ask(&test, arena_format(test.arena, "%s%s", test.token, tails[i]), &reason),
-                         TOKEN_INVALID);
+        assert_int_equal(ask(&test, arena_format(test.arena, "%s%s", test.token, tails[i]), &reason), TOKEN_INVALID);
     char *changed = arena_text(test.arena, test.token);
     char *last = changed + strlen(changed) - 1;
     *last = *last == 'A' ? 'B' : 'A';
@@ -167,8 +164,8 @@ static void bad_and_expired_tokens_are_not_remembered(void **state)
 {
     struct memo_test test = memo_test(state);
     const char *reason = NULL;
-    const char *bad = forge_token(test.arena, forge_header(test.arena), forge_payload(test.arena, NULL, NULL),
-                                  FORGE_OTHER_KEY);
+    const char *bad =
+        forge_token(test.arena, forge_header(test.arena), forge_payload(test.arena, NULL, NULL), FORGE_OTHER_KEY);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(ask(&test, bad, &reason), TOKEN_INVALID);
         assert_string_equal(reason, "signature");
@@ -191,10 +188,8 @@ static void many_tokens_do_not_mix(void **state)
     struct memo_test test = memo_test(state);
     enum { COUNT = 24 };
     const char *tokens[COUNT];
-    struct token_content content = {.issuer = FORGE_ISSUER,
-                                    .audience = FORGE_AUDIENCE,
-                                    .token_use = TOKEN_USE_ACCESS,
-                                    .issued_at = FORGE_NOW};
+    struct token_content content = {
+        .issuer = FORGE_ISSUER, .audience = FORGE_AUDIENCE, .token_use = TOKEN_USE_ACCESS, .issued_at = FORGE_NOW};
     for (size_t i = 0; i < COUNT; i++) {
         char *token = NULL;
         content.subject = id_new();
@@ -206,9 +201,9 @@ static void many_tokens_do_not_mix(void **state)
     for (int round = 0; round < 3; round++)
         for (size_t i = 0; i < COUNT; i++) {
             struct token_claims claims;
-            assert_int_equal(token_memo_verify(test.memo, test.arena, &test.rules, tokens[i],
-                                               strlen(tokens[i]), &claims, NULL),
-                             TOKEN_GOOD);
+            assert_int_equal(
+                token_memo_verify(test.memo, test.arena, &test.rules, tokens[i], strlen(tokens[i]), &claims, NULL),
+                TOKEN_GOOD);
             assert_int_equal(claims.expires_at, FORGE_NOW + 100 + (int64_t)i);
         }
     assert_true(token_memo_hits(test.memo) >= COUNT);

@@ -9,11 +9,11 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "codec/random.h"
-#include "support_database.h"
 #include "domain/account/organisation.h"
-#include "domain/permission/permission.h"
 #include "domain/account/session.h"
+#include "domain/permission/permission.h"
 #include "harness.h"
+#include "support_database.h"
 
 void expect_ok(struct error *error)
 {
@@ -62,8 +62,7 @@ static struct rows *sql_rows(struct database *database, struct arena *arena, con
 
 static struct rows *sql_value(struct database *database, struct arena *arena, const char *text)
 {
-    sql(database, arena,
-        "CREATE TEMPORARY TABLE IF NOT EXISTS test_value (value LONGTEXT CHARACTER SET utf8mb4 NULL)");
+    sql(database, arena, "CREATE TEMPORARY TABLE IF NOT EXISTS test_value (value LONGTEXT CHARACTER SET utf8mb4 NULL)");
     return sql_rows(database, arena, text);
 }
 
@@ -117,8 +116,8 @@ static struct error *insert_user_body(struct database *database, struct arena *a
     return NULL;
 }
 
-struct user *given_user(struct database *database, struct arena *arena, struct id organisation,
-                        const char *role, const char *permissions)
+struct user *given_user(struct database *database, struct arena *arena, struct id organisation, const char *role,
+                        const char *permissions)
 {
     struct user *user = arena_alloc(arena, sizeof *user);
     *user = (struct user){
@@ -177,8 +176,7 @@ bool insert_file(struct database *database, struct arena *arena, const struct fi
     return insertion.duplicate;
 }
 
-struct file_record given_file(struct database *database, struct arena *arena, struct id organisation,
-                              struct id user)
+struct file_record given_file(struct database *database, struct arena *arena, struct id organisation, struct id user)
 {
     struct file_record record = a_file(arena, organisation, user);
     assert_false(insert_file(database, arena, &record));
@@ -187,8 +185,8 @@ struct file_record given_file(struct database *database, struct arena *arena, st
 
 /* ---- races --------------------------------------------------------------------------------------- */
 
-static _Noreturn void run_racer(int (*body)(struct database *, struct arena *, unsigned, void *),
-                                unsigned index, void *context, int ready, int go)
+static _Noreturn void run_racer(int (*body)(struct database *, struct arena *, unsigned, void *), unsigned index,
+                                void *context, int ready, int go)
 {
     struct arena *arena = arena_new();
     struct database *database = database_fixture_new();
@@ -201,8 +199,7 @@ static _Noreturn void run_racer(int (*body)(struct database *, struct arena *, u
     _exit(result);
 }
 
-void race(unsigned count,
-          int (*body)(struct database *database, struct arena *arena, unsigned index, void *context),
+void race(unsigned count, int (*body)(struct database *database, struct arena *arena, unsigned index, void *context),
           void *context, int results_out[RACERS_MAX])
 {
     int ready[2];

@@ -9,8 +9,8 @@
 
 #include "base/id.h"
 #include "base/text.h"
-#include "domain/file/file.h"
 #include "domain/account/user.h"
+#include "domain/file/file.h"
 
 struct arena;
 struct database;
@@ -24,13 +24,11 @@ void expect_error(struct error *error, int code);
 
 /* A list of the texts given. */
 struct text_list text_list_of(struct arena *arena, size_t count, ...);
-#define TEXTS(arena, ...) \
-    text_list_of((arena), sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), __VA_ARGS__)
+#define TEXTS(arena, ...) text_list_of((arena), sizeof((const char *[]){__VA_ARGS__}) / sizeof(char *), __VA_ARGS__)
 #define NO_TEXTS ((struct text_list){NULL, 0})
 
 /* Runs SQL that is not prepared, as an operator would at the prompt. */
-void sql(struct database *database, struct arena *arena, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void sql(struct database *database, struct arena *arena, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* The first cell of the first row of such SQL, as an integer or a text (NULL for no row). */
 int64_t sql_integer(struct database *database, struct arena *arena, const char *format, ...)
@@ -46,8 +44,8 @@ struct id given_organisation(struct database *database, struct arena *arena);
 
 /* An active user of it with one role (NULL: none) and own permissions (may be NULL); the address is unlike
  * any other. */
-struct user *given_user(struct database *database, struct arena *arena, struct id organisation,
-                        const char *role, const char *permissions);
+struct user *given_user(struct database *database, struct arena *arena, struct id organisation, const char *role,
+                        const char *permissions);
 
 /* A session of the user, good for an hour. */
 struct id given_session(struct database *database, struct arena *arena, struct id user);
@@ -56,8 +54,7 @@ struct id given_session(struct database *database, struct arena *arena, struct i
 struct file_record a_file(struct arena *arena, struct id organisation, struct id user);
 
 /* The same, inserted. */
-struct file_record given_file(struct database *database, struct arena *arena, struct id organisation,
-                              struct id user);
+struct file_record given_file(struct database *database, struct arena *arena, struct id organisation, struct id user);
 
 /* Inserts in a transaction of its own; whether it was there already. */
 bool insert_file(struct database *database, struct arena *arena, const struct file_record *record);
@@ -67,8 +64,7 @@ bool insert_file(struct database *database, struct arena *arena, const struct fi
  * connection of its own. results_out[index] is what it returned, 0 to 99; a body that dies gives 100.
  */
 #define RACERS_MAX 50
-void race(unsigned count,
-          int (*body)(struct database *database, struct arena *arena, unsigned index, void *context),
+void race(unsigned count, int (*body)(struct database *database, struct arena *arena, unsigned index, void *context),
           void *context, int results_out[RACERS_MAX]);
 
 /* How many of the results equal `value`. */

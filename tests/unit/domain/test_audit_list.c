@@ -10,9 +10,9 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/audit.h"
 #include "support.h"
+#include "support_database.h"
 
 #define ROWS 48
 #define START INT64_C(1700000000000)
@@ -35,8 +35,7 @@ static void write_rows(struct database *database, struct arena *arena, const str
     database_fixture_clear();
     for (unsigned i = 0; i < ROWS; i++) {
         struct written *row = &rows[i];
-        *row = (struct written){
-            .id = id_new(), .at = START + (int64_t)(i / 2) * STEP, .action = actions[i % 3]};
+        *row = (struct written){.id = id_new(), .at = START + (int64_t)(i / 2) * STEP, .action = actions[i % 3]};
         /* Some rows have neither: failed logins of names that nobody has. */
         if (i % 5 != 4)
             row->organisation = organisations[i / 3 % 2];
@@ -146,8 +145,7 @@ static void window_holds_its_start_and_not_its_end(void **state)
     expect_ok(audit_list(database, arena, &filter, &page));
     assert_int_equal(page.count, 0);
     /* A cursor from outside the window does not widen it. */
-    filter = (struct audit_filter){
-        .since = START, .until = START + STEP, .before = rows[40].id, .limit = 100};
+    filter = (struct audit_filter){.since = START, .until = START + STEP, .before = rows[40].id, .limit = 100};
     expect_ok(audit_list(database, arena, &filter, &page));
     assert_int_equal(page.count, 2);
     database_free(&database);
@@ -160,12 +158,10 @@ static void rows_added_meanwhile_do_not_shift_pages(void **state)
     struct id organisation = id_new();
     struct audit_page page;
     database_fixture_clear();
-    struct audit_entry entry = {
-        .action = "file.upload", .organisation_id = organisation, .outcome = "success"};
+    struct audit_entry entry = {.action = "file.upload", .organisation_id = organisation, .outcome = "success"};
     for (int i = 0; i < 5; i++)
         expect_ok(audit_insert(database, arena, &entry));
-    struct audit_filter filter = {
-        .organisation_id = organisation, .since = INT64_MIN, .until = INT64_MAX, .limit = 2};
+    struct audit_filter filter = {.organisation_id = organisation, .since = INT64_MIN, .until = INT64_MAX, .limit = 2};
     expect_ok(audit_list(database, arena, &filter, &page));
     assert_true(page.count == 2 && page.more);
     struct id last = page.items[1].id;

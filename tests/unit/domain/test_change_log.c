@@ -4,10 +4,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/change_log.h"
 #include "domain/permission/principal.h"
 #include "support.h"
+#include "support_database.h"
 
 struct append {
     enum change_log_kind kind;

@@ -5,9 +5,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/outbox.h"
 #include "support.h"
+#include "support_database.h"
 
 struct addition {
     const char *kind;
@@ -20,8 +20,11 @@ struct addition {
 static struct error *add_body(struct database *database, struct arena *arena, void *context)
 {
     const struct addition *addition = context;
-    struct outbox_work work = {.kind = addition->kind, .rank = addition->rank, .user_id = addition->user,
-                               .payload = "sealed\0bytes", .payload_length = 12};
+    struct outbox_work work = {.kind = addition->kind,
+                               .rank = addition->rank,
+                               .user_id = addition->user,
+                               .payload = "sealed\0bytes",
+                               .payload_length = 12};
     for (unsigned i = 0; i < addition->count; i++)
         TRY(outbox_add(database, arena, &work));
     return addition->fail ? error_plain(arena, ERROR_INTERNAL) : NULL;
@@ -140,8 +143,8 @@ static void what_fails_waits_longer_each_time_and_dies(void **state)
         assert_int_equal(items.count, 1);
         expect_ok(outbox_retry(database, arena, &items.items[0], 11, "smtp: 421 busy", &dead));
         assert_false(dead);
-        int64_t wait = sql_integer(
-            database, arena, "SELECT TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), next_attempt_at) FROM outbox");
+        int64_t wait =
+            sql_integer(database, arena, "SELECT TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(3), next_attempt_at) FROM outbox");
         assert_in_range(wait, waits[i] - 2, waits[i] + waits[i] / 5);
         assert_int_equal(claim(database, arena, 1).count, 0);
         pass(database, arena, 1100);
@@ -150,8 +153,7 @@ static void what_fails_waits_longer_each_time_and_dies(void **state)
     struct outbox_items items = claim(database, arena, 1);
     expect_ok(outbox_retry(database, arena, &items.items[0], 11, "smtp: 421 busy", &dead));
     assert_true(dead);
-    assert_string_equal(sql_text(database, arena, "SELECT CONCAT(status, ' ', LENGTH(payload)) FROM outbox"),
-                        "dead 0");
+    assert_string_equal(sql_text(database, arena, "SELECT CONCAT(status, ' ', LENGTH(payload)) FROM outbox"), "dead 0");
     pass(database, arena, 10000);
     assert_int_equal(claim(database, arena, 1).count, 0);
     database_free(&database);
@@ -168,9 +170,8 @@ static void a_reason_is_cut_at_a_character(void **state)
     for (size_t i = 0; i < 999; i++)
         memcpy(reason + 2 * i, "\xc3\xa9", 2);
     expect_ok(outbox_bury(database, arena, &items.items[0], reason));
-    assert_int_equal(
-        sql_integer(database, arena, "SELECT CHAR_LENGTH(last_error) FROM outbox WHERE status = 'dead'"),
-        500);
+    assert_int_equal(sql_integer(database, arena, "SELECT CHAR_LENGTH(last_error) FROM outbox WHERE status = 'dead'"),
+                     500);
     expect_ok(outbox_bury(database, arena, &items.items[1], "ok\xff\xfe"));
     assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM outbox WHERE last_error = 'ok'"), 1);
     database_free(&database);
@@ -182,8 +183,7 @@ static void the_oldest_come_first_and_no_more_than_asked_for(void **state)
     struct database *database = database_fixture_new();
     database_fixture_clear();
     given_items(database, arena, 5, id_new());
-    sql(database, arena,
-        "UPDATE outbox SET next_attempt_at = UTC_TIMESTAMP(3) - INTERVAL (100 - id MOD 100) SECOND");
+    sql(database, arena, "UPDATE outbox SET next_attempt_at = UTC_TIMESTAMP(3) - INTERVAL (100 - id MOD 100) SECOND");
     int64_t first = sql_integer(database, arena, "SELECT MIN(id) FROM outbox");
     struct outbox_items items = claim(database, arena, 2);
     assert_int_equal(items.count, 2);
@@ -270,9 +270,8 @@ static void runners_never_share_an_item(void **state)
     int results[RACERS_MAX];
     race(4, claim_racer, NULL, results);
     assert_int_equal(results[0] + results[1] + results[2] + results[3], 90);
-    assert_int_equal(
-        sql_integer(database, arena, "SELECT COUNT(*) FROM outbox WHERE status = 'done' AND attempts = 1"),
-        90);
+    assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM outbox WHERE status = 'done' AND attempts = 1"),
+                     90);
     database_free(&database);
 }
 
@@ -302,7 +301,8 @@ static void counts_and_purges_what_is_done(void **state)
     int64_t lag;
     expect_ok(outbox_lag(database, arena, &lag));
     assert_true(lag >= 120000 && lag < 3600000);
-    sql(database, arena, "UPDATE outbox SET next_attempt_at = next_attempt_at + INTERVAL 1 DAY WHERE status = 'waiting'");
+    sql(database, arena,
+        "UPDATE outbox SET next_attempt_at = next_attempt_at + INTERVAL 1 DAY WHERE status = 'waiting'");
     expect_ok(outbox_lag(database, arena, &lag));
     assert_int_equal(lag, 0);
 

@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/settings.h"
 #include "support.h"
+#include "support_database.h"
 
 #define GOOD(level) "{\"logging\":{\"level\":\"" level "\",\"filter\":\"files=debug\"}}"
 
@@ -33,16 +33,30 @@ static void a_damaged_document_is_refused_with_a_reason(void **state)
 {
     struct arena *arena = harness_arena(state);
     static const char *const damaged[] = {
-        "", "{", "null", "[]", "7", "\"info\"", "{}", "{\"logging\":null}", "{\"logging\":[]}", "{\"logging\":{}}",
-        "{\"logging\":{\"level\":\"info\"}}", "{\"logging\":{\"filter\":\"\"}}",
-        "{\"logging\":{\"level\":\"loud\",\"filter\":\"\"}}", "{\"logging\":{\"level\":\"INFO\",\"filter\":\"\"}}",
-        "{\"logging\":{\"level\":7,\"filter\":\"\"}}", "{\"logging\":{\"level\":\"info\",\"filter\":null}}",
+        "",
+        "{",
+        "null",
+        "[]",
+        "7",
+        "\"info\"",
+        "{}",
+        "{\"logging\":null}",
+        "{\"logging\":[]}",
+        "{\"logging\":{}}",
+        "{\"logging\":{\"level\":\"info\"}}",
+        "{\"logging\":{\"filter\":\"\"}}",
+        "{\"logging\":{\"level\":\"loud\",\"filter\":\"\"}}",
+        "{\"logging\":{\"level\":\"INFO\",\"filter\":\"\"}}",
+        "{\"logging\":{\"level\":7,\"filter\":\"\"}}",
+        "{\"logging\":{\"level\":\"info\",\"filter\":null}}",
         "{\"logging\":{\"level\":\"info\",\"filter\":\"files\"}}",
         "{\"logging\":{\"level\":\"info\",\"filter\":\"nope=debug\"}}",
         "{\"logging\":{\"level\":\"info\",\"filter\":\"\",\"more\":1}}",
         "{\"logging\":{\"level\":\"info\",\"filter\":\"\"},\"more\":1}",
         "{\"logging\":{\"level\":\"info\",\"filter\":\"\"},\"logging\":{\"level\":\"info\",\"filter\":\"\"}}",
-        GOOD("info") "x", "\xef\xbb\xbf" GOOD("info"), "{\"Logging\":{\"level\":\"info\",\"filter\":\"\"}}",
+        GOOD("info") "x",
+        "\xef\xbb\xbf" GOOD("info"),
+        "{\"Logging\":{\"level\":\"info\",\"filter\":\"\"}}",
     };
     for (size_t i = 0; i < sizeof damaged / sizeof *damaged; i++) {
         const char *damage = NULL;

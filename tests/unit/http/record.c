@@ -77,8 +77,8 @@ static void add_outcome(struct buffer *events, const struct error *error)
         buffer_add_text(events, "good");
 }
 
-struct buffer record_run(struct arena *arena, const char *boundary, const char *body, size_t length,
-                         const size_t *cuts, size_t cut_count)
+struct buffer record_run(struct arena *arena, const char *boundary, const char *body, size_t length, const size_t *cuts,
+                         size_t cut_count)
 {
     struct record record = {.calls_left = -1};
     buffer_init(&record.events, arena);
@@ -124,8 +124,7 @@ struct buffer record_every_way(struct arena *arena, const char *body, size_t len
 void record_check_all(void **state, const struct example *examples, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct buffer events =
-            record_every_way(harness_arena(state), examples[i].body, strlen(examples[i].body));
+        struct buffer events = record_every_way(harness_arena(state), examples[i].body, strlen(examples[i].body));
         if (strcmp(events.bytes, examples[i].events) != 0)
             fail_msg("body:\n%s\ngives:\n%s\nnot:\n%s", examples[i].body, events.bytes, examples[i].events);
     }

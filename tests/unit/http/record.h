@@ -29,8 +29,8 @@ struct record {
 extern const struct multipart_handler record_handler;
 
 /* The events of the body cut into pieces that end at `cuts` and at its end, and the outcome behind them. */
-struct buffer record_run(struct arena *arena, const char *boundary, const char *body, size_t length,
-                         const size_t *cuts, size_t cut_count);
+struct buffer record_run(struct arena *arena, const char *boundary, const char *body, size_t length, const size_t *cuts,
+                         size_t cut_count);
 
 void record_assert_same(const struct buffer *a, const struct buffer *b);
 
@@ -45,8 +45,7 @@ struct example {
 
 void record_check_all(void **state, const struct example *examples, size_t count);
 
-#define CHECK_ALL(state, examples)                                                                           \
-    record_check_all((state), (examples), sizeof(examples) / sizeof *(examples))
+#define CHECK_ALL(state, examples) record_check_all((state), (examples), sizeof(examples) / sizeof *(examples))
 
 /* A part "a" with this Content-Disposition rest, header lines and content; and the body round it. */
 #define HEAD(rest) "--XbX\r\nContent-Disposition: form-data" rest "\r\n\r\n"

@@ -59,7 +59,9 @@ static void a_plain_file_below_the_folder_is_opened(void **state)
     }
 }
 
-/* What RestrictSUIDSGID= of systemd does to the calls of our services, as far as it concerns files that are only read. */
+/*
+ * What RestrictSUIDSGID= of systemd does to the calls of our services, as far as it concerns files that are only read.
+ */
 static bool restrict_calls(void)
 {
     struct sock_filter rules[] = {

@@ -89,8 +89,7 @@ static void names_lose_what_is_not_part_of_one(void **state)
             if (name != NULL)
                 fail_msg("\"%s\" gives \"%s\", not nothing", names[i].raw, name);
         } else if (name == NULL || strcmp(name, names[i].name) != 0) {
-            fail_msg("\"%s\" gives \"%s\", not \"%s\"", names[i].raw, name == NULL ? "(nothing)" : name,
-                     names[i].name);
+            fail_msg("\"%s\" gives \"%s\", not \"%s\"", names[i].raw, name == NULL ? "(nothing)" : name, names[i].name);
         }
     }
 }
@@ -149,9 +148,8 @@ static void the_header_says_the_name_twice(void **state)
          "attachment; filename=\"a__Set-Cookie: x=y\"; filename*=UTF-8''a%0D%0ASet-Cookie%3A%20x%3Dy"},
     };
     for (size_t i = 0; i < sizeof examples / sizeof *examples; i++)
-        assert_string_equal(
-            disposition_format(harness_arena(state), examples[i].show_inline, examples[i].name),
-            examples[i].value);
+        assert_string_equal(disposition_format(harness_arena(state), examples[i].show_inline, examples[i].name),
+                            examples[i].value);
 }
 
 static void the_header_is_visible_ascii_whatever_the_name(void **state)

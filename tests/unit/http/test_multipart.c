@@ -14,8 +14,7 @@ static void parts_are_read_as_sent(void **state)
 {
     static const struct example examples[] = {
         {A("hello"), GIVES("a", "hello")},
-        {HEAD("; name=a") "1\r\n" ONE("; name=\"b\"", "2"),
-         "begin [a]\ndata 1\nend\nbegin [b]\ndata 2\nend\ngood"},
+        {HEAD("; name=a") "1\r\n" ONE("; name=\"b\"", "2"), "begin [a]\ndata 1\nend\nbegin [b]\ndata 2\nend\ngood"},
         /* empty: with and without a line end of its own */
         {A(""), "begin [a]\nend\ngood"},
         {HEAD("; name=a") "--XbX--\r\n", "begin [a]\nend\ngood"},
@@ -78,8 +77,7 @@ static void framing_faults_are_refused(void **state)
         {HEAD("; name=a") "x", "begin [a]\ndata x\n" BAD("it ends before its closing boundary")},
         {HEAD("; name=a") "x\r\n--XbX", "begin [a]\ndata x\n" BAD("it ends before its closing boundary")},
         {HEAD("; name=a") "x\r\n--XbX-", "begin [a]\ndata x\n" BAD("it ends before its closing boundary")},
-        {HEAD("; name=a") "x\r\n--XbX--\r",
-         "begin [a]\ndata x\nend\n" BAD("it ends before its closing boundary")},
+        {HEAD("; name=a") "x\r\n--XbX--\r", "begin [a]\ndata x\nend\n" BAD("it ends before its closing boundary")},
         {"preamble\r\n" A("x"), BAD("there are bytes before its first boundary")},
         {"\r\n\r\n" A("x"), BAD("there are bytes before its first boundary")},
         {"\n" A("x"), BAD("there are bytes before its first boundary")},
@@ -98,8 +96,7 @@ static void framing_faults_are_refused(void **state)
         {"--XbX\rx", BAD("a boundary's line does not end in CR LF")},
         {"--XbX \n", BAD("a boundary's line holds more than the boundary")},
         {"--XbX x\r\n", BAD("a boundary's line holds more than the boundary")},
-        {HEAD("; name=a") "x\r\n--XbX\ny",
-         "begin [a]\ndata x\n" BAD("a boundary's line holds more than the boundary")},
+        {HEAD("; name=a") "x\r\n--XbX\ny", "begin [a]\ndata x\n" BAD("a boundary's line holds more than the boundary")},
         {HEAD("; name=a") "x\r\n--XbX\x7fy",
          "begin [a]\ndata x\n" BAD("a boundary's line holds more than the boundary")},
         {"--XbX                                                                        \r\n",
@@ -180,8 +177,7 @@ static void every_size_and_look_alike_at_a_block_edge_survives(void **state)
         size_t start = body.length;
         buffer_add(&body, sent, length);
         buffer_add_format(&body, "\r\n--%s--\r\n", boundary);
-        size_t cuts[] = {start, start + length / 2,
-                         start + (length < LIMIT_BLOCK_BYTES ? length : LIMIT_BLOCK_BYTES)};
+        size_t cuts[] = {start, start + length / 2, start + (length < LIMIT_BLOCK_BYTES ? length : LIMIT_BLOCK_BYTES)};
         struct buffer events = record_run(scratch, boundary, body.bytes, body.length, cuts, 3);
         struct buffer wanted;
         buffer_init(&wanted, scratch);
@@ -309,9 +305,8 @@ static void an_error_says_what_is_wrong(void **state)
     struct multipart *multipart = multipart_new(arena, RECORD_BOUNDARY, &record_handler, &record);
     static const char body[] = HEAD("; name=a") "x\r\n--XbX\r\nno field\r\n\r\n";
     struct error *error = multipart_feed(multipart, body, sizeof body - 1);
-    assert_string_equal(error->message,
-                        "The multipart body cannot be read: a line of a part's header is not a field. "
-                        "Send it as RFC 7578 describes.");
+    assert_string_equal(error->message, "The multipart body cannot be read: a line of a part's header is not a field. "
+                                        "Send it as RFC 7578 describes.");
     assert_non_null(strstr(error->detail, "part 2"));
     assert_string_equal(error->entries->path, "");
     assert_string_equal(error->entries->code, "multipart");
@@ -319,14 +314,10 @@ static void an_error_says_what_is_wrong(void **state)
 }
 
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(parts_are_read_as_sent),
-    HARNESS_TEST(what_only_looks_like_a_boundary_is_content),
-    HARNESS_TEST(framing_faults_are_refused),
-    HARNESS_TEST(there_may_be_just_so_many_parts),
-    HARNESS_TEST(an_error_of_the_handler_ends_it),
-    HARNESS_TEST(every_size_and_look_alike_at_a_block_edge_survives),
-    HARNESS_TEST(memory_stays_constant),
-    HARNESS_TEST(random_bodies_do_not_depend_on_the_cuts),
+    HARNESS_TEST(parts_are_read_as_sent),          HARNESS_TEST(what_only_looks_like_a_boundary_is_content),
+    HARNESS_TEST(framing_faults_are_refused),      HARNESS_TEST(there_may_be_just_so_many_parts),
+    HARNESS_TEST(an_error_of_the_handler_ends_it), HARNESS_TEST(every_size_and_look_alike_at_a_block_edge_survives),
+    HARNESS_TEST(memory_stays_constant),           HARNESS_TEST(random_bodies_do_not_depend_on_the_cuts),
     HARNESS_TEST(an_error_says_what_is_wrong),
 };
 HARNESS_MODULE(multipart, cases)

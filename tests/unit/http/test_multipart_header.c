@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "http/multipart.h"
 #include "harness.h"
+#include "http/multipart.h"
 #include "record.h"
 
 #define LINES(lines) "--XbX\r\n" lines "\r\n\r\nx\r\n--XbX--\r\n"
@@ -15,10 +15,8 @@
 static const struct example header_faults[] = {
     {"--XbX\r\n\r\nx\r\n--XbX--\r\n", BAD("a part has no Content-Disposition")},
     {LINES("Content-Type: text/plain"), BAD("a part has no Content-Disposition")},
-    {LINES("Content-Disposition: attachment; name=a"),
-     BAD("a part's Content-Disposition is not form-data")},
-    {LINES("Content-Disposition: form-datax; name=a"),
-     BAD("a part's Content-Disposition is not form-data")},
+    {LINES("Content-Disposition: attachment; name=a"), BAD("a part's Content-Disposition is not form-data")},
+    {LINES("Content-Disposition: form-datax; name=a"), BAD("a part's Content-Disposition is not form-data")},
     {LINES("Content-Disposition:"), BAD("a part's Content-Disposition is not form-data")},
     {LINES("Content-Disposition: form-data"), BAD("a part has no name")},
     {LINES("Content-Disposition: form-data; filename=a"), BAD("a part has no name")},
@@ -30,10 +28,8 @@ static const struct example header_faults[] = {
     {LINES(D "; Name=\"a\""), BAD("a part has two names")},
     {LINES(D "; filename=a; filename=b"), BAD("a part has two file names")},
     {LINES(D "; filename*=UTF-8''a; filename*=UTF-8''b"), BAD("a part has two parameters filename*")},
-    {LINES(D "; name*=UTF-8''b"),
-     BAD("a part's Content-Disposition has an extended parameter other than filename*")},
-    {LINES(D "; filename*0=b"),
-     BAD("a part's Content-Disposition has an extended parameter other than filename*")},
+    {LINES(D "; name*=UTF-8''b"), BAD("a part's Content-Disposition has an extended parameter other than filename*")},
+    {LINES(D "; filename*0=b"), BAD("a part's Content-Disposition has an extended parameter other than filename*")},
     {LINES(D "\r\n folded"), BAD("a line of a part's header is folded")},
     {LINES(" " D), BAD("a line of a part's header is folded")},
     {LINES("\t" D), BAD("a line of a part's header is folded")},
@@ -81,8 +77,7 @@ static void header_faults_are_refused(void **state)
 
 static void nul_in_a_header_is_refused(void **state)
 {
-    static const char body[] =
-        "--XbX\r\nContent-Disposition: form-data; name=\"a\0b\"\r\n\r\nx\r\n--XbX--\r\n";
+    static const char body[] = "--XbX\r\nContent-Disposition: form-data; name=\"a\0b\"\r\n\r\nx\r\n--XbX--\r\n";
     struct buffer events = record_every_way(harness_arena(state), body, sizeof body - 1);
     assert_string_equal(events.bytes, BAD("a part's header holds a control character"));
 }
@@ -144,8 +139,7 @@ static void the_boundary_is_found(void **state)
     static const struct type_example examples[] = {
         {"multipart/form-data; boundary=XbX", "XbX"},
         {"  Multipart/FORM-data ;\tBOUNDARY=\"a b\"", "a b"},
-        {"multipart/form-data; charset=utf-8; boundary=----WebKitFormBoundary7MA4",
-         "----WebKitFormBoundary7MA4"},
+        {"multipart/form-data; charset=utf-8; boundary=----WebKitFormBoundary7MA4", "----WebKitFormBoundary7MA4"},
         {"multipart/form-data; boundary=XbX; charset=\"utf-8\"", "XbX"},
         {"multipart/form-data; boundary=XbX;", "XbX"},
         {"multipart/form-data;; boundary=XbX ", "XbX"},

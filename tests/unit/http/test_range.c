@@ -146,12 +146,30 @@ static void a_range_never_leaves_the_file(void **state)
 
 static void plain_ranges_are_told_from_those_that_servers_read_in_ways_of_their_own(void **state)
 {
-    static const char *const plain[] = {"bytes=0-0", "bytes=5-", "bytes=-5", "BYTES=10-20", "bytes=9-1",
-                                        "bytes=999999999999999999-999999999999999999", "bytes=-000000000000000005"};
-    static const char *const others[] = {"",           "bytes",        "bytes=",      "bytes=-",    "bytes=5",
-                                         "bytes=0-1,", "bytes=,0-1",   "bytes=0-1 ",  " bytes=0-1", "bytes= 0-1",
-                                         "bytes=0 -1", "bytes=0-1,3-4", "bytes=0--1", "bytes=a-b",  "lines=0-1",
-                                         "bytes=0-1000000000000000000", "bytes=-0000000000000000005"};
+    static const char *const plain[] = {"bytes=0-0",
+                                        "bytes=5-",
+                                        "bytes=-5",
+                                        "BYTES=10-20",
+                                        "bytes=9-1",
+                                        "bytes=999999999999999999-999999999999999999",
+                                        "bytes=-000000000000000005"};
+    static const char *const others[] = {"",
+                                         "bytes",
+                                         "bytes=",
+                                         "bytes=-",
+                                         "bytes=5",
+                                         "bytes=0-1,",
+                                         "bytes=,0-1",
+                                         "bytes=0-1 ",
+                                         " bytes=0-1",
+                                         "bytes= 0-1",
+                                         "bytes=0 -1",
+                                         "bytes=0-1,3-4",
+                                         "bytes=0--1",
+                                         "bytes=a-b",
+                                         "lines=0-1",
+                                         "bytes=0-1000000000000000000",
+                                         "bytes=-0000000000000000005"};
     (void)state;
     assert_false(range_is_plain(NULL));
     for (size_t i = 0; i < sizeof plain / sizeof *plain; i++)
@@ -166,9 +184,9 @@ static void content_range_is_written(void **state)
 {
     struct arena *arena = harness_arena(state);
     assert_string_equal(range_format(arena, &(struct range){0, 9}, 100), "bytes 0-9/100");
-    assert_string_equal(range_format(arena, &(struct range){UINT64_C(4294967296), UINT64_C(5368709119)},
-                                     UINT64_C(5368709120)),
-                        "bytes 4294967296-5368709119/5368709120");
+    assert_string_equal(
+        range_format(arena, &(struct range){UINT64_C(4294967296), UINT64_C(5368709119)}, UINT64_C(5368709120)),
+        "bytes 4294967296-5368709119/5368709120");
     assert_string_equal(range_format(arena, NULL, 100), "bytes */100");
 }
 
@@ -267,8 +285,8 @@ static void conditions_are_checked_in_order(void **state)
         struct range range = {0, 0};
         enum range_answer answer = range_decide(&example->conditions, example->get, TAG, 100, &range);
         if (answer != example->answer || range.first != example->first || range.last != example->last)
-            fail_msg("condition %zu gives %d (%llu-%llu), not %d", i, (int)answer,
-                     (unsigned long long)range.first, (unsigned long long)range.last, (int)example->answer);
+            fail_msg("condition %zu gives %d (%llu-%llu), not %d", i, (int)answer, (unsigned long long)range.first,
+                     (unsigned long long)range.last, (int)example->answer);
     }
 }
 

@@ -117,8 +117,7 @@ static void body_over_the_bound_is_not_read(void **state)
 static void senseless_lengths_are_refused(void **state)
 {
     struct arena *arena = harness_arena(state);
-    static const char *const lengths[] = {"-1", "abc", "1e3",  "99999999999999999999",
-                                          " 5", "5 ",  "0x10", "05"};
+    static const char *const lengths[] = {"-1", "abc", "1e3", "99999999999999999999", " 5", "5 ", "0x10", "05"};
     for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
         const struct fake_parameter parameters[] = {{"CONTENT_LENGTH", lengths[i]}, {NULL, NULL}};
         struct fake_source source = {.parameters = parameters, .body = "x", .length = 1};
@@ -200,15 +199,17 @@ static void only_a_question_has_an_announced_length(void **state)
         const char *text;
         int64_t length;
     } table[] = {
-        {REQUEST_WHOLE, "5", -1},         {REQUEST_QUESTION, "5", 5},    {REQUEST_AUTHORISER, "0", 0},
-        {REQUEST_QUESTION, NULL, -1},     {REQUEST_QUESTION, "", -1},    {REQUEST_QUESTION, "-1", -1},
-        {REQUEST_AUTHORISER, "5x", -1},   {REQUEST_QUESTION, "99999999999999999999", -1},
+        {REQUEST_WHOLE, "5", -1},       {REQUEST_QUESTION, "5", 5},
+        {REQUEST_AUTHORISER, "0", 0},   {REQUEST_QUESTION, NULL, -1},
+        {REQUEST_QUESTION, "", -1},     {REQUEST_QUESTION, "-1", -1},
+        {REQUEST_AUTHORISER, "5x", -1}, {REQUEST_QUESTION, "99999999999999999999", -1},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "POST"},
-                                                    {"REQUEST_URI", "/a"},
-                                                    {table[i].text == NULL ? "OTHER" : ANNOUNCED_PARAMETER, table[i].text},
-                                                    {NULL, NULL}};
+        const struct fake_parameter parameters[] = {
+            {"REQUEST_METHOD", "POST"},
+            {"REQUEST_URI", "/a"},
+            {table[i].text == NULL ? "OTHER" : ANNOUNCED_PARAMETER, table[i].text},
+            {NULL, NULL}};
         struct fake_source source = {.parameters = parameters, .kind = table[i].kind};
         struct request request;
         make(&request, arena, &source, "");
@@ -237,10 +238,8 @@ static void a_question_takes_its_id_from_the_web_server(void **state)
 static void body_in_chunks_without_a_length_ends_when_it_ends(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const struct fake_parameter parameters[] = {{"REQUEST_METHOD", "POST"},
-                                                {"REQUEST_URI", "/a"},
-                                                {"HTTP_TRANSFER_ENCODING", "chunked"},
-                                                {NULL, NULL}};
+    const struct fake_parameter parameters[] = {
+        {"REQUEST_METHOD", "POST"}, {"REQUEST_URI", "/a"}, {"HTTP_TRANSFER_ENCODING", "chunked"}, {NULL, NULL}};
     struct request request;
     char *bytes;
     size_t length;

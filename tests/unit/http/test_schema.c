@@ -36,8 +36,7 @@ static const struct schema_field inner_fields[] = {
      .maximum = 5,
      .offset = offsetof(struct inner, name)},
 };
-static const struct schema inner_schema = {
-    .name = "Inner", SCHEMA_FIELDS(inner_fields), .size = sizeof(struct inner)};
+static const struct schema inner_schema = {.name = "Inner", SCHEMA_FIELDS(inner_fields), .size = sizeof(struct inner)};
 
 static const struct schema_field fields[] = {
     {.name = "text",
@@ -47,20 +46,13 @@ static const struct schema_field fields[] = {
      .maximum = 5,
      .offset = offsetof(struct sample, text)},
     {.name = "email", .type = SCHEMA_EMAIL, .offset = offsetof(struct sample, email)},
-    {.name = "phone",
-     .type = SCHEMA_PHONE,
-     .flags = SCHEMA_NULLABLE,
-     .offset = offsetof(struct sample, phone)},
+    {.name = "phone", .type = SCHEMA_PHONE, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct sample, phone)},
     {.name = "choice",
      .type = SCHEMA_CHOICE,
      .choices = "ab|a|bc",
      .fallback = "a",
      .offset = offsetof(struct sample, choice)},
-    {.name = "secret",
-     .type = SCHEMA_SECRET,
-     .minimum = 1,
-     .maximum = 8,
-     .offset = offsetof(struct sample, secret)},
+    {.name = "secret", .type = SCHEMA_SECRET, .minimum = 1, .maximum = 8, .offset = offsetof(struct sample, secret)},
     {.name = "id", .type = SCHEMA_ID, .offset = offsetof(struct sample, id)},
     {.name = "flag", .type = SCHEMA_BOOLEAN, .fallback = "true", .offset = offsetof(struct sample, flag)},
     {.name = "number",
@@ -76,15 +68,11 @@ static const struct schema_field fields[] = {
      .maximum = 3,
      .item_maximum = 4,
      .offset = offsetof(struct sample, words)},
-    {.name = "inner",
-     .type = SCHEMA_OBJECT,
-     .schema = &inner_schema,
-     .offset = offsetof(struct sample, inner)},
+    {.name = "inner", .type = SCHEMA_OBJECT, .schema = &inner_schema, .offset = offsetof(struct sample, inner)},
 };
 static const struct schema schema = {.name = "Sample", SCHEMA_FIELDS(fields), .size = sizeof(struct sample)};
 
-static struct error *read_text(struct arena *arena, const char *json, struct sample **sample_out,
-                               uint64_t *present_out)
+static struct error *read_text(struct arena *arena, const char *json, struct sample **sample_out, uint64_t *present_out)
 {
     struct document *document;
     struct validation validation;
@@ -107,11 +95,10 @@ static void schema_fills_the_struct_and_the_fallbacks(void **state)
     struct arena *arena = harness_arena(state);
     struct sample *sample;
     uint64_t present = 0;
-    assert_null(
-        read_text(arena,
-                  "{\"text\":\"h\xc3\xa9llo\",\"phone\":null,\"words\":[\"a\",\"b\"],\"secret\":\"s\","
-                  "\"inner\":{\"name\":\"x\"},\"id\":\"0190f5fe-7c00-7a00-8000-000000000001\"}",
-                  &sample, &present));
+    assert_null(read_text(arena,
+                          "{\"text\":\"h\xc3\xa9llo\",\"phone\":null,\"words\":[\"a\",\"b\"],\"secret\":\"s\","
+                          "\"inner\":{\"name\":\"x\"},\"id\":\"0190f5fe-7c00-7a00-8000-000000000001\"}",
+                          &sample, &present));
     assert_string_equal(sample->text, "h\xc3\xa9llo");
     assert_null(sample->phone);
     assert_string_equal(sample->choice, "a");
@@ -155,9 +142,9 @@ static void schema_reads_whole_numbers_within_their_bounds(void **state)
         const char *json;
         int64_t number; /* 0: refused */
         const char *code;
-    } cases[] = {{"1", 1, NULL},        {"42", 42, NULL},      {"100", 100, NULL},  {"7.0", 7, NULL},
-                 {"0", 0, "range"},     {"101", 0, "range"},   {"-5", 0, "range"},  {"1.5", 0, "type"},
-                 {"\"7\"", 0, "type"},  {"true", 0, "type"},   {"null", 0, "type"}, {"1e300", 0, "type"},
+    } cases[] = {{"1", 1, NULL},       {"42", 42, NULL},    {"100", 100, NULL},  {"7.0", 7, NULL},
+                 {"0", 0, "range"},    {"101", 0, "range"}, {"-5", 0, "range"},  {"1.5", 0, "type"},
+                 {"\"7\"", 0, "type"}, {"true", 0, "type"}, {"null", 0, "type"}, {"1e300", 0, "type"},
                  {"[]", 0, "type"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct sample *sample;
@@ -179,8 +166,8 @@ static void schema_refuses_null_where_it_is_not_said(void **state)
     struct error *error =
         read_text(arena, "{\"text\":null,\"flag\":null,\"words\":null,\"inner\":null}", &sample, NULL);
     assert_non_null(error);
-    assert_true(names(error, "text", "type") && names(error, "flag", "type") &&
-                names(error, "words", "type") && names(error, "inner", "type"));
+    assert_true(names(error, "text", "type") && names(error, "flag", "type") && names(error, "words", "type") &&
+                names(error, "inner", "type"));
 }
 
 static void schema_refuses_blank_and_control_characters(void **state)
@@ -197,14 +184,16 @@ static void schema_takes_names_in_which_nothing_makes_a_link(void **state)
 {
     static const struct schema_field name_fields[] = {
         {.name = "name", .type = SCHEMA_NAME, .minimum = 1, .maximum = 5, .offset = offsetof(struct inner, name)}};
-    static const struct schema name_schema = {.name = "Named", SCHEMA_FIELDS(name_fields), .size = sizeof(struct inner)};
+    static const struct schema name_schema = {
+        .name = "Named", SCHEMA_FIELDS(name_fields), .size = sizeof(struct inner)};
     static const struct {
         const char *value;
         const char *code; /* NULL: taken */
-    } cases[] = {{"Ægir", NULL},     {"O'N-B", NULL},  {"a:b", "format"}, {"a/b", "format"}, {"a\\\\b", "format"}, {"<b", "format"},
-                 {"b>", "format"},   {"a@b", "format"}, {"a\\n", "format"}, {"\\u202ex", "format"}, {"abcdef", "length"},
-                 {"abcde:", "length"}, {" ", "length"}, {"", "length"},
-                 {"\\u200b", "format"}, {"\\u3164 ", "format"}, {"\\u200bx", NULL}};
+    } cases[] = {{"Ægir", NULL},       {"O'N-B", NULL},        {"a:b", "format"},     {"a/b", "format"},
+                 {"a\\\\b", "format"}, {"<b", "format"},       {"b>", "format"},      {"a@b", "format"},
+                 {"a\\n", "format"},   {"\\u202ex", "format"}, {"abcdef", "length"},  {"abcde:", "length"},
+                 {" ", "length"},      {"", "length"},         {"\\u200b", "format"}, {"\\u3164 ", "format"},
+                 {"\\u200bx", NULL}};
     struct arena *arena = harness_arena(state);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct document *document;
@@ -305,8 +294,7 @@ static void descriptions_are_json(void **state)
     const struct document *properties = document_member(document, "properties");
     assert_int_equal(document_count(properties), sizeof fields / sizeof *fields);
     int64_t maximum = 0;
-    assert_true(
-        document_integer(document_member(document_member(properties, "number"), "maximum"), &maximum));
+    assert_true(document_integer(document_member(document_member(properties, "number"), "maximum"), &maximum));
     assert_int_equal(maximum, 100);
     assert_int_equal(document_count(document_member(document, "required")), 1);
 }

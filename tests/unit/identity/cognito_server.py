@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: MIT
 """A user pool of Amazon Cognito as its documentation has it, for the tests: strict where emulators are not, in memory.
 
-Prints its port, then serves each client in a thread. DIRECTORY/key.json holds the key that signs tokens ("n", "d", "kid";
-hexadecimal numbers). Every call is noted in DIRECTORY/log, one JSON object a line. DIRECTORY/fault, when there, holds
-"Operation kind": the next call of that operation meets it (status-500, html, half, cut, redirect, silent, throttle; lost: it
-is carried out, and the answer never comes), and the file goes. With DIRECTORY/codes, when there, the pool verifies addresses:
-it mails codes itself, one JSON object a line of DIRECTORY/mails. DIRECTORY/denied names operations that the access key may not
-call, /lacks an attribute that the pool does not have, /skew the seconds that its clock is ahead; with /noflow the app client
-allows no passwords, with /expired signatures are too old, and with /second-factor a right password is not enough.
-/age holds the seconds that have passed since the sign-in that tokens tell of."""
+Prints its port, then serves each client in a thread. DIRECTORY/key.json holds the key that signs tokens ("n", "d",
+"kid"; hexadecimal numbers). Every call is noted in DIRECTORY/log, one JSON object a line. DIRECTORY/fault, when there,
+holds "Operation kind": the next call of that operation meets it (status-500, html, half, cut, redirect, silent,
+throttle; lost: it is carried out, and the answer never comes), and the file goes. With DIRECTORY/codes, when there, the
+pool verifies addresses: it mails codes itself, one JSON object a line of DIRECTORY/mails. DIRECTORY/denied names
+operations that the access key may not call, /lacks an attribute that the pool does not have, /skew the seconds that its
+clock is ahead; with /noflow the app client allows no passwords, with /expired signatures are too old, and with
+/second-factor a right password is not enough. /age holds the seconds that have passed since the sign-in that tokens
+tell of."""
 
 import argparse
 import base64
@@ -41,7 +42,8 @@ class Fault(Exception):
         self.name = name
 
 
-# ---- Signature Version 4, as published ---------------------------------------------------------------------------------
+# ---- Signature Version 4, as published
+# ---------------------------------------------------------------------------------
 
 
 def signature(method, path, headers, signed, body, stamp, region, service, key):
@@ -87,7 +89,8 @@ def check_signature(headers, body):
         raise Fault("InvalidSignatureException")
 
 
-# ---- the pool ----------------------------------------------------------------------------------------------------------
+# ---- the pool
+# ----------------------------------------------------------------------------------------------------------
 
 
 class User:
@@ -121,7 +124,8 @@ class Pool:
     @staticmethod
     def policy(password):
         if password != password.strip():
-            raise Fault("InvalidParameterException", "1 validation error detected: Value at 'password' failed to satisfy "
+            raise Fault("InvalidParameterException", "1 validation error detected: Value at 'password' failed to "
+                                                     "satisfy "
                         r"constraint: Member must satisfy regular expression pattern: ^[\S]+.*[\S]+$")
         if len(password) < 12:
             raise Fault("InvalidPasswordException", "Password did not conform with policy: Password not long enough")
@@ -141,7 +145,8 @@ class Pool:
 
     def grant(self, user, origin=None, refresh=None):
         now, origin = int(time.time()), origin or str(uuid.uuid4())
-        common = {"sub": user.sub, "iss": ISSUER, "iat": now, "exp": now + 900, "auth_time": now - self.age(), "origin_jti": origin}
+        common = {"sub": user.sub, "iss": ISSUER, "iat": now, "exp": now + 900, "auth_time": now - self.age(),
+                  "origin_jti": origin}
         access = {**common, "token_use": "access", "client_id": CLIENT, "jti": str(uuid.uuid4()), "username": user.sub,
                   "scope": "aws.cognito.signin.user.admin"}
         identity = {**common, "token_use": "id", "aud": CLIENT, "cognito:username": user.sub,
@@ -189,7 +194,8 @@ class Pool:
         self.codes[user.sub, purpose] = [code, 0]
         with open(os.path.join(self.directory, "mails"), "a", encoding="utf-8") as mails:
             mails.write(json.dumps({"to": user.attributes["email"], "purpose": purpose, "code": code}) + "\n")
-        return {"CodeDeliveryDetails": {"AttributeName": "email", "DeliveryMedium": "EMAIL", "Destination": "x***@y***"}}
+        return {"CodeDeliveryDetails": {"AttributeName": "email", "DeliveryMedium": "EMAIL",
+                                        "Destination": "x***@y***"}}
 
     def spend(self, user, purpose, code):
         known = self.codes.get((user.sub, purpose))
@@ -358,7 +364,8 @@ class Pool:
         return {}
 
 
-# ---- the server --------------------------------------------------------------------------------------------------------
+# ---- the server
+# --------------------------------------------------------------------------------------------------------
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -418,7 +425,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif kind == "throttle":
             self.say(400, b'{"__type":"com.amazonaws.x#TooManyRequestsException:http://x","message":"slow down"}')
         elif kind == "limit":
-            self.say(400, b'{"__type":"LimitExceededException","message":"Attempt limit exceeded, please try after some time."}')
+            self.say(400, b'{"__type":"LimitExceededException","message":"Attempt limit exceeded, please try after '
+                          b'some time."}')
         elif kind == "half":
             self.say(200, b'{"Authenti', length=5000)
             self.close_connection = True
@@ -443,7 +451,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                         raise Fault("InvalidParameterException", "a public call must not be signed")
                 else:
                     if self.flag("expired") is not None:
-                        raise Fault("InvalidSignatureException", "Signature expired: 20260101T000000Z is now earlier than ...")
+                        raise Fault("InvalidSignatureException",
+                                    "Signature expired: 20260101T000000Z is now earlier than ...")
                     check_signature(headers, body)
                     if operation in (self.flag("denied") or "").split():
                         raise Fault("AccessDeniedException", "is not authorized to perform: cognito-idp:" + operation)

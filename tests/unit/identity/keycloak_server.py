@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
-"""A realm of Keycloak 26 as the real server (26.0.8) answered when it was asked the same, for the tests: strict, in memory.
+"""A realm of Keycloak 26 as the real server (26.0.8) answered when it was asked the same, for the tests: strict, in
+memory.
 
-Prints its port, then serves each client in a thread. DIRECTORY/key.json holds the key that signs tokens ("n", "d", "kid";
-hexadecimal numbers). Every call is noted in DIRECTORY/log, one line with its name: "grant password", "GET user"...
-DIRECTORY/fault, when there, holds "name kind": the next call of that name meets it (status-500, html, half, cut, silent,
-redirect; lost: it is carried
-out, and the answer never comes), and the file goes. "expire tokens" makes every admin token invalid, as a restart does. DIRECTORY/slow, when
-there, makes each answer to a read of a user take a while. DIRECTORY/short, when there, gives admin tokens 20 seconds.
-DIRECTORY/drops holds the names of attributes that the realm's profile does not declare. With /norights the service account may
-not make users, with /noaccount there is none, with /nogrants nobody signs in by password; /skew holds the seconds that the
-clock is ahead, /age those that have passed since the sign-in that tokens tell of."""
+Prints its port, then serves each client in a thread. DIRECTORY/key.json holds the key that signs tokens ("n", "d",
+"kid"; hexadecimal numbers). Every call is noted in DIRECTORY/log, one line with its name: "grant password", "GET
+user"... DIRECTORY/fault, when there, holds "name kind": the next call of that name meets it (status-500, html, half,
+cut, silent, redirect; lost: it is carried out, and the answer never comes), and the file goes. "expire tokens" makes
+every admin token invalid, as a restart does. DIRECTORY/slow, when there, makes each answer to a read of a user take a
+while. DIRECTORY/short, when there, gives admin tokens 20 seconds. DIRECTORY/drops holds the names of attributes that
+the realm's profile does not declare. With /norights the service account may not make users, with /noaccount there is
+none, with /nogrants nobody signs in by password; /skew holds the seconds that the clock is ahead, /age those that have
+passed since the sign-in that tokens tell of."""
 
 import argparse
 import http.server
@@ -62,30 +63,35 @@ class Realm:
         now = int(time.time())
         entry = self.sessions[session]
         entry["refresh"] = secrets.token_urlsafe(64)
-        common = {"iss": self.issuer, "sub": user["id"], "azp": "gatehouse", "sid": session, "iat": now, "exp": now + 900,
-                  "auth_time": now - int(self.held("age") or 0)}
-        access = {**common, "typ": "Bearer", "aud": "account", "jti": str(uuid.uuid4()), "scope": "openid profile email"}
+        common = {"iss": self.issuer, "sub": user["id"], "azp": "gatehouse", "sid": session, "iat": now,
+                  "exp": now + 900, "auth_time": now - int(self.held("age") or 0)}
+        access = {**common, "typ": "Bearer", "aud": "account", "jti": str(uuid.uuid4()),
+                  "scope": "openid profile email"}
         identity = {**common, "typ": "ID", "aud": "gatehouse", "jti": str(uuid.uuid4()), "email": user["email"]}
-        return 200, {"access_token": self.signer.sign(access), "id_token": self.signer.sign(identity), "expires_in": 900,
+        return 200, {"access_token": self.signer.sign(access), "id_token": self.signer.sign(identity),
+                     "expires_in": 900,
                      "refresh_expires_in": 2592000, "refresh_token": entry["refresh"], "token_type": "Bearer",
                      "not-before-policy": 0, "session_state": session, "scope": "openid profile email"}
 
     def token(self, form):
         if not self.client(form):
-            return 401, {"error": "unauthorized_client", "error_description": "Invalid client or Invalid client credentials"}
+            return 401, {"error": "unauthorized_client", "error_description": "Invalid client or Invalid client "
+                                                                              "credentials"}
         kind, client = form.get("grant_type"), form["client_id"]
         if kind == "client_credentials" and self.has("noaccount"):
             return 401, {"error": "unauthorized_client",
                          "error_description": "Client not enabled to retrieve service account"}
         if kind == "password" and self.has("nogrants"):
-            return 400, {"error": "unauthorized_client", "error_description": "Client not allowed for direct access grants"}
+            return 400, {"error": "unauthorized_client", "error_description": "Client not allowed for direct access "
+                                                                              "grants"}
         if kind == "client_credentials" and client == "gatehouse-admin":
             seconds = 20 if self.has("short") else 300
             token = secrets.token_urlsafe(32)
             self.admin_tokens[token] = time.monotonic() + seconds
             return 200, {"access_token": token, "expires_in": seconds, "token_type": "Bearer"}
         if client != "gatehouse":
-            return 400, {"error": "unauthorized_client", "error_description": "Client not allowed for direct access grants"}
+            return 400, {"error": "unauthorized_client", "error_description": "Client not allowed for direct access "
+                                                                              "grants"}
         if kind == "refresh_token":
             return self.refresh(form)
         if kind != "password" or "openid" not in form.get("scope", "").split():
@@ -117,7 +123,8 @@ class Realm:
 
     def logout(self, form):
         if not self.client(form):
-            return 401, {"error": "unauthorized_client", "error_description": "Invalid client or Invalid client credentials"}
+            return 401, {"error": "unauthorized_client", "error_description": "Invalid client or Invalid client "
+                                                                              "credentials"}
         for session, entry in list(self.sessions.items()):
             if entry["refresh"] == form["refresh_token"]:
                 del self.sessions[session]
@@ -162,7 +169,8 @@ class Realm:
             return refused
         user = {"id": str(uuid.uuid4()), "username": body["username"].lower(), "email": body["email"].lower(),
                 "emailVerified": body["emailVerified"], "enabled": body["enabled"], "createdTimestamp": 1795307935186,
-                "requiredActions": list(body["requiredActions"]), "attributes": self.kept(body["attributes"]), "notBefore": 0}
+                "requiredActions": list(body["requiredActions"]), "attributes": self.kept(body["attributes"]),
+                "notBefore": 0}
         if credential["temporary"] and "UPDATE_PASSWORD" not in user["requiredActions"]:
             user["requiredActions"].append("UPDATE_PASSWORD")
         self.users[user["id"]] = user
@@ -188,7 +196,8 @@ class Realm:
 
     def sessions_of(self, user):
         return 200, [{"id": name, "username": user["username"], "userId": user["id"], "ipAddress": "127.0.0.1",
-                      "rememberMe": False, "clients": {}} for name, entry in self.sessions.items() if entry["user"] is user]
+                      "rememberMe": False, "clients": {}} for name,
+                     entry in self.sessions.items() if entry["user"] is user]
 
     def end_session(self, name):
         if self.sessions.pop(name, None) is None:
@@ -261,7 +270,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         """Name of the call and what carries it out."""
         user, rest, realm = self.realm.users.get(match.group(1)), match.group(2), self.realm
         known = {("GET", ""): lambda: (200, user), ("PUT", ""): lambda: realm.replace(user, body),
-                 ("DELETE", ""): lambda: realm.remove(user), ("PUT", "/reset-password"): lambda: realm.reset(user, body),
+                 ("DELETE", ""): lambda: realm.remove(user), ("PUT", "/reset-password"): lambda: realm.reset(user,
+                                                                                                             body),
                  ("POST", "/logout"): lambda: realm.end_sessions(user),
                  ("GET", "/sessions"): lambda: realm.sessions_of(user)}
         found = known[(self.command, rest)]

@@ -9,15 +9,15 @@
 #include "codec/document.h"
 #include "codec/seal.h"
 #include "codec/token.h"
-#include "support_database.h"
+#include "domain/account/password_policy.h"
 #include "domain/outbox.h"
 #include "domain/permission/principal.h"
 #include "harness.h"
 #include "identity/embedded/provider.h"
 #include "service/account/member.h"
-#include "domain/account/password_policy.h"
-#include "service/account/recovery.h"
 #include "service/account/provider_sync.h"
+#include "service/account/recovery.h"
+#include "support_database.h"
 
 /* ---- the decorator ------------------------------------------------------------------------------- */
 
@@ -57,12 +57,12 @@ static struct error *after(struct provider *provider, struct arena *arena)
 }
 
 #define INNER faulty_of(provider)->inner
-#define DECORATE(name, parameters, call)                                                                     \
-    static struct error *faulty_##name parameters                                                            \
-    {                                                                                                        \
-        TRY(before(provider, arena));                                                                        \
-        TRY(call);                                                                                           \
-        return after(provider, arena);                                                                       \
+#define DECORATE(name, parameters, call)                                                                               \
+    static struct error *faulty_##name parameters                                                                      \
+    {                                                                                                                  \
+        TRY(before(provider, arena));                                                                                  \
+        TRY(call);                                                                                                     \
+        return after(provider, arena);                                                                                 \
     }
 
 DECORATE(create,
@@ -91,8 +91,8 @@ DECORATE(change_password,
           struct secret password, struct secret new_password, enum provider_outcome *outcome_out),
          provider_change_password(INNER, arena, subject, session, password, new_password, outcome_out))
 DECORATE(set_password,
-         (struct provider * provider, struct arena *arena, const char *subject, struct secret password,
-          bool temporary, enum provider_outcome *outcome_out),
+         (struct provider * provider, struct arena *arena, const char *subject, struct secret password, bool temporary,
+          enum provider_outcome *outcome_out),
          provider_set_password(INNER, arena, subject, password, temporary, outcome_out))
 DECORATE(invite_again,
          (struct provider * provider, struct arena *arena, const char *subject, struct secret password,
@@ -340,8 +340,8 @@ struct user given_member(struct stage *stage, const struct caller *owner, const 
 
 const char *mailed(struct stage *stage, struct id user, const char *name)
 {
-    static const struct statement newest = {
-        "SELECT payload FROM outbox WHERE kind = 'mail' AND status = 'waiting' AND user_id = ? ORDER BY id DESC LIMIT 1"};
+    static const struct statement newest = {"SELECT payload FROM outbox WHERE kind = 'mail' AND status = 'waiting' AND "
+                                            "user_id = ? ORDER BY id DESC LIMIT 1"};
     struct rows *rows;
     struct secret text;
     struct document *document;

@@ -12,10 +12,10 @@
 #include "blob/directory.h"
 #include "codec/digest.h"
 #include "codec/random.h"
-#include "support_database.h"
 #include "domain/file/file_usage.h"
 #include "harness.h"
 #include "store/database/database.h"
+#include "support_database.h"
 
 static void release(void *argument)
 {

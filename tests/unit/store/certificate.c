@@ -22,8 +22,7 @@ static void add_extension(X509 *certificate, int kind, const char *value)
     X509_EXTENSION_free(extension);
 }
 
-const char *certificate_make(struct arena *arena, const char *directory, const char *name, const char *host,
-                             int days)
+const char *certificate_make(struct arena *arena, const char *directory, const char *name, const char *host, int days)
 {
     const char *path = arena_format(arena, "%s/%s", directory, name);
     EVP_PKEY *key = EVP_RSA_gen(2048);

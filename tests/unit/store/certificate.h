@@ -10,7 +10,6 @@ struct arena;
  * `host`, valid from now to `days` from now (negative: expired). The paths, without the "-cert.pem", in the
  * arena.
  */
-const char *certificate_make(struct arena *arena, const char *directory, const char *name, const char *host,
-                             int days);
+const char *certificate_make(struct arena *arena, const char *directory, const char *name, const char *host, int days);
 
 #endif

@@ -20,7 +20,7 @@ struct proxy {
     const char *target;
     const char *trigger;
     enum proxy_fault fault;
-    bool done;     /* the fault has happened */
+    bool done; /* the fault has happened */
     bool dripping;
 };
 
@@ -90,8 +90,8 @@ static void serve(struct proxy *proxy, int client)
             open = length > 0;
             if (!open)
                 break;
-            bool seen = i == 0 && !proxy->done &&
-                        memmem(bytes, (size_t)length, proxy->trigger, strlen(proxy->trigger)) != NULL;
+            bool seen =
+                i == 0 && !proxy->done && memmem(bytes, (size_t)length, proxy->trigger, strlen(proxy->trigger)) != NULL;
             if (seen)
                 open = strike(proxy, server, bytes, length);
             else

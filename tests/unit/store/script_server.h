@@ -6,8 +6,8 @@
 struct arena;
 
 /*
- * Starts the script (its path within the sources) with `directory` and these arguments (NULL-terminated, at most 12); it ends with the
- * arena. Its port as text.
+ * Starts the script (its path within the sources) with `directory` and these arguments (NULL-terminated, at most 12);
+ * it ends with the arena. Its port as text.
  */
 const char *script_server_start(struct arena *arena, const char *script, const char *directory,
                                 const char *const *arguments);

@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "support_database.h"
 #include "harness.h"
+#include "support_database.h"
 
 static const char *const tables[] = {
     "CREATE TABLE IF NOT EXISTS sample (id BINARY(16) NOT NULL PRIMARY KEY, name VARCHAR(200) NULL,"

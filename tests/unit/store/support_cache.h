@@ -14,8 +14,8 @@
 #define CACHE_BYTES ((size_t)4 << 20)
 
 /*
- * For tests in which LMDB is to meet garbage while it writes: it may then copy in ways that AddressSanitizer ends a process
- * for at once, instead of the fault that the cache comes back from.
+ * For tests in which LMDB is to meet garbage while it writes: it may then copy in ways that AddressSanitizer ends a
+ * process for at once, instead of the fault that the cache comes back from.
  */
 void skip_with_sanitizer(void);
 

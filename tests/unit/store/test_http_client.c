@@ -4,11 +4,11 @@
 
 #include <dlfcn.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <netinet/in.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -44,9 +44,8 @@ static struct stage *stage_of(void **state)
 
 static enum http_client_outcome get(struct stage *stage, const char *path, int64_t milliseconds)
 {
-    struct http_client_call call = {.method = "GET",
-                            .url = arena_format(stage->arena, "%s%s", stage->base, path),
-                            .milliseconds = milliseconds};
+    struct http_client_call call = {
+        .method = "GET", .url = arena_format(stage->arena, "%s%s", stage->base, path), .milliseconds = milliseconds};
     return http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason);
 }
 
@@ -68,15 +67,16 @@ static void a_call_arrives_as_it_was_given(void **state)
     struct stage *stage = stage_of(state);
     const struct http_client_header headers[] = {{"Content-Type", "application/x-amz-json-1.1"}, {"X-Thing", "a b"}};
     struct http_client_call call = {.method = "POST",
-                            .url = arena_format(stage->arena, "%s/echo", stage->base),
-                            .headers = headers,
-                            .header_count = 2,
-                            .body = "{\"a\":1}",
-                            .body_length = 7,
-                            .user = "client",
-                            .password = secret_of("se:cret"),
-                            .milliseconds = PATIENCE_MILLISECONDS};
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), HTTP_CLIENT_ANSWERED);
+                                    .url = arena_format(stage->arena, "%s/echo", stage->base),
+                                    .headers = headers,
+                                    .header_count = 2,
+                                    .body = "{\"a\":1}",
+                                    .body_length = 7,
+                                    .user = "client",
+                                    .password = secret_of("se:cret"),
+                                    .milliseconds = PATIENCE_MILLISECONDS};
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+                     HTTP_CLIENT_ANSWERED);
     assert_int_equal(stage->answer.status, 200);
     assert_int_equal(strncmp(stage->answer.body, "POST /echo HTTP/1.1\r\n", 21), 0);
     assert_non_null(strstr(stage->answer.body, "\r\nContent-Type: application/x-amz-json-1.1\r\n"));
@@ -92,12 +92,13 @@ static void nothing_of_one_call_goes_into_the_next(void **state)
     struct stage *stage = stage_of(state);
     struct http_client_signature signature = {"eu-central-1", "cognito-idp", "AKIDEXAMPLE", secret_of("key")};
     struct http_client_call call = {.method = "POST",
-                            .url = arena_format(stage->arena, "%s/echo", stage->base),
-                            .body = "{}",
-                            .body_length = 2,
-                            .signature = &signature,
-                            .milliseconds = PATIENCE_MILLISECONDS};
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), HTTP_CLIENT_ANSWERED);
+                                    .url = arena_format(stage->arena, "%s/echo", stage->base),
+                                    .body = "{}",
+                                    .body_length = 2,
+                                    .signature = &signature,
+                                    .milliseconds = PATIENCE_MILLISECONDS};
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+                     HTTP_CLIENT_ANSWERED);
     assert_non_null(strstr(stage->answer.body, "Authorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/"));
     assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
     assert_null(strstr(stage->answer.body, "Authorization"));
@@ -114,24 +115,27 @@ static void a_signed_call_arrives_with_the_published_signature(void **state)
         const char *names, *signature;
     } vectors[] = {
         {NULL, {0}, "host;x-amz-date", "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"},
-        {"Param1=value1", {"Content-Type", "application/x-www-form-urlencoded"}, "content-type;host;x-amz-date",
+        {"Param1=value1",
+         {"Content-Type", "application/x-www-form-urlencoded"},
+         "content-type;host;x-amz-date",
          "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"},
     };
     struct stage *stage = stage_of(state);
     const struct http_client_signature signature = {"us-east-1", "service", "AKIDEXAMPLE",
-                                            secret_of("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")};
+                                                    secret_of("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         const struct http_client_header headers[] = {
             {"Host", "example.amazonaws.com"}, {"X-Amz-Date", "20150830T123600Z"}, vectors[i].more};
         struct http_client_call call = {.method = "POST",
-                                .url = arena_format(stage->arena, "%s/", stage->base),
-                                .headers = headers,
-                                .header_count = vectors[i].more.name == NULL ? 2 : 3,
-                                .body = vectors[i].body,
-                                .body_length = vectors[i].body == NULL ? 0 : strlen(vectors[i].body),
-                                .signature = &signature,
-                                .milliseconds = PATIENCE_MILLISECONDS};
-        assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), HTTP_CLIENT_ANSWERED);
+                                        .url = arena_format(stage->arena, "%s/", stage->base),
+                                        .headers = headers,
+                                        .header_count = vectors[i].more.name == NULL ? 2 : 3,
+                                        .body = vectors[i].body,
+                                        .body_length = vectors[i].body == NULL ? 0 : strlen(vectors[i].body),
+                                        .signature = &signature,
+                                        .milliseconds = PATIENCE_MILLISECONDS};
+        assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+                         HTTP_CLIENT_ANSWERED);
         const char *wanted = arena_format(
             stage->arena,
             "\r\nAuthorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request,"
@@ -173,13 +177,15 @@ static void an_answer_over_its_bound_is_none(void **state)
 {
     struct stage *stage = stage_of(state);
     struct http_client_call call = {.method = "GET",
-                            .url = arena_format(stage->arena, "%s/long", stage->base),
-                            .milliseconds = PATIENCE_MILLISECONDS,
-                            .answer_bytes = 4999};
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), HTTP_CLIENT_UNKNOWN);
+                                    .url = arena_format(stage->arena, "%s/long", stage->base),
+                                    .milliseconds = PATIENCE_MILLISECONDS,
+                                    .answer_bytes = 4999};
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+                     HTTP_CLIENT_UNKNOWN);
     assert_string_equal(stage->reason, "the answer was too long");
     call.answer_bytes = 5000;
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+                     HTTP_CLIENT_ANSWERED);
     assert_int_equal(stage->answer.length, 5000);
 }
 
@@ -218,8 +224,8 @@ static int held[2] = {-1, -1};
 static atomic_bool looked_up;
 
 /* In the C library's place, for libcurl as well: the held name is looked up until the test lets it go. */
-__attribute__((visibility("default"))) int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints,
-                                                       struct addrinfo **found_out)
+__attribute__((visibility("default"))) int getaddrinfo(const char *name, const char *service,
+                                                       const struct addrinfo *hints, struct addrinfo **found_out)
 {
     if (name != NULL && strcmp(name, HELD) == 0) {
         struct pollfd waiting = {.fd = held[0]};
@@ -251,13 +257,14 @@ static void a_call_that_must_happen_once_is_never_sent_twice(void **state)
 {
     struct stage *stage = stage_of(state);
     struct http_client_call call = {.method = "POST",
-                            .url = arena_format(stage->arena, "%s/reset", stage->base),
-                            .body = "{}",
-                            .body_length = 2,
-                            .milliseconds = PATIENCE_MILLISECONDS,
-                            .once = true};
+                                    .url = arena_format(stage->arena, "%s/reset", stage->base),
+                                    .body = "{}",
+                                    .body_length = 2,
+                                    .milliseconds = PATIENCE_MILLISECONDS,
+                                    .once = true};
     assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason), HTTP_CLIENT_UNKNOWN);
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+                     HTTP_CLIENT_UNKNOWN);
     assert_int_equal(count_of(noted(stage), "POST /reset"), 1);
     assert_int_equal(get(stage, "/leave", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
     assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
@@ -271,16 +278,19 @@ static void only_certificates_that_hold_are_spoken_to(void **state)
         const char *name, *host;
         int days;
         bool good;
-    } table[] = {{"good", "localhost", 2, true}, {"other", "elsewhere.example", 2, false}, {"old", "localhost", -1, false}};
+    } table[] = {
+        {"good", "localhost", 2, true}, {"other", "elsewhere.example", 2, false}, {"old", "localhost", -1, false}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
         const char *pair = certificate_make(arena, stage->directory, table[i].name, table[i].host, table[i].days);
         const char *arguments[] = {"--certificate", pair, NULL};
-        stage->base = arena_format(arena, "https://localhost:%s",
-                                   script_server_start(arena, "tests/unit/store/http_server.py", stage->directory, arguments));
+        stage->base =
+            arena_format(arena, "https://localhost:%s",
+                         script_server_start(arena, "tests/unit/store/http_server.py", stage->directory, arguments));
         assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_UNREACHABLE);
         struct http_client *system = stage->client;
         help_none(http_client_new(arena, arena_format(arena, "%s-cert.pem", pair), &stage->client));
-        assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), table[i].good ? HTTP_CLIENT_ANSWERED : HTTP_CLIENT_UNREACHABLE);
+        assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS),
+                         table[i].good ? HTTP_CLIENT_ANSWERED : HTTP_CLIENT_UNREACHABLE);
         stage->client = system;
     }
 }
@@ -290,9 +300,18 @@ static void addresses_are_checked(void **state)
     (void)state;
     static const char *const good[] = {"https://cognito-idp.eu-central-1.amazonaws.com", "https://kc.example/auth",
                                        "http://localhost:9229", "http://127.0.0.1:8080/x", "http://[::1]:1/"};
-    static const char *const bad[] = {"http://example.org", "http://127.evil.example", "http://127.0.0.1.evil.example/",
-                                      "http://localhost.evil.example", "http://[::2]/", "ftp://localhost", "https://u:p@example.org",
-                                      "https://example.org/?a=b", "https://example.org/#a", "example.org", "", "https://"};
+    static const char *const bad[] = {"http://example.org",
+                                      "http://127.evil.example",
+                                      "http://127.0.0.1.evil.example/",
+                                      "http://localhost.evil.example",
+                                      "http://[::2]/",
+                                      "ftp://localhost",
+                                      "https://u:p@example.org",
+                                      "https://example.org/?a=b",
+                                      "https://example.org/#a",
+                                      "example.org",
+                                      "",
+                                      "https://"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_true(http_client_url_usable(good[i]));
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The private MariaDB: its data folder, how it is started, when it answers. Whoever started it owns it (unix_socket)."""
+"""The private MariaDB: its data folder, how it is started, when it answers. Whoever started it owns it
+(unix_socket)."""
 
 import os
 import shutil

@@ -85,7 +85,8 @@ class Layout:
         free = os.statvfs(self.state)
         free_mib = free.f_bavail * free.f_frsize >> 20
         if free_mib < needed:
-            raise Problem(f"The disk that holds {self.state} has {free_mib} MiB left; {needed} MiB are needed. Make room "
+            raise Problem(f"The disk that holds {self.state} has {free_mib} MiB left; {needed} MiB are needed. Make "
+                          f"room "
                           "or choose another folder with --state.")
 
     def clear(self):

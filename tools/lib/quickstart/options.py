@@ -41,23 +41,23 @@ def read(arguments):
     parser = Parser(
         prog="tools/quickstart", allow_abbrev=False,
         description="Builds Gatehouse, then runs all of it until Ctrl-C: a private MariaDB, the workers, the job "
-                    "runner and a web server, on the loopback address only. Everything lies in one folder; started again, "
-                    "it finds its data.")
+                    "runner and a web server, on the loopback address only. Everything lies in one folder; started "
+                    "again, it finds its data.")
     parser.add_argument("--state", metavar="DIR", default=str(TOP / ".quickstart"),
                         help="the folder (default: .quickstart in the source folder)")
     parser.add_argument("--port", metavar="N", type=number(1, 65535), default=8080, help="the port (default: 8080)")
     parser.add_argument("--web-server", choices=("nginx", "apache", "apache-fcgid"), default="nginx",
                         help="the web server in front (default: nginx)")
     parser.add_argument("--provider", metavar="NAME", choices=("embedded", *providers.KNOWN), default="embedded",
-                        help="the identity provider (default: embedded); cognito brings the emulator cognito-local along, "
-                             "from the npm registry, keycloak its own server, from the Maven repository, on a loopback "
-                             "port of their own")
+                        help="the identity provider (default: embedded); cognito brings the emulator cognito-local "
+                             "along, from the npm registry, keycloak its own server, from the Maven repository, on a "
+                             "loopback port of their own")
     parser.add_argument("--workers", metavar="N", type=number(1, 256), default=max(4, 2 * cores()),
                         help="number of workers (default: twice the cores, at least 4); those that hash passwords "
                              "come on top, one a core")
     parser.add_argument("--uploads", choices=("buffered", "file", "unbuffered"),
-                        help="how nginx hands the bodies of uploads on: spooled, then sent (all that Apache does); spooled, "
-                             "as a file; as they come, to workers of their own (default: file)")
+                        help="how nginx hands the bodies of uploads on: spooled, then sent (all that Apache does); "
+                             "spooled, as a file; as they come, to workers of their own (default: file)")
     parser.add_argument("--background", action="store_true", help="return when the service is ready")
     parser.add_argument("--stop", action="store_true", help="end what was started with the same --state")
     parser.add_argument("--no-install", action="store_true", help="say which packages are missing, install none")
@@ -66,8 +66,8 @@ def read(arguments):
     parser.add_argument("--configure-arguments", metavar="TEXT", default="", help=argparse.SUPPRESS)
     parser.add_argument("--build-only", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--emulator", metavar="NAME", choices=providers.EMULATORS, help=argparse.SUPPRESS)
-    parser.add_argument("--set", metavar="SECTION.NAME=VALUE", dest="settings", type=setting, action="append", default=[],
-                        help=argparse.SUPPRESS)
+    parser.add_argument("--set", metavar="SECTION.NAME=VALUE", dest="settings", type=setting, action="append",
+                        default=[], help=argparse.SUPPRESS)
     chosen = parser.parse_args(arguments)
     if not chosen.state:
         parser.error("argument --state: the folder has no name")

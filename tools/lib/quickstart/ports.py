@@ -1,10 +1,11 @@
 #!/usr/bin/python3 -I
 # SPDX-License-Identifier: MIT
-"""A port of the loopback address for a server that is started in a moment, and perhaps again later. Run by itself it prints
-one.
+"""A port of the loopback address for a server that is started in a moment, and perhaps again later. Run by itself it
+prints one.
 
-It lies below those that the kernel gives to outgoing connections: one of these could hold the port in the very moment in which
-the server binds it, and whoever knocks at a port of theirs before the server is there may reach nobody but itself."""
+It lies below those that the kernel gives to outgoing connections: one of these could hold the port in the very moment
+in which the server binds it, and whoever knocks at a port of theirs before the server is there may reach nobody but
+itself."""
 
 import pathlib
 import random

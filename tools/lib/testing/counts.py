@@ -38,7 +38,8 @@ def junit(step, path):
     except (OSError, xml.etree.ElementTree.ParseError):
         step.failed, step.why = 1, step.why or "pytest left no report"
         return
-    total = {name: sum(int(suite.get(name, 0)) for suite in suites) for name in ("tests", "failures", "errors", "skipped")}
+    total = {name: sum(int(suite.get(name, 0)) for suite in suites)
+             for name in ("tests", "failures", "errors", "skipped")}
     step.failed = total["failures"] + total["errors"]
     step.skipped = total["skipped"]
     step.passed = max(0, total["tests"] - step.failed - step.skipped)

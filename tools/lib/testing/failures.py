@@ -10,8 +10,8 @@ LINES_BEFORE = 15
 
 
 class Form:
-    """How a runner reports a failed test: the first line of a report, the lines that belong to it, and those that may stand
-    between them. Any other line ends the report."""
+    """How a runner reports a failed test: the first line of a report, the lines that belong to it, and those that may
+    stand between them. Any other line ends the report."""
 
     def __init__(self, head, said, between, before=False):
         self.head, self.said, self.between = (re.compile(pattern) for pattern in (head, said, between))

@@ -7,8 +7,8 @@ import traceback
 
 
 class Job:
-    """A piece of work that needs nothing of another one. `first`: before all others; `alone`: after all others, with the
-    machine for itself."""
+    """A piece of work that needs nothing of another one. `first`: before all others; `alone`: after all others, with
+    the machine for itself."""
 
     def __init__(self, name, work, first=False, alone=False, share=None):
         self.name = name
@@ -32,7 +32,8 @@ class Lanes:
         waiting = queue.SimpleQueue()
         for job in jobs:
             waiting.put(job)
-        self.threads = [threading.Thread(target=self.lane, args=(waiting, )) for _ in range(min(self.number, len(jobs)))]
+        self.threads = [threading.Thread(target=self.lane, args=(waiting, ))
+                        for _ in range(min(self.number, len(jobs)))]
         for thread in self.threads:
             thread.start()
         for thread in self.threads:

@@ -12,7 +12,8 @@ KINDS = {
     "unit": "make check, compiler warnings being errors",
     "http": "the whole stack over HTTP: every case behind nginx, and what depends on the web server behind Apache, too",
     "quickstart": "tools/quickstart itself: what it starts, restarts, refuses and leaves",
-    "providers": "the account cases with each identity provider that can be had, fetched once from the registries of packages",
+    "providers": "the account cases with each identity provider that can be had, fetched once from the registries of "
+                 "packages",
     "torture": "faults of memory, disk and network on purpose",
     "dist": "make distcheck",
     "debian13": "checks and unit in a clean root of Debian 13; everything in a full run; only root can, who may mount",

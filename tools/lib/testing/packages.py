@@ -21,9 +21,10 @@ GROUPS = {
 
 
 def leave_out_debian13(chosen):
-    """Where this machine cannot have a clean root, or is Debian 13 itself, that kind is left out, unless it was asked for."""
-    able = subprocess.run([chosen.top / "tools" / "lib" / "debian13", "able"], stdout=subprocess.PIPE, text=True, check=False,
-                          stdin=subprocess.DEVNULL)
+    """Where this machine cannot have a clean root, or is Debian 13 itself, that kind is left out, unless it was asked
+    for."""
+    able = subprocess.run([chosen.top / "tools" / "lib" / "debian13", "able"], stdout=subprocess.PIPE, text=True,
+                          check=False, stdin=subprocess.DEVNULL)
     release = platform.freedesktop_os_release()
     if able.returncode == 0 and (release.get("ID"), release.get("VERSION_ID")) != ("debian", "13"):
         return

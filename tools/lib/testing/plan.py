@@ -29,7 +29,8 @@ def jobs(chosen, steps):
     return sorted(found, key=lambda job: not job.first and LONGEST.index(job.name.split(" ")[0]))
 
 
-LONGEST = ("build", "checks", "http", "keycloak", "providers", "torture", "debian13", "dist", "quickstart", "unit", "bench", "last")
+LONGEST = ("build", "checks", "http", "keycloak", "providers", "torture", "debian13", "dist", "quickstart", "unit",
+           "bench", "last")
 
 
 def check_shares(jobs_of_run, steps):
@@ -62,8 +63,8 @@ class Plan:
         """The programs as the quick start installs them, and those of the unit tests, from one build folder."""
         for step in (
                 lambda: self.steps.run("build", [
-                    self.chosen.top / "tools" / "quickstart", "--build-only", "--no-install", "--build-directory", self.quick,
-                    f"--configure-arguments={self.chosen.configure}"]),
+                    self.chosen.top / "tools" / "quickstart", "--build-only", "--no-install", "--build-directory",
+                    self.quick, f"--configure-arguments={self.chosen.configure}"]),
                 lambda: self.make("build of tests", f"-j{max(2, self.chosen.lanes // 2)}", "check", "TESTS=")):
             done = step()
             counts.one(done)
@@ -124,12 +125,14 @@ class Plan:
         self.steps.note(step)
 
     def http(self):
-        """Everything once behind nginx, in shares; what depends on the web server or the way of uploads behind the others."""
+        """Everything once behind nginx, in shares; what depends on the web server or the way of uploads behind the
+        others."""
         if self.chosen.web_server:
             return self.shares(self.chosen.web_server, self.chosen.lanes)
         marks = ("", "") if self.chosen.full else ("web_server", "web_server")
         found = self.shares("nginx", NGINX_SHARES)
-        found += [self.behind(server, ["--web-server", server], mark) for server, mark in zip(("apache", "apache-fcgid"), marks)]
+        found += [self.behind(server, ["--web-server", server], mark) for server,
+                  mark in zip(("apache", "apache-fcgid"), marks)]
         found += [self.behind(f"nginx {way}", ["--uploads", way], "upload_mode") for way in ("buffered", "unbuffered")]
         return found + [Job("last http", lambda: self.run_http("http alone", [], "alone"), alone=True)]
 
@@ -174,7 +177,8 @@ class Plan:
 
     def providers(self):
         """Each emulator is fetched at its pinned version, and stands behind the same cases."""
-        found = [Job(f"{'keycloak' if name == 'keycloak' else 'providers'} {name}", lambda name=name: self.run_provider(name))
+        found = [Job(f"{'keycloak' if name == 'keycloak' else 'providers'} {name}",
+                     lambda name=name: self.run_provider(name))
                  for name in PROVIDER_OF]
         return found + [Job("providers quickstart", self.run_provider_quickstart)]
 
@@ -194,7 +198,8 @@ class Plan:
         http = self.tests / "http"
         cases = [http / "providers" / "test_accounts.py", http / "accounts" / "test_states.py",
                  *http.glob(f"providers/with_{name}.py")]
-        with Stack(self.chosen, self.steps, f"with {name}", ["--provider", PROVIDER_OF[name], "--emulator", name]) as stack:
+        with Stack(self.chosen, self.steps, f"with {name}", ["--provider", PROVIDER_OF[name], "--emulator",
+                                                             name]) as stack:
             if stack.ready:
                 self.pytest(f"accounts with {name}", stack, cases)
                 if name == "keycloak":
@@ -203,8 +208,10 @@ class Plan:
     def unit_with_keycloak(self, stack):
         """The adapter's own cases, but those with faults, in the realm of the stack."""
         facts = json.loads(pathlib.Path(stack.facts).read_text(encoding="utf-8"))
-        step = self.steps.run("unit with keycloak", ["tests/unit/test-identity", "keycloak"], folder=self.quick / "build",
-                              environment={"GATEHOUSE_TEST_KEYCLOAK": facts["providerUrl"], "srcdir": str(self.chosen.top),
+        step = self.steps.run("unit with keycloak", ["tests/unit/test-identity", "keycloak"],
+                              folder=self.quick / "build",
+                              environment={"GATEHOUSE_TEST_KEYCLOAK": facts["providerUrl"],
+                                           "srcdir": str(self.chosen.top),
                                            "GATEHOUSE_TEST_KEYCLOAK_SECRETS": f"{stack.state}/secrets"})
         counts.one(step)
         self.steps.note(step)
@@ -231,7 +238,8 @@ class Plan:
         return [Job("last bench", self.run_bench, alone=True)]
 
     def run_bench(self):
-        step = self.steps.run("bench", [self.chosen.top / "tools" / "bench", "quick", "--no-install", "--build-directory",
+        step = self.steps.run("bench", [self.chosen.top / "tools" / "bench", "quick", "--no-install",
+                                        "--build-directory",
                                         self.quick, f"--configure-arguments={self.chosen.configure}"])
         counts.one(step)
         self.steps.note(step)

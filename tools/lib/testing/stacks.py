@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A running service for the tests of one job: a quick start in the foreground, so that what it and all its children used is
-known at its end."""
+"""A running service for the tests of one job: a quick start in the foreground, so that what it and all its children
+used is known at its end."""
 
 import itertools
 import os
@@ -72,7 +72,8 @@ class Stack:
 
 
 def sanitizer_options():
-    """For builds with a sanitizer, as the quick start has it: what a short program leaves to its end is no leak that matters."""
+    """For builds with a sanitizer, as the quick start has it: what a short program leaves to its end is no leak that
+    matters."""
     return {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "detect_leaks=0")}
 
 

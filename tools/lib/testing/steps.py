@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Programs that are run for a job: their output goes to a log of their own, their end is waited for, and whatever is still
-running when the run ends is ended with it."""
+"""Programs that are run for a job: their output goes to a log of their own, their end is waited for, and whatever is
+still running when the run ends is ended with it."""
 
 import os
 import signal

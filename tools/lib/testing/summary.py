@@ -16,8 +16,9 @@ def cases(steps):
 
 
 def kinds(steps):
-    """A line a kind: its cases, the seconds from its first beginning to its last end, and those of the processors. What a
-    program leaves running in the background (the quick starts of the kind quickstart) is not counted among the latter."""
+    """A line a kind: its cases, the seconds from its first beginning to its last end, and those of the processors. What
+    a program leaves running in the background (the quick starts of the kind quickstart) is not counted among the
+    latter."""
     lines = []
     for kind in dict.fromkeys(step.kind for step in steps):
         own = [step for step in steps if step.kind == kind]

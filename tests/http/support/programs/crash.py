@@ -79,7 +79,8 @@ class Crash:
 
 @contextlib.contextmanager
 def paused_jobs(stack):
-    """Holds the stack's own job runner still, though never in a transaction, whose locks would hold others up as well."""
+    """Holds the stack's own job runner still, though never in a transaction, whose locks would hold others up as
+    well."""
     pids = stack.pids_named("jobs")
     assert pids, f"quickstart.json records no job runner: {stack.pids()}"
     database = Database(stack.database)

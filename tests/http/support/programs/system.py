@@ -48,8 +48,8 @@ class Worker:
 @contextlib.contextmanager
 def worker(stack, limits=(), count=1, pool="worker", **settings):
     """Starts a worker with settings such as files_directory="/tmp/x" (section_name=value); limits are
-    (RLIMIT, value) pairs. With a count so many share the socket, and the first stands for all. The socket is called as the
-    pool."""
+    (RLIMIT, value) pairs. With a count so many share the socket, and the first stands for all. The socket is called as
+    the pool."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GATEHOUSE_")}
     for name, value in settings.items():
         environment[f"GATEHOUSE_{name.upper()}"] = str(value)

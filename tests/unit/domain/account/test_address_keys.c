@@ -5,17 +5,19 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/account/address_keys.h"
 #include "domain/account/user.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 /* A row as a worker of the version before adds it: without a key. */
 static struct id given_old(struct database *database, struct arena *arena, struct id organisation, const char *email)
 {
     struct id id = id_new();
-    sql(database, arena, "INSERT INTO user (id, organisation_id, email, first_name, last_name, status) VALUES (%s, %s, '%s', 'A',"
-        " 'B', 'active')", sql_id(arena, id), sql_id(arena, organisation), email);
+    sql(database, arena,
+        "INSERT INTO user (id, organisation_id, email, first_name, last_name, status) VALUES (%s, %s, '%s', 'A',"
+        " 'B', 'active')",
+        sql_id(arena, id), sql_id(arena, organisation), email);
     return id;
 }
 
@@ -94,7 +96,8 @@ static void every_collision_is_named_and_nothing_changes(void **state)
         }
     assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM user WHERE email_key <> email"), 0);
     /* Solved, one by one. */
-    sql(database, arena, "UPDATE user SET email = CONCAT(HEX(id), '@example.org'), email_key = email WHERE id IN (%s, %s, %s, %s)",
+    sql(database, arena,
+        "UPDATE user SET email = CONCAT(HEX(id), '@example.org'), email_key = email WHERE id IN (%s, %s, %s, %s)",
         sql_id(arena, ids[1]), sql_id(arena, ids[2]), sql_id(arena, ids[4]), sql_id(arena, ids[5]));
     expect_ok(address_keys_collisions(database, arena, &holders, &count));
     assert_int_equal(count, 0);
@@ -135,8 +138,10 @@ static void many_are_gone_through_in_pages(void **state)
     struct database *database = database_fixture_new();
     database_fixture_clear();
     struct id organisation = given_organisation(database, arena);
-    sql(database, arena, "INSERT INTO user (id, organisation_id, email, first_name, last_name, status)"
-        " SELECT UNHEX(LPAD(HEX(seq), 32, '0')), %s, CONCAT('É', seq, '@example.org'), 'A', 'B', 'active' FROM seq_1_to_2000",
+    sql(database, arena,
+        "INSERT INTO user (id, organisation_id, email, first_name, last_name, status)"
+        " SELECT UNHEX(LPAD(HEX(seq), 32, '0')), %s, CONCAT('É', seq, '@example.org'), 'A', 'B', 'active' FROM "
+        "seq_1_to_2000",
         sql_id(arena, organisation));
     size_t count;
     expect_ok(address_keys_fill(database, arena, &count));

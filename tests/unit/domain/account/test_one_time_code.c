@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/account/one_time_code.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 #define NAME "somebody@example.com"
 
@@ -33,7 +33,8 @@ static bool try_code(struct database *database, struct arena *arena, struct id u
                      const char *code)
 {
     bool good = false;
-    expect_ok(one_time_code_try(database, arena, master(), &(struct one_time_code_attempt){user, NAME, purpose, code}, &good));
+    expect_ok(one_time_code_try(database, arena, master(), &(struct one_time_code_attempt){user, NAME, purpose, code},
+                                &good));
     return good;
 }
 
@@ -89,15 +90,15 @@ static void a_spent_code_that_is_given_back_is_as_it_was(void **state)
     const char *code = issue(database, arena, user, ONE_TIME_CODE_RESET);
     assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, wrong(arena, code)));
     assert_true(try_code(database, arena, user, ONE_TIME_CODE_RESET, code));
-    const char *expires = sql_text(database, arena, "SELECT CAST(expires_at AS CHAR) FROM code WHERE user_id = %s",
-                                   sql_id(arena, user));
+    const char *expires =
+        sql_text(database, arena, "SELECT CAST(expires_at AS CHAR) FROM code WHERE user_id = %s", sql_id(arena, user));
     expect_ok(one_time_code_spend(database, arena, user, ONE_TIME_CODE_RESET, &kept, &spent));
     assert_true(spent);
     expect_ok(one_time_code_restore(database, arena, user, ONE_TIME_CODE_RESET, &kept));
     assert_int_equal(tries_of(database, arena, user), 1);
-    assert_string_equal(sql_text(database, arena, "SELECT CAST(expires_at AS CHAR) FROM code WHERE user_id = %s",
-                                 sql_id(arena, user)),
-                        expires);
+    assert_string_equal(
+        sql_text(database, arena, "SELECT CAST(expires_at AS CHAR) FROM code WHERE user_id = %s", sql_id(arena, user)),
+        expires);
     assert_true(try_code(database, arena, user, ONE_TIME_CODE_RESET, code));
 
     /* A newer one is not replaced. */
@@ -139,17 +140,17 @@ static void bound_to_user_purpose_and_secret(void **state)
     struct id user = given_person(database, arena);
     struct id other = given_person(database, arena);
     const char *code = issue(database, arena, user, ONE_TIME_CODE_CONFIRM);
-    const char *hash = sql_text(database, arena, "SELECT HEX(code_hash) FROM code WHERE user_id = %s",
-                                sql_id(arena, user));
+    const char *hash =
+        sql_text(database, arena, "SELECT HEX(code_hash) FROM code WHERE user_id = %s", sql_id(arena, user));
     (void)issue(database, arena, other, ONE_TIME_CODE_CONFIRM);
     (void)issue(database, arena, user, ONE_TIME_CODE_RESET);
-    sql(database, arena, "UPDATE code SET code_hash = x'%s' WHERE user_id IN (%s, %s)", hash,
-        sql_id(arena, user), sql_id(arena, other));
+    sql(database, arena, "UPDATE code SET code_hash = x'%s' WHERE user_id IN (%s, %s)", hash, sql_id(arena, user),
+        sql_id(arena, other));
     assert_false(try_code(database, arena, other, ONE_TIME_CODE_CONFIRM, code));
     assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, code));
     bool good = true;
     expect_ok(one_time_code_try(database, arena, secret_of("fedcba9876543210fedcba9876543210"),
-                       &(struct one_time_code_attempt){user, NAME, ONE_TIME_CODE_CONFIRM, code}, &good));
+                                &(struct one_time_code_attempt){user, NAME, ONE_TIME_CODE_CONFIRM, code}, &good));
     assert_false(good);
     assert_true(try_code(database, arena, user, ONE_TIME_CODE_CONFIRM, code));
     /* Spending and voiding reach one purpose of one user only. */
@@ -193,8 +194,7 @@ static void ends_with_its_time(void **state)
                                 " user_id = %s",
                                 sql_id(arena, user)),
                     40, 60);
-    sql(database, arena,
-        "UPDATE code SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE user_id = %s",
+    sql(database, arena, "UPDATE code SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE user_id = %s",
         sql_id(arena, user));
     assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, secret_reveal(code)));
     assert_int_equal(tries_of(database, arena, user), 0);
@@ -407,8 +407,7 @@ static void purge_takes_what_is_over_and_no_more(void **state)
     struct id running = given_person(database, arena);
     (void)issue(database, arena, over, ONE_TIME_CODE_RESET);
     const char *code = issue(database, arena, running, ONE_TIME_CODE_RESET);
-    sql(database, arena,
-        "UPDATE code SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE user_id = %s",
+    sql(database, arena, "UPDATE code SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE user_id = %s",
         sql_id(arena, over));
     for (int days = 0; days < 3; days++) {
         assert_true(mail_allowed(database, arena, running, ONE_TIME_CODE_RESET));
@@ -424,7 +423,8 @@ static void purge_takes_what_is_over_and_no_more(void **state)
 
 static int64_t rows_looked_at(struct database *database, struct arena *arena)
 {
-    return sql_integer(database, arena, "SELECT SUM(VARIABLE_VALUE) FROM information_schema.SESSION_STATUS"
+    return sql_integer(database, arena,
+                       "SELECT SUM(VARIABLE_VALUE) FROM information_schema.SESSION_STATUS"
                        " WHERE VARIABLE_NAME IN ('HANDLER_READ_NEXT', 'HANDLER_READ_RND_NEXT')");
 }
 
@@ -434,8 +434,10 @@ static void purge_does_not_read_the_counts_of_today(void **state)
     struct database *database = database_fixture_new();
     struct id over = given_person(database, arena);
     sql(database, arena, "DELETE FROM mail_allowance");
-    sql(database, arena, "INSERT INTO mail_allowance (user_id, purpose, day) SELECT u.id, CONCAT('p', s.seq), UTC_DATE()"
-        " FROM user u JOIN seq_1_to_500 s WHERE u.id = %s", sql_id(arena, over));
+    sql(database, arena,
+        "INSERT INTO mail_allowance (user_id, purpose, day) SELECT u.id, CONCAT('p', s.seq), UTC_DATE()"
+        " FROM user u JOIN seq_1_to_500 s WHERE u.id = %s",
+        sql_id(arena, over));
     sql(database, arena, "UPDATE mail_allowance SET day = day - INTERVAL 5 DAY WHERE purpose = 'p7'");
     (void)rows_looked_at(database, arena);
     int64_t before = rows_looked_at(database, arena);

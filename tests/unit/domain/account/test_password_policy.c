@@ -62,7 +62,9 @@ static void table_of_verdicts(void **state)
         {"annabella and friends", "good"},
         {"bücher & söhne gmbh", "personal"},
         {"BÜCHER & SÖHNE GMBH", "personal"},
-        {"bu\xcc\x88" "cher & so\xcc\x88hne gmbh", "personal"},
+        {"bu\xcc\x88"
+         "cher & so\xcc\x88hne gmbh",
+         "personal"},
         {"bücher & söhne gmbh 1", "good"},
     };
     for (size_t i = 0; i < sizeof table / sizeof *table; i++)

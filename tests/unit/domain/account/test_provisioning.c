@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/account/provisioning.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 /* What a request to make a customer brings along. */
 struct request {
@@ -41,16 +41,14 @@ static struct request a_member(struct arena *arena, const char *email, struct id
     return request;
 }
 
-static enum provisioning_outcome begin_customer(struct database *database, struct arena *arena,
-                                                struct request *request)
+static enum provisioning_outcome begin_customer(struct database *database, struct arena *arena, struct request *request)
 {
     enum provisioning_outcome outcome;
     expect_ok(provisioning_begin(database, arena, &request->organisation, &request->user, NULL, &outcome));
     return outcome;
 }
 
-static enum provisioning_outcome begin_member(struct database *database, struct arena *arena,
-                                              struct request *request)
+static enum provisioning_outcome begin_member(struct database *database, struct arena *arena, struct request *request)
 {
     enum provisioning_outcome outcome;
     expect_ok(provisioning_begin(database, arena, NULL, &request->user, NULL, &outcome));
@@ -66,12 +64,10 @@ struct activation {
 static struct error *activate_body(struct database *database, struct arena *arena, void *context)
 {
     struct activation *activation = context;
-    return provisioning_activate(database, arena, activation->user, "subject-9", activation->status,
-                                 &activation->won);
+    return provisioning_activate(database, arena, activation->user, "subject-9", activation->status, &activation->won);
 }
 
-static bool activate(struct database *database, struct arena *arena, const struct user *user,
-                     enum user_status status)
+static bool activate(struct database *database, struct arena *arena, const struct user *user, enum user_status status)
 {
     struct activation activation = {user, status, false};
     expect_ok(database_transaction(database, arena, activate_body, &activation, NULL));
@@ -160,8 +156,7 @@ static void what_a_crash_left_is_resumed_with_the_new_values(void **state)
     expect_ok(organisation_find(database, arena, found->organisation_id, &organisation));
     assert_string_equal(organisation->name, "Quarry & Sons");
     assert_string_equal(text_list_join(arena, &organisation->services, " "), "inventory logistics");
-    assert_int_equal(
-        sql_integer(database, arena, "SELECT COUNT(*) FROM user WHERE email = 'resume@example.com'"), 1);
+    assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM user WHERE email = 'resume@example.com'"), 1);
     database_free(&database);
 }
 
@@ -172,11 +167,9 @@ static void an_address_in_use_is_taken(void **state)
     struct id organisation = given_organisation(database, arena);
     struct user *user = given_user(database, arena, organisation, "owner", NULL);
     int64_t organisations = sql_integer(database, arena, "SELECT COUNT(*) FROM organisation");
-    static const char *const statuses[] = {"awaiting-first-login", "awaiting-confirmation", "active",
-                                           "disabled"};
+    static const char *const statuses[] = {"awaiting-first-login", "awaiting-confirmation", "active", "disabled"};
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
-        sql(database, arena, "UPDATE user SET status = '%s' WHERE id = %s", statuses[i],
-            sql_id(arena, user->id));
+        sql(database, arena, "UPDATE user SET status = '%s' WHERE id = %s", statuses[i], sql_id(arena, user->id));
         struct request customer = a_customer(arena, user->email);
         assert_int_equal(begin_customer(database, arena, &customer), PROVISIONING_TAKEN);
         struct request member = a_member(arena, user->email, organisation);
@@ -285,8 +278,7 @@ static void what_was_left_long_ago_can_be_claimed_by_one(void **state)
     assert_int_equal(begin_customer(one, arena, &fresh), PROVISIONING_NEW);
     provisioning_end(one, arena, &fresh.user);
     (void)given_user(one, arena, given_organisation(one, arena), "owner", NULL);
-    sql(one, arena,
-        "UPDATE user SET updated_at = updated_at - INTERVAL 90 SECOND WHERE email <> 'fresh@example.com'");
+    sql(one, arena, "UPDATE user SET updated_at = updated_at - INTERVAL 90 SECOND WHERE email <> 'fresh@example.com'");
     struct user *users;
     size_t count;
     expect_ok(provisioning_stale(one, arena, 60, 10, &users, &count));
@@ -389,8 +381,8 @@ static void of_those_who_create_one_customer_at_once_one_wins(void **state)
         assert_int_equal(race_count(results, 4, 1), 3);
     }
     assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM organisation"), 15);
-    assert_int_equal(
-        sql_integer(database, arena, "SELECT COUNT(*) FROM user WHERE status = 'awaiting-first-login'"), 15);
+    assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM user WHERE status = 'awaiting-first-login'"),
+                     15);
     database_free(&database);
 }
 

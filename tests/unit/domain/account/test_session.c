@@ -6,10 +6,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
-#include "domain/audit.h"
 #include "domain/account/session.h"
+#include "domain/audit.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 static bool good(struct database *database, struct arena *arena, struct id id, struct id user)
 {
@@ -28,12 +28,11 @@ static void a_session_is_its_users_until_it_ends(void **state)
     assert_true(good(database, arena, session, user));
     assert_false(good(database, arena, session, id_new()));
     assert_false(good(database, arena, id_new(), user));
-    assert_in_range(
-        sql_integer(database, arena,
-                    "SELECT TIMESTAMPDIFF(MICROSECOND, created_at, expires_at) DIV 1000 FROM session"
-                    " WHERE id = %s",
-                    sql_id(arena, session)),
-        59900, 60100);
+    assert_in_range(sql_integer(database, arena,
+                                "SELECT TIMESTAMPDIFF(MICROSECOND, created_at, expires_at) DIV 1000 FROM session"
+                                " WHERE id = %s",
+                                sql_id(arena, session)),
+                    59900, 60100);
 
     bool ended;
     expect_ok(session_end(database, arena, session, id_new(), &ended));
@@ -83,9 +82,8 @@ static void only_what_ran_out_long_ago_is_purged(void **state)
     for (size_t i = 0; i < 4; i++) {
         struct id id = id_new();
         expect_ok(session_insert(database, arena, id, user, 60));
-        sql(database, arena,
-            "UPDATE session SET expires_at = UTC_TIMESTAMP(3) + INTERVAL %d HOUR WHERE id = %s", hours[i],
-            sql_id(arena, id));
+        sql(database, arena, "UPDATE session SET expires_at = UTC_TIMESTAMP(3) + INTERVAL %d HOUR WHERE id = %s",
+            hours[i], sql_id(arena, id));
     }
     uint64_t count;
     expect_ok(session_purge(database, arena, 1, &count));
@@ -147,26 +145,23 @@ static void an_audit_row_is_written_whatever_the_texts(void **state)
     assert_string_equal(audit_column(database, arena, "details"), "{}");
 
     database_fixture_clear();
-    entry = (struct audit_entry){endless, id_new(), id_new(), endless, endless,
-                                 endless, endless,  endless,  endless};
+    entry = (struct audit_entry){endless, id_new(), id_new(), endless, endless, endless, endless, endless, endless};
     expect_ok(audit_insert(database, arena, &entry));
     assert_string_equal(audit_column(database, arena, "details"), "{\"truncated\":true}");
     assert_int_equal(strlen(audit_column(database, arena, "target_id")), 64);
     assert_int_equal(strlen(audit_column(database, arena, "request_id")), 128);
 
     database_fixture_clear();
-    entry = (struct audit_entry){
-        .action = "a.b", .target_id = "\xc3\xa4\n\x01x", .outcome = "success", .details = "\xff"};
+    entry =
+        (struct audit_entry){.action = "a.b", .target_id = "\xc3\xa4\n\x01x", .outcome = "success", .details = "\xff"};
     expect_ok(audit_insert(database, arena, &entry));
     assert_string_equal(audit_column(database, arena, "target_id"), "????x");
     database_free(&database);
 }
 
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(a_session_is_its_users_until_it_ends),
-    HARNESS_TEST(all_sessions_end_but_the_one_kept),
-    HARNESS_TEST(only_what_ran_out_long_ago_is_purged),
-    HARNESS_TEST(an_audit_row_holds_what_it_was_given),
+    HARNESS_TEST(a_session_is_its_users_until_it_ends),       HARNESS_TEST(all_sessions_end_but_the_one_kept),
+    HARNESS_TEST(only_what_ran_out_long_ago_is_purged),       HARNESS_TEST(an_audit_row_holds_what_it_was_given),
     HARNESS_TEST(an_audit_row_is_written_whatever_the_texts),
 };
 HARNESS_MODULE(session, cases)

@@ -9,10 +9,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
-#include "domain/permission/principal.h"
 #include "domain/account/session.h"
+#include "domain/permission/principal.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 /* A process that remembers, somebody at the prompt, and a user with two sessions. */
 struct scene {
@@ -26,7 +26,8 @@ struct scene {
 
 static struct scene given_scene(void **state)
 {
-    struct scene scene = {.arena = harness_arena(state), .database = database_fixture_new(), .prompt = database_fixture_new()};
+    struct scene scene = {
+        .arena = harness_arena(state), .database = database_fixture_new(), .prompt = database_fixture_new()};
     struct id organisation = given_organisation(scene.database, scene.arena);
     scene.user = given_user(scene.database, scene.arena, organisation, NULL, NULL);
     scene.session = given_session(scene.database, scene.arena, scene.user->id);
@@ -50,8 +51,9 @@ static bool is_good(const struct scene *scene, struct id session)
 /* How many statements the connection has asked for; asking is one, too. */
 static int64_t asked(const struct scene *scene)
 {
-    return sql_integer(scene->database, scene->arena, "SELECT VARIABLE_VALUE FROM information_schema.SESSION_STATUS"
-                                                      " WHERE VARIABLE_NAME = 'HANDLER_READ_KEY'");
+    return sql_integer(scene->database, scene->arena,
+                       "SELECT VARIABLE_VALUE FROM information_schema.SESSION_STATUS"
+                       " WHERE VARIABLE_NAME = 'HANDLER_READ_KEY'");
 }
 
 static void a_remembered_session_is_not_read_again(void **state)
@@ -207,11 +209,14 @@ static void what_takes_nothing_writes_no_mark(void **state)
 {
     struct scene scene = given_scene(state);
     const char *id = sql_id(scene.arena, scene.session);
-    const char *mark = arena_format(scene.arena, "SELECT CONV(LEFT(HEX(session_mark), 12), 16, 10) FROM principal"
-                                                 " WHERE user_id = %s", sql_id(scene.arena, scene.user->id));
+    const char *mark = arena_format(scene.arena,
+                                    "SELECT CONV(LEFT(HEX(session_mark), 12), 16, 10) FROM principal"
+                                    " WHERE user_id = %s",
+                                    sql_id(scene.arena, scene.user->id));
     int64_t before = sql_integer(scene.prompt, scene.arena, "%s", mark);
     sql(scene.prompt, scene.arena, "UPDATE session SET expires_at = expires_at + INTERVAL 1 DAY WHERE id = %s", id);
-    sql(scene.prompt, scene.arena, "UPDATE user SET first_name = 'Grace' WHERE id = %s", sql_id(scene.arena, scene.user->id));
+    sql(scene.prompt, scene.arena, "UPDATE user SET first_name = 'Grace' WHERE id = %s",
+        sql_id(scene.arena, scene.user->id));
     (void)given_session(scene.prompt, scene.arena, scene.user->id);
     assert_int_equal(sql_integer(scene.prompt, scene.arena, "%s", mark), before);
     sql(scene.prompt, scene.arena, "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE id = %s", id);
@@ -235,7 +240,8 @@ static void truncating_the_sessions_is_refused(void **state)
 static void end_connection(struct scene *scene, bool by_server)
 {
     if (by_server) /* noticed in the midst of the next look only */
-        sql(scene->prompt, scene->arena, "KILL %lld", (long long)sql_integer(scene->database, scene->arena, "SELECT CONNECTION_ID()"));
+        sql(scene->prompt, scene->arena, "KILL %lld",
+            (long long)sql_integer(scene->database, scene->arena, "SELECT CONNECTION_ID()"));
     else
         database_close(scene->database);
 }

@@ -11,9 +11,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/account/throttle.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 static unsigned fail_once(struct database *database, struct arena *arena, const struct throttle_key *key)
 {
@@ -59,11 +59,10 @@ static void pass(struct database *database, struct arena *arena, const struct th
 /* The whole row as one text; NULL when there is none. */
 static const char *row(struct database *database, struct arena *arena, const struct throttle_key *key)
 {
-    return sql_text(
-        database, arena,
-        "SELECT CONCAT_WS('|', failures, since, COALESCE(locked_until, 'free'), updated_at) FROM throttle"
-        " WHERE %s",
-        where(arena, key));
+    return sql_text(database, arena,
+                    "SELECT CONCAT_WS('|', failures, since, COALESCE(locked_until, 'free'), updated_at) FROM throttle"
+                    " WHERE %s",
+                    where(arena, key));
 }
 
 /* The wait that the last failure started: 0 for none. */
@@ -75,16 +74,14 @@ static int64_t started(struct database *database, struct arena *arena, const str
                        where(arena, key));
 }
 
-static void fail_times(struct database *database, struct arena *arena, const struct throttle_key *key,
-                       unsigned times)
+static void fail_times(struct database *database, struct arena *arena, const struct throttle_key *key, unsigned times)
 {
     for (unsigned i = 0; i < times; i++)
         assert_int_equal(fail_once(database, arena, key), 0);
 }
 
 /* A row with that many failures and no wait running. */
-static void given_failures(struct database *database, struct arena *arena, const struct throttle_key *key,
-                           int failures)
+static void given_failures(struct database *database, struct arena *arena, const struct throttle_key *key, int failures)
 {
     sql(database, arena, "DELETE FROM throttle WHERE %s", where(arena, key));
     fail_times(database, arena, key, 1);
@@ -148,8 +145,7 @@ static void tries_within_a_wait_neither_count_nor_lengthen_it(void **state)
     assert_true(refused > 60 && refused <= 128);
     assert_string_equal(row(database, arena, &key), before);
     /* A wait is rounded up: whoever comes back after that many seconds is let in. */
-    sql(database, arena,
-        "UPDATE throttle SET locked_until = UTC_TIMESTAMP(3) + INTERVAL 29100000 MICROSECOND WHERE %s",
+    sql(database, arena, "UPDATE throttle SET locked_until = UTC_TIMESTAMP(3) + INTERVAL 29100000 MICROSECOND WHERE %s",
         where(arena, &key));
     assert_in_range(wait_now(database, arena, &key), 20, 30);
     pass(database, arena, &key, 30);
@@ -225,9 +221,9 @@ static void of_fifty_at_once_five_count(void **state)
         failures = sql_integer(database, arena, "SELECT failures FROM throttle WHERE %s", where(arena, &key));
         assert_int_equal(race_count(results, 50, 0), failures);
         assert_int_equal(race_count(results, 50, 1), 50 - failures);
-        int64_t took = sql_integer(
-            database, arena, "SELECT TIMESTAMPDIFF(MICROSECOND, since, updated_at) FROM throttle WHERE %s",
-            where(arena, &key));
+        int64_t took =
+            sql_integer(database, arena, "SELECT TIMESTAMPDIFF(MICROSECOND, since, updated_at) FROM throttle WHERE %s",
+                        where(arena, &key));
         assert_true(failures == 5 || (failures > 5 && took >= 1000000));
     }
     assert_int_equal(failures, 5);
@@ -246,8 +242,7 @@ static void after_a_long_wait_one_of_fifty_counts(void **state)
     race(50, race_to_fail, &key, results);
     assert_int_equal(race_count(results, 50, 0), 1);
     assert_int_equal(race_count(results, 50, 1), 49);
-    assert_int_equal(
-        sql_integer(database, arena, "SELECT failures FROM throttle WHERE %s", where(arena, &key)), 12);
+    assert_int_equal(sql_integer(database, arena, "SELECT failures FROM throttle WHERE %s", where(arena, &key)), 12);
     database_free(&database);
 }
 
@@ -302,8 +297,7 @@ static void address_window_slips_by_without_a_wait(void **state)
     fail_times(database, arena, &key, 29);
     pass(database, arena, &key, 300);
     fail_times(database, arena, &key, 1);
-    assert_int_equal(
-        sql_integer(database, arena, "SELECT failures FROM throttle WHERE %s", where(arena, &key)), 1);
+    assert_int_equal(sql_integer(database, arena, "SELECT failures FROM throttle WHERE %s", where(arena, &key)), 1);
     assert_int_equal(wait_now(database, arena, &key), 0);
     database_free(&database);
 }
@@ -402,8 +396,8 @@ static void keys_are_kept_apart(void **state)
     assert_memory_equal(name.subject, same.subject, sizeof name.subject);
     assert_memory_not_equal(name.subject, address.subject, sizeof name.subject);
     assert_memory_not_equal(user.subject, of_text.subject, sizeof user.subject);
-    static const char *const spelled_alike[] = {"élan@bücher.example", "ÉLAN@BÜCHER.example", "e\xcc\x81lan@xn--bcher-kva.example",
-                                                "ÉＬＡＮ＠bücher．example"};
+    static const char *const spelled_alike[] = {"élan@bücher.example", "ÉLAN@BÜCHER.example",
+                                                "e\xcc\x81lan@xn--bcher-kva.example", "ÉＬＡＮ＠bücher．example"};
     struct throttle_key first = throttle_of_name(arena, spelled_alike[0]);
     for (size_t i = 1; i < sizeof spelled_alike / sizeof *spelled_alike; i++) {
         struct throttle_key other = throttle_of_name(arena, spelled_alike[i]);

@@ -6,9 +6,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/account/throttle.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 static unsigned take(struct database *database, struct arena *arena, const struct throttle_key *key, int64_t most)
 {
@@ -70,9 +70,9 @@ static void what_is_counted_together_and_what_apart(void **state)
     (void)state;
     static const struct id one = {{1}};
     static const struct id two = {{2}};
-    const struct throttle_key keys[] = {throttle_of_mail("2001:db8::1"),  throttle_of_mail("2001:db8:0:1::1"),
+    const struct throttle_key keys[] = {throttle_of_mail("2001:db8::1"),    throttle_of_mail("2001:db8:0:1::1"),
                                         throttle_of_address("2001:db8::1"), throttle_of_members(one),
-                                        throttle_of_members(two),         throttle_of_customers(one)};
+                                        throttle_of_members(two),           throttle_of_customers(one)};
     struct throttle_key neighbour = throttle_of_mail("2001:db8::2");
     assert_memory_equal(keys[0].subject, neighbour.subject, sizeof neighbour.subject);
     for (size_t a = 0; a < sizeof keys / sizeof *keys; a++)

@@ -5,10 +5,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/account/organisation.h"
 #include "domain/account/user.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 /* A user to insert, of the organisation, with the address. */
 static struct user a_user(struct arena *arena, struct id organisation, const char *email)
@@ -122,11 +122,12 @@ static void an_address_is_no_other_spelling(void **state)
         "ringo.s@example.com.",
         "ringos@example.com",
         "ringo.s+x@example.com",
-        "r\xc4\xb1ngo.s@example.com",     /* dotless i */
-        "r\xc4\xb0ngo.s@example.com",     /* capital i with a dot */
-        "r\xc3\xadngo.s@example.com",     /* i with acute */
-        "r\xd1\x96ngo.s@example.com",     /* Cyrillic i */
-        ("ringo.s@example.\xe2\x80\x8b" "com"), /* zero-width blank */
+        "r\xc4\xb1ngo.s@example.com", /* dotless i */
+        "r\xc4\xb0ngo.s@example.com", /* capital i with a dot */
+        "r\xc3\xadngo.s@example.com", /* i with acute */
+        "r\xd1\x96ngo.s@example.com", /* Cyrillic i */
+        ("ringo.s@example.\xe2\x80\x8b"
+         "com"),                       /* zero-width blank */
         "ringo.s@example.co\xcc\x81m", /* combining accent */
         "",
         "%",
@@ -151,7 +152,9 @@ static void an_address_is_one_in_every_spelling(void **state)
     struct id organisation = given_organisation(database, arena);
     struct user user = a_user(arena, organisation, "Élan@Bücher.example");
     assert_false(insert(database, arena, &user));
-    static const char *const same[] = {"élan@bücher.example", "ÉLAN@BÜCHER.EXAMPLE", ("e\xcc\x81lan@bu\xcc\x88" "cher.example"),
+    static const char *const same[] = {"élan@bücher.example", "ÉLAN@BÜCHER.EXAMPLE",
+                                       ("e\xcc\x81lan@bu\xcc\x88"
+                                        "cher.example"),
                                        "élan@xn--bcher-kva.example", "ｅ\xcc\x81lan＠bücher．example"};
     for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
         struct user *found;
@@ -226,13 +229,11 @@ static void one_organisation_does_not_see_anothers_users(void **state)
 
     /* Neither can it change them. */
     bool changed = true;
-    sql(database, arena, "UPDATE user SET status = 'awaiting-first-login' WHERE id = %s",
-        sql_id(arena, user->id));
+    sql(database, arena, "UPDATE user SET status = 'awaiting-first-login' WHERE id = %s", sql_id(arena, user->id));
     expect_ok(user_activate(database, arena, here, user->id, &changed));
     assert_false(changed);
-    assert_string_equal(
-        sql_text(database, arena, "SELECT status FROM user WHERE id = %s", sql_id(arena, user->id)),
-        "awaiting-first-login");
+    assert_string_equal(sql_text(database, arena, "SELECT status FROM user WHERE id = %s", sql_id(arena, user->id)),
+                        "awaiting-first-login");
     database_free(&database);
 }
 
@@ -273,30 +274,26 @@ static void only_a_first_login_activates(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct user *user = given_user(database, arena, organisation, "owner", NULL);
         const char *id = sql_id(arena, user->id);
-        sql(database, arena,
-            "UPDATE user SET status = '%s', phone = IF(%zu = 0, '+4412345678', NULL) WHERE id = %s",
+        sql(database, arena, "UPDATE user SET status = '%s', phone = IF(%zu = 0, '+4412345678', NULL) WHERE id = %s",
             rows[i].status, i, id);
         bool changed;
         expect_ok(user_activate(database, arena, organisation, user->id, &changed));
         assert_int_equal(changed, rows[i].changes);
         const char *expected = rows[i].changes ? "active 1 1" : arena_format(arena, "%s 0 0", rows[i].status);
-        assert_string_equal(
-            sql_text(database, arena,
-                     "SELECT CONCAT(status, ' ', email_verified, ' ', phone_verified) FROM user"
-                     " WHERE id = %s",
-                     id),
-            expected);
+        assert_string_equal(sql_text(database, arena,
+                                     "SELECT CONCAT(status, ' ', email_verified, ' ', phone_verified) FROM user"
+                                     " WHERE id = %s",
+                                     id),
+                            expected);
         expect_ok(user_activate(database, arena, organisation, user->id, &changed));
         assert_false(changed);
     }
     /* Without a phone number there is none to verify. */
     struct user *user = given_user(database, arena, organisation, "owner", NULL);
-    sql(database, arena, "UPDATE user SET status = 'awaiting-first-login' WHERE id = %s",
-        sql_id(arena, user->id));
+    sql(database, arena, "UPDATE user SET status = 'awaiting-first-login' WHERE id = %s", sql_id(arena, user->id));
     expect_ok(user_activate(database, arena, organisation, user->id, NULL));
-    assert_int_equal(sql_integer(database, arena, "SELECT phone_verified FROM user WHERE id = %s",
-                                 sql_id(arena, user->id)),
-                     0);
+    assert_int_equal(
+        sql_integer(database, arena, "SELECT phone_verified FROM user WHERE id = %s", sql_id(arena, user->id)), 0);
     database_free(&database);
 }
 
@@ -356,8 +353,7 @@ static void of_those_who_take_one_address_at_once_one_gets_it(void **state)
         race(4, insert_racer, &user, results);
         assert_int_equal(race_count(results, 4, 0), 1);
         assert_int_equal(race_count(results, 4, 1), 3);
-        assert_int_equal(
-            sql_integer(database, arena, "SELECT COUNT(*) FROM user WHERE email = 'race@example.com'"), 1);
+        assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM user WHERE email = 'race@example.com'"), 1);
         sql(database, arena,
             "DELETE r FROM user_role r JOIN user u ON u.id = r.user_id WHERE u.email = 'race@example.com'");
         sql(database, arena, "DELETE FROM user WHERE email = 'race@example.com'");
@@ -368,8 +364,7 @@ static void of_those_who_take_one_address_at_once_one_gets_it(void **state)
 static void statuses_have_the_interfaces_words(void **state)
 {
     (void)state;
-    static const char *const words[] = {"awaiting-first-login", "awaiting-confirmation", "active",
-                                        "disabled"};
+    static const char *const words[] = {"awaiting-first-login", "awaiting-confirmation", "active", "disabled"};
     for (size_t i = 0; i < 4; i++) {
         enum user_status status;
         assert_true(user_status_parse(words[i], &status));

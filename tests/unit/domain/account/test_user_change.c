@@ -8,9 +8,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/account/user.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 /* What a transaction is to find, and what it is to make of it. */
 struct work {
@@ -25,8 +25,7 @@ static struct error *lock_body(struct database *database, struct arena *arena, v
     return user_lock(database, arena, work->organisation, work->id, &work->user);
 }
 
-static struct user *locked(struct database *database, struct arena *arena, struct id organisation,
-                           struct id id)
+static struct user *locked(struct database *database, struct arena *arena, struct id organisation, struct id id)
 {
     struct work work = {.organisation = organisation, .id = id};
     expect_ok(database_transaction(database, arena, lock_body, &work, NULL));
@@ -179,11 +178,9 @@ static void confirming_is_for_who_awaits_it(void **state)
     for (size_t i = 0; i < 4; i++) {
         sql(database, arena, "UPDATE user SET status = '%s' WHERE id = %s", others[i], id);
         assert_false(confirm(database, arena, organisation, user->id));
-        assert_string_equal(sql_text(database, arena, "SELECT status FROM user WHERE id = %s", id),
-                            others[i]);
+        assert_string_equal(sql_text(database, arena, "SELECT status FROM user WHERE id = %s", id), others[i]);
     }
-    sql(database, arena,
-        "UPDATE user SET status = 'awaiting-confirmation', phone = '+4512345678' WHERE id = %s", id);
+    sql(database, arena, "UPDATE user SET status = 'awaiting-confirmation', phone = '+4512345678' WHERE id = %s", id);
     assert_false(confirm(database, arena, given_organisation(database, arena), user->id));
     assert_true(confirm(database, arena, organisation, user->id));
     assert_false(confirm(database, arena, organisation, user->id));
@@ -213,8 +210,7 @@ static void of_many_that_confirm_one_does(void **state)
     struct user *user = given_user(database, arena, organisation, NULL, NULL);
     struct work work = {.organisation = organisation, .id = user->id};
     int results[RACERS_MAX];
-    sql(database, arena, "UPDATE user SET status = 'awaiting-confirmation' WHERE id = %s",
-        sql_id(arena, user->id));
+    sql(database, arena, "UPDATE user SET status = 'awaiting-confirmation' WHERE id = %s", sql_id(arena, user->id));
     race(16, race_to_confirm, &work, results);
     assert_int_equal(race_count(results, 16, 1), 1);
     assert_int_equal(race_count(results, 16, 0), 15);

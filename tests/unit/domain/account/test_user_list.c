@@ -7,20 +7,20 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 /* Ids of one millisecond come in no order: whoever is to be younger waits for the next. */
-static struct user *given_younger(struct database *database, struct arena *arena, struct id organisation, const char *role,
-                                  const char *permissions)
+static struct user *given_younger(struct database *database, struct arena *arena, struct id organisation,
+                                  const char *role, const char *permissions)
 {
     struct timespec pause = {0, 2000000};
     (void)nanosleep(&pause, NULL);
     return given_user(database, arena, organisation, role, permissions);
 }
 
-static struct id given_named(struct database *database, struct arena *arena, struct id organisation,
-                             const char *first, const char *last)
+static struct id given_named(struct database *database, struct arena *arena, struct id organisation, const char *first,
+                             const char *last)
 {
     struct user *user = given_younger(database, arena, organisation, "owner", NULL);
     sql(database, arena, "UPDATE user SET first_name = '%s', last_name = '%s' WHERE id = %s", first, last,
@@ -36,11 +36,9 @@ static struct user_page list(struct database *database, struct arena *arena, con
 }
 
 /* The first names found, in order, separated by commas. */
-static const char *found(struct database *database, struct arena *arena, struct id organisation,
-                         const char *search)
+static const char *found(struct database *database, struct arena *arena, struct id organisation, const char *search)
 {
-    struct user_filter filter = {
-        .organisation_id = organisation, .any_status = true, .search = search, .limit = 100};
+    struct user_filter filter = {.organisation_id = organisation, .any_status = true, .search = search, .limit = 100};
     struct user_page page = list(database, arena, &filter);
     struct buffer names;
     buffer_init(&names, arena);
@@ -66,8 +64,7 @@ static void pages_are_stable_while_users_come_and_go(void **state)
     for (size_t i = 0; i < 3; i++)
         assert_true(id_equal(page.items[i].id, ids[i]));
     /* Whom the first page showed goes, the cursor's own user as well; somebody new comes at the end. */
-    sql(database, arena, "DELETE FROM user WHERE id IN (%s, %s)", sql_id(arena, ids[0]),
-        sql_id(arena, ids[2]));
+    sql(database, arena, "DELETE FROM user WHERE id IN (%s, %s)", sql_id(arena, ids[0]), sql_id(arena, ids[2]));
     struct id newest = given_younger(database, arena, organisation, NULL, NULL)->id;
     filter.after = page.items[2].id;
     page = list(database, arena, &filter);
@@ -193,8 +190,7 @@ static void search_sees_names_and_address(void **state)
     struct id organisation = given_organisation(database, arena);
     struct id ann = given_named(database, arena, organisation, "Ann", "Smith");
     (void)given_named(database, arena, organisation, "Bob", "Jones");
-    sql(database, arena, "UPDATE user SET email = 'Post.Office+box@quarry.example' WHERE id = %s",
-        sql_id(arena, ann));
+    sql(database, arena, "UPDATE user SET email = 'Post.Office+box@quarry.example' WHERE id = %s", sql_id(arena, ann));
     sql(database, arena, "UPDATE user SET email = LOWER(email), email_key = LOWER(email) WHERE organisation_id = %s",
         sql_id(arena, organisation));
     assert_string_equal(found(database, arena, organisation, "POST.office+BOX@Quarry"), "Ann");
@@ -216,8 +212,7 @@ static void search_goes_on_behind_the_cursor(void **state)
         hits[i] = given_named(database, arena, organisation, "Hit", "X");
         (void)given_named(database, arena, organisation, "Other", "X");
     }
-    struct user_filter filter = {
-        .organisation_id = organisation, .any_status = true, .search = "hit", .limit = 1};
+    struct user_filter filter = {.organisation_id = organisation, .any_status = true, .search = "hit", .limit = 1};
     for (size_t i = 0; i < 4; i++) {
         struct user_page page = list(database, arena, &filter);
         assert_int_equal(page.count, 1);

@@ -5,28 +5,25 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/file/file.h"
 #include "domain/support.h"
+#include "support_database.h"
 
-static struct file_record *find(struct database *database, struct arena *arena, struct id organisation,
-                                struct id id)
+static struct file_record *find(struct database *database, struct arena *arena, struct id organisation, struct id id)
 {
     struct file_record *found;
     expect_ok(file_find(database, arena, organisation, id, &found));
     return found;
 }
 
-static enum file_outcome archive(struct database *database, struct arena *arena,
-                                 const struct file_record *file)
+static enum file_outcome archive(struct database *database, struct arena *arena, const struct file_record *file)
 {
     enum file_outcome outcome;
     expect_ok(file_archive(database, arena, file->organisation_id, file->id, &outcome));
     return outcome;
 }
 
-static enum file_outcome restore(struct database *database, struct arena *arena,
-                                 const struct file_record *file)
+static enum file_outcome restore(struct database *database, struct arena *arena, const struct file_record *file)
 {
     enum file_outcome outcome;
     expect_ok(file_restore(database, arena, file->organisation_id, file->id, &outcome));
@@ -127,8 +124,7 @@ static void another_of_anything_is_another_file(void **state)
     first.name = "name";
     assert_false(insert_file(database, arena, &first));
     enum { OTHER_ORGANISATION, OTHER_USER, OTHER_BUCKET, OTHER_TYPE, OTHER_HASH, OTHER_NAME, OTHER_END };
-    static const char *const names[] = {"Name", "name ", "nam", "names", "n\xc3\xa1me", "\xef\xbd\x8e\x61me",
-                                        ""};
+    static const char *const names[] = {"Name", "name ", "nam", "names", "n\xc3\xa1me", "\xef\xbd\x8e\x61me", ""};
     for (size_t i = 0; i < OTHER_END + sizeof names / sizeof *names; i++) {
         struct file_record other = copy_of(&first);
         if (i == OTHER_ORGANISATION)
@@ -214,8 +210,7 @@ static void archiving_happens_once_and_can_be_undone_once(void **state)
     assert_int_equal(found->status, FILE_ARCHIVED);
     assert_non_null(found->archived_at);
     assert_int_equal(archive(database, arena, &file), FILE_UNCHANGED);
-    assert_string_equal(find(database, arena, file.organisation_id, file.id)->archived_at,
-                        found->archived_at);
+    assert_string_equal(find(database, arena, file.organisation_id, file.id)->archived_at, found->archived_at);
     assert_int_equal(restore(database, arena, &file), FILE_CHANGED);
     found = find(database, arena, file.organisation_id, file.id);
     assert_int_equal(found->status, FILE_ACTIVE);
@@ -323,8 +318,7 @@ static int upload_racer(struct database *database, struct arena *arena, unsigned
         return 0;
     struct id id;
     bool found = false;
-    if (error->code != ERROR_FILE_DUPLICATE ||
-        file_find_duplicate(database, arena, &record, &id, &found) != NULL)
+    if (error->code != ERROR_FILE_DUPLICATE || file_find_duplicate(database, arena, &record, &id, &found) != NULL)
         return 99;
     return found ? 1 : 2;
 }
@@ -357,13 +351,12 @@ struct patch {
 static struct error *patch_body(struct database *database, struct arena *arena, void *context)
 {
     struct patch *patch = context;
-    return file_update(database, arena, patch->file->organisation_id, patch->file->id, patch->name,
-                       patch->tags, &patch->outcome);
+    return file_update(database, arena, patch->file->organisation_id, patch->file->id, patch->name, patch->tags,
+                       &patch->outcome);
 }
 
-static enum file_outcome update(struct database *database, struct arena *arena,
-                                const struct file_record *file, const char *name,
-                                const struct text_list *tags)
+static enum file_outcome update(struct database *database, struct arena *arena, const struct file_record *file,
+                                const char *name, const struct text_list *tags)
 {
     struct patch patch = {file, name, tags, FILE_ABSENT};
     expect_ok(database_transaction(database, arena, patch_body, &patch, NULL));
@@ -414,9 +407,8 @@ static void types_and_buckets_are_the_specifications(void **state)
 {
     (void)state;
     static const char *const images[] = {"avatar", "image", "logo"};
-    static const char *const either[] = {
-        "sample",  "weighbridge",      "contract",           "misc",
-        "vehicle", "terms-conditions", "logistics-delivery", "logistics-load"};
+    static const char *const either[] = {"sample",  "weighbridge",      "contract",           "misc",
+                                         "vehicle", "terms-conditions", "logistics-delivery", "logistics-load"};
     for (size_t i = 0; i < 3; i++) {
         assert_int_equal(file_content_of(images[i], "images"), FILE_CONTENT_PICTURES);
         assert_int_equal(file_content_of(images[i], "files"), FILE_CONTENT_PICTURES);

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "support_database.h"
 #include "domain/file/file.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 #define FILES 60
 
@@ -30,8 +30,7 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* Files of two organisations that differ in everything that can be filtered by, some archived; by id. */
-static struct shelf *given_shelf(struct database *database, struct arena *arena,
-                                 struct harness_random *random)
+static struct shelf *given_shelf(struct database *database, struct arena *arena, struct harness_random *random)
 {
     struct shelf *shelf = arena_alloc(arena, sizeof *shelf);
     for (size_t i = 0; i < 2; i++)
@@ -67,12 +66,11 @@ static struct file_filter a_filter(const struct shelf *shelf, struct harness_ran
         .bucket = harness_random_below(random, 3) == 0 ? file_buckets[harness_random_below(random, 2)] : NULL,
         .type = harness_random_below(random, 3) == 0 ? "misc" : NULL,
         .tag = harness_random_below(random, 3) == 0 ? tags[harness_random_below(random, 5)] : NULL,
-        .name_prefix = harness_random_below(random, 2) == 0 ? prefixes[harness_random_below(random, 9)]
-                                                            : NULL,
+        .name_prefix = harness_random_below(random, 2) == 0 ? prefixes[harness_random_below(random, 9)] : NULL,
         .any_status = harness_random_below(random, 2) == 0,
         .status = harness_random_below(random, 2) == 0 ? FILE_ACTIVE : FILE_ARCHIVED,
-        .user_id = harness_random_below(random, 3) == 0 ? shelf->users[harness_random_below(random, 3)]
-                                                        : (struct id){{0}},
+        .user_id =
+            harness_random_below(random, 3) == 0 ? shelf->users[harness_random_below(random, 3)] : (struct id){{0}},
         .limit = 1 + harness_random_below(random, 30),
     };
 }
@@ -147,8 +145,8 @@ static void a_full_last_page_has_no_next(void **state)
 }
 
 /*
- * More files than a search for a name goes through in the order of the listing: 5000, with "old" the 40 oldest and "half"
- * every other one, every tenth of both archived.
+ * More files than a search for a name goes through in the order of the listing: 5000, with "old" the 40 oldest and
+ * "half" every other one, every tenth of both archived.
  */
 static struct id given_thousands(struct database *database, struct arena *arena)
 {
@@ -157,7 +155,8 @@ static struct id given_thousands(struct database *database, struct arena *arena)
     id_hex(organisation, hex);
     sql(database, arena,
         "INSERT INTO file (id, organisation_id, user_id, bucket, type, name, hash, size, content_type, status)"
-        " SELECT UNHEX(CONCAT('0193', LPAD(HEX(seq), 28, '0'))), UNHEX('%s'), UNHEX('%s'), IF(seq MOD 3 = 0, 'images', 'files'),"
+        " SELECT UNHEX(CONCAT('0193', LPAD(HEX(seq), 28, '0'))), UNHEX('%s'), UNHEX('%s'), IF(seq MOD 3 = 0, 'images', "
+        "'files'),"
         " 'misc', CONCAT(IF(seq <= 40, 'old ', IF(seq MOD 2 = 0, 'half ', 'other ')), seq), UNHEX(SHA2(seq, 256)), 1,"
         " 'image/png', IF(seq MOD 10 = 0, 'archived', 'active') FROM seq_1_to_5000",
         hex, hex);
@@ -193,7 +192,7 @@ static void names_are_found_among_thousands_however_rare_and_old(void **state)
         size_t active;
         size_t any;
     } expected[] = {
-        {"old ", NULL, 36, 40},     {"old ", "images", 12, 13}, {"old 7", NULL, 1, 1},
+        {"old ", NULL, 36, 40},      {"old ", "images", 12, 13},   {"old 7", NULL, 1, 1},
         {"half ", NULL, 1984, 2480}, {"other ", NULL, 2480, 2480}, {"none", NULL, 0, 0},
     };
     for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
@@ -209,9 +208,8 @@ static void names_are_found_among_thousands_however_rare_and_old(void **state)
 
 static int64_t counter(struct database *database, struct arena *arena, const char *name)
 {
-    return sql_integer(
-        database, arena,
-        "SELECT variable_value FROM information_schema.session_status WHERE variable_name = '%s'", name);
+    return sql_integer(database, arena,
+                       "SELECT variable_value FROM information_schema.session_status WHERE variable_name = '%s'", name);
 }
 
 static void what_a_filter_leaves_out_is_passed_over_in_the_index(void **state)

@@ -3,9 +3,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/file/file_usage.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 struct taking {
     struct id organisation;
@@ -35,7 +35,8 @@ static struct error *release_body(struct database *database, struct arena *arena
     return file_usage_release(database, arena, taking->organisation, taking->more);
 }
 
-static void release(struct database *database, struct arena *arena, struct id organisation, int64_t bytes, int64_t files)
+static void release(struct database *database, struct arena *arena, struct id organisation, int64_t bytes,
+                    int64_t files)
 {
     struct taking taking = {organisation, {bytes, files}, false};
     expect_ok(database_transaction(database, arena, release_body, &taking, NULL));
@@ -211,7 +212,8 @@ static void a_recount_among_uploads_loses_none(void **state)
     database_free(&database);
 }
 
-static bool exceeds(struct database *database, struct arena *arena, struct id organisation, int64_t bytes, int64_t files)
+static bool exceeds(struct database *database, struct arena *arena, struct id organisation, int64_t bytes,
+                    int64_t files)
 {
     bool answer = false;
     expect_ok(file_usage_exceeds(database, arena, organisation, (struct file_usage){bytes, files}, &answer));

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "support_database.h"
 #include "domain/change_log.h"
 #include "domain/file/file.h"
 #include "domain/file/link_key.h"
 #include "domain/permission/principal.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 static struct link_key given_key(struct database *database, struct arena *arena, const char *sealed)
 {

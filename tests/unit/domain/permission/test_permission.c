@@ -14,8 +14,7 @@
 #include "base/limits.h"
 #include "domain/permission/permission.h"
 
-static const char *const names[] = {"cus", "inv", "log",   "sys", "file", "user",
-                                    "org", "c",   "cus-2", "x9",  "rwx"};
+static const char *const names[] = {"cus", "inv", "log", "sys", "file", "user", "org", "c", "cus-2", "x9", "rwx"};
 #define NAMES (sizeof names / sizeof *names)
 
 static const char *const malformed[] = {
@@ -113,10 +112,8 @@ static struct model model_of(const char *text)
     static regex_t three, two;
     static bool compiled;
     if (!compiled) {
-        assert_int_equal(
-            regcomp(&three, "^([a-z][a-z0-9-]*|[*]):([a-z][a-z0-9-]*|[*]):([rwa])$", REG_EXTENDED), 0);
-        assert_int_equal(
-            regcomp(&two, "^(r|w|x|rw|rx|wr|wx|xr|xw|rwx|rxw|wrx|wxr|xrw|xwr):[*]$", REG_EXTENDED), 0);
+        assert_int_equal(regcomp(&three, "^([a-z][a-z0-9-]*|[*]):([a-z][a-z0-9-]*|[*]):([rwa])$", REG_EXTENDED), 0);
+        assert_int_equal(regcomp(&two, "^(r|w|x|rw|rx|wr|wx|xr|xw|rwx|rxw|wrx|wxr|xrw|xwr):[*]$", REG_EXTENDED), 0);
         compiled = true;
     }
     struct model model = {.module = "*", .area = "*"};
@@ -136,8 +133,7 @@ static struct model model_of(const char *text)
 
 static bool model_grants(struct model held, const char *module, const char *area, int rank)
 {
-    return held.good && held.rank >= rank &&
-           (strcmp(held.module, "*") == 0 || strcmp(held.module, module) == 0) &&
+    return held.good && held.rank >= rank && (strcmp(held.module, "*") == 0 || strcmp(held.module, module) == 0) &&
            (strcmp(held.area, "*") == 0 || strcmp(held.area, area) == 0);
 }
 
@@ -153,8 +149,8 @@ static struct text_list all_patterns(struct arena *arena)
     for (size_t m = 0; m <= NAMES; m++)
         for (size_t a = 0; a <= NAMES; a++)
             for (const char *letter = "arw"; *letter != '\0'; letter++)
-                list.items[list.count++] = arena_format(arena, "%s:%s:%c", m == NAMES ? "*" : names[m],
-                                                        a == NAMES ? "*" : names[a], *letter);
+                list.items[list.count++] =
+                    arena_format(arena, "%s:%s:%c", m == NAMES ? "*" : names[m], a == NAMES ? "*" : names[a], *letter);
     for (size_t i = 0; i < sizeof two / sizeof *two; i++)
         list.items[list.count++] = two[i];
     for (size_t i = 0; i < MALFORMED; i++)
@@ -228,8 +224,7 @@ static void holds_each_letter_and_what_it_implies(void **state)
 static void a_requirement_has_no_wildcard(void **state)
 {
     (void)state;
-    static const char *const wild[] = {"*:*:r", "cus:*:r",  "*:file:r",   "rwx:*",
-                                       "r:*",   "cus:file", "cus:file:x", ""};
+    static const char *const wild[] = {"*:*:r", "cus:*:r", "*:file:r", "rwx:*", "r:*", "cus:file", "cus:file:x", ""};
     for (size_t i = 0; i < sizeof wild / sizeof *wild; i++) {
         struct permission permission;
         assert_false(permission_parse_concrete(wild[i], &permission));
@@ -290,8 +285,7 @@ static void covers_what_its_definition_says(void **state)
     for (size_t m = 0; m < 4; m++)
         for (size_t a = 0; a < 4; a++)
             for (const char *letter = "arw"; *letter != '\0'; letter++)
-                patterns.items[patterns.count++] = arena_format(arena, "%s:%s:%c", parts[m], parts[a],
-                                                                *letter);
+                patterns.items[patterns.count++] = arena_format(arena, "%s:%s:%c", parts[m], parts[a], *letter);
     static const char *const others[] = {"rwx:*", "rw:*", "r:*", "w:*", "x:*", "*:*:*", "cus:*", "cus:*:w "};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         patterns.items[patterns.count++] = others[i];

@@ -5,11 +5,11 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/account/organisation.h"
-#include "domain/permission/principal.h"
 #include "domain/account/session.h"
+#include "domain/permission/principal.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 /* A caller with a good session. */
 struct caller {
@@ -108,8 +108,8 @@ static void it_takes_one_round_trip(void **state)
                                 " WHERE variable_name = 'QUESTIONS'";
     for (unsigned round = 0; round < 2; round++) { /* the first prepares the statement */
         (void)load(&caller);
-        expect_ok(principal_load_with_file(caller.database, arena, caller.user->id, caller.session, file.id,
-                                           &principal, &found));
+        expect_ok(principal_load_with_file(caller.database, arena, caller.user->id, caller.session, file.id, &principal,
+                                           &found));
     }
     int64_t idle = sql_integer(caller.database, arena, asked);
     idle = sql_integer(caller.database, arena, asked) - idle;
@@ -117,8 +117,8 @@ static void it_takes_one_round_trip(void **state)
     (void)load(&caller);
     int64_t after = sql_integer(caller.database, arena, asked);
     assert_int_equal(after - before - idle, 1);
-    expect_ok(principal_load_with_file(caller.database, arena, caller.user->id, caller.session, file.id,
-                                       &principal, &found));
+    expect_ok(
+        principal_load_with_file(caller.database, arena, caller.user->id, caller.session, file.id, &principal, &found));
     assert_int_equal(sql_integer(caller.database, arena, asked) - after - idle, 1);
     database_free(&caller.database);
 }
@@ -137,8 +137,7 @@ static void only_a_session_of_ones_own_that_lasts_is_good(void **state)
         {{0}},
     };
     expect_ok(session_end(caller.database, arena, sessions[2], caller.user->id, NULL));
-    sql(caller.database, arena,
-        "UPDATE session SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE id = %s",
+    sql(caller.database, arena, "UPDATE session SET expires_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE id = %s",
         sql_id(arena, sessions[3]));
     for (size_t i = 0; i < sizeof sessions / sizeof *sessions; i++) {
         expect_ok(principal_load(caller.database, arena, caller.user->id, sessions[i], &principal));
@@ -180,13 +179,10 @@ static void a_change_by_plain_sql_holds_from_the_next_load_on(void **state)
     assert_false(principal_stands(load(&caller)));
     sql(prompt, arena, "UPDATE user SET status = 'active' WHERE id = %s", id);
     assert_true(principal_stands(load(&caller)));
-    sql(prompt, arena, "UPDATE organisation SET status = 'disabled' WHERE id = %s",
-        sql_id(arena, caller.organisation));
+    sql(prompt, arena, "UPDATE organisation SET status = 'disabled' WHERE id = %s", sql_id(arena, caller.organisation));
     assert_false(principal_stands(load(&caller)));
-    sql(prompt, arena, "UPDATE organisation SET status = 'active' WHERE id = %s",
-        sql_id(arena, caller.organisation));
-    sql(prompt, arena, "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE id = %s",
-        sql_id(arena, caller.session));
+    sql(prompt, arena, "UPDATE organisation SET status = 'active' WHERE id = %s", sql_id(arena, caller.organisation));
+    sql(prompt, arena, "UPDATE session SET ended_at = UTC_TIMESTAMP(3) WHERE id = %s", sql_id(arena, caller.session));
     assert_false(principal_stands(load(&caller)));
     database_free(&prompt);
     database_free(&caller.database);
@@ -196,8 +192,7 @@ static void only_active_users_may_call(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct caller caller = given_caller(arena, "owner", NULL);
-    static const char *const statuses[] = {"provisioning", "awaiting-first-login", "awaiting-confirmation",
-                                           "disabled"};
+    static const char *const statuses[] = {"provisioning", "awaiting-first-login", "awaiting-confirmation", "disabled"};
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
         sql(caller.database, arena, "UPDATE user SET status = '%s' WHERE id = %s", statuses[i],
             sql_id(arena, caller.user->id));
@@ -264,8 +259,7 @@ static void a_decision_is_explained_by_its_sources(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct caller caller = given_caller(arena, "owner", "cus:file:a cus:*:r inv:*:w");
-    sql(caller.database, arena,
-        "INSERT INTO user_role (user_id, role_id, position) VALUES (%s, 'inv-manage', 1)",
+    sql(caller.database, arena, "INSERT INTO user_role (user_id, role_id, position) VALUES (%s, 'inv-manage', 1)",
         sql_id(arena, caller.user->id));
     struct principal *principal = load(&caller);
     struct principal_source *sources;
@@ -293,8 +287,8 @@ static void a_file_comes_with_its_organisation_only(void **state)
     struct principal *principal;
     struct file_record *found;
 
-    expect_ok(principal_load_with_file(caller.database, arena, caller.user->id, caller.session, own.id,
-                                       &principal, &found));
+    expect_ok(
+        principal_load_with_file(caller.database, arena, caller.user->id, caller.session, own.id, &principal, &found));
     assert_true(principal_stands(principal));
     assert_true(principal_holds(principal, "cus:file:r"));
     assert_int_equal(principal->grants[0].permissions.count, 2);
@@ -319,16 +313,14 @@ static void a_file_comes_with_its_organisation_only(void **state)
         assert_true(principal_stands(principal));
         assert_null(found);
     }
-    expect_ok(principal_load_with_file(caller.database, arena, id_new(), caller.session, own.id, &principal,
-                                       &found));
+    expect_ok(principal_load_with_file(caller.database, arena, id_new(), caller.session, own.id, &principal, &found));
     assert_null(principal);
     assert_null(found);
 
-    sql(caller.database, arena,
-        "UPDATE file SET status = 'archived', archived_at = UTC_TIMESTAMP(3) WHERE id = %s",
+    sql(caller.database, arena, "UPDATE file SET status = 'archived', archived_at = UTC_TIMESTAMP(3) WHERE id = %s",
         sql_id(arena, own.id));
-    expect_ok(principal_load_with_file(caller.database, arena, caller.user->id, caller.session, own.id,
-                                       &principal, &found));
+    expect_ok(
+        principal_load_with_file(caller.database, arena, caller.user->id, caller.session, own.id, &principal, &found));
     assert_int_equal(found->status, FILE_ARCHIVED);
     /* The times are not read: nobody who has the file this way needs them. */
     assert_true(found->created_at == NULL && found->updated_at == NULL && found->archived_at == NULL);

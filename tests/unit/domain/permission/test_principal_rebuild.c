@@ -9,10 +9,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
-#include "domain/permission/principal.h"
 #include "domain/account/session.h"
+#include "domain/permission/principal.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 #define ORGANISATIONS 3
 #define PEOPLE 8
@@ -82,7 +82,8 @@ static const char *const typed[] = {
     "INSERT INTO user_role (user_id, role_id, position) VALUES (@u, '@r', 1)",
     "INSERT INTO user_role (user_id, role_id, position) VALUES (@u, '@r', 3), (@v, '@s', 0)",
     "INSERT IGNORE INTO user_role (user_id, role_id) VALUES (@u, '@r'), (@u, '@s'), (@v, '@r')",
-    "INSERT INTO user_role (user_id, role_id, position) VALUES (@u, '@r', 2) ON DUPLICATE KEY UPDATE position = 9 - position",
+    "INSERT INTO user_role (user_id, role_id, position) VALUES (@u, '@r', 2) ON DUPLICATE KEY UPDATE position = 9 - "
+    "position",
     "REPLACE INTO user_role (user_id, role_id, position) VALUES (@u, '@r', 4), (@v, '@r', 5)",
     "INSERT IGNORE INTO user_role SELECT id, '@r', 7 FROM user WHERE organisation_id = @o",
     "DELETE FROM user_role WHERE user_id = @u",
@@ -124,7 +125,8 @@ static const char *const typed[] = {
 #define TYPED (sizeof typed / sizeof *typed)
 
 static const char *const roles[] = {"owner", "admin", "log-manage", "gone", "o", "o:5", "1:x", "rôle", ""};
-static const char *const permissions[] = {"cus:*:r", "rwx:*", "*:*:a", "5:owner", "", "inv:x:w5:owner", "a b", "é:*:w", "x\\0y"};
+static const char *const permissions[] = {"cus:*:r",        "rwx:*", "*:*:a", "5:owner", "",
+                                          "inv:x:w5:owner", "a b",   "é:*:w", "x\\0y"};
 static const char *const statuses[] = {"active", "disabled", "awaiting-confirmation", "provisioning", "nonsense"};
 #define ANY(world, list) list[any(world, sizeof list / sizeof *list)]
 
@@ -170,11 +172,13 @@ static void type_something(struct world *world)
 /* What the tables say of a user's grants, in the words of a join. */
 static const char *grants_by_join(struct world *world, const char *user)
 {
-    return sql_text(world->database, world->arena,
-                    "SELECT COALESCE(GROUP_CONCAT(CONCAT(r.role_id, '=', COALESCE(REPLACE(p.permission, CHAR(0 USING utf8mb4),"
-                    " CHAR(1 USING utf8mb4)), '-')) ORDER BY r.position,"
-                    " r.role_id, p.permission SEPARATOR '|'), '') FROM user_role r LEFT JOIN role_permission p"
-                    " ON p.role_id = r.role_id WHERE r.user_id = %s", user);
+    return sql_text(
+        world->database, world->arena,
+        "SELECT COALESCE(GROUP_CONCAT(CONCAT(r.role_id, '=', COALESCE(REPLACE(p.permission, CHAR(0 USING utf8mb4),"
+        " CHAR(1 USING utf8mb4)), '-')) ORDER BY r.position,"
+        " r.role_id, p.permission SEPARATOR '|'), '') FROM user_role r LEFT JOIN role_permission p"
+        " ON p.role_id = r.role_id WHERE r.user_id = %s",
+        user);
 }
 
 static const char *grants_of(struct arena *arena, const struct principal *principal)
@@ -196,12 +200,14 @@ static void expect_the_same_as_the_join(struct world *world)
     for (size_t i = 0; i < PEOPLE; i++) {
         struct principal *principal;
         expect_ok(principal_load(world->database, world->arena, world->ids[i], id_new(), &principal));
-        int64_t there = sql_integer(world->database, world->arena, "SELECT COUNT(*) FROM user WHERE id = %s", world->people[i]);
+        int64_t there =
+            sql_integer(world->database, world->arena, "SELECT COUNT(*) FROM user WHERE id = %s", world->people[i]);
         assert_int_equal(principal != NULL, there);
         if (principal == NULL)
             continue;
         assert_string_equal(grants_of(world->arena, principal), grants_by_join(world, world->people[i]));
-        const char *states = sql_text(world->database, world->arena, "SELECT CONCAT(u.status = 'active', o.status = 'active')"
+        const char *states = sql_text(world->database, world->arena,
+                                      "SELECT CONCAT(u.status = 'active', o.status = 'active')"
                                       " FROM user u JOIN organisation o ON o.id = u.organisation_id WHERE u.id = %s",
                                       world->people[i]);
         assert_int_equal(principal->user.status == USER_ACTIVE, states[0] == '1');
@@ -264,7 +270,8 @@ static void writers_at_once_leave_no_difference(void **state)
     end(&world);
 }
 
-static void expect_rebuilt(void **state, struct error *(*rebuild)(struct database *, struct arena *, int64_t *), bool by_worker)
+static void expect_rebuilt(void **state, struct error *(*rebuild)(struct database *, struct arena *, int64_t *),
+                           bool by_worker)
 {
     struct arena *arena = harness_arena(state);
     struct world world = given_world(arena);
@@ -278,9 +285,10 @@ static void expect_rebuilt(void **state, struct error *(*rebuild)(struct databas
     sql(world.database, arena, "UPDATE change_version SET roles = '' WHERE id = 1");
     sql(world.database, arena, "DELETE FROM principal WHERE user_id = %s", world.people[0]);
     sql(world.database, arena, "UPDATE principal SET user_status = 'active' WHERE user_id = %s", world.people[1]);
-    sql(world.database, arena, "INSERT INTO principal (user_id, organisation_id, user_status, organisation_status, permissions, roles)"
-                               " SELECT REVERSE(user_id), organisation_id, 'active', 'active', '', ''"
-                               " FROM principal LIMIT 1");
+    sql(world.database, arena,
+        "INSERT INTO principal (user_id, organisation_id, user_status, organisation_status, permissions, roles)"
+        " SELECT REVERSE(user_id), organisation_id, 'active', 'active', '', ''"
+        " FROM principal LIMIT 1");
     sql(world.database, arena, "SET SESSION foreign_key_checks = 1");
     expect_ok(rebuild(rebuilding, arena, &changed));
     assert_true(changed >= PEOPLE);
@@ -312,25 +320,41 @@ static const char *missing_trigger(struct arena *arena)
 /* Each of them taken away, and put back as it was. */
 static void a_trigger_that_is_missing_is_found(void **state)
 {
-    static const char *const names[] = {
-        "principal_user_insert",       "principal_user_update",       "principal_user_move",   "principal_user_delete",
-        "principal_organisation_update", "principal_role_insert",     "principal_role_update", "principal_role_delete",
-        "principal_permission_insert", "principal_permission_update", "principal_permission_delete",
-        "principal_permission_restore", "session_mark_begin",         "session_mark_move",     "session_mark_update",
-        "session_mark_delete",         "principal_repair_remove",    "principal_repair_fill", "principal_repair_roles"};
+    static const char *const names[] = {"principal_user_insert",
+                                        "principal_user_update",
+                                        "principal_user_move",
+                                        "principal_user_delete",
+                                        "principal_organisation_update",
+                                        "principal_role_insert",
+                                        "principal_role_update",
+                                        "principal_role_delete",
+                                        "principal_permission_insert",
+                                        "principal_permission_update",
+                                        "principal_permission_delete",
+                                        "principal_permission_restore",
+                                        "session_mark_begin",
+                                        "session_mark_move",
+                                        "session_mark_update",
+                                        "session_mark_delete",
+                                        "principal_repair_remove",
+                                        "principal_repair_fill",
+                                        "principal_repair_roles"};
     struct arena *arena = harness_arena(state);
     struct world world = given_world(arena);
     int64_t users = sql_integer(world.database, arena, "SELECT COUNT(*) FROM user");
     int64_t version = sql_integer(world.database, arena, "SELECT version FROM change_version");
-    assert_int_equal(sql_integer(world.database, arena, "SELECT COUNT(*) FROM information_schema.triggers"
-                                                        " WHERE trigger_schema = DATABASE()"), sizeof names / sizeof *names);
+    assert_int_equal(sql_integer(world.database, arena,
+                                 "SELECT COUNT(*) FROM information_schema.triggers"
+                                 " WHERE trigger_schema = DATABASE()"),
+                     sizeof names / sizeof *names);
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         assert_null(missing_trigger(arena));
         const char *again = sql_text(
             world.database, arena,
             "SELECT CONCAT('CREATE TRIGGER ', trigger_name, ' ', action_timing, ' ', event_manipulation, ' ON ',"
             " event_object_table, ' FOR EACH ROW ', action_statement) FROM information_schema.triggers"
-            " WHERE trigger_schema = DATABASE() AND trigger_name = '%s'", names[i]);
+            " WHERE trigger_schema = DATABASE() AND trigger_name = '%s'",
+            names[i]);
         sql(world.database, arena, "DROP TRIGGER %s", names[i]);
         const char *missing = missing_trigger(arena);
         assert_non_null(missing);

@@ -6,10 +6,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/account/organisation.h"
 #include "domain/permission/role.h"
 #include "domain/support.h"
+#include "support_database.h"
 
 static void the_built_in_roles_are_those_of_the_guide(void **state)
 {
@@ -130,8 +130,7 @@ static void an_organisation_is_found_as_inserted(void **state)
     assert_true(changed);
     expect_ok(organisation_activate(database, arena, organisation.id, &changed));
     assert_false(changed);
-    sql(database, arena, "UPDATE organisation SET status = 'disabled' WHERE id = %s",
-        sql_id(arena, organisation.id));
+    sql(database, arena, "UPDATE organisation SET status = 'disabled' WHERE id = %s", sql_id(arena, organisation.id));
     expect_ok(organisation_activate(database, arena, organisation.id, &changed));
     assert_false(changed);
     expect_ok(organisation_find(database, arena, organisation.id, &found));

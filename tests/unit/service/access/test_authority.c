@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-#include "service/support_accounts.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/account/organisation.h"
 #include "domain/permission/principal.h"
 #include "service/account/member.h"
 #include "service/account/password.h"
+#include "service/support_accounts.h"
 
 #define OWNER "owner@example.com"
 #define MEMBER "member@example.com"
@@ -24,7 +24,8 @@ static const struct text_list nothing = {NULL, 0};
 static const struct member_patch bare = {.roles = &nothing, .permissions = &nothing};
 static const struct member_patch name = {.first_name = "Cleo"};
 
-static struct error *update(struct stage *stage, const struct caller *caller, struct id id, const struct member_patch *patch)
+static struct error *update(struct stage *stage, const struct caller *caller, struct id id,
+                            const struct member_patch *patch)
 {
     struct user *user = NULL;
     return member_update(&stage->service, stage->arena, caller, WRITE, id, patch, &user);
@@ -104,7 +105,8 @@ static void internal_staff_keep_an_administrator(void **state)
     expect_error(operate(stage, STAFF, &off), ERROR_USER_LAST_OWNER);
     expect_error(operate(stage, STAFF, &bare), ERROR_USER_LAST_OWNER);
     expect_error(update(stage, stage_reload(stage, owner), caller_user(staff), &off), ERROR_USER_LAST_OWNER);
-    sql(stage->database, stage->arena, "UPDATE user SET permissions = 'sys:audit:a *:*:a', status = 'disabled' WHERE id = %s", key);
+    sql(stage->database, stage->arena,
+        "UPDATE user SET permissions = 'sys:audit:a *:*:a', status = 'disabled' WHERE id = %s", key);
     expect_error(operate(stage, STAFF, &off), ERROR_USER_LAST_OWNER);
     sql(stage->database, stage->arena, "UPDATE user SET status = 'active' WHERE id = %s", key);
     expect_ok(operate(stage, STAFF, &off));
@@ -168,7 +170,8 @@ static void rights_of_the_moment_decide(void **state)
     struct user member;
     expect_ok(make_member(stage, staff, MEMBER, &member));
     /* `staff` is still what the request was let in with. */
-    sql(stage->database, stage->arena, "DELETE FROM user_role WHERE user_id = %s", sql_id(stage->arena, caller_user(staff)));
+    sql(stage->database, stage->arena, "DELETE FROM user_role WHERE user_id = %s",
+        sql_id(stage->arena, caller_user(staff)));
     change_nothing(stage, staff, member.id, ERROR_PERMISSION);
     sql(stage->database, stage->arena, "UPDATE user SET status = 'disabled' WHERE id = %s",
         sql_id(stage->arena, caller_user(staff)));
@@ -280,16 +283,18 @@ static void the_operator_changes_anybody(void **state)
     assert_string_equal(sql_text(stage->database, stage->arena, "SELECT enabled FROM identity_account WHERE id = %s",
                                  sql_id(stage->arena, member.id)),
                         "0");
-    assert_int_equal(sql_integer(stage->database, stage->arena,
-                                 "SELECT COUNT(*) FROM audit WHERE action = 'user.disable' AND user_id IS NULL"
-                                 " AND target_id = '%s' AND organisation_id = %s AND details LIKE '%%\"status\":\"disabled\"%%'",
-                                 id_text(stage->arena, member.id), sql_id(stage->arena, caller_home(owner))),
-                     1);
+    assert_int_equal(
+        sql_integer(stage->database, stage->arena,
+                    "SELECT COUNT(*) FROM audit WHERE action = 'user.disable' AND user_id IS NULL"
+                    " AND target_id = '%s' AND organisation_id = %s AND details LIKE '%%\"status\":\"disabled\"%%'",
+                    id_text(stage->arena, member.id), sql_id(stage->arena, caller_home(owner))),
+        1);
     expect_ok(operate(stage, MEMBER, &on));
     assert_null(stage_reload(stage, caller));
     (void)run_jobs(stage);
     assert_non_null(stage_caller(stage, MEMBER, CHOSEN));
-    assert_string_equal(sql_text(stage->database, stage->arena, "SELECT permissions FROM identity_account WHERE id = %s",
+    assert_string_equal(sql_text(stage->database, stage->arena,
+                                 "SELECT permissions FROM identity_account WHERE id = %s",
                                  sql_id(stage->arena, member.id)),
                         "cus:file:r rwx:* cus:*:w inv:*:w log:*:w");
 }

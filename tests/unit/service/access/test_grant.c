@@ -28,9 +28,8 @@ static struct role_list known_roles(struct arena *arena)
     size_t count = sizeof table / sizeof *table;
     struct role_list roles = {arena_array(arena, count, sizeof *roles.items), count};
     for (size_t i = 0; i < count; i++)
-        roles.items[i] = (struct role){.id = table[i][0],
-                                       .description = "",
-                                       .permissions = text_words(arena, table[i][1])};
+        roles.items[i] =
+            (struct role){.id = table[i][0], .description = "", .permissions = text_words(arena, table[i][1])};
     return roles;
 }
 
@@ -78,8 +77,10 @@ static void the_role_of_internal_staff_is_theirs_alone(void **state)
     struct arena *arena = harness_arena(state);
     for (size_t i = 0; i < 2; i++) {
         assert_string_equal(refused(arena, askers[i], "admin account-admin owner", "*:*:a", NULL), "");
-        assert_string_equal(refused_in(arena, customer, askers[i], "owner admin account-admin", "*:*:a", NULL), "roles[1]");
-        assert_string_equal(refused_in(arena, customer, askers[i], "owner account-admin odd", "*:*:a cus:user:a", NULL), "");
+        assert_string_equal(refused_in(arena, customer, askers[i], "owner admin account-admin", "*:*:a", NULL),
+                            "roles[1]");
+        assert_string_equal(refused_in(arena, customer, askers[i], "owner account-admin odd", "*:*:a cus:user:a", NULL),
+                            "");
     }
 }
 

@@ -89,7 +89,8 @@ static void a_right_try_starts_the_account_afresh_and_not_the_address(void **sta
     expect_ok(passed(&scene, &throttle));
     fail_free_tries(&scene, &throttle);
     assert_int_equal(sql_integer(scene.keep->service.database, scene.keep->arena,
-                                 "SELECT failures FROM throttle WHERE scope = 'address'"), 2 * THROTTLE_ACCOUNT_FREE - 1);
+                                 "SELECT failures FROM throttle WHERE scope = 'address'"),
+                     2 * THROTTLE_ACCOUNT_FREE - 1);
 }
 
 static void a_user_is_one_account_whatever_name_was_typed(void **state)
@@ -111,7 +112,8 @@ static void a_name_that_nobody_has_is_not_stored(void **state)
     struct login_throttle throttle = of_name(&scene, NAME);
     fail_free_tries(&scene, &throttle);
     assert_int_equal(sql_integer(scene.keep->service.database, scene.keep->arena,
-                                 "SELECT COUNT(*) FROM throttle WHERE INSTR(subject, 'nobody') > 0"), 0);
+                                 "SELECT COUNT(*) FROM throttle WHERE INSTR(subject, 'nobody') > 0"),
+                     0);
     assert_int_equal(files_rows(scene.keep, "throttle"), 2);
 }
 

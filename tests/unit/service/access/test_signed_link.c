@@ -11,7 +11,6 @@
 #include "base/id.h"
 #include "base/secret.h"
 #include "codec/encoding.h"
-#include "support_database.h"
 #include "domain/permission/principal.h"
 #include "domain/support.h"
 #include "service/access/caller.h"
@@ -19,6 +18,7 @@
 #include "service/runtime/change_follower.h"
 #include "service/runtime/link_key_cache.h"
 #include "service/runtime/service.h"
+#include "support_database.h"
 
 #define BASE "https://files.example.com/api"
 
@@ -171,7 +171,8 @@ static void closes_while(struct bench *bench, const char *token, const char *cha
 {
     struct service other = a_process(bench);
     assert_true(opens(bench, &bench->service, token) && opens(bench, &other, token));
-    sql(bench->service.database, bench->arena, "SET @maker = %s", sql_id(bench->arena, bench->caller.principal->user.id));
+    sql(bench->service.database, bench->arena, "SET @maker = %s",
+        sql_id(bench->arena, bench->caller.principal->user.id));
     sql(bench->service.database, bench->arena, "%s", change);
     assert_false(opens(bench, &bench->service, token) || opens(bench, &other, token));
     sql(bench->service.database, bench->arena, "%s", back);
@@ -188,9 +189,10 @@ static void a_link_holds_while_its_maker_may_read_the_file(void **state)
     closes_while(bench, token, "UPDATE user SET status = 'awaiting-first-login' WHERE id = @maker", active);
     closes_while(bench, token, "UPDATE user SET permissions = '' WHERE id = @maker", reads);
     closes_while(bench, token, "UPDATE user SET permissions = 'cus:user:a inv:*:w' WHERE id = @maker", reads);
-    closes_while(bench, token,
-                 "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'disabled' WHERE u.id = @maker",
-                 "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'active' WHERE u.id = @maker");
+    closes_while(
+        bench, token,
+        "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'disabled' WHERE u.id = @maker",
+        "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'active' WHERE u.id = @maker");
     /* A role is as good as a permission, while it is held and grants. */
     sql(bench->service.database, bench->arena, "UPDATE user SET permissions = ''");
     sql(bench->service.database, bench->arena, "INSERT INTO user_role (user_id, role_id) VALUES (%s, 'owner')",
@@ -212,9 +214,10 @@ static void a_link_of_staff_holds_while_they_may_cross(void **state)
     const char *token = make(bench, 3600);
     static const char may[] = "UPDATE user SET permissions = '*:*:a' WHERE id = @maker";
     closes_while(bench, token, "UPDATE user SET permissions = 'cus:file:w rwx:*' WHERE id = @maker", may);
-    closes_while(bench, token,
-                 "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'disabled' WHERE u.id = @maker",
-                 "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'active' WHERE u.id = @maker");
+    closes_while(
+        bench, token,
+        "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'disabled' WHERE u.id = @maker",
+        "UPDATE organisation o JOIN user u ON u.organisation_id = o.id SET o.status = 'active' WHERE u.id = @maker");
     closes_while(bench, token, "UPDATE user SET status = 'disabled' WHERE id = @maker",
                  "UPDATE user SET status = 'active' WHERE id = @maker");
     bench_free(bench);
@@ -296,8 +299,8 @@ static void a_link_costs_one_round_trip_and_a_forged_one_none(void **state)
         const char *token;
         struct service *service;
         int64_t cost;
-    } cases[] = {{token, &bench->service, 1}, {token, &cold, 1}, {token, &cold, 1}, {forged, &cold, 0},
-                 {strange, &cold, 1}, {"x", &cold, 0}};
+    } cases[] = {{token, &bench->service, 1}, {token, &cold, 1},   {token, &cold, 1},
+                 {forged, &cold, 0},          {strange, &cold, 1}, {"x", &cold, 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         start = statements(bench);
         (void)opens(bench, cases[i].service, cases[i].token);

@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-#include "service/support_accounts.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/account/one_time_code.h"
@@ -17,6 +16,7 @@
 #include "service/account/member.h"
 #include "service/account/password.h"
 #include "service/account/recovery.h"
+#include "service/support_accounts.h"
 #include "store/database/database.h"
 
 #define UNKNOWN "nobody@example.com"
@@ -132,7 +132,8 @@ static void gather(struct stage *stage, struct person people[PEOPLE])
     struct user invited;
     size_t count = 0;
     for (size_t i = 0; i < 4; i++) {
-        people[count++] = given_person(stage, owner, "awaiting-confirmation", "confirm", codes[i].name, codes[i].change);
+        people[count++] =
+            given_person(stage, owner, "awaiting-confirmation", "confirm", codes[i].name, codes[i].change);
         people[count++] = given_person(stage, owner, "active", "reset", codes[i].name, codes[i].change);
     }
     people[count++] = given_person(stage, owner, "disabled", "reset", "live", codes[1].change);

@@ -2,12 +2,12 @@
 /* What queues mails for strangers is bounded, and what they wait for is sent first. */
 #include "harness.h"
 
-#include "service/support_accounts.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/outbox.h"
 #include "service/account/password.h"
 #include "service/account/recovery.h"
+#include "service/support_accounts.h"
 
 #define OWNER "owner@example.com"
 
@@ -28,8 +28,7 @@ static void an_address_asks_for_thirty_mails_whoever_has_an_account(void **state
     for (unsigned i = 0; i < 30; i++)
         ask(stage, kinds[i % 2], names[i % 3]);
     for (unsigned i = 0; i < 6; i++) {
-        struct error *error =
-            recovery_ask(&stage->service, stage->arena, &stage->stranger, kinds[i % 2], names[i % 3]);
+        struct error *error = recovery_ask(&stage->service, stage->arena, &stage->stranger, kinds[i % 2], names[i % 3]);
         expect_error(error, ERROR_RATE_LIMITED);
         assert_in_range(error->retry_after, 200, 300);
     }
@@ -40,12 +39,14 @@ static void an_address_asks_for_thirty_mails_whoever_has_an_account(void **state
     ask(stage, RECOVERY_FORGOTTEN, OWNER);
     /* They are no failures: whoever asked may sign in. */
     assert_int_equal(sql_integer(stage->database, stage->arena,
-                                 "SELECT COUNT(*) FROM throttle WHERE scope IN ('address', 'account')"), 0);
+                                 "SELECT COUNT(*) FROM throttle WHERE scope IN ('address', 'account')"),
+                     0);
 }
 
 static int64_t rank_of(struct stage *stage, const char *where)
 {
-    return sql_integer(stage->database, stage->arena, "SELECT priority FROM outbox WHERE %s ORDER BY id DESC LIMIT 1", where);
+    return sql_integer(stage->database, stage->arena, "SELECT priority FROM outbox WHERE %s ORDER BY id DESC LIMIT 1",
+                       where);
 }
 
 static void mails_with_codes_have_the_highest_rank(void **state)

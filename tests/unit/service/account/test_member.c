@@ -4,12 +4,12 @@
 
 #include <string.h>
 
-#include "service/support_accounts.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/permission/principal.h"
 #include "service/account/member.h"
 #include "service/account/recovery.h"
+#include "service/support_accounts.h"
 
 #define OWNER "owner@example.com"
 #define MEMBER "member@example.com"
@@ -113,8 +113,8 @@ static void an_administrator_confirms(void **state)
     struct user member;
     expect_ok(make_member(stage, owner, MEMBER, &member));
     const char *code = mailed(stage, member.id, "code");
-    expect_entry(member_admin_confirm(service, stage->arena, staff, "nobody@example.com"), ERROR_USER_UNKNOWN, "username",
-                 "unknown");
+    expect_entry(member_admin_confirm(service, stage->arena, staff, "nobody@example.com"), ERROR_USER_UNKNOWN,
+                 "username", "unknown");
     int64_t crossings = audited(stage, "access.crossOrganisation");
     expect_ok(member_admin_confirm(service, stage->arena, staff, MEMBER));
     assert_int_equal(audited(stage, "access.crossOrganisation"), crossings + 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The mails of the account flows: what each holds, that its secret is sealed, and that it is queued with the transaction
- * that it belongs to or not at all.
+ * The mails of the account flows: what each holds, that its secret is sealed, and that it is queued with the
+ * transaction that it belongs to or not at all.
  */
 #include "harness.h"
 
@@ -120,9 +120,11 @@ static void a_changed_password_is_told_with_its_time_and_without_a_link(void **s
     expect_ok(queue(&scene, password_changed));
     const char *time = mailed(stage, scene.user.id, "time");
     assert_non_null(time);
-    assert_string_equal(time, sql_text(stage->database, stage->arena,
-                                       "SELECT DATE_FORMAT(LEAST(UTC_TIMESTAMP(), STR_TO_DATE(LEFT('%s', 16), '%%Y-%%m-%%d %%H:%%i')),"
-                                       " '%%Y-%%m-%%d %%H:%%i UTC')", time));
+    assert_string_equal(
+        time, sql_text(stage->database, stage->arena,
+                       "SELECT DATE_FORMAT(LEAST(UTC_TIMESTAMP(), STR_TO_DATE(LEFT('%s', 16), '%%Y-%%m-%%d %%H:%%i')),"
+                       " '%%Y-%%m-%%d %%H:%%i UTC')",
+                       time));
     assert_null(mailed(stage, scene.user.id, "link"));
 }
 
@@ -143,7 +145,8 @@ static void what_is_queued_is_sealed(void **state)
     expect_ok(queue(&scene, confirm));
     assert_int_equal(sql_integer(stage->database, stage->arena,
                                  "SELECT COUNT(*) FROM outbox WHERE INSTR(payload, '" SECRET "') > 0"
-                                 " OR INSTR(payload, 'Quarry') > 0 OR INSTR(payload, 'confirm') > 0"), 0);
+                                 " OR INSTR(payload, 'Quarry') > 0 OR INSTR(payload, 'confirm') > 0"),
+                     0);
 }
 
 static void a_mail_goes_with_the_transaction_that_fails(void **state)
@@ -158,9 +161,10 @@ static void a_mail_that_cannot_be_queued_is_an_error(void **state)
 {
     struct scene scene = scene_new(state);
     struct error *errors[4];
-    struct error *(*const all[])(struct scene * scene) = {first_login, confirm, reset, password_changed};
+    struct error *(*const all[])(struct scene *scene) = {first_login, confirm, reset, password_changed};
     sql(scene.stage->database, scene.stage->arena,
-        "CREATE TRIGGER no_outbox BEFORE INSERT ON outbox FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'broken'");
+        "CREATE TRIGGER no_outbox BEFORE INSERT ON outbox FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = "
+        "'broken'");
     for (size_t i = 0; i < 4; i++)
         errors[i] = queue(&scene, all[i]);
     sql(scene.stage->database, scene.stage->arena, "DROP TRIGGER no_outbox");

@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-#include "service/support_accounts.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "domain/outbox.h"
 #include "domain/permission/principal.h"
+#include "service/account/mail_queue.h"
 #include "service/account/member.h"
 #include "service/account/password.h"
-#include "service/account/mail_queue.h"
 #include "service/account/recovery.h"
+#include "service/support_accounts.h"
 
 #define OWNER "owner@example.com"
 
@@ -54,10 +54,11 @@ static void first_login_asks_for_a_password_and_takes_a_good_one(void **state)
     expect_ok(make_customer(stage, given_staff(stage), OWNER, &user));
     const char *temporary = mailed(stage, user.id, "temporaryPassword");
     assert_int_equal(strlen(temporary), 20);
-    assert_string_equal(mailed(stage, user.id, "link"),
-                        arena_format(stage->arena, "https://gatehouse.test/first-login?id=%s",
-                                     id_text(stage->arena, user.id)));
-    expect_entry(stage_login(stage, OWNER, temporary, NULL, NULL), ERROR_NEW_PASSWORD_REQUIRED, "newPassword", "required");
+    assert_string_equal(
+        mailed(stage, user.id, "link"),
+        arena_format(stage->arena, "https://gatehouse.test/first-login?id=%s", id_text(stage->arena, user.id)));
+    expect_entry(stage_login(stage, OWNER, temporary, NULL, NULL), ERROR_NEW_PASSWORD_REQUIRED, "newPassword",
+                 "required");
     expect_entry(stage_login(stage, OWNER, temporary, "short", NULL), ERROR_PASSWORD_POLICY, "newPassword", "length");
     expect_entry(stage_login(stage, OWNER, temporary, temporary, NULL), ERROR_PASSWORD_POLICY, "newPassword", "same");
     assert_string_equal(status_of(stage, user.id), "awaiting-first-login");
@@ -177,7 +178,8 @@ static void address_has_thirty_failures_of_every_kind(void **state)
     expect_error(reset(stage, OWNER, "123456", OTHER), ERROR_RATE_LIMITED);
     expect_error(member_confirm(service, stage->arena, &stage->stranger, OWNER, "123456"), ERROR_RATE_LIMITED);
     expect_error(sign_in_refresh(service, stage->arena, &stage->stranger, "x", &tokens), ERROR_RATE_LIMITED);
-    expect_error(password_change(service, stage->arena, owner, secret_of(CHOSEN), secret_of(OTHER)), ERROR_RATE_LIMITED);
+    expect_error(password_change(service, stage->arena, owner, secret_of(CHOSEN), secret_of(OTHER)),
+                 ERROR_RATE_LIMITED);
     assert_int_equal(failures_of(stage, "address"), 30);
     stage->stranger.client_address = "192.0.2.10";
     expect_ok(stage_login(stage, OWNER, CHOSEN, NULL, NULL));
@@ -191,7 +193,8 @@ static void begin_wait(void *context)
 {
     struct stage *stage = context;
     sql(stage->database, stage->arena,
-        "UPDATE throttle SET failures = 12, locked_until = UTC_TIMESTAMP(3) + INTERVAL 60 SECOND WHERE scope = 'account'");
+        "UPDATE throttle SET failures = 12, locked_until = UTC_TIMESTAMP(3) + INTERVAL 60 SECOND WHERE scope = "
+        "'account'");
 }
 
 static void wait_that_began_meanwhile_refuses_right_and_wrong_alike(void **state)
@@ -200,7 +203,8 @@ static void wait_that_began_meanwhile_refuses_right_and_wrong_alike(void **state
     struct stage *stage = stage_new(harness_arena(state));
     struct id id = caller_user(given_owner(stage, given_staff(stage), OWNER));
     expect_error(stage_login(stage, OWNER, "wrong-password-1", NULL, NULL), ERROR_CREDENTIALS);
-    int64_t sessions = sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM session WHERE ended_at IS NULL");
+    int64_t sessions =
+        sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM session WHERE ended_at IS NULL");
     for (size_t i = 0; i < 2; i++) {
         sql(stage->database, stage->arena, "UPDATE throttle SET locked_until = NULL");
         stage_fault(stage, FAULT_NONE, 1);
@@ -255,8 +259,8 @@ static void changing_the_password(void **state)
     assert_null(stage_reload(stage, elsewhere));
     expect_error(stage_login(stage, OWNER, CHOSEN, NULL, NULL), ERROR_CREDENTIALS);
     expect_ok(stage_login(stage, OWNER, OTHER, NULL, NULL));
-    expect_entry(password_change(service, stage->arena, owner, secret_of(OTHER), secret_of(OTHER)), ERROR_PASSWORD_POLICY,
-                 "newPassword", "same");
+    expect_entry(password_change(service, stage->arena, owner, secret_of(OTHER), secret_of(OTHER)),
+                 ERROR_PASSWORD_POLICY, "newPassword", "same");
 }
 
 static void an_administrator_sets_a_password(void **state)
@@ -269,7 +273,8 @@ static void an_administrator_sets_a_password(void **state)
                  ERROR_USER_UNKNOWN, "username", "unknown");
     expect_entry(password_set(service, stage->arena, staff, OWNER, secret_of(OWNER), true), ERROR_PASSWORD_POLICY,
                  "password", "personal");
-    expect_error(password_set(service, stage->arena, owner, "staff@gatehouse.test", secret_of(OTHER), true), ERROR_PERMISSION);
+    expect_error(password_set(service, stage->arena, owner, "staff@gatehouse.test", secret_of(OTHER), true),
+                 ERROR_PERMISSION);
     sql(stage->database, stage->arena, "UPDATE user SET permissions = 'cus:user:a' WHERE email = '" OWNER "'");
     expect_entry(password_set(service, stage->arena, owner, "staff@gatehouse.test", secret_of(OTHER), true),
                  ERROR_ROLE_NOT_GRANTABLE, "username", "notGrantable");
@@ -346,7 +351,8 @@ static void nothing_is_mailed_to_who_may_not_reset(void **state)
     ask(stage, RECOVERY_RESEND, OWNER);
     assert_int_equal(run_jobs(stage), 9);
     assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM outbox WHERE kind = 'mail'"), 0);
-    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM outbox WHERE status <> 'done'"), 0);
+    assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM outbox WHERE status <> 'done'"),
+                     0);
     assert_string_equal(status_of(stage, disabled.id), "disabled");
     /* Not even a code that was mailed before opens a disabled account. */
     sql(stage->database, stage->arena, "UPDATE user SET status = 'active' WHERE email = 'disabled@example.com'");

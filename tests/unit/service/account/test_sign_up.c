@@ -11,14 +11,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "service/support_accounts.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
-#include "domain/permission/principal.h"
 #include "domain/account/provisioning.h"
+#include "domain/permission/principal.h"
 #include "service/account/member.h"
 #include "service/account/recovery.h"
+#include "service/support_accounts.h"
+#include "support_database.h"
 
 #define EMAIL "new.one@example.com"
 
@@ -253,8 +253,9 @@ static void die_at_work(void *context)
 
 static int64_t connections(const struct death *death)
 {
-    return sql_integer(death->stage->database, death->stage->arena,
-                       "SELECT COUNT(*) FROM information_schema.processlist WHERE user = SUBSTRING_INDEX(USER(), '@', 1)");
+    return sql_integer(
+        death->stage->database, death->stage->arena,
+        "SELECT COUNT(*) FROM information_schema.processlist WHERE user = SUBSTRING_INDEX(USER(), '@', 1)");
 }
 
 /* The server may take a moment to notice that a process has died; until then it keeps the process' locks. */
@@ -283,7 +284,8 @@ static void death_leaves_nothing_that_does_not_heal(void **state)
             for (int undoing = 0; undoing < 2; undoing++) {
                 struct stage *stage = stage_new(arena);
                 struct caller *caller = given_maker(stage, &makers[m]);
-                struct death death = {stage, &makers[m], caller_user(caller), caller->principal->session_id, fault, 1, false};
+                struct death death = {stage, &makers[m], caller_user(caller), caller->principal->session_id, fault,
+                                      1,     false};
                 expect_death(&death);
                 expect_nobody_sees_it(stage, &makers[m]);
                 if (!undoing) {
@@ -340,8 +342,11 @@ static void so_many_are_made_in_an_hour(void **state)
         expect_ok(makers[m].make(stage, caller, "one@example.com", NULL));
         /* What is taken, or what the provider refuses, is not counted. */
         expect_error(makers[m].make(stage, caller, "one@example.com", NULL), ERROR_USER_EXISTS);
-        struct provider_account foreign = {.kind = PROVIDER_CONFIRMED_ALREADY, .user_id = id_new(), .email = EMAIL,
-                                           .permissions = "", .password = secret_of(OTHER)};
+        struct provider_account foreign = {.kind = PROVIDER_CONFIRMED_ALREADY,
+                                           .user_id = id_new(),
+                                           .email = EMAIL,
+                                           .permissions = "",
+                                           .password = secret_of(OTHER)};
         const char *subject;
         enum provider_outcome outcome;
         expect_ok(provider_create(stage->faulty.inner, arena, &foreign, &subject, &outcome));

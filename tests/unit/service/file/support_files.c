@@ -28,7 +28,8 @@ struct caller files_caller(struct keep *keep)
 struct caller files_stranger(struct keep *keep)
 {
     struct id organisation = given_organisation(keep->service.database, keep->arena);
-    return caller_of(keep, organisation, given_user(keep->service.database, keep->arena, organisation, "owner", NULL)->id);
+    return caller_of(keep, organisation,
+                     given_user(keep->service.database, keep->arena, organisation, "owner", NULL)->id);
 }
 
 static void mend_audit(void *argument)
@@ -42,7 +43,8 @@ static void mend_audit(void *argument)
 void files_break_audit(struct keep *keep)
 {
     sql(keep->service.database, keep->arena,
-        "CREATE TRIGGER no_audit BEFORE INSERT ON audit FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'broken'");
+        "CREATE TRIGGER no_audit BEFORE INSERT ON audit FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = "
+        "'broken'");
     arena_defer(keep->arena, mend_audit, keep);
 }
 

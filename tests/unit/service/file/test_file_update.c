@@ -28,7 +28,8 @@ static struct scene scene_new(void **state)
 
 static struct error *archive(struct scene *scene)
 {
-    return file_update_archive(&scene->keep->service, scene->keep->arena, &scene->caller, &scene->file, &scene->changed);
+    return file_update_archive(&scene->keep->service, scene->keep->arena, &scene->caller, &scene->file,
+                               &scene->changed);
 }
 
 static struct error *restore(struct scene *scene, const struct file_record *file)
@@ -47,10 +48,11 @@ static struct error *patch(struct scene *scene, const char *name, const struct t
 static const char *row(struct scene *scene)
 {
     struct arena *arena = scene->keep->arena;
-    return sql_text(scene->keep->service.database, arena,
-                    "SELECT CONCAT(status, ' ', name, ' ', (SELECT COUNT(*) FROM file_tag WHERE file_id = file.id)) FROM file"
-                    " WHERE id = %s",
-                    sql_id(arena, scene->file.id));
+    return sql_text(
+        scene->keep->service.database, arena,
+        "SELECT CONCAT(status, ' ', name, ' ', (SELECT COUNT(*) FROM file_tag WHERE file_id = file.id)) FROM file"
+        " WHERE id = %s",
+        sql_id(arena, scene->file.id));
 }
 
 static const char *trail(struct scene *scene)
@@ -87,8 +89,9 @@ static void a_patch_sets_what_it_names_and_the_trail_tells_from_what(void **stat
     assert_string_equal(scene.changed->tags.items[0], "blue \"sky\"");
     assert_string_equal(sql_text(scene.keep->service.database, arena, "SELECT details FROM audit ORDER BY id LIMIT 1"),
                         arena_format(arena, "{\"from\":\"%s\",\"name\":\"new.pdf\"}", scene.file.name));
-    assert_string_equal(sql_text(scene.keep->service.database, arena, "SELECT details FROM audit ORDER BY id DESC LIMIT 1"),
-                        "{\"tags\":[\"blue \\\"sky\\\"\"]}");
+    assert_string_equal(
+        sql_text(scene.keep->service.database, arena, "SELECT details FROM audit ORDER BY id DESC LIMIT 1"),
+        "{\"tags\":[\"blue \\\"sky\\\"\"]}");
 }
 
 static void an_archived_file_is_not_patched(void **state)

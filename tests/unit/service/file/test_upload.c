@@ -18,7 +18,8 @@
 #include "store/database/database.h"
 
 #define FIELD(name, value) "--X\r\nContent-Disposition: form-data; name=\"" name "\"\r\n\r\n" value "\r\n"
-#define PART(name, bytes) "--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" name "\"\r\n\r\n" bytes "\r\n"
+#define PART(name, bytes)                                                                                              \
+    "--X\r\nContent-Disposition: form-data; name=\"file\"; filename=\"" name "\"\r\n\r\n" bytes "\r\n"
 #define END "--X--\r\n"
 #define INTO FIELD("bucket", "files") FIELD("type", "misc")
 #define BYTES "a line of text\n"
@@ -71,7 +72,8 @@ static void assert_nothing_left(struct scene *scene)
     assert_int_equal(files_rows(scene->keep, "file_tag"), 0);
     assert_int_equal(files_on_disk(scene->keep), 0);
     assert_int_equal(sql_integer(scene->keep->service.database, scene->keep->arena,
-                                 "SELECT COALESCE(SUM(bytes + files), 0) FROM file_usage"), 0);
+                                 "SELECT COALESCE(SUM(bytes + files), 0) FROM file_usage"),
+                     0);
 }
 
 static struct stat blob_status(struct scene *scene, size_t index)
@@ -98,11 +100,12 @@ static void an_upload_is_stored_and_recorded_however_its_body_is_cut(void **stat
         assert_int_equal(record->size, sizeof BYTES - 1);
         assert_string_equal(record->content_type, "text/plain");
         assert_string_equal(harness_read(arena, keep_path(scene.keep, record->id), &length), BYTES);
-        assert_string_equal(sql_text(scene.keep->service.database, arena,
-                                     "SELECT CONCAT_WS(' ', name, status, bucket, type, (SELECT COUNT(*) FROM file_tag),"
-                                     " (SELECT CONCAT(bytes, ' ', files) FROM file_usage), (SELECT action FROM audit))"
-                                     " FROM file"),
-                            "notes.txt active files misc 2 15 1 file.upload");
+        assert_string_equal(
+            sql_text(scene.keep->service.database, arena,
+                     "SELECT CONCAT_WS(' ', name, status, bucket, type, (SELECT COUNT(*) FROM file_tag),"
+                     " (SELECT CONCAT(bytes, ' ', files) FROM file_usage), (SELECT action FROM audit))"
+                     " FROM file"),
+            "notes.txt active files misc 2 15 1 file.upload");
     }
 }
 
@@ -110,7 +113,7 @@ static void every_fault_of_a_form_is_named_at_once(void **state)
 {
     struct scene scene = scene_new(state);
     struct error *error = receive(&scene, FIELD("bucket", "attic") FIELD("colour", "red") PART("empty.txt", "")
-                                  PART("lie.png", BYTES) END);
+                                              PART("lie.png", BYTES) END);
     files_expect_entry(error, ERROR_REQUEST_INVALID, "bucket", "choice");
     files_expect_entry(error, ERROR_REQUEST_INVALID, "type", "required");
     files_expect_entry(error, ERROR_REQUEST_INVALID, "colour", "unknown");
@@ -120,8 +123,8 @@ static void every_fault_of_a_form_is_named_at_once(void **state)
     files_expect_entry(receive(&scene, INTO END), ERROR_REQUEST_INVALID, "file", "required");
     files_expect_entry(receive(&scene, INTO FIELD("name", "one.txt") PART("a.txt", "a") PART("b.txt", "b") END),
                        ERROR_REQUEST_INVALID, "name", "count");
-    files_expect_entry(receive(&scene, INTO PART("a.txt", "a") PART("a.txt", "a") END), ERROR_REQUEST_INVALID, "file[1]",
-                       "duplicate");
+    files_expect_entry(receive(&scene, INTO PART("a.txt", "a") PART("a.txt", "a") END), ERROR_REQUEST_INVALID,
+                       "file[1]", "duplicate");
     assert_nothing_left(&scene);
 }
 
@@ -131,8 +134,9 @@ static void a_file_over_the_bound_is_refused_and_one_of_the_bound_is_not(void **
     struct arena *arena = scene.keep->arena;
     char *text = arena_alloc(arena, MOST + 2);
     memset(text, 'x', MOST + 1);
-    files_expect_entry(receive(&scene, arena_format(arena, "%s%s", INTO, arena_format(arena, PART("x.txt", "%s") END, text))),
-                       ERROR_TOO_LARGE, "file[0]", "tooLarge");
+    files_expect_entry(
+        receive(&scene, arena_format(arena, "%s%s", INTO, arena_format(arena, PART("x.txt", "%s") END, text))),
+        ERROR_TOO_LARGE, "file[0]", "tooLarge");
     assert_nothing_left(&scene);
     text[MOST] = '\0';
     expect_ok(receive(&scene, arena_format(arena, "%s%s", INTO, arena_format(arena, PART("x.txt", "%s") END, text))));

@@ -9,12 +9,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "blob/blob.h"
-#include "support_database.h"
 #include "domain/lease.h"
 #include "harness.h"
 #include "service/maintenance/lease_holder.h"
 #include "service/support_maintenance.h"
 #include "store/database/database.h"
+#include "support_database.h"
 
 #define FINDINGS_MAX 200
 #define DAY 86400
@@ -169,7 +169,8 @@ static void repair_moves_aside_and_loses_nothing(void **state)
     }
     char hex[ID_HEX_BYTES];
     id_hex(faults.orphan, hex);
-    const char *bytes = harness_read(keep->arena, keep_below(keep, arena_format(keep->arena, "quarantine/%s", hex)), &length);
+    const char *bytes =
+        harness_read(keep->arena, keep_below(keep, arena_format(keep->arena, "quarantine/%s", hex)), &length);
     assert_int_equal(length, 8);
     assert_memory_equal(bytes, "nobody's", 8);
     assert_true(there(keep_below(keep, "quarantine/notes.txt")));
@@ -178,7 +179,8 @@ static void repair_moves_aside_and_loses_nothing(void **state)
     assert_int_equal(sql_integer(keep->service.database, keep->arena, "SELECT COUNT(*) FROM file_removal"), 0);
 
     /* The rows are as they were; each is missing its bytes now, until they come back. */
-    assert_int_equal(sql_integer(keep->service.database, keep->arena, "SELECT COUNT(*) FROM file WHERE status = 'active'"), 4);
+    assert_int_equal(
+        sql_integer(keep->service.database, keep->arena, "SELECT COUNT(*) FROM file WHERE status = 'active'"), 4);
     result = run(keep, (struct fsck_options){.repair = true}, &found);
     assert_int_equal(found.count, 3);
     assert_int_equal(result.counts[FSCK_MISSING], 3);
@@ -207,7 +209,8 @@ static void bytes_put_back_make_the_file_whole(void **state)
     assert_int_equal(run(keep, (struct fsck_options){.repair = true}, &found).unrepaired, 1);
     char hex[ID_HEX_BYTES];
     id_hex(record.id, hex);
-    (void)harness_write(keep->arena, keep_below(keep, hex + ID_HEX_BYTES - 3), hex, keep_bytes(keep->arena, 300, 3), 300);
+    (void)harness_write(keep->arena, keep_below(keep, hex + ID_HEX_BYTES - 3), hex, keep_bytes(keep->arena, 300, 3),
+                        300);
     assert_int_equal(run(keep, (struct fsck_options){.repair = true}, &found).unrepaired, 0);
     assert_int_equal(found.count, 0);
 }
@@ -331,7 +334,8 @@ static void a_lease_has_one_holder_and_is_forgotten_with_time(void **state)
     assert_true(held);
     expect_ok(lease_holder_renew(&one, keep->arena));
     /* It died. */
-    sql(keep->service.database, keep->arena, "UPDATE maintenance SET held_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND");
+    sql(keep->service.database, keep->arena,
+        "UPDATE maintenance SET held_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND");
     expect_ok(lease_holder_try(&keep->service, keep->arena, "files", &two, &held));
     assert_true(held);
     one.renewed -= INT64_C(10000000);

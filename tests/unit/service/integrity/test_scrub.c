@@ -13,12 +13,12 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "blob/blob.h"
-#include "support_database.h"
 #include "domain/file/file_damage.h"
 #include "harness.h"
-#include "service/support_maintenance.h"
 #include "service/integrity/fsck.h"
+#include "service/support_maintenance.h"
 #include "store/database/database.h"
+#include "support_database.h"
 
 #define SECOND INT64_C(1000000)
 #define STEPS_MAX 100000
@@ -191,8 +191,10 @@ static void no_transaction_is_open_while_bytes_are_read(void **state)
     for (int64_t now = 1; now < 4 * SECOND; now += SECOND)
         expect_ok(scrub_step(scrub, now, &step));
     assert_true(scrub_position(scrub)->bytes > 0 && scrub_position(scrub)->files == 0);
-    assert_int_equal(sql_integer(other, keep->arena, "SELECT COUNT(*) FROM information_schema.innodb_trx"
-                                                     " WHERE trx_mysql_thread_id <> CONNECTION_ID()"), 0);
+    assert_int_equal(sql_integer(other, keep->arena,
+                                 "SELECT COUNT(*) FROM information_schema.innodb_trx"
+                                 " WHERE trx_mysql_thread_id <> CONNECTION_ID()"),
+                     0);
     sql(other, keep->arena, "SET SESSION innodb_lock_wait_timeout = 1");
     sql(other, keep->arena, "UPDATE file SET name = 'changed' WHERE id = %s", sql_id(keep->arena, record.id));
     database_free(&other);
@@ -241,7 +243,8 @@ static void a_killed_pass_is_gone_on_with_where_it_stood(void **state)
     expect_ok(scrub_step(scrub, clock_monotonic(), &step));
     assert_int_equal(step, SCRUB_WAITING);
     scrub_free(&scrub);
-    sql(keep->service.database, keep->arena, "UPDATE maintenance SET held_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND");
+    sql(keep->service.database, keep->arena,
+        "UPDATE maintenance SET held_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND");
 
     /* What was read is not read again; what was not is. */
     keep_flip(keep, ids[0], 1);
@@ -275,8 +278,9 @@ static void a_pass_begins_when_it_is_due(void **state)
     assert_true(good);
     keep_flip(keep, record.id, 0);
     /* The last whole pass, long ago. */
-    sql(keep->service.database, keep->arena, "UPDATE maintenance SET position = REGEXP_REPLACE(position,"
-                                             " ' [0-9]+ [0-9]+ [0-9]+$', ' 1000 1000 0') WHERE name = 'scrub'");
+    sql(keep->service.database, keep->arena,
+        "UPDATE maintenance SET position = REGEXP_REPLACE(position,"
+        " ' [0-9]+ [0-9]+ [0-9]+$', ' 1000 1000 0') WHERE name = 'scrub'");
     expect_ok(scrub_health(&keep->service, keep->arena, &good));
     assert_false(good);
     scrub = scrub_new(&keep->service, &options);

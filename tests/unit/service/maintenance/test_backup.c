@@ -11,14 +11,14 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "blob/blob.h"
-#include "support_database.h"
 #include "domain/lease.h"
 #include "harness.h"
-#include "service/maintenance/lease_holder.h"
-#include "service/support_maintenance.h"
 #include "service/integrity/fsck.h"
+#include "service/maintenance/lease_holder.h"
 #include "service/maintenance/restore.h"
+#include "service/support_maintenance.h"
 #include "store/database/database.h"
+#include "support_database.h"
 
 #define SECRET "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f\n"
 
@@ -39,7 +39,8 @@ static struct drill *drill_new(struct arena *arena)
     drill->arena = arena;
     drill->keep = keep;
     drill->directory = arena_format(arena, "%s/backups", harness_directory(arena));
-    keep->configuration.service.secret_file = harness_write(arena, harness_directory(arena), "secret", SECRET, strlen(SECRET));
+    keep->configuration.service.secret_file =
+        harness_write(arena, harness_directory(arena), "secret", SECRET, strlen(SECRET));
     keep->configuration.database.socket = options.socket;
     keep->configuration.database.user = "root";
     keep->configuration.database.admin_user = "root";
@@ -116,7 +117,8 @@ static int64_t restored_integer(struct drill *drill, const char *query)
 static void assert_restored(struct drill *drill, const struct file_record *record, unsigned seed)
 {
     size_t length;
-    const char *path = arena_format(drill->arena, "%s/%s", drill->target.files.directory, blob_path(drill->arena, record->id));
+    const char *path =
+        arena_format(drill->arena, "%s/%s", drill->target.files.directory, blob_path(drill->arena, record->id));
     const char *bytes = harness_read(drill->arena, path, &length);
     assert_int_equal(length, record->size);
     assert_memory_equal(bytes, keep_bytes(drill->arena, length, seed), length);
@@ -166,8 +168,9 @@ static void what_was_saved_comes_back(void **state)
     assert_int_equal(restored_integer(drill, "SELECT COUNT(*) FROM restored.session WHERE ended_at IS NULL"), 0);
     assert_int_equal(restored_integer(drill, "SELECT COUNT(*) FROM restored.gatehouse_restore"), 0);
     expect_ok(restore_finish(drill->arena, &drill->target));
-    assert_int_equal(restored_integer(drill, "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'restored'"
-                                             " AND table_name = 'gatehouse_restore'"),
+    assert_int_equal(restored_integer(drill,
+                                      "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'restored'"
+                                      " AND table_name = 'gatehouse_restore'"),
                      0);
     /* Never over what is there. */
     expect_error(try_restore(drill, drill->directory, false, &result), ERROR_INTERNAL);
@@ -200,7 +203,7 @@ static void bytes_of_several_names_are_saved_and_restored_once(void **state)
     struct keep *keep = drill->keep;
     struct file_record first = keep_file(keep, 5000, 1, 0);
     struct file_record second = keep_file(keep, 5000, 1, 0);
-    struct file_record alone = keep_file(keep, 5000, 1, 0); /* bytes of its own, as another organisation's would be */
+    struct file_record alone = keep_file(keep, 5000, 1, 0);  /* bytes of its own, as another organisation's would be */
     struct file_record spoilt = keep_file(keep, 5000, 2, 0); /* a name of the same bytes, which its row does not mean */
     assert_int_equal(unlink(keep_path(keep, second.id)), 0);
     assert_int_equal(link(keep_path(keep, first.id), keep_path(keep, second.id)), 0);
@@ -340,7 +343,8 @@ static void left_overs_are_trusted_by_their_hash_only(void **state)
     assert_int_equal(truncate(zeros, 0), 0);
     assert_int_equal(truncate(zeros, 1000), 0);
     const char *nobodys = arena_format(drill->arena, "%s/files/%s", partial, blob_path(drill->arena, id_new()));
-    (void)harness_write(drill->arena, arena_copy(drill->arena, nobodys, strlen(nobodys) - 33), nobodys + strlen(nobodys) - 32, "x", 1);
+    (void)harness_write(drill->arena, arena_copy(drill->arena, nobodys, strlen(nobodys) - 33),
+                        nobodys + strlen(nobodys) - 32, "x", 1);
     result = backup(drill, (struct backup_options){0});
     assert_null(only_partial(drill));
     struct restore_result restored;

@@ -177,7 +177,8 @@ static void given_audit(struct keep *keep, int64_t days)
     for (int i = 5; i >= 0; i--, time >>= 8)
         id.bytes[i] = (uint8_t)time;
     sql(keep->service.database, keep->arena,
-        "INSERT INTO audit (id, at, action, outcome) VALUES (%s, UTC_TIMESTAMP(3) - INTERVAL %d DAY, 'user.login', 'success')",
+        "INSERT INTO audit (id, at, action, outcome) VALUES (%s, UTC_TIMESTAMP(3) - INTERVAL %d DAY, 'user.login', "
+        "'success')",
         sql_id(keep->arena, id), (int)days);
 }
 
@@ -195,8 +196,8 @@ static void old_audit_rows_go_and_the_trail_says_so(void **state)
     expect_ok(purge_audit(&keep->service, keep->arena, keep->scratch, &options, &result));
     assert_int_equal(result.count, 1000);
     assert_int_equal(rows(keep, "audit WHERE action = 'user.login'"), 500);
-    const char *details = sql_text(keep->service.database, keep->arena,
-                                   "SELECT details FROM audit WHERE action = 'audit.purge'");
+    const char *details =
+        sql_text(keep->service.database, keep->arena, "SELECT details FROM audit WHERE action = 'audit.purge'");
     assert_non_null(strstr(details, "\"rows\":1000"));
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Another master secret reaches what identity providers of others left here: refresh tokens, and passwords on their way. */
+/*
+ * Another master secret reaches what identity providers of others left here: refresh tokens, and passwords on their
+ * way.
+ */
 #include "service/maintenance/reseal.h"
 
 #include <string.h>
@@ -15,7 +18,8 @@
 #define NEW "a newer master secret, 32 bytes."
 #define STRANGE "a secret that nobody has, of 32."
 
-static const struct statement read_token = {"SELECT refresh_sealed FROM outside_session WHERE refresh_sealed IS NOT NULL"};
+static const struct statement read_token = {
+    "SELECT refresh_sealed FROM outside_session WHERE refresh_sealed IS NOT NULL"};
 static const struct statement read_password = {"SELECT sealed FROM outside_intent"};
 
 /* `text` sealed, as a literal for SQL. */
@@ -60,9 +64,10 @@ static void what_outside_providers_left_is_sealed_anew(void **state)
     /* A later name of the same session has no token. */
     sql(database, keep->arena, "INSERT INTO outside_session (session_id, family) VALUES (%s, %s)",
         sql_id(keep->arena, id_new()), sql_id(keep->arena, family));
-    sql(database, keep->arena, "INSERT INTO outside_intent (id, user_id, sealed, is_temporary, asked_at, due_at) VALUES"
-        " (%s, %s, %s, 0, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))", sql_id(keep->arena, id_new()),
-        sql_id(keep->arena, keep->user), sealed(keep, OLD, password, "password"));
+    sql(database, keep->arena,
+        "INSERT INTO outside_intent (id, user_id, sealed, is_temporary, asked_at, due_at) VALUES"
+        " (%s, %s, %s, 0, UTC_TIMESTAMP(3), UTC_TIMESTAMP(3))",
+        sql_id(keep->arena, id_new()), sql_id(keep->arena, keep->user), sealed(keep, OLD, password, "password"));
     keep->service.master = secret_of(NEW);
     keep->service.master.older = &old;
     expect_ok(reseal_finds(&keep->service, keep->arena, old, &found));
@@ -88,7 +93,8 @@ static void what_no_key_opens_is_counted_and_left(void **state)
     struct id family = id_new();
     const char *token = arena_format(keep->arena, "provider-refresh:%s", id_text(keep->arena, family));
     struct reseal reseal;
-    sql(keep->service.database, keep->arena, "INSERT INTO outside_session (session_id, family, refresh_sealed) VALUES (%s, %s, %s)",
+    sql(keep->service.database, keep->arena,
+        "INSERT INTO outside_session (session_id, family, refresh_sealed) VALUES (%s, %s, %s)",
         sql_id(keep->arena, id_new()), sql_id(keep->arena, family), sealed(keep, STRANGE, token, "token"));
     keep->service.master = secret_of(NEW);
     expect_ok(reseal_all(&keep->service, keep->arena, &reseal));

@@ -2,14 +2,14 @@
 /* What a process keeps follows the change log, and only what concerns it is read again. */
 #include "harness.h"
 
-#include "service/support_accounts.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "support_database.h"
 #include "domain/change_log.h"
 #include "identity/embedded/provider.h"
 #include "service/runtime/change_follower.h"
+#include "service/support_accounts.h"
 #include "store/database/database.h"
+#include "support_database.h"
 
 struct append {
     enum change_log_kind kind;

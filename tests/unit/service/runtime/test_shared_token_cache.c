@@ -5,13 +5,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/host_process.h"
-#include "service/support_accounts.h"
 #include "base/arena.h"
 #include "base/clock.h"
+#include "base/host_process.h"
 #include "codec/signing_key.h"
 #include "codec/token.h"
 #include "service/runtime/shared_token_cache.h"
+#include "service/support_accounts.h"
 #include "store/cache/cache.h"
 
 #define MASTER "0123456789abcdef0123456789abcdef"
@@ -69,7 +69,8 @@ static enum token_result verify(struct process *process, struct arena *arena, co
 {
     struct token_claims claims = {.issued_at = 0};
     const char *reason;
-    enum token_result result = token_memo_verify(process->memo, arena, &made->rules, token, strlen(token), &claims, &reason);
+    enum token_result result =
+        token_memo_verify(process->memo, arena, &made->rules, token, strlen(token), &claims, &reason);
     if (result == TOKEN_GOOD)
         assert_int_equal(claims.expires_at - claims.issued_at, 900);
     return result;

@@ -9,8 +9,8 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "service/system/health_int.h"
 #include "service/runtime/service.h"
+#include "service/system/health_int.h"
 
 #define SECOND 1000000
 

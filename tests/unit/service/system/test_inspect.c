@@ -13,19 +13,20 @@
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/error.h"
-#include "support_database.h"
-#include "service/system/inspect.h"
 #include "service/runtime/service.h"
+#include "service/system/inspect.h"
 #include "store/database/database.h"
+#include "support_database.h"
 
 static void plain_http_is_for_this_machine(void **state)
 {
     static const struct {
         const char *url;
         bool good;
-    } rows[] = {{"https://files.example.org", true},  {"http://localhost:8080/api", true}, {"http://127.0.0.1", true},
-                {"http://[::1]:8080", true},          {"http://files.example.org", false}, {"http://localhost.example", false},
-                {"http://127.0.0.1.example", false},  {"http://127.evil.example", false},  {"http://[::2]", false}};
+    } rows[] = {
+        {"https://files.example.org", true}, {"http://localhost:8080/api", true}, {"http://127.0.0.1", true},
+        {"http://[::1]:8080", true},         {"http://files.example.org", false}, {"http://localhost.example", false},
+        {"http://127.0.0.1.example", false}, {"http://127.evil.example", false},  {"http://[::2]", false}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct configuration configuration = {.service = {.base_url = rows[i].url, .web_url = "https://a.example"}};
         if ((inspect_addresses(harness_arena(state), &configuration) == NULL) != rows[i].good)
@@ -105,7 +106,8 @@ static void a_file_in_the_place_of_the_folder_for_bodies_is_named_as_one(void **
 static int64_t ahead_of(struct arena *arena, struct service *service, const char *seconds)
 {
     int64_t ahead = 0;
-    const char *sql = arena_format(arena, "SET SESSION timestamp = %lld.0 + %s", (long long)(clock_now() / 1000), seconds);
+    const char *sql =
+        arena_format(arena, "SET SESSION timestamp = %lld.0 + %s", (long long)(clock_now() / 1000), seconds);
     assert_null(database_execute(service->database, arena, sql, strlen(sql)));
     assert_null(inspect_clock(service, arena, &ahead));
     return ahead;
@@ -147,8 +149,9 @@ static void shared_memory_on_a_network_file_system_is_named(void **state)
     static const struct {
         unsigned long magic;
         const char *name; /* NULL: a file system of this machine */
-    } rows[] = {{0x6969, "NFS"}, {0xff534d42, "CIFS"}, {0xfe534d42, "SMB"}, {0x00c36400, "Ceph"}, {0x01021997, "9P"},
-                {0x65735546, "FUSE"}, {0xef53, NULL}, {0x01021994, NULL}, {0x58465342, NULL}};
+    } rows[] = {{0x6969, "NFS"},      {0xff534d42, "CIFS"}, {0xfe534d42, "SMB"},
+                {0x00c36400, "Ceph"}, {0x01021997, "9P"},   {0x65735546, "FUSE"},
+                {0xef53, NULL},       {0x01021994, NULL},   {0x58465342, NULL}};
     struct arena *arena = harness_arena(state);
     const char *path = arena_format(arena, "%s/file", harness_directory(arena));
     struct configuration configuration = {.cache = {.file = path, .size_mib = 1}, .metrics = {.file = path}};

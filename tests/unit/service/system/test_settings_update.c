@@ -4,19 +4,19 @@
 
 #include <string.h>
 
-#include "base/host_hints.h"
-#include "service/support_accounts.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/host_hints.h"
 #include "base/log.h"
 #include "base/metrics.h"
-#include "support_database.h"
-#include "service/runtime/settings_apply.h"
-#include "service/system/settings_update.h"
 #include "service/runtime/change_follower.h"
+#include "service/runtime/settings_apply.h"
+#include "service/support_accounts.h"
+#include "service/system/settings_update.h"
 #include "store/cache/cache.h"
 #include "store/cache/cache_prefix.h"
 #include "store/database/database.h"
+#include "support_database.h"
 
 static void put_back(void *context)
 {
@@ -83,8 +83,10 @@ static void a_process_that_starts_follows_what_was_set_before(void **state)
 static void share_cache(struct stage *stage, struct stage *other)
 {
     const char *path = arena_format(stage->arena, "%s/cache", harness_directory(stage->arena));
-    stage->service.cache = cache_new(&(struct cache_options){path, (size_t)1 << 20, secret_of("a master secret of no matter")});
-    other->service.cache = cache_new(&(struct cache_options){path, (size_t)1 << 20, secret_of("a master secret of no matter")});
+    stage->service.cache =
+        cache_new(&(struct cache_options){path, (size_t)1 << 20, secret_of("a master secret of no matter")});
+    other->service.cache =
+        cache_new(&(struct cache_options){path, (size_t)1 << 20, secret_of("a master secret of no matter")});
 }
 
 static void end_cache(struct stage *stage, struct stage *other)
@@ -119,7 +121,10 @@ static void of_one_host_one_process_that_starts_reads_the_rows(void **state)
 static void what_cannot_be_read_in_the_cache_is_read_in_the_database(void **state)
 {
     static const char *const odd[] = {
-        "", "{}", "null", "{\"newest\":1,\"version\":1,\"document\":\"{}\",\"damaged\":0,\"damage\":null}",
+        "",
+        "{}",
+        "null",
+        "{\"newest\":1,\"version\":1,\"document\":\"{}\",\"damaged\":0,\"damage\":null}",
         "{\"newest\":1,\"version\":1,\"document\":null,\"damaged\":0,\"damage\":null}",
         "{\"newest\":1,\"version\":\"1\",\"document\":null,\"damaged\":0,\"damage\":null}"};
     struct stage *stage = stage_of(state);
@@ -254,8 +259,8 @@ static void what_is_typed_in_is_announced_once(void **state)
 }
 
 /*
- * A runner that follows a change may read rows that were typed in after it, which a worker that followed a moment earlier
- * has not seen: they must be announced all the same.
+ * A runner that follows a change may read rows that were typed in after it, which a worker that followed a moment
+ * earlier has not seen: they must be announced all the same.
  */
 static void what_is_typed_in_right_after_a_change_is_announced(void **state)
 {
@@ -264,7 +269,8 @@ static void what_is_typed_in_right_after_a_change_is_announced(void **state)
     expect_ok(change_follower_catch_up(&runner->service, stage->arena));
     (void)change(stage, "warn", NULL, NULL);
     sql(stage->database, stage->arena,
-        "INSERT INTO settings (version, document) SELECT version + 1, REPLACE(document, 'warn', 'error') FROM settings");
+        "INSERT INTO settings (version, document) SELECT version + 1, REPLACE(document, 'warn', 'error') FROM "
+        "settings");
     expect_ok(change_follower_catch_up(&runner->service, stage->arena));
     assert_int_equal(runner->service.settings.version, 2);
     log_set_level(LOG_LEVEL_INFO);

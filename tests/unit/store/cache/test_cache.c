@@ -10,8 +10,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "store/support_cache.h"
 #include "store/cache/cache_int.h"
+#include "store/support_cache.h"
 
 static void what_was_stored_is_found_by_every_process(void **state)
 {
@@ -160,8 +160,8 @@ static void the_oldest_make_room_and_the_file_stays_within_its_bound(void **stat
 }
 
 /*
- * Values of all sizes, so that the free pages lie scattered and a long run of them may not be there. What is stored then may
- * be lost, but the next is kept again, and the file stays the same one.
+ * Values of all sizes, so that the free pages lie scattered and a long run of them may not be there. What is stored
+ * then may be lost, but the next is kept again, and the file stays the same one.
  */
 static void a_file_without_a_run_of_free_pages_makes_room(void **state)
 {
@@ -251,7 +251,10 @@ static void a_file_that_is_behind_is_not_read_and_a_reset_empties_it(void **stat
     cache_free(&fresh);
 }
 
-/* The file cannot be opened while the reset is told; later it is there again, as it was, and ahead of what is counted now. */
+/*
+ * The file cannot be opened while the reset is told; later it is there again, as it was, and ahead of what is counted
+ * now.
+ */
 static void a_file_that_could_not_be_reset_is_not_used(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -274,7 +277,10 @@ static void a_file_that_could_not_be_reset_is_not_used(void **state)
     cache_free(&other);
 }
 
-/* Of another file than the one that was looked at, or of one that could not be read just then, the list tells too little. */
+/*
+ * Of another file than the one that was looked at, or of one that could not be read just then, the list tells too
+ * little.
+ */
 static void a_file_of_before_the_evictions_that_are_told_is_emptied(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -289,7 +295,8 @@ static void a_file_of_before_the_evictions_that_are_told_is_emptied(void **state
         struct cache *one = given_cache(path, 5);
         struct cache *other = given_cache(path, 5);
         cache_store(one, "a:1", "old", 3, 60);
-        cache_follow(other, told[i].evictions, told[i].count, told[i].count == 0 ? 6 : told[i].evictions->version, false);
+        cache_follow(other, told[i].evictions, told[i].count, told[i].count == 0 ? 6 : told[i].evictions->version,
+                     false);
         assert_int_equal(found(other, arena, "a:1") != NULL, told[i].kept);
         cache_free(&one);
         cache_free(&other);
@@ -302,9 +309,8 @@ static void what_is_evicted_while_it_is_loaded_is_not_stored(void **state)
     static const struct text_list none;
     const char *keys[] = {"a:1"};
     const char *prefixes[] = {"a"};
-    struct cache_eviction ways[] = {{.keys = {keys, 1}, .prefixes = none},
-                                    {.keys = none, .prefixes = {prefixes, 1}},
-                                    {.flush = true}};
+    struct cache_eviction ways[] = {
+        {.keys = {keys, 1}, .prefixes = none}, {.keys = none, .prefixes = {prefixes, 1}}, {.flush = true}};
     for (size_t i = 0; i < 3; i++) {
         const char *path = cache_path(arena);
         struct cache *one = given_cache(path, 10 + (int64_t)i);
@@ -328,7 +334,8 @@ static void another_secret_reads_nothing(void **state)
     struct cache *one = given_cache(path, 5);
     cache_store(one, "a:1", "x", 1, 60);
     cache_free(&one);
-    struct cache *other = cache_new(&(struct cache_options){path, CACHE_BYTES, secret_of("fedcba9876543210fedcba9876543210")});
+    struct cache *other =
+        cache_new(&(struct cache_options){path, CACHE_BYTES, secret_of("fedcba9876543210fedcba9876543210")});
     cache_follow(other, NULL, 0, 5, false);
     assert_null(found(other, arena, "a:1"));
     cache_store(other, "a:1", "y", 1, 60);

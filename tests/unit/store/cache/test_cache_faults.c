@@ -13,8 +13,8 @@
 
 #include "base/arena.h"
 #include "base/log.h"
-#include "store/support_cache.h"
 #include "store/cache/cache.h"
+#include "store/support_cache.h"
 
 /* ---- processes that die -------------------------------------------------------------------------- */
 
@@ -133,9 +133,9 @@ static void overwrite(const char *path, off_t offset, size_t length, unsigned se
 struct breakage {
     const char *what;
     const char *ending;
-    off_t cut;       /* the file's new length; -1: as it is */
-    off_t offset;    /* where garbage begins */
-    size_t garbage;  /* how much */
+    off_t cut;      /* the file's new length; -1: as it is */
+    off_t offset;   /* where garbage begins */
+    size_t garbage; /* how much */
     bool remove;
 };
 
@@ -233,8 +233,8 @@ static void a_file_that_broke_while_nobody_looked_is_made_anew(void **state)
 }
 
 /*
- * Pages are overwritten while processes write them: a fault may come at any point of a transaction, with the mutex held.
- * Whoever cannot give it back ends, and the others go on.
+ * Pages are overwritten while processes write them: a fault may come at any point of a transaction, with the mutex
+ * held. Whoever cannot give it back ends, and the others go on.
  */
 static void work_until_spent(const char *path, unsigned seed)
 {
@@ -361,7 +361,8 @@ static void a_changed_byte_is_never_handed_out(void **state)
         int descriptor = open(path, O_WRONLY | O_CLOEXEC);
         for (int i = 0; i < 20; i++) {
             off_t place = 8192 + (off_t)harness_random_below(&random, 524288);
-            unsigned char changed = (unsigned char)((unsigned char)bytes[place] ^ (1u << harness_random_below(&random, 8)));
+            unsigned char changed =
+                (unsigned char)((unsigned char)bytes[place] ^ (1u << harness_random_below(&random, 8)));
             assert_int_equal(pwrite(descriptor, &changed, 1, place), 1);
         }
         (void)close(descriptor);
@@ -383,7 +384,8 @@ static void turn_bit_of_version(struct arena *arena, const char *path, unsigned 
     const char *bytes = harness_read(arena, path, &length);
     int descriptor = open(path, O_WRONLY | O_CLOEXEC);
     unsigned turned = 0;
-    for (const char *at = bytes; (at = memmem(at, (size_t)(bytes + length - at), name, sizeof name - 1)) != NULL; turned++) {
+    for (const char *at = bytes; (at = memmem(at, (size_t)(bytes + length - at), name, sizeof name - 1)) != NULL;
+         turned++) {
         at += sizeof name - 1;
         unsigned char changed = (unsigned char)((unsigned char)at[bit / 8] ^ (1u << bit % 8));
         assert_int_equal(pwrite(descriptor, &changed, 1, at + bit / 8 - bytes), 1);

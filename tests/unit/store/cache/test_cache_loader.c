@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "store/support_cache.h"
 #include "store/cache/cache.h"
+#include "store/support_cache.h"
 
 #define PROCESSES 8
 #define LOADS 50

@@ -12,8 +12,8 @@
 
 #include "base/arena.h"
 #include "base/log.h"
-#include "store/support_cache.h"
 #include "store/cache/cache_int.h"
+#include "store/support_cache.h"
 
 #define ROUNDS 30
 #define WORKERS 4
@@ -46,7 +46,9 @@ static int circle_body(struct cache *cache, MDB_txn *txn, void *context)
     return code;
 }
 
-/* A child that has the file open and then runs the body in a transaction; it exits with what the cache says of itself. */
+/*
+ * A child that has the file open and then runs the body in a transaction; it exits with what the cache says of itself.
+ */
 static pid_t start_in(const char *path, cache_body *body, bool writes)
 {
     static unsigned never;
@@ -176,7 +178,10 @@ static void a_process_that_goes_round_in_circles_comes_out_and_is_spent(void **s
 
 /* ---- many that read ------------------------------------------------------------------------------ */
 
-/* Reads for ever, and lets go only when the other reader has come in, too; or after a while, since that one may have to wait. */
+/*
+ * Reads for ever, and lets go only when the other reader has come in, too; or after a while, since that one may have to
+ * wait.
+ */
 static void read_in_turns(const char *path, int tell, int told)
 {
     struct pollfd other = {.fd = told, .events = POLLIN};
@@ -271,16 +276,21 @@ static pid_t start_work(const char *path, unsigned seed, int ready)
     _exit(1);
 }
 
-/* Pages here and there, the first ones among them more often than not; and whatever an earlier version left beside the file. */
+/*
+ * Pages here and there, the first ones among them more often than not; and whatever an earlier version left beside the
+ * file.
+ */
 static void scribble(struct arena *arena, const char *path, struct harness_random *random)
 {
     unsigned char garbage[8192];
-    const char *const names[] = {path, path, arena_format(arena, "%s-lock", path), arena_format(arena, "%s-guard", path)};
+    const char *const names[] = {path, path, arena_format(arena, "%s-lock", path),
+                                 arena_format(arena, "%s-guard", path)};
     for (size_t i = 0; i < sizeof garbage; i++)
         garbage[i] = (unsigned char)harness_random_next(random);
     for (size_t i = 0; i < 4; i++) {
         int descriptor = open(names[i], i < 2 ? O_WRONLY | O_CLOEXEC : O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
-        off_t place = (off_t)harness_random_below(random, i == 0 ? 16 : 400) * 4096 + (off_t)harness_random_below(random, 64);
+        off_t place =
+            (off_t)harness_random_below(random, i == 0 ? 16 : 400) * 4096 + (off_t)harness_random_below(random, 64);
         if (descriptor < 0)
             continue;
         size_t length = 1 + harness_random_below(random, sizeof garbage);
@@ -289,7 +299,10 @@ static void scribble(struct arena *arena, const char *path, struct harness_rando
     }
 }
 
-/* Whoever finds what is still broken throws it away, and ends where it was writing; the next one has a file that serves. */
+/*
+ * Whoever finds what is still broken throws it away, and ends where it was writing; the next one has a file that
+ * serves.
+ */
 static void expect_use(struct arena *arena, const char *path)
 {
     bool kept = false;

@@ -13,10 +13,10 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "store/certificate.h"
-#include "support_database.h"
-#include "store/proxy.h"
 #include "store/database/migrate.h"
+#include "store/proxy.h"
 #include "store/support.h"
+#include "support_database.h"
 
 /* Milliseconds that a busy machine may add; far less than a repetition or a drip would take. */
 #define SLACK 900
@@ -278,10 +278,9 @@ static struct database_options options_of_worker(struct arena *arena)
 
 static void a_worker_may_change_rows_and_nothing_else(void **state)
 {
-    static const char *const forbidden[] = {"DROP TABLE sample",         "CREATE TABLE x (a INT)",
-                                            "ALTER TABLE sample ADD b INT", "SELECT * FROM mysql.user",
-                                            "CREATE DATABASE y",         "TRUNCATE TABLE sample",
-                                            "SELECT * FROM samplesX.t"};
+    static const char *const forbidden[] = {
+        "DROP TABLE sample", "CREATE TABLE x (a INT)", "ALTER TABLE sample ADD b INT", "SELECT * FROM mysql.user",
+        "CREATE DATABASE y", "TRUNCATE TABLE sample",  "SELECT * FROM samplesX.t"};
     struct arena *arena = harness_arena(state);
     struct database *administrator = help_database(arena);
     help_execute(administrator, arena, "CREATE OR REPLACE DATABASE samplesX");
@@ -421,7 +420,8 @@ static void tls_takes_the_right_certificate_only(void **state)
     struct error *unknown_authority = reach(&encryption, encryption.other);
     encryption.options.tls_ca_file = NULL;
     struct rows *clear = NULL;
-    struct error *though_offered = database_query(help_open(arena, &encryption.options), arena, &cipher, NO_VALUES, &clear);
+    struct error *though_offered =
+        database_query(help_open(arena, &encryption.options), arena, &cipher, NO_VALUES, &clear);
     restart_encrypted(&encryption, elsewhere);
     struct error *wrong_host = reach(&encryption, elsewhere);
     restart_encrypted(&encryption, expired);

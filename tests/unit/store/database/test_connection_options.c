@@ -18,10 +18,21 @@
 static void ask_for_the_password(int listener, int told)
 {
     static const char greeting[] = "\x60\0\0\0"
-                                   "\x0a" "10.11.0-MariaDB\0" "\1\0\0\0" "12345678\0"
-                                   "\0\xa2" "\x2d" "\2\0" "\x0b\0" "\x15" "\0\0\0\0\0\0" "\0\0\0\0"
-                                   "123456789012\0" "mysql_clear_password";
-    static const char once_more[] = "\x16\0\0\2\xfe" "mysql_clear_password";
+                                   "\x0a"
+                                   "10.11.0-MariaDB\0"
+                                   "\1\0\0\0"
+                                   "12345678\0"
+                                   "\0\xa2"
+                                   "\x2d"
+                                   "\2\0"
+                                   "\x0b\0"
+                                   "\x15"
+                                   "\0\0\0\0\0\0"
+                                   "\0\0\0\0"
+                                   "123456789012\0"
+                                   "mysql_clear_password";
+    static const char once_more[] = "\x16\0\0\2\xfe"
+                                    "mysql_clear_password";
     char bytes[4096];
     size_t length = sizeof greeting - 4;
     int client = accept(listener, NULL, NULL);

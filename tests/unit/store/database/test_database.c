@@ -11,17 +11,16 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "support_database.h"
 #include "store/database/database_int.h"
 #include "store/support.h"
+#include "support_database.h"
 
 /* ---- values and results -------------------------------------------------------------------------- */
 
 static const struct statement insert_sample = {
     "INSERT INTO sample (id, name, word, bytes, amount, big, flag, at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"};
-static const struct statement find_sample = {
-    "SELECT id, name, word, bytes, amount, big, flag, at, NULL, amount + 0.5,"
-    " (SELECT SUM(amount) FROM sample) FROM sample WHERE id = ?"};
+static const struct statement find_sample = {"SELECT id, name, word, bytes, amount, big, flag, at, NULL, amount + 0.5,"
+                                             " (SELECT SUM(amount) FROM sample) FROM sample WHERE id = ?"};
 static const struct statement count_samples = {"SELECT COUNT(*) FROM sample"};
 static const struct statement delete_samples = {"DELETE FROM sample"};
 
@@ -87,8 +86,7 @@ static void null_reads_as_nothing(void **state)
     assert_int_equal(database_id_or_null(id).kind, DATABASE_ID);
 }
 
-static const struct statement largest = {
-    "SELECT CAST(18446744073709551615 AS UNSIGNED), CAST(5 AS UNSIGNED), -7"};
+static const struct statement largest = {"SELECT CAST(18446744073709551615 AS UNSIGNED), CAST(5 AS UNSIGNED), -7"};
 
 static void unsigned_integers_stop_at_the_largest_signed_one(void **state)
 {
@@ -101,9 +99,8 @@ static void unsigned_integers_stop_at_the_largest_signed_one(void **state)
     assert_int_equal(rows_integer(rows, 0, 2), -7);
 }
 
-static const struct statement times = {
-    "SELECT TIMESTAMP '1970-01-01 00:00:00', TIMESTAMP '2000-02-29 23:59:59.999999',"
-    " TIMESTAMP '9999-12-31 23:59:59.1', TIMESTAMP '1900-03-01 00:00:00.001'"};
+static const struct statement times = {"SELECT TIMESTAMP '1970-01-01 00:00:00', TIMESTAMP '2000-02-29 23:59:59.999999',"
+                                       " TIMESTAMP '9999-12-31 23:59:59.1', TIMESTAMP '1900-03-01 00:00:00.001'"};
 
 static void times_are_rfc_3339_with_milliseconds(void **state)
 {
@@ -191,7 +188,7 @@ static const struct statement compare_literal = {"SELECT 'owner' = word FROM sam
 
 static void comparison_is_exact_to_the_byte(void **state)
 {
-    static const char *const near[] = {"Owner",  "OWNER", "owner ",  " owner",      "owner\t",
+    static const char *const near[] = {"Owner",  "OWNER", "owner ",       " owner",           "owner\t",
                                        "ownner", "own",   "\xc3\xb6wner", "\xef\xbd\x8fwner", ""};
     struct arena *arena = harness_arena(state);
     struct database *database = help_database(arena);
@@ -225,19 +222,16 @@ static void changes_tell_what_they_did(void **state)
     struct database *database = help_database(arena);
     const struct id id = id_new();
     struct change change;
-    help_none(database_change(database, arena, &insert_word,
-                              VALUES(database_id(id), database_text("one")), &change));
+    help_none(database_change(database, arena, &insert_word, VALUES(database_id(id), database_text("one")), &change));
     assert_int_equal(change.affected, 1);
     assert_int_equal(change.generated, 0);
-    help_none(database_change(database, arena, &update_word,
-                              VALUES(database_text("two"), database_id(id)), &change));
+    help_none(database_change(database, arena, &update_word, VALUES(database_text("two"), database_id(id)), &change));
     assert_int_equal(change.affected, 1);
     /* Found, though not changed. */
-    help_none(database_change(database, arena, &update_word,
-                              VALUES(database_text("two"), database_id(id)), &change));
+    help_none(database_change(database, arena, &update_word, VALUES(database_text("two"), database_id(id)), &change));
     assert_int_equal(change.affected, 1);
-    help_none(database_change(database, arena, &update_word,
-                              VALUES(database_text("x"), database_id(id_new())), &change));
+    help_none(
+        database_change(database, arena, &update_word, VALUES(database_text("x"), database_id(id_new())), &change));
     assert_int_equal(change.affected, 0);
     help_none(database_change(database, arena, &insert_numbered, VALUES(database_text("a")), &change));
     uint64_t first = change.generated;
@@ -254,20 +248,18 @@ static void a_duplicate_is_an_outcome_that_names_the_key(void **state)
     struct database *database = help_database(arena);
     const struct id id = id_new();
     struct change change;
-    help_none(database_change(database, arena, &insert_word,
-                              VALUES(database_id(id), database_text("one")), &change));
+    help_none(database_change(database, arena, &insert_word, VALUES(database_id(id), database_text("one")), &change));
     assert_false(change.duplicate);
-    help_none(database_change(database, arena, &insert_word,
-                              VALUES(database_id(id_new()), database_text("one")), &change));
+    help_none(
+        database_change(database, arena, &insert_word, VALUES(database_id(id_new()), database_text("one")), &change));
     assert_true(change.duplicate);
     assert_string_equal(change.duplicate_key, "sample_word");
     assert_int_equal(change.affected, 0);
-    help_none(database_change(database, arena, &insert_word,
-                              VALUES(database_id(id), database_text("two")), &change));
+    help_none(database_change(database, arena, &insert_word, VALUES(database_id(id), database_text("two")), &change));
     assert_true(change.duplicate);
     assert_string_equal(change.duplicate_key, "PRIMARY");
-    struct error *error = database_change(database, arena, &insert_word,
-                                          VALUES(database_id(id_new()), database_text("one")), NULL);
+    struct error *error =
+        database_change(database, arena, &insert_word, VALUES(database_id(id_new()), database_text("one")), NULL);
     help_error(error, ERROR_INTERNAL);
     assert_non_null(strstr(error->detail, "1062"));
     assert_null(strstr(error->detail, "one"));
@@ -279,13 +271,11 @@ static void a_missing_reference_is_an_outcome(void **state)
     struct database *database = help_database(arena);
     const struct id id = id_new();
     struct change change;
-    help_none(database_change(database, arena, &insert_child,
-                              VALUES(database_id(id_new()), database_id(id)), &change));
+    help_none(database_change(database, arena, &insert_child, VALUES(database_id(id_new()), database_id(id)), &change));
     assert_true(change.missing_reference);
     assert_false(change.duplicate);
     help_insert(database, arena, id, "one");
-    help_none(database_change(database, arena, &insert_child,
-                              VALUES(database_id(id_new()), database_id(id)), &change));
+    help_none(database_change(database, arena, &insert_child, VALUES(database_id(id_new()), database_id(id)), &change));
     assert_false(change.missing_reference);
     help_none(database_change(database, arena, &delete_sample, VALUES(database_id(id)), &change));
     assert_true(change.missing_reference);
@@ -310,11 +300,10 @@ static void our_own_mistakes_are_internal_and_hold_no_value(void **state)
     help_error(database_query(database, arena, &no_table, NO_VALUES, &rows), ERROR_INTERNAL);
     help_error(database_query(database, arena, &find_word, NO_VALUES, &rows), ERROR_INTERNAL);
     const struct database_value long_word = database_bytes(too_long, sizeof too_long);
-    struct error *error = database_change(database, arena, &insert_word,
-                                          VALUES(database_id(id_new()), long_word), NULL);
+    struct error *error =
+        database_change(database, arena, &insert_word, VALUES(database_id(id_new()), long_word), NULL);
     help_error(error, ERROR_INTERNAL);
-    error = database_change(database, arena, &insert_amount,
-                                          VALUES(database_id(id_new()), database_text("QQQ")), NULL);
+    error = database_change(database, arena, &insert_amount, VALUES(database_id(id_new()), database_text("QQQ")), NULL);
     help_error(error, ERROR_INTERNAL);
     assert_null(strstr(error->detail, "QQQ"));
     /* Strict: nothing was cut or rounded to fit; and the connection is as good as before. */

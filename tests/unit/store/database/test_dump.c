@@ -6,9 +6,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "support_database.h"
 #include "harness.h"
 #include "store/database/migrate.h"
+#include "support_database.h"
 
 static void ok(struct error *error)
 {
@@ -90,13 +90,14 @@ static void fill(struct database *database, struct arena *arena)
     for (unsigned i = 1; i < sizeof text; i++)
         text[i - 1] = (char)i;
     text[127] = '\0';
-    static const char *const texts[] = {"",   "'",        "\\",     "a\\'b\\\"c\n\r\x1a;-- x", "\xf0\x9f\x90\xa7 \xc3\xa9", "NULL",
-                                        "x''", "trailing ", "); DROP TABLE odd; --"};
+    static const char *const texts[] = {
+        "",     "'",   "\\",        "a\\'b\\\"c\n\r\x1a;-- x", "\xf0\x9f\x90\xa7 \xc3\xa9",
+        "NULL", "x''", "trailing ", "); DROP TABLE odd; --"};
     ok(database_change(database, arena, &insert,
                        VALUES(database_text(text), database_bytes(all, 256), database_bytes(all, 256),
-                              database_text("2026-11-21 23:59:59.999"), database_text("2024-02-29"), database_boolean(true),
-                              database_integer(INT64_MIN), database_text("-123456789012345678901234567.891"),
-                              database_text("long")),
+                              database_text("2026-11-21 23:59:59.999"), database_text("2024-02-29"),
+                              database_boolean(true), database_integer(INT64_MIN),
+                              database_text("-123456789012345678901234567.891"), database_text("long")),
                        NULL));
     ok(database_change(database, arena, &insert,
                        VALUES(database_null(), database_null(), database_null(), database_null(), database_null(),
@@ -105,8 +106,9 @@ static void fill(struct database *database, struct arena *arena)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         ok(database_change(database, arena, &insert,
                            VALUES(database_text(texts[i]), database_text(texts[i]), database_bytes("", 0),
-                                  database_text("1970-01-01 00:00:00"), database_text("9999-12-31"), database_boolean(false),
-                                  database_integer(INT64_MAX), database_text("0"), database_text(texts[i])),
+                                  database_text("1970-01-01 00:00:00"), database_text("9999-12-31"),
+                                  database_boolean(false), database_integer(INT64_MAX), database_text("0"),
+                                  database_text(texts[i])),
                            NULL));
 }
 
@@ -151,7 +153,8 @@ static void many_rows_are_many_lines_none_of_them_long(void **state)
     uint64_t written, read;
     size_t longest = 0, lines = 0;
     execute(from, arena, table);
-    execute(from, arena, "INSERT INTO odd (essay, bytes) SELECT REPEAT('\\\\\\'', 500), REPEAT('x', 200) FROM seq_1_to_3000");
+    execute(from, arena,
+            "INSERT INTO odd (essay, bytes) SELECT REPEAT('\\\\\\'', 500), REPEAT('x', 200) FROM seq_1_to_3000");
     const char *text = dump(from, arena, none, &written);
     for (const char *at = text; *at != '\0'; lines++) {
         size_t length = strcspn(at, "\n") + 1;
@@ -265,8 +268,8 @@ static void what_is_cut_changed_or_foreign_is_refused(void **state)
     const char *insert = strstr(whole, "INSERT INTO");
     const char *const texts[] = {
         "",
-        arena_copy(arena, whole, (size_t)(end - whole)),            /* no end */
-        arena_copy(arena, whole, strlen(whole) - 3),                /* in the middle of it */
+        arena_copy(arena, whole, (size_t)(end - whole)),                  /* no end */
+        arena_copy(arena, whole, strlen(whole) - 3),                      /* in the middle of it */
         arena_format(arena, "%.*s%s", (int)(insert - whole), whole, end), /* rows are missing */
         arena_format(arena, "%s%s", whole, "INSERT INTO `odd` (`flag`) VALUES (3);\n"),
         arena_format(arena, "DROP DATABASE dump_to;\n%s", whole),
@@ -294,7 +297,8 @@ static void tables_are_named_and_dropped(void **state)
     const char **names;
     size_t count;
     execute(database, arena, "CREATE TABLE parent (id INT PRIMARY KEY) ENGINE = InnoDB");
-    execute(database, arena, "CREATE TABLE `chi``ld` (id INT, FOREIGN KEY (id) REFERENCES parent (id)) ENGINE = InnoDB");
+    execute(database, arena,
+            "CREATE TABLE `chi``ld` (id INT, FOREIGN KEY (id) REFERENCES parent (id)) ENGINE = InnoDB");
     execute(database, arena, "CREATE TABLE schema_migration (id INT) ENGINE = InnoDB");
     ok(dump_tables(database, arena, &names, &count));
     assert_int_equal(count, 3);

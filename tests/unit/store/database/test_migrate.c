@@ -2,17 +2,17 @@
 /* Migrations: once, in order, unchanged, one process at a time, resumed where they failed. */
 #include "harness.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "support_database.h"
 #include "store/database/migrate.h"
 #include "store/source_int.h"
 #include "store/support.h"
+#include "support_database.h"
 
 static const struct statement list_words = {"SELECT word FROM t ORDER BY word"};
 static const struct statement count_words = {"SELECT COUNT(*) FROM t"};
@@ -109,8 +109,9 @@ static void triggers_that_a_copy_left_behind_are_made_again(void **state)
 {
     struct place place = place_new(state);
     struct rows *rows;
-    put(&place, "001-first.sql", "CREATE TABLE t (word CHAR(9));\n-- loud\nCREATE TRIGGER IF NOT EXISTS loud BEFORE INSERT ON t"
-                                 " FOR EACH ROW SET NEW.word = UPPER(NEW.word);");
+    put(&place, "001-first.sql",
+        "CREATE TABLE t (word CHAR(9));\n-- loud\nCREATE TRIGGER IF NOT EXISTS loud BEFORE INSERT ON t"
+        " FOR EACH ROW SET NEW.word = UPPER(NEW.word);");
     help_none(run(&place));
     help_none(database_execute(place.database, place.arena, "DROP TRIGGER loud", 17));
     help_none(run(&place));
@@ -127,10 +128,11 @@ static void triggers_of_another_account_are_made_anew(void **state)
     struct place place = place_new(state);
     struct rows *rows;
     struct secret password = secret_of("f");
-    put(&place, "001-first.sql", "CREATE TABLE t (word CHAR(9));\nCREATE TABLE seen (word CHAR(9));\n-- twice\n"
-                                 "CREATE TRIGGER IF NOT EXISTS one AFTER INSERT ON t FOR EACH ROW INSERT INTO seen VALUES ('1');\n"
-                                 "CREATE TRIGGER IF NOT EXISTS two AFTER INSERT ON t FOR EACH ROW FOLLOWS one"
-                                 " UPDATE seen SET word = CONCAT(word, '2');");
+    put(&place, "001-first.sql",
+        "CREATE TABLE t (word CHAR(9));\nCREATE TABLE seen (word CHAR(9));\n-- twice\n"
+        "CREATE TRIGGER IF NOT EXISTS one AFTER INSERT ON t FOR EACH ROW INSERT INTO seen VALUES ('1');\n"
+        "CREATE TRIGGER IF NOT EXISTS two AFTER INSERT ON t FOR EACH ROW FOLLOWS one"
+        " UPDATE seen SET word = CONCAT(word, '2');");
     help_none(migrate_account(place.database, place.arena, "former", "localhost", password));
     help_execute(place.database, place.arena, "GRANT ALL ON migrations.* TO former@localhost");
     struct database_options options = database_fixture_options();
@@ -190,8 +192,9 @@ static void a_file_that_fails_half_way_is_reported_and_resumed(void **state)
 {
     struct place place = place_new(state);
     struct rows *rows;
-    put(&place, "001-first.sql", "CREATE TABLE t (word CHAR(9) PRIMARY KEY);\nINSERT INTO t VALUES ('a');\n\n"
-                                 "INSERT INTO missing VALUES ('b');\nINSERT INTO t VALUES ('c');\n");
+    put(&place, "001-first.sql",
+        "CREATE TABLE t (word CHAR(9) PRIMARY KEY);\nINSERT INTO t VALUES ('a');\n\n"
+        "INSERT INTO missing VALUES ('b');\nINSERT INTO t VALUES ('c');\n");
     put(&place, "002-next.sql", "INSERT INTO t VALUES ('d')");
     struct error *error = run(&place);
     expect_refusal(error, "001-first.sql, line 4");
@@ -265,8 +268,9 @@ static void several_processes_migrate_one_after_the_other(void **state)
     struct place place = place_new(state);
     struct rows *rows;
     int status, failed = 0;
-    put(&place, "001-first.sql", "CREATE TABLE t (word VARCHAR(20));\nINSERT INTO t VALUES ('a');\n"
-                                 "DO SLEEP(0.3);\nINSERT INTO t VALUES ('b');\n");
+    put(&place, "001-first.sql",
+        "CREATE TABLE t (word VARCHAR(20));\nINSERT INTO t VALUES ('a');\n"
+        "DO SLEEP(0.3);\nINSERT INTO t VALUES ('b');\n");
     put(&place, "002-next.sql", "INSERT INTO t VALUES ('c')");
     database_close(place.database);
     for (int i = 0; i < 4; i++) {
@@ -326,8 +330,9 @@ static void a_grant_takes_away_what_it_does_not_give(void **state)
 {
     static const struct grant narrow[] = {{"trail", "SELECT, INSERT"}, {"counter", "SELECT, UPDATE (version)"}};
     static const char *const allowed[] = {"INSERT INTO trail VALUES (1)", "UPDATE counter SET version = version + 1"};
-    static const char *const refused[] = {"UPDATE trail SET a = 2",         "DELETE FROM trail", "UPDATE counter SET roles = 'x'",
-                                          "INSERT INTO counter VALUES (1, '')", "SELECT * FROM other"};
+    static const char *const refused[] = {"UPDATE trail SET a = 2", "DELETE FROM trail",
+                                          "UPDATE counter SET roles = 'x'", "INSERT INTO counter VALUES (1, '')",
+                                          "SELECT * FROM other"};
     struct place place = place_new(state);
     struct secret password = secret_of("n");
     size_t excess = 0;
@@ -335,7 +340,8 @@ static void a_grant_takes_away_what_it_does_not_give(void **state)
     help_execute(place.database, place.arena, "CREATE TABLE counter (version INT, roles TEXT)");
     help_execute(place.database, place.arena, "CREATE TABLE other (a INT)");
     help_none(migrate_account(place.database, place.arena, "narrowed", "localhost", password));
-    help_execute(place.database, place.arena, "GRANT SELECT, INSERT, UPDATE, DELETE ON migrations.* TO narrowed@localhost");
+    help_execute(place.database, place.arena,
+                 "GRANT SELECT, INSERT, UPDATE, DELETE ON migrations.* TO narrowed@localhost");
     help_execute(place.database, place.arena, "GRANT UPDATE, DELETE ON migrations.counter TO narrowed@localhost");
     struct database_options options = database_fixture_options();
     options.user = "narrowed";

@@ -60,8 +60,7 @@ static void lines_are_counted_from_one(void **state)
 
 static void what_does_not_end_is_refused(void **state)
 {
-    static const char *const texts[] = {"SELECT 'a",   "SELECT \"a;", "SELECT `a",
-                                        "SELECT /* a", "/* a",        "SELECT 'a\\"};
+    static const char *const texts[] = {"SELECT 'a", "SELECT \"a;", "SELECT `a", "SELECT /* a", "/* a", "SELECT 'a\\"};
     struct arena *arena = harness_arena(state);
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct sql_piece *pieces;

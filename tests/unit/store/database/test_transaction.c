@@ -11,16 +11,14 @@
 #include "store/proxy.h"
 #include "store/support.h"
 
-static const struct statement add_amount = {
-    "UPDATE sample SET amount = COALESCE(amount, 0) + ? WHERE word = ?"};
+static const struct statement add_amount = {"UPDATE sample SET amount = COALESCE(amount, 0) + ? WHERE word = ?"};
 static const struct statement count_rows = {"SELECT COUNT(*) FROM sample"};
 static const struct statement sum_amount = {"SELECT SUM(amount) FROM sample"};
 
 static struct error *add(struct database *database, struct arena *arena, const char *word)
 {
     struct change change;
-    return database_change(database, arena, &add_amount, VALUES(database_integer(1), database_text(word)),
-                           &change);
+    return database_change(database, arena, &add_amount, VALUES(database_integer(1), database_text(word)), &change);
 }
 
 /* What the bodies below are told and tell. */
@@ -265,8 +263,8 @@ struct collision {
 static const struct statement waiting = {"SELECT 1 FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"};
 
 /*
- * Until the child waits for its second row: who comes last to the circle is who is thrown out. The server makes that table anew
- * only for who has not read it for 100 ms, so it is asked less often than that.
+ * Until the child waits for its second row: who comes last to the circle is who is thrown out. The server makes that
+ * table anew only for who has not read it for 100 ms, so it is asked less often than that.
  */
 static void wait_for_the_child(struct collision *collision, struct arena *arena)
 {

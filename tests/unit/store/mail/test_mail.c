@@ -169,10 +169,17 @@ static void line_ends_of_any_kind_become_the_same(void **state)
 static void nothing_can_add_a_header(void **state)
 {
     static const char *const evil[] = {
-        "x\r\nBcc: all@example.org", "x\nBcc: all@example.org", "x\rBcc: all@example.org",
-        "x\n\nbody",                  "\n",                      "x\x7f",
-        "tab\tin",                    "x\x1b[2J",                "\xff\xfe",
-        ("\xc0\x8a" "Bcc: a@b.example"),
+        "x\r\nBcc: all@example.org",
+        "x\nBcc: all@example.org",
+        "x\rBcc: all@example.org",
+        "x\n\nbody",
+        "\n",
+        "x\x7f",
+        "tab\tin",
+        "x\x1b[2J",
+        "\xff\xfe",
+        ("\xc0\x8a"
+         "Bcc: a@b.example"),
     };
     struct arena *arena = harness_arena(state);
     struct mail_message message;
@@ -207,7 +214,8 @@ static void addresses_are_told_from_what_only_looks_so(void **state)
                                        "o'brien@example.org",
                                        "x!#$%&'*+-/=?^_`{|}~.y@example.org",
                                        "double..dot@example.org",
-                                       ("j\xc3\xb6rg@b\xc3\xbc" "cher.example"),
+                                       ("j\xc3\xb6rg@b\xc3\xbc"
+                                        "cher.example"),
                                        "a@xn--bcher-kva.example",
                                        "a@1.example"};
     static const char *const bad[] = {"",
@@ -259,8 +267,8 @@ static void addresses_are_told_from_what_only_looks_so(void **state)
 
 static void random_text_survives_composing(void **state)
 {
-    static const char *const pieces[] = {"a",     "=",        " ",            "\t", "\n",  ".",
-                                         "From ", "\xc3\xab", "\xe2\x82\xac", "--", "=3D", "word"};
+    static const char *const pieces[] = {"a",  "=",   " ",   "\t", "\n", ".", "From ", "\xc3\xab", "\xe2\x82\xac",
+                                         "--", "=3D", "word"};
     struct arena *arena = harness_arena(state);
     struct harness_random random = {.state = 11};
     struct buffer text;

@@ -10,8 +10,8 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "store/certificate.h"
-#include "store/script_server.h"
 #include "store/mail/mail.h"
+#include "store/script_server.h"
 #include "store/support.h"
 
 struct server {
@@ -47,8 +47,7 @@ static struct mail_smtp_options options_for(const struct server *server)
 
 static const char text[] = "Hello,\n\n.\n..\n.dotted\nhttps://gatehouse.example/?id=1\n";
 
-static enum mail_outcome send_with(struct arena *arena, const struct mail_smtp_options *options,
-                                   const char **reason)
+static enum mail_outcome send_with(struct arena *arena, const struct mail_smtp_options *options, const char **reason)
 {
     struct mail mail = {.to = "zoe@example.org", .subject = "s", .text = text};
     struct mail_message message;
@@ -86,13 +85,20 @@ static void outcomes_follow_from_the_reply_and_its_place(void **state)
         const char *reply;
         enum mail_outcome outcome;
     } table[] = {
-        {"GREETING:421 busy", MAIL_LATER},      {"GREETING:554 go away", MAIL_LATER},
-        {"MAIL:451 later", MAIL_LATER},         {"MAIL:550 not from you", MAIL_LATER},
-        {"MAIL:530 login first", MAIL_LATER},   {"RCPT:450 mailbox busy", MAIL_LATER},
-        {"RCPT:550 5.1.1 nobody", MAIL_REFUSED}, {"RCPT:553 no", MAIL_REFUSED},
-        {"RCPT:530 login first", MAIL_LATER},   {"DATA:451 later", MAIL_LATER},
-        {"DATA:554 no recipients", MAIL_REFUSED}, {"MESSAGE:452 full", MAIL_LATER},
-        {"MESSAGE:421 shutting down", MAIL_LATER}, {"MESSAGE:554 5.7.1 spam", MAIL_REFUSED},
+        {"GREETING:421 busy", MAIL_LATER},
+        {"GREETING:554 go away", MAIL_LATER},
+        {"MAIL:451 later", MAIL_LATER},
+        {"MAIL:550 not from you", MAIL_LATER},
+        {"MAIL:530 login first", MAIL_LATER},
+        {"RCPT:450 mailbox busy", MAIL_LATER},
+        {"RCPT:550 5.1.1 nobody", MAIL_REFUSED},
+        {"RCPT:553 no", MAIL_REFUSED},
+        {"RCPT:530 login first", MAIL_LATER},
+        {"DATA:451 later", MAIL_LATER},
+        {"DATA:554 no recipients", MAIL_REFUSED},
+        {"MESSAGE:452 full", MAIL_LATER},
+        {"MESSAGE:421 shutting down", MAIL_LATER},
+        {"MESSAGE:554 5.7.1 spam", MAIL_REFUSED},
         {"MESSAGE:250 2.0.0 taken", MAIL_SENT},
     };
     struct arena *arena = harness_arena(state);
@@ -291,10 +297,8 @@ static void options_that_contradict_each_other_are_refused(void **state)
     struct arena *arena = harness_arena(state);
     struct mail_transport *transport;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        struct mail_smtp_options options = {.url = table[i].url,
-                                            .user = table[i].user,
-                                            .password = secret_of(table[i].password),
-                                            .tls = table[i].tls};
+        struct mail_smtp_options options = {
+            .url = table[i].url, .user = table[i].user, .password = secret_of(table[i].password), .tls = table[i].tls};
         struct error *error = mail_transport_smtp(arena, &options, &transport);
         if ((error == NULL) != table[i].good)
             fail_msg("row %zu: %s", i, error == NULL ? "taken" : error->message);

@@ -9,8 +9,7 @@
 #include "store/mail/mail_template.h"
 #include "store/support.h"
 
-static const char *directory_with(struct arena *arena, const char *subject, const char *text,
-                                  const char *html)
+static const char *directory_with(struct arena *arena, const char *subject, const char *text, const char *html)
 {
     const char *directory = harness_directory(arena);
     (void)harness_write(arena, directory, "t.subject", subject, strlen(subject));
@@ -32,9 +31,9 @@ static void placeholders_are_filled_and_escaped_for_html(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct mail mail = {.to = "kept@example.org"};
-    const char *directory = directory_with(arena, "Hello {{name}}\nnot this line\n",
-                                           "{{name}}|{{empty}}|{{link}}\n{}{ }\n",
-                                           "<a href=\"{{link}}\">{{name}}</a>{{name}}\n");
+    const char *directory =
+        directory_with(arena, "Hello {{name}}\nnot this line\n", "{{name}}|{{empty}}|{{link}}\n{}{ }\n",
+                       "<a href=\"{{link}}\">{{name}}</a>{{name}}\n");
     help_none(mail_template_fill(arena, directory, "t", values, COUNT, &mail));
     assert_string_equal(mail.subject, "Hello Zo\xc3\xab <b>&\"'{{link}}");
     assert_string_equal(mail.text, "Zo\xc3\xab <b>&\"'{{link}}||https://gatehouse.example/?a=1&b=2\n{}{ }\n");
@@ -57,7 +56,7 @@ static void a_value_stays_on_its_line(void **state)
 
 static void what_nobody_fills_is_an_error(void **state)
 {
-    static const char *const texts[] = {"{{unknown}}", "{{name", "{{name}",    "{{na\nme}}",
+    static const char *const texts[] = {"{{unknown}}", "{{name",  "{{name}",  "{{na\nme}}",
                                         "{{}}",        "{{ x }}", "{{Name}}", "{{name}} {{"};
     struct arena *arena = harness_arena(state);
     struct mail mail;
@@ -99,10 +98,13 @@ static int lines_that_are(const char *text, const char *line)
 static void the_first_login_mail_has_link_and_password_alone_on_a_line(void **state)
 {
     static const char link[] = "https://x.example/first-login?id=0192f0a1-7b3c-7def-8123-456789abcdef";
-    static const struct mail_template_value shipped[] = {
-        {"firstName", "Zo\xc3\xab"},          {"lastName", "O'Brien"}, {"organisation", "Acme & Sons"},
-        {"email", "zoe@example.org"}, {"link", link},          {"temporaryPassword", "abcdefghjkmnpqrstuvw"},
-        {"days", "7"}};
+    static const struct mail_template_value shipped[] = {{"firstName", "Zo\xc3\xab"},
+                                                         {"lastName", "O'Brien"},
+                                                         {"organisation", "Acme & Sons"},
+                                                         {"email", "zoe@example.org"},
+                                                         {"link", link},
+                                                         {"temporaryPassword", "abcdefghjkmnpqrstuvw"},
+                                                         {"days", "7"}};
     struct arena *arena = harness_arena(state);
     struct mail mail = {.to = "zoe@example.org"};
     struct mail_message message;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The identity providers that a start can bring along: one that somebody else's service stands for, by an emulator or by
-its own server (tools/lib/emulators), supervised like the database."""
+"""The identity providers that a start can bring along: one that somebody else's service stands for, by an emulator or
+by its own server (tools/lib/emulators), supervised like the database."""
 
 from providers.cognito import CognitoLocal
 from providers.keycloak import Keycloak

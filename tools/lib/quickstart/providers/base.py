@@ -17,7 +17,8 @@ PROXIES = ("http_proxy", "https_proxy", "no_proxy")
 
 
 class Provider:
-    """One provider of a state folder. A class of its own tells how it is started, set up and named in gatehouse.conf."""
+    """One provider of a state folder. A class of its own tells how it is started, set up and named in
+    gatehouse.conf."""
 
     emulator = None  # its folder in tools/lib/emulators, and `emulator` in quickstart.json
     packages = ()  # groups of tools/lib/packages.txt
@@ -100,10 +101,11 @@ class Provider:
         raise NotImplementedError
 
     def set_up(self):
-        """Makes what Gatehouse needs there, and finds what an earlier start made. gatehouse.conf is written already, with
-        values() of before, and is written again afterwards."""
+        """Makes what Gatehouse needs there, and finds what an earlier start made. gatehouse.conf is written already,
+        with values() of before, and is written again afterwards."""
         raise NotImplementedError
 
     def values(self):
-        """Its lines of gatehouse.conf as {(section, name): value}; before set_up() some may stand for what is to come."""
+        """Its lines of gatehouse.conf as {(section, name): value}; before set_up() some may stand for what is to
+        come."""
         raise NotImplementedError

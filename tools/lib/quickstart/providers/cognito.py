@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""A user pool of Amazon Cognito, by cognito-local: a folder of files, no check of signatures. For trying and for tests."""
+"""A user pool of Amazon Cognito, by cognito-local: a folder of files, no check of signatures. For trying and for
+tests."""
 
 import re
 import signal
