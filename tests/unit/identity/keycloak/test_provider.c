@@ -241,7 +241,10 @@ static void a_password_counts_although_sessions_do_not_end(void **state)
                                            secret_of(PERMANENT), secret_of(OTHER), &outcome));
         assert_int_equal(outcome, PROVIDER_OK);
         assert_int_equal(sessions_of(stage, &member), 2);
-        assert_int_equal(sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM outside_intent"), 0);
+        assert_int_equal(sql_integer(stage->database, stage->arena,
+                                     "SELECT COUNT(*) FROM outside_intent WHERE user_id = %s",
+                                     sql_id(stage->arena, member.id)),
+                         0);
         assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
         stage_end(stage);
     }
