@@ -119,7 +119,7 @@ def judge(ledger, database, folder, hashes=True):
     return every_file(folder) - known
 
 
-def mend(stack, database, folder):
+def repair(stack, database, folder):
     """gatehousectl fsck --repair: afterwards the folder holds the bytes of rows and nothing else."""
     environment = {**os.environ, "GATEHOUSE_FILES_DIRECTORY": str(folder)}
     run = subprocess.run([str(stack.ctl), "--config", stack.configuration, "fsck", "--repair", "--min-age", "0"],

@@ -37,7 +37,7 @@ def test_a_commit_that_never_arrived_is_refused_and_one_whose_answer_was_lost_is
     assert pool.upload(ledger, account.token, 20_000).status == 200
     print(ledger)
     ledgers.judge(ledger, database, stack.blobs)
-    ledgers.mend(stack, database, stack.blobs)
+    ledgers.repair(stack, database, stack.blobs)
     ledgers.judge(ledger, database, stack.blobs)
 
 

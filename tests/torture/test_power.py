@@ -80,7 +80,7 @@ def test_a_power_cut_loses_nothing_that_was_acknowledged(stack, database, accoun
         pool.start()
         pool.no_worker_hangs()
     print(f"{disk.kind}, {CUTS} cuts: {ledger}")
-    ledgers.mend(stack, database, folder)
+    ledgers.repair(stack, database, folder)
     ledgers.judge(ledger, database, folder)
 
 

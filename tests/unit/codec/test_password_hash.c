@@ -151,17 +151,17 @@ static void assert_clear(const unsigned char *memory, size_t length)
 static void a_hash_of_many_pages_takes_the_memory_that_is_kept(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const struct password_cost dear = {.memory_kib = 3 * PASSWORD_MEMORY_LEAST / 1024, .passes = 1};
-    const char *hash = hash_of(arena, "password", 8, dear);
+    const struct password_cost costly = {.memory_kib = 3 * PASSWORD_MEMORY_LEAST / 1024, .passes = 1};
+    const char *hash = hash_of(arena, "password", 8, costly);
     size_t kept = password_memory_kept();
-    assert_true(kept >= (size_t)dear.memory_kib * 1024);
-    assert_int_equal(password_verify(hash, secret_of("password"), dear), PASSWORD_RIGHT);
-    assert_int_equal(password_verify(hash, secret_of("passwore"), dear), PASSWORD_WRONG);
+    assert_true(kept >= (size_t)costly.memory_kib * 1024);
+    assert_int_equal(password_verify(hash, secret_of("password"), costly), PASSWORD_RIGHT);
+    assert_int_equal(password_verify(hash, secret_of("passwore"), costly), PASSWORD_WRONG);
     assert_int_equal(password_memory_kept(), kept);
-    const struct password_cost dearer = {.memory_kib = 2 * dear.memory_kib, .passes = 1};
-    hash = hash_of(arena, "password", 8, dearer);
-    assert_true(password_memory_kept() >= (size_t)dearer.memory_kib * 1024);
-    assert_int_equal(password_verify(hash, secret_of("password"), dearer), PASSWORD_RIGHT);
+    const struct password_cost costlier = {.memory_kib = 2 * costly.memory_kib, .passes = 1};
+    hash = hash_of(arena, "password", 8, costlier);
+    assert_true(password_memory_kept() >= (size_t)costlier.memory_kib * 1024);
+    assert_int_equal(password_verify(hash, secret_of("password"), costlier), PASSWORD_RIGHT);
 }
 
 static void what_was_lent_comes_back_empty(void **state)

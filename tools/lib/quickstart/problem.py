@@ -5,7 +5,7 @@ import errno
 
 
 class Problem(Exception):
-    """Something a person has to mend; the text is one plain sentence or two for them."""
+    """Something a person has to repair; the text is one plain sentence or two for them."""
 
 
 class Interrupted(Exception):
