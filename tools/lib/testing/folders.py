@@ -3,7 +3,7 @@
 
 MariaDB waits for the disk at every commit and in every change of a table. On a disk that several jobs share, these
 waits are most of the time that a stack takes to start. A file system in memory does not wait. What tests the disk
-itself (torture, the root of Debian 13) and everything in a full run lies in /tmp.
+itself (the unit tests, torture, the root of Debian 13) and everything in a full run lies in /tmp.
 """
 
 import os

@@ -90,7 +90,7 @@ class Plan:
         return [Job("unit", self.run_unit)]
 
     def run_unit(self):
-        step = self.make("make check", "-j2", "check", "VERBOSE=1")
+        step = self.make("make check", "-j2", "check", "VERBOSE=1", environment={"TMPDIR": self.steps.disk})
         counts.tap(step)
         self.steps.note(step)
 
@@ -99,7 +99,8 @@ class Plan:
 
     def run_dist(self):
         """A second whole make check only in a full run."""
-        step = self.make("make distcheck", "-j2", "distcheck", *([] if self.chosen.full else ["TESTS="]))
+        step = self.make("make distcheck", "-j2", "distcheck", *([] if self.chosen.full else ["TESTS="]),
+                         environment={"TMPDIR": self.steps.disk})
         counts.one(step)
         self.steps.note(step)
 
