@@ -95,6 +95,8 @@
 /* Lists. */
 #define LIMIT_PAGE_DEFAULT 25
 #define LIMIT_PAGE_MAX 100
+/* The most files that one request archives or restores. */
+#define LIMIT_BULK_FILES 100
 
 /* One log line, written with one write(2). */
 #define LIMIT_LOG_LINE_BYTES 8192

@@ -40,7 +40,14 @@
 
 #define FILE_BODY_COLUMNS                                                                                              \
     "f.user_id, f.bucket, f.type, f.name, f.hash, f.size, f.content_type, f.status, f.tags, f.damaged_at"
-#define FILE_COLUMNS "f.id, f.organisation_id, " FILE_BODY_COLUMNS ", f.created_at, f.updated_at, f.archived_at"
+#define FILE_ROW_COLUMNS "f.id, f.organisation_id, " FILE_BODY_COLUMNS ", f.created_at, f.updated_at, f.archived_at"
+
+/* The name of the person who uploaded the file; NULL where it is not known any more. */
+#define FILE_USER_NAME                                                                                                 \
+    "(SELECT NULLIF(TRIM(CONCAT(u.first_name, ' ', u.last_name)), '') FROM user u WHERE u.id = f.user_id "             \
+    "AND u.organisation_id = f.organisation_id)"
+#define FILE_COLUMNS FILE_ROW_COLUMNS ", " FILE_USER_NAME
+#define FILE_COLUMN_COUNT 16
 
 /* A status from its text in the row; an unknown word denies. */
 enum user_status user_status_read(const char *text);
@@ -54,7 +61,7 @@ void organisation_read(struct arena *arena, const struct rows *rows, size_t row,
 
 void file_read(struct arena *arena, const struct rows *rows, size_t row, size_t first, struct file_record *record_out);
 
-/* FILE_BODY_COLUMNS of a file whose id and organisation are known; the times are NULL. */
+/* FILE_BODY_COLUMNS of a file whose id and organisation are known; the times and the user's name are NULL. */
 void file_read_body(struct arena *arena, const struct rows *rows, size_t row, size_t first, struct id id,
                     struct id organisation, struct file_record *record_out);
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/id.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "domain/file/file_kind.h"
 
@@ -40,6 +41,7 @@ struct file_record {
     const char *created_at; /* RFC 3339; not read by insert */
     const char *updated_at;
     const char *archived_at; /* NULL while active */
+    const char *user_name;   /* first and last name of the user; NULL: not known any more; not read by insert */
 };
 
 const char *file_status_text(enum file_status status);
@@ -70,6 +72,16 @@ struct error *file_find_bytes(struct database *database, struct arena *arena, st
 /* By id within one organisation, active or archived; *record_out is NULL when there is none there. */
 struct error *file_find(struct database *database, struct arena *arena, struct id organisation, struct id id,
                         struct file_record **record_out);
+
+#define FILE_FIND_MAX LIMIT_BULK_FILES
+
+/*
+ * By ids, in one statement, at most FILE_FIND_MAX of them, active or archived. Record n belongs to id n and is NULL
+ * when there is none. The none id as `organisation` means any: only for callers who hold `a`. They must audit the
+ * crossing.
+ */
+struct error *file_find_each(struct database *database, struct arena *arena, struct id organisation,
+                             const struct id *ids, size_t count, struct file_record **records_out);
 
 /*
  * By id in any organisation: only for callers who hold `a` (principal_administers()). The caller must audit the

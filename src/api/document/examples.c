@@ -70,6 +70,8 @@ static const struct example members[] = {
     {"type", "\"contract\""},
     {"UploadForm.tags", "[\"2026\"]"},
     {"FileRecord.tags", "[\"2026\"]"},
+    {"FileRecord.archivedAt", "null"},
+    {"FileRecord.userName", "\"Olivia Owner\""},
     {"FileInfo.name", "\"contract.pdf\""},
     {"FileInfo.hash", "\"" HASH "\""},
     {"FileInfo.contentType", "\"application/pdf\""},

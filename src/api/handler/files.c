@@ -68,6 +68,10 @@ struct record_view {
     struct id user_id;
     const char *type;
     const char *status;
+    const char *created_at;
+    const char *updated_at;
+    const char *archived_at;
+    const char *user_name;
 };
 
 static const struct schema_field record_fields[] = {
@@ -84,6 +88,22 @@ static const struct schema_field record_fields[] = {
      .type = SCHEMA_CHOICE,
      .choices = "active|archived",
      .offset = offsetof(struct record_view, status)},
+    {.name = "createdAt", .type = SCHEMA_TIME, .offset = offsetof(struct record_view, created_at)},
+    {.name = "updatedAt",
+     .type = SCHEMA_TIME,
+     .offset = offsetof(struct record_view, updated_at),
+     .description = "When the record last changed: name, tags or status."},
+    {.name = "archivedAt",
+     .type = SCHEMA_TIME,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct record_view, archived_at),
+     .description = "null while the file is active."},
+    {.name = "userName",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct record_view, user_name),
+     .description =
+         "First and last name of the person who uploaded the file, as they are now; null once the person is erased."},
 };
 
 const struct schema files_record_schema = {
@@ -126,6 +146,10 @@ static struct record_view *record_view(struct call *call, const struct file_reco
         .user_id = record->user_id,
         .type = record->type,
         .status = file_status_text(record->status),
+        .created_at = record->created_at,
+        .updated_at = record->updated_at,
+        .archived_at = record->archived_at,
+        .user_name = record->user_name,
     };
     return view;
 }

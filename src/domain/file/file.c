@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "codec/digest.h"
 #include "domain/columns_int.h"
 
@@ -63,6 +64,7 @@ void file_read(struct arena *arena, const struct rows *rows, size_t row, size_t 
     record_out->created_at = rows_time(rows, row, first + 12);
     record_out->updated_at = rows_time(rows, row, first + 13);
     record_out->archived_at = rows_time(rows, row, first + 14);
+    record_out->user_name = rows_text(rows, row, first + 15);
 }
 
 /* The first row of a SELECT of FILE_COLUMNS; NULL when there is none. */
@@ -170,6 +172,38 @@ struct error *file_find(struct database *database, struct arena *arena, struct i
     struct rows *rows;
     TRY(database_query(database, arena, &find_file, VALUES(database_id(id), database_id(organisation)), &rows));
     *record_out = read_one(arena, rows);
+    return NULL;
+}
+
+#define PARAMETERS_10 "?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
+#define PARAMETERS_50 PARAMETERS_10 ", " PARAMETERS_10 ", " PARAMETERS_10 ", " PARAMETERS_10 ", " PARAMETERS_10
+#define FEW_IDS 10
+#define FIND_EACH                                                                                                      \
+    "SELECT " FILE_COLUMNS " FROM file f WHERE f.organisation_id = COALESCE(?, f.organisation_id) AND f.id IN ("
+
+static const struct statement find_few = {FIND_EACH PARAMETERS_10 ")"};
+static const struct statement find_many = {FIND_EACH PARAMETERS_50 ", " PARAMETERS_50 ")"};
+
+_Static_assert(LIMIT_FILES <= FEW_IDS && FILE_FIND_MAX == 100, "the statements have that many parameters");
+
+struct error *file_find_each(struct database *database, struct arena *arena, struct id organisation,
+                             const struct id *ids, size_t count, struct file_record **records_out)
+{
+    assert(count >= 1 && count <= FILE_FIND_MAX);
+    struct database_value values[1 + FILE_FIND_MAX] = {database_id_or_null(organisation)};
+    size_t parameters = count <= FEW_IDS ? FEW_IDS : FILE_FIND_MAX;
+    struct rows *rows;
+    for (size_t i = 0; i < parameters; i++)
+        values[1 + i] = database_id(ids[i < count ? i : 0]);
+    TRY(database_query(database, arena, count <= FEW_IDS ? &find_few : &find_many, values, 1 + parameters, &rows));
+    memset(records_out, 0, count * sizeof(struct file_record *));
+    for (size_t row = 0; row < rows->count; row++) {
+        struct file_record *record = arena_alloc(arena, sizeof *record);
+        file_read(arena, rows, row, 0, record);
+        for (size_t i = 0; i < count; i++)
+            if (id_equal(ids[i], record->id))
+                records_out[i] = record;
+    }
     return NULL;
 }
 

@@ -49,8 +49,8 @@ static const struct statement list_by_status = {"SELECT " FILE_COLUMNS " FROM fi
  * changes meanwhile is seen exactly once.
  */
 static const struct statement list_all = {
-    "SELECT " FILE_COLUMNS " FROM ((SELECT " FILE_COLUMNS " FROM file f FORCE INDEX (file_listing)"
-    " WHERE f.organisation_id = ? AND f.status = 'active'" WINDOW FILTERS ORDER ") UNION ALL (SELECT " FILE_COLUMNS
+    "SELECT " FILE_COLUMNS " FROM ((SELECT " FILE_ROW_COLUMNS " FROM file f FORCE INDEX (file_listing)"
+    " WHERE f.organisation_id = ? AND f.status = 'active'" WINDOW FILTERS ORDER ") UNION ALL (SELECT " FILE_ROW_COLUMNS
     " FROM file f FORCE INDEX (file_listing)"
     " WHERE f.organisation_id = ? AND f.status = 'archived'" WINDOW FILTERS ORDER ")) f" ORDER};
 

@@ -176,6 +176,23 @@ static struct error *validate(struct upload *upload)
 
 /* ---- storing ------------------------------------------------------------------------------------- */
 
+/* Reads the rows back: the database has added the times and the person's name. */
+static struct error *read_rows(struct database *database, struct arena *arena, struct upload *upload)
+{
+    struct id ids[LIMIT_FILES];
+    struct file_record *records[LIMIT_FILES];
+    for (size_t i = 0; i < upload->file_count; i++)
+        ids[i] = upload->files[i].record.id;
+    TRY(file_find_each(database, arena, caller_home(upload->caller), ids, upload->file_count, records));
+    for (size_t i = 0; i < upload->file_count; i++) {
+        if (records[i] == NULL)
+            return error_new(arena, ERROR_INTERNAL, "the row of file %s that was just added is missing",
+                             id_text(arena, ids[i]));
+        upload->files[i].record = *records[i];
+    }
+    return NULL;
+}
+
 static struct error *insert_rows(struct database *database, struct arena *arena, void *context)
 {
     struct upload *upload = context;
@@ -192,6 +209,7 @@ static struct error *insert_rows(struct database *database, struct arena *arena,
             return error_plain(arena, ERROR_FILE_DUPLICATE);
         TRY(caller_audit(upload->service, arena, upload->caller, &entry));
     }
+    TRY(read_rows(database, arena, upload)); /* before the usage, whose row stays locked until the end */
     TRY(file_usage_take(database, arena, caller_home(upload->caller), more, &exceeded));
     return exceeded ? error_plain(arena, ERROR_QUOTA_EXCEEDED) : NULL;
 }

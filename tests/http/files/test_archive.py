@@ -8,7 +8,9 @@ from support import files, samples
 
 def test_archiving_answers_the_record_with_status_archived(keeper, stored):
     record, _ = stored
-    assert files.archive(keeper, record["id"], status=200).json() == dict(record, status="archived")
+    after = files.archive(keeper, record["id"], status=200).json()
+    assert files.still(after) == files.still(dict(record, status="archived"))
+    assert after["archivedAt"] == after["updatedAt"] > record["updatedAt"] and record["archivedAt"] is None
 
 
 def test_an_archived_file_is_not_downloaded_and_not_archived_again(keeper, stored):

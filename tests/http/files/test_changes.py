@@ -40,8 +40,9 @@ def renamed(record, name):
 def test_a_new_name_is_what_every_reader_sees(keeper, note):
     record, data = note
     wanted = renamed(record, "Lieferschein № 7 \"süß\".txt")
-    assert patch(keeper, record["id"], {"name": wanted["info"]["name"]}, status=200).json() == wanted
-    assert shown(keeper, record["id"]) == wanted and files.info(keeper, record["id"]) == wanted["info"]
+    after = patch(keeper, record["id"], {"name": wanted["info"]["name"]}, status=200).json()
+    assert files.still(after) == files.still(wanted) and after["updatedAt"] > record["updatedAt"]
+    assert shown(keeper, record["id"]) == after and files.info(keeper, record["id"]) == wanted["info"]
     reply = files.download(keeper, record["id"], status=200)
     assert reply.content == data and "Lieferschein%20%E2%84%96%207" in reply.headers["Content-Disposition"]
 
@@ -49,7 +50,8 @@ def test_a_new_name_is_what_every_reader_sees(keeper, note):
 def test_tags_are_replaced_whole_and_searchable_at_once(keeper, note):
     record, _ = note
     wanted = dict(record, tags=["both", "zwei Wörter", "Both"])
-    assert patch(keeper, record["id"], {"tags": wanted["tags"]}, status=200).json() == wanted
+    after = patch(keeper, record["id"], {"tags": wanted["tags"]}, status=200).json()
+    assert files.still(after) == files.still(wanted)
     for tag, there in (("first", False), ("both", True), ("Both", True), ("zwei Wörter", True)):
         assert (record["id"] in [item["id"] for item in files.listed(keeper, tag=tag)]) == there, tag
     assert patch(keeper, record["id"], {"tags": []}, status=200).json()["tags"] == []
@@ -60,8 +62,9 @@ def test_what_is_not_sent_stays(keeper, note):
     record, _ = note
     patch(keeper, record["id"], {"name": "other.txt"}, status=200)
     after = patch(keeper, record["id"], {"tags": ["new"]}, status=200).json()
-    assert after == dict(renamed(record, "other.txt"), tags=["new"])
-    assert patch(keeper, record["id"], {"name": "other.txt", "tags": ["new"]}, status=200).json() == after
+    assert files.still(after) == files.still(dict(renamed(record, "other.txt"), tags=["new"]))
+    again = patch(keeper, record["id"], {"name": "other.txt", "tags": ["new"]}, status=200).json()
+    assert files.still(again) == files.still(after)
 
 
 @pytest.mark.parametrize("name, cleaned", [("../../etc/passwd", "passwd"), ("C:\\temp\\a b.txt", "a b.txt"),
@@ -149,10 +152,12 @@ def test_patches_of_different_members_at_once_are_both_kept(keeper, note):
 
 def test_restoring_undoes_archiving(keeper, note):
     record, data = note
-    files.archive(keeper, record["id"], status=200)
-    assert restore(keeper, record["id"], status=200).json() == record
+    archived = files.archive(keeper, record["id"], status=200).json()
+    restored = restore(keeper, record["id"], status=200).json()
+    assert files.still(restored) == files.still(record) and restored["archivedAt"] is None
+    assert record["updatedAt"] < archived["updatedAt"] < restored["updatedAt"]
     assert files.download(keeper, record["id"], status=200).content == data
-    assert shown(keeper, record["id"]) == record and record["id"] in [r["id"] for r in files.listed(keeper)]
+    assert shown(keeper, record["id"]) == restored and record["id"] in [r["id"] for r in files.listed(keeper)]
     restore(keeper, record["id"], status=409, code="file.active")
     files.archive(keeper, record["id"], status=200)
     restore(keeper, record["id"], status=200)
@@ -163,7 +168,7 @@ def test_an_archived_file_is_not_patched(keeper, note):
     files.archive(keeper, record["id"], status=200)
     patch(keeper, record["id"], {"name": "late.txt", "tags": []}, status=409, code="file.archived")
     patch(keeper, record["id"], {"tags": [""]}, status=400, code="request.invalid", paths={"tags[0]"})
-    assert shown(keeper, record["id"]) == dict(record, status="archived")
+    assert files.still(shown(keeper, record["id"])) == files.still(dict(record, status="archived"))
 
 
 def test_restoring_what_came_again_meanwhile_is_a_duplicate(keeper, note):
@@ -205,6 +210,22 @@ def test_of_restores_at_once_one_wins(keeper):
         assert {reply.json()["code"] for reply in replies if reply.status_code == 409} == {"file.active"}
 
 
+# ---- the person's name ----------------------------------------------------------------------------
+
+
+def test_the_name_of_the_person_is_the_one_they_have_now(accounts, keeper, database):
+    colleague = accounts.user_with("cus:file:w", keeper.organisation["id"])
+    record = files.upload(colleague, samples.text(), "theirs.txt")
+    keeper.patch(f"/customers/organisations/users/{colleague.id}", json={"firstName": "Änne", "lastName": "Neu"},
+                 status=200)
+    assert shown(keeper, record["id"])["userName"] == "Änne Neu"
+    assert patch(keeper, record["id"], {"tags": ["x"]}, status=200).json()["userName"] == "Änne Neu"
+    assert files.archive(keeper, record["id"], status=200).json()["userName"] == "Änne Neu"
+    database.run("UPDATE user SET first_name = '', last_name = '' WHERE id = %s", key(colleague.id))
+    assert shown(keeper, record["id"])["userName"] is None
+    assert restore(keeper, record["id"], status=200).json()["userName"] is None
+
+
 # ---- who may -------------------------------------------------------------------------------------
 
 
@@ -231,7 +252,8 @@ def test_the_reader_may_neither_patch_nor_restore(accounts, keeper, note):
 def test_a_colleague_may_change_what_another_uploaded(accounts, keeper, note):
     record, _ = note
     colleague = accounts.user_with("cus:file:w", keeper.organisation["id"])
-    assert patch(colleague, record["id"], {"tags": ["seen"]}, status=200).json() == dict(record, tags=["seen"])
+    after = patch(colleague, record["id"], {"tags": ["seen"]}, status=200).json()
+    assert files.still(after) == files.still(dict(record, tags=["seen"]))
     files.archive(colleague, record["id"], status=200)
     assert restore(colleague, record["id"], status=200).json()["userId"] == keeper.id
 
@@ -258,8 +280,8 @@ def test_every_change_leaves_a_row_in_the_trail(keeper, note, database):
 
 def test_internal_staff_may_and_the_crossing_is_told(administrator, keeper, note, database):
     record, _ = note
-    assert patch(administrator, record["id"], {"tags": ["checked"]}, status=200).json() == dict(record,
-                                                                                                tags=["checked"])
+    after = patch(administrator, record["id"], {"tags": ["checked"]}, status=200).json()
+    assert files.still(after) == files.still(dict(record, tags=["checked"]))
     files.archive(administrator, record["id"], status=200)
     assert restore(administrator, record["id"], status=200).json()["organisationId"] == keeper.organisation["id"]
     home = key(keeper.organisation["id"])

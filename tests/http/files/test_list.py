@@ -34,8 +34,7 @@ def shelf(accounts):
     account.records.append(files.upload(account, samples.text(), "underXscore.txt", tags=["100%"]))
     account.records.append(files.upload(account, samples.text(), "Note in capitals.txt"))
     gone = files.upload(account, samples.text(), "note gone.txt", tags=["all"])
-    files.archive(account, gone["id"], status=200)
-    account.gone = dict(gone, status="archived")
+    account.gone = files.archive(account, gone["id"], status=200).json()
     return account
 
 

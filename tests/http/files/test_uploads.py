@@ -15,9 +15,13 @@ from support.multipart import Part
 
 pytestmark = [pytest.mark.web_server, pytest.mark.upload_mode]
 
-RECORD = {"id", "tags", "info", "organisationId", "userId", "type", "status"}
+RECORD = {
+    "id", "tags", "info", "organisationId", "userId", "type", "status", "createdAt", "updatedAt", "archivedAt",
+    "userName"
+}
 INFO = {"bucket", "type", "organisationId", "name", "hash", "contentType", "url", "userId", "size"}
 UUID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\Z")
+TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")
 IMAGES = {
     "png": ("image/png", lambda: samples.picture("PNG")),
     "jpg": ("image/jpeg", lambda: samples.picture("JPEG")),
@@ -64,6 +68,9 @@ def test_a_real_file_comes_back_as_it_went(keeper, extension):
     assert record["organisationId"] == info["organisationId"] == keeper.organisation["id"]
     assert record["userId"] == info["userId"] == keeper.id
     assert info["contentType"] == kind
+    assert TIME.match(record["createdAt"]) and record["updatedAt"] == record["createdAt"]
+    assert record["archivedAt"] is None
+    assert record["userName"] == f"{keeper.user['firstName']} {keeper.user['lastName']}"
     check_round_trip(keeper, record, data)
 
 

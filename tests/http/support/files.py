@@ -59,6 +59,11 @@ def listed(account, **filters):
             return items
 
 
+def still(record):
+    """A record without what every change of it moves."""
+    return {name: value for name, value in record.items() if name not in ("updatedAt", "archivedAt")}
+
+
 def sha256(data):
     """Lower-case hexadecimal SHA-256."""
     return hashlib.sha256(data).hexdigest()

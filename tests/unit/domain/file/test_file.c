@@ -67,6 +67,47 @@ static void what_is_inserted_is_found(void **state)
     database_free(&database);
 }
 
+static void the_name_of_the_user_is_the_present_one_and_none_once_it_is_gone(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct id organisation = given_organisation(database, arena);
+    struct user *user = given_user(database, arena, organisation, NULL, NULL);
+    struct file_record record = given_file(database, arena, organisation, user->id);
+    assert_string_equal(find(database, arena, organisation, record.id)->user_name,
+                        arena_format(arena, "%s %s", user->first_name, user->last_name));
+    sql(database, arena, "UPDATE user SET first_name = '', last_name = '' WHERE id = %s", sql_id(arena, user->id));
+    assert_null(find(database, arena, organisation, record.id)->user_name);
+    record = given_file(database, arena, given_organisation(database, arena), user->id);
+    assert_null(find(database, arena, record.organisation_id, record.id)->user_name);
+    database_free(&database);
+}
+
+static void many_are_found_in_the_order_of_their_ids_as_asked(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct id organisation = given_organisation(database, arena);
+    struct id stranger = given_organisation(database, arena);
+    struct id ids[FILE_FIND_MAX];
+    struct file_record *found[FILE_FIND_MAX];
+    for (size_t i = 0; i < FILE_FIND_MAX; i++)
+        ids[i] =
+            i % 10 == 9 ? id_new() : given_file(database, arena, i % 10 == 8 ? stranger : organisation, id_new()).id;
+    for (size_t count = 1; count <= FILE_FIND_MAX; count += 9) {
+        expect_ok(file_find_each(database, arena, organisation, ids, count, found));
+        for (size_t i = 0; i < count; i++)
+            if (i % 10 >= 8)
+                assert_null(found[i]);
+            else
+                assert_true(id_equal(found[i]->id, ids[i]));
+    }
+    expect_ok(file_find_each(database, arena, (struct id){{0}}, ids, 10, found));
+    assert_true(id_equal(found[8]->organisation_id, stranger));
+    assert_null(found[9]);
+    database_free(&database);
+}
+
 static void one_organisation_does_not_see_or_change_anothers_files(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -439,6 +480,8 @@ static void types_and_buckets_are_the_specifications(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(what_is_inserted_is_found),
+    HARNESS_TEST(the_name_of_the_user_is_the_present_one_and_none_once_it_is_gone),
+    HARNESS_TEST(many_are_found_in_the_order_of_their_ids_as_asked),
     HARNESS_TEST(one_organisation_does_not_see_or_change_anothers_files),
     HARNESS_TEST(the_very_same_file_is_told_with_its_id),
     HARNESS_TEST(another_of_anything_is_another_file),
