@@ -31,9 +31,10 @@ static const struct route rows[] = {
         .path = "/system/files",
         .operation = "listFiles",
         .tag = "Files",
-        .summary = "List files, newest first",
-        .description = "A page goes on behind the last file of the page before, so files that come meanwhile neither "
-                       "repeat nor hide any.",
+        .summary = "List files",
+        .description =
+            "Newest first unless sort says otherwise. A page goes on behind the last file of the page before, so "
+            "files that come meanwhile neither repeat nor hide any. A cursor is good for the sort that made it.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:file:r",
         .query = &files_list_query_schema,

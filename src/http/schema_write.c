@@ -40,6 +40,14 @@ static void write_id(struct buffer *buffer, struct id id)
     buffer_add_json(buffer, text, ID_TEXT_BYTES - 1);
 }
 
+static void write_integer(struct buffer *buffer, const struct schema_field *field, int64_t integer)
+{
+    if ((field->flags & SCHEMA_NULLABLE) != 0 && integer == SCHEMA_NO_INTEGER)
+        buffer_add_text(buffer, "null");
+    else
+        buffer_add_integer(buffer, integer);
+}
+
 static void write_value(struct buffer *buffer, const struct schema_field *field, const void *place)
 {
     switch (field->type) {
@@ -47,7 +55,7 @@ static void write_value(struct buffer *buffer, const struct schema_field *field,
         buffer_add_text(buffer, *(const bool *)place ? "true" : "false");
         return;
     case SCHEMA_INTEGER:
-        buffer_add_integer(buffer, *(const int64_t *)place);
+        write_integer(buffer, field, *(const int64_t *)place);
         return;
     case SCHEMA_ID:
         write_id(buffer, *(const struct id *)place);

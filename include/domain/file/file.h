@@ -118,6 +118,12 @@ struct error *file_restore(struct database *database, struct arena *arena, struc
 struct error *file_update(struct database *database, struct arena *arena, struct id organisation, struct id id,
                           const char *name, const struct text_list *tags, enum file_outcome *outcome_out);
 
+/*
+ * The orders of a list. NEWEST is by id; within a period it is by the time the files were added, as OLDEST always is.
+ * BY_NAME compares names byte by byte. Files that are alike in that follow their ids.
+ */
+enum file_sort { FILE_NEWEST, FILE_OLDEST, FILE_BY_NAME, FILE_LARGEST };
+
 /* Which files to list; a NULL text, a false flag or an id of zeros asks for all. */
 struct file_filter {
     struct id organisation_id; /* always bound */
@@ -128,17 +134,25 @@ struct file_filter {
     bool any_status;         /* true: `status` is not read */
     enum file_status status;
     struct id user_id;
-    struct id before; /* the cursor: the last id of the page before */
-    unsigned limit;   /* 1 to LIMIT_PAGE_MAX */
+    bool period;   /* false: since and until are not read */
+    int64_t since; /* when the file was added, milliseconds since 1970; included */
+    int64_t until; /* excluded */
+    enum file_sort sort;
+    struct id before;        /* the cursor: the last id of the page before, none for the first page */
+    const char *before_name; /* and that file's name (BY_NAME) */
+    int64_t before_number;   /* or its size (LARGEST), or when it was added (OLDEST, and NEWEST within a period) */
+    unsigned limit;          /* 1 to LIMIT_PAGE_MAX */
 };
+
+#define FILE_TOTAL_UNKNOWN (-1)
 
 struct file_page {
     struct file_record *items;
     size_t count;
-    bool more; /* whether a next page exists; its `before` is the last item's id */
+    bool more;     /* whether a next page exists; its cursor is the last item */
+    int64_t total; /* of all pages, where it is known without counting: all fit on the first, or no filter is set */
 };
 
-/* Newest first, by id. */
 struct error *file_list(struct database *database, struct arena *arena, const struct file_filter *filter,
                         struct file_page *page_out);
 

@@ -72,6 +72,7 @@ static const struct example members[] = {
     {"FileRecord.tags", "[\"2026\"]"},
     {"FileRecord.archivedAt", "null"},
     {"FileRecord.userName", "\"Olivia Owner\""},
+    {"FileList.total", "1"},
     {"FileInfo.name", "\"contract.pdf\""},
     {"FileInfo.hash", "\"" HASH "\""},
     {"FileInfo.contentType", "\"application/pdf\""},

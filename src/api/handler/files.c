@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles the endpoints of files: upload, information, changes, list. downloads.c sends their bytes. */
+/* Handles the endpoints of files: upload, information, changes. downloads.c sends their bytes. */
 #include <stddef.h>
 #include <string.h>
 
@@ -135,7 +135,7 @@ static struct info_view *info_view(struct call *call, const struct file_record *
     return view;
 }
 
-static struct record_view *record_view(struct call *call, const struct file_record *record)
+const void *files_record_view(struct call *call, const struct file_record *record)
 {
     struct record_view *view = arena_alloc(call->arena, sizeof *view);
     *view = (struct record_view){
@@ -172,12 +172,12 @@ struct error *files_upload(struct call *call)
     struct file_record *records;
     size_t count;
     TRY(upload_receive(call->service, call->arena, &call->caller, call->request, &records, &count));
-    call->result = record_view(call, &records[0]);
+    call->result = files_record_view(call, &records[0]);
     if (count == 1)
         return NULL;
     const void **views = arena_array(call->arena, count, sizeof *views);
     for (size_t i = 0; i < count; i++)
-        views[i] = record_view(call, &records[i]);
+        views[i] = files_record_view(call, &records[i]);
     call->results = views;
     call->result_count = count;
     return NULL;
@@ -207,7 +207,7 @@ struct error *files_archive(struct call *call)
     struct file_record *record;
     TRY(files_find(call, &record));
     TRY(file_update_archive(call->service, call->arena, &call->caller, record, &record));
-    call->result = record_view(call, record);
+    call->result = files_record_view(call, record);
     return NULL;
 }
 
@@ -216,7 +216,7 @@ struct error *files_restore(struct call *call)
     struct file_record *record;
     TRY(files_find(call, &record));
     TRY(file_update_restore(call->service, call->arena, &call->caller, record, &record));
-    call->result = record_view(call, record);
+    call->result = files_record_view(call, record);
     return NULL;
 }
 
@@ -267,113 +267,6 @@ struct error *files_patch(struct call *call)
     };
     TRY(files_find(call, &record));
     TRY(file_update_attributes(call->service, call->arena, &call->caller, record, &patch, &record));
-    call->result = record_view(call, record);
-    return NULL;
-}
-
-/* ---- list ---------------------------------------------------------------------------------------- */
-
-struct list_query {
-    const char *bucket;
-    const char *type;
-    const char *tag;
-    const char *name;
-    const char *status;
-    struct id user_id;
-    int64_t limit;
-    struct id cursor;
-    struct id organisation_id;
-};
-
-static const struct schema_field list_query_fields[] = {
-    {.name = "bucket",
-     .type = SCHEMA_CHOICE,
-     .choices = UPLOAD_BUCKET_CHOICES,
-     .offset = offsetof(struct list_query, bucket)},
-    {.name = "type",
-     .type = SCHEMA_CHOICE,
-     .choices = UPLOAD_TYPE_CHOICES,
-     .offset = offsetof(struct list_query, type)},
-    {.name = "tag",
-     .type = SCHEMA_TEXT,
-     .minimum = 1,
-     .maximum = LIMIT_TAG_CHARACTERS,
-     .offset = offsetof(struct list_query, tag)},
-    {.name = "name",
-     .type = SCHEMA_TEXT,
-     .minimum = 1,
-     .maximum = LIMIT_FILE_NAME_BYTES,
-     .offset = offsetof(struct list_query, name),
-     .description = "What the name starts with."},
-    {.name = "status",
-     .type = SCHEMA_CHOICE,
-     .choices = "active|archived|all",
-     .fallback = "active",
-     .offset = offsetof(struct list_query, status)},
-    {.name = "userId", .type = SCHEMA_ID, .offset = offsetof(struct list_query, user_id)},
-    {.name = "limit",
-     .type = SCHEMA_INTEGER,
-     .minimum = 1,
-     .maximum = LIMIT_PAGE_MAX,
-     .fallback = "25",
-     .offset = offsetof(struct list_query, limit)},
-    {.name = "cursor",
-     .type = SCHEMA_ID,
-     .offset = offsetof(struct list_query, cursor),
-     .description = "nextCursor of the page before."},
-    {.name = "organisationId",
-     .type = SCHEMA_ID,
-     .offset = offsetof(struct list_query, organisation_id),
-     .description = "Another organisation's files; for internal staff."},
-};
-
-const struct schema files_list_query_schema = {
-    .name = "FileListQuery", SCHEMA_FIELDS(list_query_fields), .size = sizeof(struct list_query)};
-
-struct list_reply {
-    struct schema_list items;
-    struct id next_cursor;
-};
-
-static const struct schema_field list_fields[] = {
-    {.name = "items",
-     .type = SCHEMA_OBJECTS,
-     .schema = &files_record_schema,
-     .offset = offsetof(struct list_reply, items)},
-    {.name = "nextCursor",
-     .type = SCHEMA_ID,
-     .flags = SCHEMA_NULLABLE,
-     .offset = offsetof(struct list_reply, next_cursor)},
-};
-
-const struct schema files_list_schema = {
-    .name = "FileList", SCHEMA_FIELDS(list_fields), .size = sizeof(struct list_reply)};
-
-struct error *files_list(struct call *call)
-{
-    const struct list_query *query = call->query;
-    struct file_page page;
-    struct file_filter filter = {
-        .bucket = query->bucket,
-        .type = query->type,
-        .tag = query->tag,
-        .name_prefix = query->name,
-        .any_status = strcmp(query->status, "all") == 0,
-        .status = strcmp(query->status, "archived") == 0 ? FILE_ARCHIVED : FILE_ACTIVE,
-        .user_id = query->user_id,
-        .before = query->cursor,
-        .limit = (unsigned)query->limit,
-    };
-    TRY(caller_organisation(call->service, call->arena, &call->caller, call->route->permission, query->organisation_id,
-                            &filter.organisation_id));
-    TRY(file_list(call->service->database, call->arena, &filter, &page));
-    struct list_reply *reply = arena_alloc(call->arena, sizeof *reply);
-    const void **views = arena_array(call->arena, page.count, sizeof *views);
-    for (size_t i = 0; i < page.count; i++)
-        views[i] = record_view(call, &page.items[i]);
-    reply->items = (struct schema_list){views, page.count};
-    if (page.more)
-        reply->next_cursor = page.items[page.count - 1].id;
-    call->result = reply;
+    call->result = files_record_view(call, record);
     return NULL;
 }

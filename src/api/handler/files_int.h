@@ -13,4 +13,7 @@ struct file_record;
  */
 struct error *files_find(struct call *call, struct file_record **record_out);
 
+/* The record as replies show it (files_record_schema), in the arena. */
+const void *files_record_view(struct call *call, const struct file_record *record);
+
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Lists files: newest first, by keyset. The index file_listing has the order (id DESC: only in this direction does the
+ * Lists files by keyset, newest first; file_list_sorted.c has the other orders. The index file_listing has the order
+ * (id DESC: only in this direction does the
  * server test conditions inside an index) and every column that filters use. Compared with an index of only
  * organisation, status and id, a page costs the same, and a filter that few or no files match costs a tenth.
  *
@@ -12,7 +13,7 @@
  * by side to be sorted. Among half a million files the rare name took 110 to 250 ms by the first way alone, and the
  * common one would by the second.
  */
-#include "domain/file/file.h"
+#include "domain/file/file_list_int.h"
 
 #include <assert.h>
 #include <string.h>
@@ -36,11 +37,6 @@
 #define FAR 5000
 #define FEW 1000
 
-/*
- * The end of a range of names with one beginning: that beginning and as many of the last character as a name can have.
- */
-#define LAST_CHARACTER "\xf4\x8f\xbf\xbf"
-
 static const struct statement list_by_status = {"SELECT " FILE_COLUMNS " FROM file f FORCE INDEX (file_listing)"
                                                 " WHERE f.organisation_id = ? AND f.status = ?" WINDOW FILTERS ORDER};
 
@@ -49,7 +45,9 @@ static const struct statement list_by_status = {"SELECT " FILE_COLUMNS " FROM fi
  * changes meanwhile is seen exactly once.
  */
 static const struct statement list_all = {
-    "SELECT " FILE_COLUMNS " FROM ((SELECT " FILE_ROW_COLUMNS " FROM file f FORCE INDEX (file_listing)"
+    "SELECT " FILE_COLUMNS
+    ", (SELECT n.files FROM file_usage n WHERE n.organisation_id = ?) FROM ((SELECT " FILE_ROW_COLUMNS
+    " FROM file f FORCE INDEX (file_listing)"
     " WHERE f.organisation_id = ? AND f.status = 'active'" WINDOW FILTERS ORDER ") UNION ALL (SELECT " FILE_ROW_COLUMNS
     " FROM file f FORCE INDEX (file_listing)"
     " WHERE f.organisation_id = ? AND f.status = 'archived'" WINDOW FILTERS ORDER ")) f" ORDER};
@@ -94,17 +92,6 @@ struct bound {
     bool any_status;
 };
 
-/* The last text that begins with `prefix`. */
-static const char *end_of_prefix(struct arena *arena, const char *prefix)
-{
-    struct buffer end;
-    buffer_init(&end, arena);
-    buffer_add(&end, prefix, strlen(prefix));
-    for (size_t i = 0; i < LIMIT_FILE_NAME_BYTES; i += sizeof LAST_CHARACTER - 1)
-        buffer_add(&end, LAST_CHARACTER, sizeof LAST_CHARACTER - 1);
-    return end.bytes;
-}
-
 static struct bound bind_filter(struct arena *arena, const struct file_filter *filter)
 {
     const char *prefix = filter->name_prefix;
@@ -117,7 +104,7 @@ static struct bound bind_filter(struct arena *arena, const struct file_filter *f
         .type = database_text(filter->type),
         .user = database_id_or_null(filter->user_id),
         .prefix = database_text(prefix),
-        .prefix_end = database_text(prefix == NULL ? NULL : end_of_prefix(arena, prefix)),
+        .prefix_end = database_text(prefix == NULL ? NULL : file_list_end_of_prefix(arena, prefix)),
         .statuses = {database_text(status != NULL ? status : file_status_text(FILE_ACTIVE)),
                      database_text(status != NULL ? status : file_status_text(FILE_ARCHIVED))},
         .limit = database_integer((int64_t)filter->limit + 1),
@@ -133,9 +120,9 @@ static struct error *query_listing(struct database *database, struct arena *aren
     struct database_value from = database_id(floor);
     if (filter->any_status)
         return database_query(database, arena, &list_all,
-                              VALUES(b.organisation, from, b.before, b.bucket, b.type, b.user, b.prefix, b.limit,
-                                     b.organisation, from, b.before, b.bucket, b.type, b.user, b.prefix, b.limit,
-                                     b.limit),
+                              VALUES(b.organisation, b.organisation, from, b.before, b.bucket, b.type, b.user, b.prefix,
+                                     b.limit, b.organisation, from, b.before, b.bucket, b.type, b.user, b.prefix,
+                                     b.limit, b.limit),
                               rows_out);
     return database_query(database, arena, &list_by_status,
                           VALUES(b.organisation, b.status, from, b.before, b.bucket, b.type, b.user, b.prefix, b.limit),
@@ -199,6 +186,8 @@ static struct error *query(struct database *database, struct arena *arena, const
                            struct rows **rows_out)
 {
     struct bound b = bind_filter(arena, filter);
+    if (filter->sort != FILE_NEWEST || filter->period)
+        return file_list_sorted(database, arena, filter, rows_out);
     if (filter->tag != NULL)
         return database_query(database, arena, &list_by_tag,
                               VALUES(b.organisation, database_text(filter->tag), b.status, b.before, b.bucket, b.type,
@@ -207,6 +196,23 @@ static struct error *query(struct database *database, struct arena *arena, const
     if (filter->name_prefix != NULL && *filter->name_prefix != '\0')
         return query_name(database, arena, filter, rows_out);
     return query_listing(database, arena, filter, (struct id){{0}}, rows_out);
+}
+
+static bool is_unfiltered(const struct file_filter *filter)
+{
+    return filter->any_status && !filter->period && filter->bucket == NULL && filter->type == NULL &&
+           filter->tag == NULL && filter->name_prefix == NULL && id_is_none(filter->user_id);
+}
+
+/* The column behind the file's, where a statement has it, is the number of the organisation's files. */
+static int64_t find_total(const struct file_filter *filter, const struct rows *rows)
+{
+    if (rows->count <= filter->limit && id_is_none(filter->before))
+        return (int64_t)rows->count;
+    if (!is_unfiltered(filter) || rows->count == 0 || rows->columns <= FILE_COLUMN_COUNT ||
+        rows_is_null(rows, 0, FILE_COLUMN_COUNT))
+        return FILE_TOTAL_UNKNOWN;
+    return rows_integer(rows, 0, FILE_COLUMN_COUNT);
 }
 
 struct error *file_list(struct database *database, struct arena *arena, const struct file_filter *filter,
@@ -218,6 +224,7 @@ struct error *file_list(struct database *database, struct arena *arena, const st
     page_out->items = arena_array(arena, rows->count, sizeof *page_out->items);
     for (size_t row = 0; row < rows->count; row++)
         file_read(arena, rows, row, 0, &page_out->items[row]);
+    page_out->total = find_total(filter, rows);
     page_out->more = rows->count > filter->limit;
     page_out->count = page_out->more ? filter->limit : rows->count;
     return NULL;

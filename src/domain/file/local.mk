@@ -9,6 +9,8 @@ libghdomain_a_SOURCES += \
 	include/domain/file/file_kind.h \
 	src/domain/file/file_kind.c \
 	src/domain/file/file_list.c \
+	src/domain/file/file_list_int.h \
+	src/domain/file/file_list_sorted.c \
 	src/domain/file/file_purge.c \
 	include/domain/file/file_usage.h \
 	src/domain/file/file_usage.c \

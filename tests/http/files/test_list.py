@@ -48,7 +48,7 @@ def page(account, **parameters):
 
 def test_the_newest_comes_first_and_records_are_whole(shelf):
     body = page(shelf)
-    assert set(body) == {"items", "nextCursor"} and body["nextCursor"] is None
+    assert set(body) == {"items", "nextCursor", "total"} and body["nextCursor"] is None
     assert body["items"] == list(reversed(shelf.records))
 
 
@@ -248,7 +248,7 @@ def test_a_cursor_is_bent_in_vain(shelf):
 
 
 def test_a_new_organisation_has_an_empty_list(customer):
-    assert page(customer) == {"items": [], "nextCursor": None}
+    assert page(customer) == {"items": [], "nextCursor": None, "total": 0}
 
 
 def test_head_of_the_list_works(shelf):

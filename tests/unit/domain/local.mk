@@ -9,6 +9,7 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/account/test_one_time_code.c \
 	tests/unit/domain/file/test_file.c \
 	tests/unit/domain/file/test_file_list.c \
+	tests/unit/domain/file/test_file_list_sorted.c \
 	tests/unit/domain/file/test_file_usage.c \
 	tests/unit/domain/file/test_link_key.c \
 	tests/unit/domain/test_outbox.c \

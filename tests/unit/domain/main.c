@@ -16,6 +16,7 @@
     X(outbox)                                                                                                          \
     X(file)                                                                                                            \
     X(file_list)                                                                                                       \
+    X(file_list_sorted)                                                                                                \
     X(file_usage)                                                                                                      \
     X(link_key)                                                                                                        \
     X(throttle)                                                                                                        \
