@@ -80,6 +80,12 @@ struct error *files_validate_patch(struct call *call, struct validation *validat
 struct error *files_patch(struct call *call);
 struct error *files_list(struct call *call);
 
+/* file_bulk.c */
+extern const struct schema files_bulk_schema, files_bulk_reply_schema;
+struct error *files_validate_bulk(struct call *call, struct validation *validation);
+struct error *files_archive_all(struct call *call);
+struct error *files_restore_all(struct call *call);
+
 /* downloads.c */
 extern const struct schema downloads_query_schema, downloads_link_schema, downloads_link_reply_schema;
 struct error *downloads_file(struct call *call);

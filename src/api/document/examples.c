@@ -69,6 +69,7 @@ static const struct example members[] = {
     {"bucket", "\"files\""},
     {"type", "\"contract\""},
     {"UploadForm.tags", "[\"2026\"]"},
+    {"FileIds.ids", "[\"01980a6e-52c1-7c44-8f3d-3a0b6f1d2e77\"]"},
     {"FileRecord.tags", "[\"2026\"]"},
     {"FileRecord.archivedAt", "null"},
     {"FileRecord.userName", "\"Olivia Owner\""},

@@ -4,6 +4,7 @@ libghapi_handler_a_SOURCES = \
 	src/api/handler/audit.c \
 	src/api/handler/cache.c \
 	src/api/handler/downloads.c \
+	src/api/handler/file_bulk.c \
 	src/api/handler/file_cursor_int.h \
 	src/api/handler/file_cursor.c \
 	src/api/handler/file_list.c \

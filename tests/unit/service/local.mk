@@ -16,6 +16,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/account/test_sign_up.c \
 	tests/unit/service/file/support_files.c \
 	tests/unit/service/file/support_files.h \
+	tests/unit/service/file/test_file_bulk.c \
 	tests/unit/service/file/test_file_update.c \
 	tests/unit/service/file/test_upload.c \
 	tests/unit/service/integrity/test_fsck.c \

@@ -20,6 +20,7 @@
     X(scrub)                                                                                                           \
     X(settings_update)                                                                                                 \
     X(backup)                                                                                                          \
+    X(file_bulk)                                                                                                       \
     X(file_update)                                                                                                     \
     X(upload)                                                                                                          \
     X(login_throttle)                                                                                                  \
