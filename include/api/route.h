@@ -66,7 +66,7 @@ struct call {
 enum offline {
     OFFLINE_NOT,  /* needs it: fails when the newest change cannot be learned */
     OFFLINE_ALSO, /* answers without it, but learns of the newest change when the database can be asked */
-    OFFLINE_ONLY  /* asks nothing itself, and waits for an unreachable database once, not at each request */
+    OFFLINE_ONLY  /* never needs it: waits for an unreachable database once, not at each request */
 };
 
 struct route {

@@ -37,8 +37,8 @@ enum method {
 #define REQUEST_ID_PARAMETER "GATEHOUSE_REQUEST_ID"
 
 /*
- * What the web server wants. Only the web server can set it: the names of a client's headers arrive with HTTP_ in
- * front.
+ * What the web server asks the worker to do. Only the web server can set it: the names of a client's headers arrive
+ * with HTTP_ in front.
  */
 enum request_kind {
     REQUEST_WHOLE, /* the request is to be served */

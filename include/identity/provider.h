@@ -70,7 +70,7 @@ struct provider_account {
 
 /* What provider_set_attributes() changes: the members whose flag is set. */
 struct provider_attributes {
-    const char *email; /* the account's address, which does not change; some providers want it along */
+    const char *email; /* the account's address, which does not change; some providers need it as well */
     bool set_verified; /* email_verified and phone_verified */
     bool set_phone;
     bool set_permissions;

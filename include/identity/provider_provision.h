@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Provisions a provider: makes the pool and app client of Cognito, or the realm and clients of Keycloak, as Gatehouse
- * wants them. What is right already stays as it is, so running it again changes nothing. For the operator's
+ * needs them. What is right already stays as it is, so running it again changes nothing. For the operator's
  * `gatehousectl identity setup`: nothing here needs the database, and no worker calls it.
  */
 #ifndef GATEHOUSE_IDENTITY_PROVIDER_PROVISION_H

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the clocks of the system, sleeps, and writes and reads times as text. */
 #include "base/clock.h"
 
 #include <stddef.h>

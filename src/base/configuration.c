@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The table of all settings, and the reader of gatehouse.conf and of the environment that fills the configuration. */
 #include "base/configuration.h"
 
 #include <errno.h>

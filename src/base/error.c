@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes errors, adds lines to their trace, and collects the entries of a validation. */
 #include "base/error.h"
 
 #include <stdarg.h>

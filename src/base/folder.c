@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Finds out who owns the folder of a shared file, and whether the folder is safe. */
 #include "base/folder.h"
 
 #include <limits.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes ids (UUID version 7), and writes and reads them as text. */
 #include "base/id.h"
 
 #include <stdlib.h>

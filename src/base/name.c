@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Checks names of people and organisations, and makes copies of them that are safe to mail. */
 #include "base/name.h"
 
 #include <stdint.h>

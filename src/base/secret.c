@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Holds secrets, reads them from files, compares them in constant time and wipes them. */
 #include "base/secret.h"
 
 #include <errno.h>

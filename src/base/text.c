@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The growing buffer, the JSON escape, and readers and tests of text. */
 #include "base/text.h"
 
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decides what may be stored and how it is shown, by the table of media types. */
 #include "blob/content.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The table of the system's own file calls, with which the service runs. */
 #include "blob/io.h"
 
 #include <fcntl.h>

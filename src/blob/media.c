@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The table of the media types that the service knows, and look-ups in it. */
 #include "blob/media_int.h"
 
 #include <string.h>

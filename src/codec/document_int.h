@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the files of the JSON reader share. */
 #ifndef GATEHOUSE_CODEC_DOCUMENT_INT_H
 #define GATEHOUSE_CODEC_DOCUMENT_INT_H
 

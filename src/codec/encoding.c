@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes and reads base64, base64url, hexadecimal and percent-encoding. */
 #include "codec/encoding.h"
 
 #include <string.h>

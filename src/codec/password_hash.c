@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Hashes and verifies passwords with Argon2id. */
 #include "codec/password_hash.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads randomness from the kernel, and draws numbers and codes from it. */
 #include "codec/random.h"
 
 #include <sodium.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Seals and opens values with XChaCha20-Poly1305 under the keys of the secret file. */
 #include "codec/seal.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes, loads and uses the RSA keys that sign and verify tokens. */
 #include "codec/signing_key.h"
 
 #include <openssl/bio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the files of signing keys and key sets share. */
 #ifndef GATEHOUSE_CODEC_SIGNING_KEY_INT_H
 #define GATEHOUSE_CODEC_SIGNING_KEY_INT_H
 

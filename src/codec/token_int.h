@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the files that issue and verify tokens share. */
 #ifndef GATEHOUSE_CODEC_TOKEN_INT_H
 #define GATEHOUSE_CODEC_TOKEN_INT_H
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Verifies access tokens, in the order that codec/token.h gives. */
 #include <string.h>
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Decides which characters of a text can be seen. */
 #include "codec/visible.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Adds rows to the audit trail. */
 #include "domain/audit.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Adds changes to the change log, reads the newer ones and removes old ones. */
 #include "domain/change_log.h"
 
 #include <assert.h>

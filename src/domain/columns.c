@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads columns that several kinds of rows share from a result. */
 #include "domain/columns_int.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The statements on leases and saved positions. */
 #include "domain/lease.h"
 
 #include "base/error.h"

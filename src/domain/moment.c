@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Asks the database for its time. */
 #include "domain/moment.h"
 
 #include "base/error.h"

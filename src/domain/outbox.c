@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Adds work to the outbox, claims it and ends it. */
 #include "domain/outbox.h"
 
 #include <assert.h>

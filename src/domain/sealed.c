@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Lists the sealed values of all tables and replaces them. */
 #include "domain/sealed.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads and adds versions of the system settings document. */
 #include "domain/settings.h"
 
 #include <assert.h>

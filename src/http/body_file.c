@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Opens the file to which the web server has written a body, after it has checked the path. */
 #include "http/body_file.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Cleans file names and writes the Content-Disposition of downloads. */
 #include "http/disposition.h"
 
 #include <stdint.h>

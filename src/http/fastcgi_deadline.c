@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Shuts a connection down by a timer when its deadline has passed. */
 #include "http/fastcgi_deadline_int.h"
 
 #include <errno.h>

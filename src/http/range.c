@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads ranges and conditions and decides what a download answers. */
 #include "http/range.h"
 
 #include <inttypes.h>

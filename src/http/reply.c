@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Holds the status, headers and body of a reply, and writes its header block. */
 #include "http/reply.h"
 
 #include <assert.h>

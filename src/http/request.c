@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes a request from what the web server passes on: method, path, query, headers, addresses. */
 #include "http/request.h"
 
 #include <string.h>

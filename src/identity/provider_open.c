@@ -144,7 +144,7 @@ static const struct {
 } providers[] = {
     {"embedded", open_embedded, false}, {"cognito", open_cognito, true}, {"keycloak", open_keycloak, false}};
 
-/* Whether the provider can mail codes where the configuration wants it to. */
+/* Whether the provider can mail codes where the configuration says that it does. */
 static struct error *check_codes(struct arena *arena, const struct configuration *configuration, bool has_codes)
 {
     if (has_codes || strcmp(configuration->identity.codes, "provider") != 0)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes calls over HTTP with libcurl, within a deadline and a size. */
 #include "store/http_client.h"
 
 #include <curl/curl.h>

@@ -99,7 +99,7 @@ def fault_of_row(ledger, name, size, digest, path, hashes):
     return None
 
 
-def judge(ledger, database, folder, hashes=True):
+def check(ledger, database, folder, hashes=True):
     """Compares rows and bytes with the ledger; returns the files that have no row. Every broken promise is one
     line of the assertion."""
     rows = {row[1]: (bytes(row[0]), bytes(row[2]), row[3]) for row in database.run("SELECT id, name, hash, size FROM "

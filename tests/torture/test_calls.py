@@ -78,7 +78,7 @@ def test_each_call_of_an_upload_fails_once(database, account, pool, faults, fold
         tried += fired
     assert tried >= 30, f"only {tried} calls have failed"
     print(f"{tried} failures: {ledger}")
-    assert ledgers.judge(ledger, database, folder) == set()
+    assert ledgers.check(ledger, database, folder) == set()
     pool.no_worker_hangs()
 
 

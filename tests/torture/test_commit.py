@@ -36,16 +36,16 @@ def test_a_commit_that_never_arrived_is_refused_and_one_whose_answer_was_lost_is
         assert answer is not None and answer.status == status, f"{fault}: {answer}"
     assert pool.upload(ledger, account.token, 20_000).status == 200
     print(ledger)
-    ledgers.judge(ledger, database, stack.blobs)
+    ledgers.check(ledger, database, stack.blobs)
     ledgers.repair(stack, database, stack.blobs)
-    ledgers.judge(ledger, database, stack.blobs)
+    ledgers.check(ledger, database, stack.blobs)
 
 
 def test_a_database_that_is_gone_for_a_while_is_waited_for(stack, database, account, pool, proxy, ledger):
     proxy.fault, proxy.outage = "gone", 2.0
     answer = pool.upload(ledger, account.token, 20_000)
     assert proxy.happened == 1 and answer.status == 200, answer
-    ledgers.judge(ledger, database, stack.blobs)
+    ledgers.check(ledger, database, stack.blobs)
 
 
 def test_nobody_is_told_that_a_file_was_not_stored_when_nobody_knows(stack, database, account, pool, proxy, ledger):
@@ -57,5 +57,5 @@ def test_nobody_is_told_that_a_file_was_not_stored_when_nobody_knows(stack, data
     assert time.monotonic() - started < 60
     proxy.closed_until = 0.0
     assert len(ledger.unknown) == 1
-    ledgers.judge(ledger, database, stack.blobs)
+    ledgers.check(ledger, database, stack.blobs)
     assert pool.upload(ledger, account.token, 20_000).status == 200

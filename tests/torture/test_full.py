@@ -101,7 +101,7 @@ def test_a_disk_full_at_any_stage_refuses_the_upload_and_keeps_nothing_of_it(sta
         assert pool.upload(ledger, account.token, SIZE).status in (200, 500)
         pool.no_worker_hangs()
     print(ledger)
-    assert ledgers.judge(ledger, database, small) == set()
+    assert ledgers.check(ledger, database, small) == set()
 
 
 def test_inodes_that_run_out_refuse_the_upload_and_keep_nothing_of_it(stack, database, account, ledger, few_inodes):
@@ -113,7 +113,7 @@ def test_inodes_that_run_out_refuse_the_upload_and_keep_nothing_of_it(stack, dat
         assert ledger.refused and free_bytes(few_inodes) > 1_000_000, f"{ledger}, {free_bytes(few_inodes)} bytes left"
         pool.no_worker_hangs()
     print(ledger)
-    assert ledgers.judge(ledger, database, few_inodes) == set()
+    assert ledgers.check(ledger, database, few_inodes) == set()
 
 
 def test_a_full_disk_under_the_web_servers_spool_is_said_so_and_passes(stack, database, account, ledger):
@@ -136,7 +136,7 @@ def test_a_full_disk_under_the_web_servers_spool_is_said_so_and_passes(stack, da
         disks.run("umount", "-l", spool)
     clients.upload(4_000_000)
     assert len(ledger.stored) == 2, ledger
-    ledgers.judge(ledger, database, stack.blobs)
+    ledgers.check(ledger, database, stack.blobs)
 
 
 def test_a_log_on_a_full_disk_stops_nothing(stack, database, account, ledger, small):
@@ -145,4 +145,4 @@ def test_a_log_on_a_full_disk_stops_nothing(stack, database, account, ledger, sm
         for _ in range(10):
             assert pool.upload(ledger, account.token, SIZE).status == 200
         release(small)
-    ledgers.judge(ledger, database, stack.blobs)
+    ledgers.check(ledger, database, stack.blobs)

@@ -50,9 +50,9 @@ def test_workers_killed_at_two_hundred_moments_lose_nothing(stack, database, acc
     every_worker_answers(stack, account)
     print(f"{killed} kills: {ledger}")
     assert ledger.stored and ledger.unknown, f"the kills met no upload: {ledger}"
-    ledgers.judge(ledger, database, stack.blobs)
+    ledgers.check(ledger, database, stack.blobs)
     ledgers.repair(stack, database, stack.blobs)
-    ledgers.judge(ledger, database, stack.blobs)
+    ledgers.check(ledger, database, stack.blobs)
 
 
 def test_a_database_killed_under_uploads_loses_nothing(stack, database, account, ledger):
@@ -70,6 +70,6 @@ def test_a_database_killed_under_uploads_loses_nothing(stack, database, account,
     every_worker_answers(stack, account)
     print(f"{DATABASE_KILLS} kills: {ledger}")
     assert set(code.split()[1] for code in ledger.codes()) <= {"database.unavailable"}, ledger
-    ledgers.judge(ledger, database, stack.blobs)
+    ledgers.check(ledger, database, stack.blobs)
     ledgers.repair(stack, database, stack.blobs)
-    ledgers.judge(ledger, database, stack.blobs)
+    ledgers.check(ledger, database, stack.blobs)

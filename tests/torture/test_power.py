@@ -76,12 +76,12 @@ def test_a_power_cut_loses_nothing_that_was_acknowledged(stack, database, accoun
         pool.kill()
         for cut in range(CUTS):
             one_cut(pool, disk, account, ledger)
-            ledgers.judge(ledger, database, folder, hashes=cut % 10 == 9)
+            ledgers.check(ledger, database, folder, hashes=cut % 10 == 9)
         pool.start()
         pool.no_worker_hangs()
     print(f"{disk.kind}, {CUTS} cuts: {ledger}")
     ledgers.repair(stack, database, folder)
-    ledgers.judge(ledger, database, folder)
+    ledgers.check(ledger, database, folder)
 
 
 def test_a_worker_that_does_not_wait_for_the_disk_would_be_found_out(stack, database, account, ledger, disk, library,
@@ -95,4 +95,4 @@ def test_a_worker_that_does_not_wait_for_the_disk_would_be_found_out(stack, data
         for _ in range(5):
             one_cut(pool, disk, account, ledger)
         with pytest.raises(AssertionError, match="acknowledged|the bytes have changed"):
-            ledgers.judge(ledger, database, folder)
+            ledgers.check(ledger, database, folder)

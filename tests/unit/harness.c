@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What every unit test uses: running tests, arenas, folders, child processes. */
 #include "harness.h"
 
 #include <fcntl.h>

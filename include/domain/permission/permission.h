@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Permissions (docs/permissions.md; specification, part 5): pure functions over text, no allocation on the
- * hot path.
+ * Permissions (docs/permissions.md): pure functions over text, which allocate nothing while a request is decided.
  *
  *     pattern   = three-part | two-part
  *     three-part = name ":" name ":" letter        letter is a, r or w; name is [a-z][a-z0-9-]* or *

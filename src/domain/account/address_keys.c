@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Computes and stores the comparison keys of addresses, a page of users at a time. */
 #include "domain/account/address_keys.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The statements on accounts of the embedded identity provider. */
 #include "domain/account/embedded_account.h"
 
 #include <string.h>

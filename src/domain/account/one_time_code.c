@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Issues and redeems one-time codes, with statements that take the same work whether or not there is a code. */
 #include "domain/account/one_time_code.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The statements on organisations. */
 #include "domain/account/organisation.h"
 
 #include <string.h>

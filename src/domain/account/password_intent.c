@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The statements on the intent log of passwords. */
 #include "domain/account/password_intent.h"
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Checks a password against the policy; loads the list of common passwords. */
 #include "domain/account/password_policy.h"
 
 #include <fcntl.h>

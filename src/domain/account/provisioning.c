@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The steps that create an account in our rows and at the identity provider. */
 #include "domain/account/provisioning.h"
 
 #include <assert.h>

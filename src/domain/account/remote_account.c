@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The statements on what the service keeps of accounts at a remote identity provider. */
 #include "domain/account/remote_account.h"
 
 #include "base/error.h"

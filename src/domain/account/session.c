@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The statements on sessions. */
 #include "domain/account/session.h"
 
 #include "base/error.h"

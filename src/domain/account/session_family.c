@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The statements on families of sessions at a remote identity provider. */
 #include "domain/account/session_family.h"
 
 #include "base/error.h"

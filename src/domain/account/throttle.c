@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Counts tries in the database and computes how long the next one must wait. */
 #include "domain/account/throttle.h"
 
 #include <arpa/inet.h>

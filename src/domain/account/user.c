@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The statements on users. */
 #include "domain/account/user.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The statements on file records for callers of the interface. */
 #include "domain/file/file.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The statements on file rows for the operator's commands. */
 #include "domain/file/file_admin.h"
 
 #include <assert.h>

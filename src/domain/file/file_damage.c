@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Sets and removes the mark of files whose bytes are damaged. */
 #include "domain/file/file_damage.h"
 
 #include <assert.h>

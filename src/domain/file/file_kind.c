@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The table of buckets and file types, and the content that each accepts. */
 #include "domain/file/file_kind.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Counts an organisation's storage, checks its quotas, and counts again where the sum is wrong. */
 #include "domain/file/file_usage.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The statements on the keys of signed links, and on the files that links open. */
 #include "domain/file/link_key.h"
 
 #include "base/arena.h"

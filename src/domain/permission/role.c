@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the role groups. */
 #include "domain/permission/role.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Provisions a user pool and its app client: makes them as Gatehouse wants them, or corrects what is there.
+ * Provisions a user pool and its app client: makes them as Gatehouse needs them, or corrects what is there.
  *
  * UpdateUserPool sets back to the default what an update leaves out. So an update sends all that the pool says of
  * itself and that can be sent, with the changed members in their place.

@@ -120,7 +120,7 @@ static void want_client(struct cognito_provision *task, struct arena *arena, con
         merge_patch_add(patch, "RefreshTokenRotation", "{\"Feature\":\"DISABLED\"}");
 }
 
-/* ---- making and mending --------------------------------------------------------------------------- */
+/* ---- making and correcting ------------------------------------------------------------------------ */
 
 static struct error *update(struct cognito_provision *task, struct arena *arena, const struct document *client,
                             struct merge_patch *patch)

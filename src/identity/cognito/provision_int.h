@@ -18,7 +18,7 @@ struct cognito_provision {
 /* The name of what is made where the operator gives none. */
 #define COGNITO_DEFAULT_NAME "gatehouse"
 
-/* ---- cognito_setup_text.c: what is wanted, as JSON ------------------------------------------------- */
+/* ---- provision_wanted.c: the wanted state, as JSON ------------------------------------------------- */
 
 /* The request that makes a pool. */
 const char *cognito_wanted_pool(struct arena *arena, const struct provider_provision *provision);
@@ -53,12 +53,12 @@ const char *cognito_wanted_rights(struct arena *arena, const struct configuratio
 #define COGNITO_ACCESS_LEAST 300
 #define COGNITO_REFRESH_LEAST 3600
 
-/* ---- cognito_provision_client.c ------------------------------------------------------------------------ */
+/* ---- provision_client.c ---------------------------------------------------------------------------- */
 
 /* Makes or corrects the app client of the pool and stores its secret. */
 struct error *cognito_provision_client(struct cognito_provision *task, struct arena *arena);
 
-/* ---- cognito_provision.c ------------------------------------------------------------------------------- */
+/* ---- provision_call.c ------------------------------------------------------------------------------ */
 
 /* Makes a signed call whose body is that object. call_out->fault says what Cognito refused. */
 struct error *cognito_provision_call(struct cognito_provision *task, struct arena *arena, const char *operation,

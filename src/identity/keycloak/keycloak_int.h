@@ -99,7 +99,7 @@ struct error *keycloak_check(struct remote *remote, struct arena *arena);
 /* Drops the service account's token. */
 void keycloak_service_token_forget(struct keycloak *keycloak);
 
-/* ---- keycloak_user.c ------------------------------------------------------------------------------ */
+/* ---- user.c ------------------------------------------------------------------------------ */
 
 /* An account, with all that a change must send again: PUT replaces it as a whole. */
 struct keycloak_user {

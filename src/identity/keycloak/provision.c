@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Provisions a realm: as an administrator of the realm "master" it makes the realm, its user profile, its required
- * actions and its two clients as Gatehouse wants them, or corrects what is there.
+ * actions and its two clients as Gatehouse needs them, or corrects what is there.
  *
  * Keycloak leaves as it is what an update leaves out, so only what is to change is sent. The user profile and a client
  * are replaced as a whole.

@@ -35,7 +35,7 @@ extern const char *const keycloak_wanted_roles[]; /* NULL at the end */
 const char *keycloak_wanted_realm_name(const struct configuration *configuration);
 void keycloak_wanted_clients(const struct configuration *configuration, struct keycloak_client clients_out[2]);
 
-/* ---- keycloak_setup_text.c: what is wanted, as JSON ------------------------------------------------ */
+/* ---- provision_wanted.c: the wanted state, as JSON ------------------------------------------------- */
 
 /* Adds to the patch what must change in a realm; `old` NULL: the realm is to be made. */
 void keycloak_wanted_realm(struct arena *arena, const struct configuration *configuration, const struct document *old,
@@ -68,7 +68,7 @@ struct error *keycloak_provision_call_at(struct keycloak_provision *task, struct
 struct error *keycloak_provision_call(struct keycloak_provision *task, struct arena *arena, const char *method,
                                       const char *path, const char *json, const struct document **answer_out);
 
-/* ---- keycloak_provision_client.c ----------------------------------------------------------------------- */
+/* ---- provision_client.c ---------------------------------------------------------------------------- */
 
 /* Makes or corrects a client, stores its secret, and gives its service account the roles. */
 struct error *keycloak_provision_client(struct keycloak_provision *task, struct arena *arena,

@@ -3,8 +3,8 @@
  * The circuit breaker in front of a provider's calls.
  *
  * Closed: calls are made. After FAILURES_MAX failures in a row, or where as many in WINDOW_SECONDS are more than half
- * of the calls, it opens. Open: no call is made for rest_seconds, and whoever wants one is told at once. Then one call
- * is the probe, and the others are told as before until it is back: an answer closes the circuit breaker, a failure
+ * of the calls, it opens. Open: no call is made for rest_seconds; each is refused at once. Then one call is made as a
+ * probe, and the others are refused until it returns. An answer to the probe closes the circuit breaker; a failure
  * opens it again.
  *
  * All processes of a host share one file (slots_file). The state lies at CIRCUIT_BREAKER_AT; it is read and written
@@ -25,7 +25,7 @@
 #define SECOND INT64_C(1000000)
 #define LOCK_TRIES 50
 #define LOCK_PAUSE_NANOSECONDS 1000000
-/* After so long nobody waits any more for a probe that was never heard of again. */
+/* After so long a probe without an answer counts as lost, and another call may be the probe. */
 #define PROBE_MICROSECONDS ((REMOTE_ADMIN_MILLISECONDS + 1000) * INT64_C(1000))
 
 /* ---- the file ------------------------------------------------------------------------------------- */

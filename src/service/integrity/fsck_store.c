@@ -45,7 +45,7 @@ static struct error *resolve_orphan(struct fsck *fsck, struct id id)
 }
 
 /* Looks up the rows of the ids that wait. */
-static struct error *settle(struct fsck *fsck)
+static struct error *look_up_waiting(struct fsck *fsck)
 {
     bool known[FILE_ADMIN_KNOWN_MAX];
     if (fsck->waiting_count == 0)
@@ -69,7 +69,7 @@ static struct error *see_blob(void *context, const struct blob_found *found)
     if (found->modified >= fsck->before)
         return NULL;
     fsck->waiting[fsck->waiting_count++] = found->id;
-    return fsck->waiting_count == FILE_ADMIN_KNOWN_MAX ? settle(fsck) : NULL;
+    return fsck->waiting_count == FILE_ADMIN_KNOWN_MAX ? look_up_waiting(fsck) : NULL;
 }
 
 static struct error *see_stray(void *context, const struct blob_stray *stray)
@@ -100,7 +100,7 @@ struct error *fsck_store(struct fsck *fsck)
     if (fsck->result->interrupted)
         return NULL;
     TRY(error);
-    TRY(settle(fsck));
+    TRY(look_up_waiting(fsck));
     /* Nobody was told of a temporary file, so it may be deleted. */
     if (fsck->options->repair) {
         TRY(blob_sweep(fsck->service->blobs, fsck->arena, fsck->before, &swept));

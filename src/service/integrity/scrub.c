@@ -226,7 +226,7 @@ static struct error *read_some(struct scrub *scrub)
     return NULL;
 }
 
-/* Reads until the rate, the time or the files are used up, or an operator wants the lease. */
+/* Reads until the rate, the time or the files are used up, or an operator asks for the lease. */
 static struct error *read_on(struct scrub *scrub, int64_t now, enum scrub_state *state_out)
 {
     bool goes = true;

@@ -25,7 +25,7 @@ struct backup {
     int64_t done;         /* files that are saved, for the progress */
 };
 
-/* Call it after each block: shows the progress, renews the lease. An error when somebody wants the backup to end. */
+/* Call it after each block: shows the progress, renews the lease. An error when the backup has been told to end. */
 struct error *backup_step(void *context, int64_t bytes);
 
 /* Saves the bytes of every file of the list. */

@@ -104,7 +104,7 @@ static MYSQL *open_connection(const struct database *database, struct fault *fau
     return NULL;
 }
 
-/* The password is wrong (1045), or the server wants none (1698). */
+/* The password is wrong (1045), or the account does not sign in by password (1698). */
 static bool is_refused(const struct fault *fault)
 {
     return fault->number == 1045 || fault->number == 1698;

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes all rows of the database as SQL text, and keeps the mark of an unfinished restore. */
 #include "store/database/dump.h"
 
 #include <assert.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads texts that are shipped with the program: SQL files and mail templates. */
 #include "store/source_int.h"
 
 #include <errno.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Writes a message as MIME text: encoded headers, both parts of the body, their transfer encodings. */
 #include "store/mail/mail_encode_int.h"
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Reads the templates of e-mails and fills in their placeholders. */
 #include "store/mail/mail_template.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Team members: created with a password and a six-digit code, confirmed, or confirmed by an administrator
-(docs/accounts.md; specification, part 3)."""
+(docs/accounts.md)."""
 
 import concurrent.futures
 

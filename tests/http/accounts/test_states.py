@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Calls that come out of order change nothing: each state of an account takes the steps that the
-specification's part 3 gives it, and no other."""
+"""Calls that come out of order change nothing: each state of an account takes the steps that
+docs/accounts.md gives it, and no other."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """The service's own pages and the rules for every reply: request ids, methods, unknown paths, cross-origin,
-order of judgement."""
+order of checks."""
 
 import json
 import pathlib
@@ -155,7 +155,7 @@ def test_no_reply_tells_the_version_of_the_server(api):
                                                             "")) and "X-Powered-By" not in reply.headers
 
 
-# Order of judgement: route, token, permission, body and parameters.
+# Order of checks: route, token, permission, body and parameters.
 
 
 @pytest.mark.parametrize("method, path, status", [("POST", "/nowhere", 404), ("PUT", "/customers/login", 405),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Token, permission, announced length and quota of an upload are judged before a byte of its body is spooled, behind
+"""Token, permission, announced length and quota of an upload are checked before a byte of its body is spooled, behind
 each web server and in each way of handing uploads on."""
 
 import contextlib

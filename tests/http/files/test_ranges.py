@@ -84,7 +84,7 @@ def test_ranges_and_conditions_are_answered_as_the_table_says(keeper, kept, send
     path = f"{sender.prefix}/system/files/{record['id']}" + (f"?{query}" if query else "")
     headers = [("Authorization", f"Bearer {keeper.token}")] + headers_of(case, tag)
     reply = raw.one(sender, raw.request(method, path, headers), method, 30.0)
-    judge(reply, expected, sender, record, data)
+    check_reply(reply, expected, sender, record, data)
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if "query" not in case],
@@ -94,16 +94,16 @@ def test_signed_links_are_answered_alike(kept, links, stack, case):
     record, data = kept[name]
     expected = {**case, **case.get("differs", {}).get(stack.web_server, {})}
     request = raw.request(case.get("method", "GET"), links[name], headers_of(case, f'"{record["info"]["hash"]}"'))
-    judge(raw.one(stack, request, case.get("method", "GET"), 30.0), expected, stack, record, data)
+    check_reply(raw.one(stack, request, case.get("method", "GET"), 30.0), expected, stack, record, data)
 
 
-def judge(reply, expected, sender, record, data):
+def check_reply(reply, expected, sender, record, data):
     """Holds a reply against its row."""
     tag = f'"{record["info"]["hash"]}"'
     method, query = expected.get("method", "GET"), expected.get("query", "")
     assert reply.status == expected["status"], f"{reply.status} {dict(reply.headers)} {reply.body[:200]!r}"
     if reply.status >= 400:
-        judge_refusal(reply, method, len(data))
+        check_refusal(reply, method, len(data))
         return
     shown = "attachment" if query else "inline"
     assert reply.headers["Cache-Control"] == "private" and reply.headers.get_all("ETag") == [tag]
@@ -123,7 +123,7 @@ def judge(reply, expected, sender, record, data):
     assert reply.headers["Content-Security-Policy"] == "sandbox; default-src 'none'"
 
 
-def judge_refusal(reply, method, size):
+def check_refusal(reply, method, size):
     """All carry the usual error body, and 416 the size."""
     if method != "HEAD":
         code = {400: "request.malformed", 412: "request.precondition", 416: "request.range"}[reply.status]

@@ -101,14 +101,14 @@ def test_a_backup_taken_under_traffic_is_restored_on_an_empty_host(stack, databa
         done = host.run("restore", str(tmp_path / "backups"), *(["--accept-loss"] if lost else []), status=None)
         assert done.returncode == (1 if lost else 0), done.stdout + done.stderr
         assert lost_files(done.stdout) == lost
-        judge_bytes(host, backup, lost)
-        judge_rows(host, database, account, later)
-        judge_service(host, account, data, archived, later, token)
+        check_bytes(host, backup, lost)
+        check_rows(host, database, account, later)
+        check_service(host, account, data, archived, later, token)
         refused = host.run("restore", str(backup), status=1)
         assert refused == ""
 
 
-def judge_bytes(host, backup, lost):
+def check_bytes(host, backup, lost):
     """Every file of the list is there with its hash and nothing else is; fsck on the new host says so, too."""
     expected = listed_files(backup)
     rows = {str(uuid.UUID(bytes=one[0])): (one[1].hex(), one[2])
@@ -126,7 +126,7 @@ def judge_bytes(host, backup, lost):
     assert done.returncode == (1 if lost else 0)
 
 
-def judge_rows(host, database, account, later):
+def check_rows(host, database, account, later):
     """The account's rows are those of the first host."""
     sql = ("SELECT id, organisation_id, user_id, bucket, type, name, hash, size, content_type, status, created_at,"
            " updated_at, archived_at, tags, active_key FROM file WHERE user_id = %s AND id <> %s ORDER BY id")
@@ -139,7 +139,7 @@ def judge_rows(host, database, account, later):
         assert host.rows(sql) == database.run(sql), table
 
 
-def judge_service(host, account, data, archived, later, token):
+def check_service(host, account, data, archived, later, token):
     """Sign-in, download, archive and list on the new host's workers."""
     with host.worker() as worker:
         assert call(worker, "GET", "/customers/me", token=token)[1]["code"] == "auth.tokenRevoked"

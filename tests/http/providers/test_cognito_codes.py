@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""[identity] codes = provider: a pool of Cognito mails and judges the codes of confirmations and resets, from end to
+"""[identity] codes = provider: a pool of Cognito mails and checks the codes of confirmations and resets, from end to
 end, on a host of its own with the strict pool of the tests (tests/unit/identity/cognito_server.py). Other flows are in
 test_cognito.py."""
 

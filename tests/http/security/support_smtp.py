@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A mail server of the tests' own on this machine, which wants a user name and a password and keeps what it gets."""
+"""A mail server of the tests' own on this machine, which requires a user name and a password and keeps what it gets."""
 
 import base64
 import email

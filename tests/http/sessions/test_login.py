@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""POST /customers/login and the first login of an owner (specification, part 3)."""
+"""POST /customers/login and the first login of an owner (docs/accounts.md)."""
 
 import concurrent.futures
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Claims and header members judged under a key that the service trusts, so that only the claim at fault can
+"""Claims and header members checked under a key that the service trusts, so that only the claim at fault can
 be the reason.
 
 The private half of the service's key is sealed. But public keys stand in the database in the open, and a

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The client of every test: it judges each reply by the rules for every request (docs/api.md) before the
+"""The client of every test: it checks each reply against the rules for every request (docs/api.md) before the
 test sees it.
 
 Rules checked on every reply: the headers that each reply carries, the six members of

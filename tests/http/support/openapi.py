@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Judges replies by the OpenAPI document that the service itself serves: a reply that the document does not
+"""Checks replies against the OpenAPI document that the service itself serves: a reply that the document does not
 know is a fault."""
 
 import re

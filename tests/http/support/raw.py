@@ -20,7 +20,7 @@ class RawReply:
 
 
 class _Bytes:
-    """What http.client wants of a socket."""
+    """The part of a socket's interface that http.client uses."""
 
     def __init__(self, data):
         self.file = io.BytesIO(data)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of judgement and the shape of failures, as far as they need no database. */
+/* The order of checks and the shape of failures, as far as they need no database. */
 #include "harness.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the tests of the base floor share. */
 #include "base/support.h"
 
 #include <string.h>

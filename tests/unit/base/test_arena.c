@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Arenas: alignment, growth, reset, deferred calls, and sizes that end the process. */
 #include "base/arena.h"
 
 #include <malloc.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Clocks: times as text and back, deadlines, and the clocks of the system. */
 #include "base/clock.h"
 
 #include <time.h>

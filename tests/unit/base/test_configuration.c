@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The configuration: rows, defaults, bounds, and every fault with its line. */
 #include "base/configuration.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Errors: codes and statuses, traces, and the entries of a validation. */
 #include "base/error.h"
 
 #include <string.h>

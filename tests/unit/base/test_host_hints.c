@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Hints and the change version that the processes of a host share. */
 #include "base/host_hints.h"
 
 #include "base/host_process.h"

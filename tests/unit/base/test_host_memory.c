@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The host's shared memory: who makes the file, who may use it, and another layout. */
 #include "base/host_memory.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Slots of processes: taken, given back, and buried when a process has died. */
 #include "base/host_process.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Ids: their form, their order, and their text. */
 #include "base/id.h"
 
 #include <string.h>

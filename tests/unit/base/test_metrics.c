@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Metrics: how processes count operations, durations and times. */
 #include "base/metrics.h"
 
 #include "config.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Names: which are refused, and which copies are safe to mail. */
 #include "harness.h"
 
 #include "base/arena.h"

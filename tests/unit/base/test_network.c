@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Networks: addresses and ranges, read and compared. */
 #include "base/network.h"
 
 #include "harness.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Secrets: read from files with narrow rights, compared and wiped. */
 #include "base/secret.h"
 
 #include <string.h>

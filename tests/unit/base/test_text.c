@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Text: buffers, JSON escapes, UTF-8 and numbers. */
 #include "base/text.h"
 
 #include <string.h>

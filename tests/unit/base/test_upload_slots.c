@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Slots of uploads: bounded by token and address, shared by processes, expiring. */
 #include "base/upload_slots.h"
 
 #include "config.h"

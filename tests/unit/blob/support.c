@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the tests of the blob store share: looking at a directory, and file calls that fail. */
 #include "blob/support.h"
 
 #include <errno.h>

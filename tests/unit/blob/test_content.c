@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Which content may be stored, and how it is shown. */
 #include "blob/content.h"
 
 #include <stdio.h>

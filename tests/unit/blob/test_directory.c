@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The directory store: blobs are written, read, copied and removed. */
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Sizes of pictures, read from headers of every format, whole and broken. */
 #include "blob/image_int.h"
 
 #include <stdlib.h>

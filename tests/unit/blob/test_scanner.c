@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The virus scanner: what is sent to it, and every answer that it may give. */
 #include "blob/scanner.h"
 
 #include <errno.h>

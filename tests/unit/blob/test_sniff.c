@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What a file is by its first bytes. */
 #include "blob/sniff.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes tokens by hand, good and bad, for the tests of their verification. */
 #include "forge.h"
 
 #include <openssl/evp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* E-mail addresses: their form, their bounds and their comparison keys. */
 #include "harness.h"
 
 #include <stdio.h>
@@ -125,7 +126,7 @@ static void what_nobody_sees_is_refused(void **state)
     assert_int_equal(address_validate(arena, "a\xff@example.org"), ADDRESS_INVISIBLE);
 }
 
-static void domains_are_judged(void **state)
+static void domains_are_checked(void **state)
 {
     struct arena *arena = harness_arena(state);
     static const char *const domains[] = {"a@xn--a.de",
@@ -265,7 +266,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(an_address_is_kept_as_typed_and_cleaned),
     HARNESS_TEST(what_nobody_sees_is_refused),
     HARNESS_TEST(the_form_is_checked),
-    HARNESS_TEST(domains_are_judged),
+    HARNESS_TEST(domains_are_checked),
     HARNESS_TEST(lengths_are_bounded_as_typed_and_as_a_key),
     HARNESS_TEST(a_key_is_its_own_key),
 };

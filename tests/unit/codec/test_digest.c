@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* SHA-256 and HMAC by published vectors. */
 #include "codec/digest.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Base64, base64url, hexadecimal and percent-encoding: each value has one spelling. */
 #include "codec/encoding.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Password hashes: made, verified, renewed, refused. */
 #include "codec/password_hash.h"
 
 #include <errno.h>

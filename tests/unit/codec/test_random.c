@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Randomness: even, different in each process, and codes with leading zeros. */
 #include "codec/random.h"
 
 #include <math.h>

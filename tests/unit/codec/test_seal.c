@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Sealed values: opened by their key and purpose only, and by older keys. */
 #include "codec/seal.h"
 
 #include <string.h>

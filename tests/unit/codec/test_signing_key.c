@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* RSA keys: which are loaded, which are refused, and the key set. */
 #include "codec/signing_key.h"
 
 #include <openssl/bn.h>

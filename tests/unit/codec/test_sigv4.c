@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Signature Version 4 by published examples. */
 #include "codec/sigv4.h"
 
 #include <string.h>

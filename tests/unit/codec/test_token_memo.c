@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The memo of verified tokens: what it remembers, and for how long. */
 #include <string.h>
 
 #include "base/arena.h"

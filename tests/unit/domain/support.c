@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the tests of the domain floor share. */
 #include "support.h"
 
 #include <stdio.h>

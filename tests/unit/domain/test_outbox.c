@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The outbox: order, claims, retries and clean-up. */
 #include "harness.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Records the events of the multipart parser for a body that is cut in every way. */
 #include "record.h"
 
 #include <stdlib.h>

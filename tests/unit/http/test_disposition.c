@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* File names: cleaned, and written into Content-Disposition. */
 #include "http/disposition.h"
 
 #include <string.h>

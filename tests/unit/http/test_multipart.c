@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Multipart bodies: parsed whatever the size of the pieces in which they come. */
 #include "http/multipart.h"
 
 #include <string.h>

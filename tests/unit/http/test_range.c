@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Ranges and conditions of downloads. */
 #include "http/range.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the tests of the identity floor share: databases, users, tokens. */
 #include "identity/support.h"
 
 #include <string.h>

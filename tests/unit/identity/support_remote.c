@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the tests of remote identity providers share. */
 #include "identity/support_remote.h"
 
 #include "harness.h"

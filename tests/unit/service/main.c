@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Runs the unit tests of this floor. */
 #include "harness.h"
 
 #define MODULES(X)                                                                                                     \

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the tests of the account flows share. */
 #include "service/support_accounts.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the tests of maintenance and integrity share. */
 #include "service/support_maintenance.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Makes self-signed certificates for the tests' servers. */
 #include "certificate.h"
 
 #include <openssl/evp.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* A proxy between a client and the database server, which fails once in a chosen way. */
 #include "proxy.h"
 
 #include <poll.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Starts and stops the tests' servers that are written in Python. */
 #include "script_server.h"
 
 #include "harness.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the tests of the store floor share. */
 #include "store/support.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the tests of the service cache share. */
 #include "store/support_cache.h"
 
 #include <signal.h>

@@ -3,9 +3,8 @@
 """A port of the loopback address for a server that is started in a moment, and perhaps again later. Run by itself it
 prints one.
 
-It lies below those that the kernel gives to outgoing connections: one of these could hold the port in the very moment
-in which the server binds it, and whoever knocks at a port of theirs before the server is there may reach nobody but
-itself."""
+The port lies below those that the kernel gives to outgoing connections. An outgoing connection could hold one of these
+when the server binds it; and a client that connects to one of these before the server listens may connect to itself."""
 
 import pathlib
 import random

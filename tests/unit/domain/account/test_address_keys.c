@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Comparison keys of stored addresses, computed while workers run. */
 #include "harness.h"
 
 #include <string.h>

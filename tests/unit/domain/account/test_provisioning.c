@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Provisioning: each step of a new account, repeated and interrupted. */
 #include "harness.h"
 
 #include <stdio.h>

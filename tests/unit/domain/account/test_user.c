@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Users: their rows, lists, roles and states. */
 #include "harness.h"
 
 #include <string.h>

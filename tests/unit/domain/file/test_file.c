@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* File records: added, found, listed, changed, archived, inside one organisation. */
 #include "harness.h"
 
 #include <string.h>
@@ -444,7 +445,7 @@ static void a_patch_changes_what_it_names(void **state)
     database_free(&database);
 }
 
-static void types_and_buckets_are_the_specifications(void **state)
+static void types_and_buckets_are_those_of_the_interface(void **state)
 {
     (void)state;
     static const char *const images[] = {"avatar", "image", "logo"};
@@ -493,6 +494,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(of_those_who_archive_at_once_one_does),
     HARNESS_TEST(of_those_who_upload_the_same_at_once_one_does),
     HARNESS_TEST(a_patch_changes_what_it_names),
-    HARNESS_TEST(types_and_buckets_are_the_specifications),
+    HARNESS_TEST(types_and_buckets_are_those_of_the_interface),
 };
 HARNESS_MODULE(file, cases)

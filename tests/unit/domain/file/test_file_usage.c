@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Storage of organisations: counted exactly, bounded by quotas, counted again. */
 #include "harness.h"
 
 #include "base/arena.h"

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Keys of signed links: the newest signs, and a link finds active files only. */
 #include "harness.h"
 
 #include <string.h>

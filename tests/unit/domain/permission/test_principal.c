@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The principal: one statement reads the user, the session, the rights and the change version. */
 #include "harness.h"
 
 #include <string.h>

@@ -297,7 +297,7 @@ static void expect_rebuilt(void **state, struct error *(*rebuild)(struct databas
     end(&world);
 }
 
-static void what_went_round_the_triggers_is_found_and_mended(void **state)
+static void what_bypassed_the_triggers_is_found_and_repaired(void **state)
 {
     expect_rebuilt(state, principal_rebuild, false);
 }
@@ -371,7 +371,7 @@ static void a_trigger_that_is_missing_is_found(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_thousand_typed_changes_leave_no_difference),
     HARNESS_TEST(writers_at_once_leave_no_difference),
-    HARNESS_TEST(what_went_round_the_triggers_is_found_and_mended),
+    HARNESS_TEST(what_bypassed_the_triggers_is_found_and_repaired),
     HARNESS_TEST(the_workers_account_has_it_mended_without_the_right_to_write_it),
     HARNESS_TEST(a_trigger_that_is_missing_is_found),
 };

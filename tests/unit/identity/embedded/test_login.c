@@ -272,7 +272,7 @@ static void of_two_first_logins_at_once_one_wins(void **state)
 static int login_racer(struct database *database, struct arena *arena, unsigned index, void *context)
 {
     struct embedded_options options = options_for(database);
-    options.cost.passes = 3; /* costs more than the stored hash: each login wants to hash the password again */
+    options.cost.passes = 3; /* costs more than the stored hash: each login hashes the password again */
     struct provider *provider;
     (void)index;
     if (embedded_new(arena, &options, &provider) != NULL)
@@ -316,7 +316,7 @@ static bool await_sessions(struct database *database, struct arena *arena, const
 
 /*
  * Number 0 sets another password in the middle of the others' logins with the old one. Those disagree about
- * the cost of a hash, so that each login finds a hash it wants to replace.
+ * the cost of a hash, so that each login finds a hash that it has to replace.
  */
 static int old_password_racer(struct database *database, struct arena *arena, unsigned index, void *context)
 {

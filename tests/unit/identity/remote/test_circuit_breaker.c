@@ -14,7 +14,7 @@
 #include "identity/remote/slots_int.h"
 #include "identity/support_remote.h"
 
-static enum http_client_outcome knock_by(struct stage *stage, struct provider *provider, const char **reason_out)
+static enum http_client_outcome make_call_by(struct stage *stage, struct provider *provider, const char **reason_out)
 {
     struct remote *remote = remote_of(provider);
     struct remote_answer answer;
@@ -23,22 +23,23 @@ static enum http_client_outcome knock_by(struct stage *stage, struct provider *p
     return remote_call(remote, stage->arena, &call, &answer, reason_out);
 }
 
-static enum http_client_outcome knock(struct stage *stage, const char **reason_out)
+static enum http_client_outcome make_call(struct stage *stage, const char **reason_out)
 {
-    return knock_by(stage, stage->provider, reason_out);
+    return make_call_by(stage, stage->provider, reason_out);
 }
 
 /* Makes one call that fails. */
-static enum http_client_outcome knock_in_vain(struct stage *stage, struct provider *provider, const char **reason_out)
+static enum http_client_outcome make_failing_call(struct stage *stage, struct provider *provider,
+                                                  const char **reason_out)
 {
     stage_fault(stage, stage->calls->keys_fault, "status-500");
-    return knock_by(stage, provider, reason_out);
+    return make_call_by(stage, provider, reason_out);
 }
 
-static int breaker_file(struct stage *stage, struct circuit_breaker *gate_out)
+static int breaker_file(struct stage *stage, struct circuit_breaker *breaker_out)
 {
     int file = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR);
-    assert_int_equal(pread(file, gate_out, sizeof *gate_out, CIRCUIT_BREAKER_AT), sizeof *gate_out);
+    assert_int_equal(pread(file, breaker_out, sizeof *breaker_out, CIRCUIT_BREAKER_AT), sizeof *breaker_out);
     return file;
 }
 
@@ -64,21 +65,21 @@ static void a_provider_that_fails_is_not_called_for_a_while(void **state)
     const char *reason = NULL;
     remote_of(stage->provider)->options.rest_seconds = 3600;
     for (int i = 0; i < 5; i++) {
-        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
+        assert_int_equal(make_failing_call(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
     }
     size_t before = stage_count(stage, stage->calls->keys);
     for (int i = 0; i < 10; i++)
-        assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
+        assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_non_null(strstr(reason, "recover"));
     assert_int_equal(stage_count(stage, stage->calls->keys), before);
     /* After that time a single failure opens the circuit breaker again, and a success closes it. */
     rest_is_over(stage);
-    assert_int_equal(knock_in_vain(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
+    assert_int_equal(make_failing_call(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     rest_is_over(stage);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
-    assert_int_equal(knock_in_vain(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_failing_call(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_end(stage);
 }
 
@@ -96,11 +97,11 @@ static void more_calls_than_slots_are_refused_at_once(void **state)
     struct stage *stage = cognito_stage_new(state);
     const char *reason = NULL;
     int other = occupied(stage, 1);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_non_null(strstr(reason, "waiting"));
     (void)close(other); /* as when its process dies */
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_end(stage);
 }
 
@@ -138,16 +139,16 @@ static void the_last_worker_of_a_pool_does_not_wait(void **state)
     int worker = start_worker(metrics, "worker");
     int other = occupied(stage, 1);
     host_process_join(HOST_PROCESS_WORKER, "worker");
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_string_equal(reason, REMOTE_NO_SLOT);
     /* Workers that only sign people in may all wait, and so may any other process. */
     host_process_join(HOST_PROCESS_WORKER, "login");
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     host_process_join(HOST_PROCESS_JOBS, NULL);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     (void)close(other);
     host_process_join(HOST_PROCESS_WORKER, "worker");
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     (void)close(worker);
     host_process_close();
     stage_end(stage);
@@ -159,12 +160,12 @@ static void a_late_call_waits_for_a_slot_that_was_taken_just_now(void **state)
     struct stage *stage = cognito_stage_new(state);
     struct circuit_breaker breaker = {.slot_taken_at = 0};
     const char *reason = NULL;
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     int other = occupied(stage, 1);
     int file = breaker_file(stage, &breaker);
     int64_t begun = breaker.slot_taken_at = clock_monotonic();
     breaker_write(file, &breaker);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_string_equal(reason, REMOTE_NO_SLOT);
     assert_true(clock_monotonic() - begun >= 2000000);
     (void)close(other);
@@ -182,14 +183,14 @@ static void who_holds_or_awaits_a_lock_holds_a_slot(void **state)
     remote_start(holder, REMOTE_LOGIN_MILLISECONDS);
     expect_ok(remote_lock(holder, stage->arena, "somebody"));
     /* The holder's own calls need no other slot. */
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_forget_failures(stage);
-    assert_int_equal(knock_by(stage, other, &reason), HTTP_CLIENT_UNREACHABLE);
+    assert_int_equal(make_call_by(stage, other, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_string_equal(reason, REMOTE_NO_SLOT);
     struct error *error = remote_lock(remote_of(other), stage->arena, "somebody else");
     assert_string_equal(error->detail, REMOTE_NO_SLOT);
     remote_unlock(holder, stage->arena, "somebody");
-    assert_int_equal(knock_by(stage, other, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call_by(stage, other, &reason), HTTP_CLIENT_ANSWERED);
     provider_free(&other);
     stage_end(stage);
 }
@@ -200,12 +201,12 @@ static void a_check_ignores_an_open_circuit_breaker(void **state)
     struct stage *stage = cognito_stage_new(state);
     struct circuit_breaker breaker, after;
     const char *reason = NULL;
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     int file = breaker_file(stage, &breaker);
     remote_of(stage->provider)->options.rest_seconds = 3600;
     breaker.open_until = clock_monotonic() + INT64_C(3000000000);
     breaker_write(file, &breaker);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     int other = occupied(stage, 1);
     expect_ok(provider_check(stage->provider, stage->arena));
     (void)close(other);
@@ -242,14 +243,14 @@ static void a_lock_on_the_state_that_is_never_released_delays_no_call(void **sta
     int other = open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR | O_CREAT, 0600);
     struct flock kept = {.l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = CIRCUIT_BREAKER_AT, .l_len = 1};
     assert_true(other >= 0 && fcntl(other, F_OFD_SETLK, &kept) == 0);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     remote_of(stage->provider)->options.rest_seconds = 3600;
     for (int i = 0; i < 5; i++)
-        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
+        assert_int_equal(make_failing_call(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     assert_non_null(strstr(reason, "recover"));
     (void)close(other);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_end(stage);
 }
 
@@ -261,20 +262,20 @@ static void only_one_call_is_the_probe(void **state)
     const char *reason = NULL;
     remote_of(stage->provider)->options.rest_seconds = 3600;
     for (int i = 0; i < 5; i++)
-        assert_int_equal(knock_in_vain(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
+        assert_int_equal(make_failing_call(stage, stage->provider, &reason), HTTP_CLIENT_ANSWERED);
     (void)unlink(arena_format(stage->arena, "%s/fault", stage->directory));
     int file = breaker_file(stage, &breaker);
     breaker.open_until = clock_monotonic();
     breaker.probe_until = breaker.open_until + INT64_C(3600000000);
     breaker_write(file, &breaker);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     file = breaker_file(stage, &breaker);
     breaker.probe_until = clock_monotonic();
     breaker_write(file, &breaker);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     (void)close(breaker_file(stage, &breaker));
     assert_int_equal(breaker.open_until, 0);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_end(stage);
 }
 
@@ -285,9 +286,9 @@ static void failures_of_all_processes_count_together(void **state)
     const char *reason = NULL;
     remote_of(stage->provider)->options.rest_seconds = remote_of(other)->options.rest_seconds = 3600;
     for (int i = 0; i < 5; i++)
-        assert_int_equal(knock_in_vain(stage, i % 2 == 0 ? stage->provider : other, &reason), HTTP_CLIENT_ANSWERED);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
-    assert_int_equal(knock_by(stage, other, &reason), HTTP_CLIENT_UNREACHABLE);
+        assert_int_equal(make_failing_call(stage, i % 2 == 0 ? stage->provider : other, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_UNREACHABLE);
+    assert_int_equal(make_call_by(stage, other, &reason), HTTP_CLIENT_UNREACHABLE);
     provider_free(&other);
     stage_end(stage);
 }
@@ -298,9 +299,9 @@ static void what_was_noted_before_the_machine_started_is_dropped(void **state)
     struct stage *stage = cognito_stage_new(state);
     const struct circuit_breaker breaker = {.failures = 5, .open_until = INT64_MAX / 2, .window_at = INT64_MAX / 2};
     const char *reason = NULL;
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     breaker_write(open(arena_format(stage->arena, "%s/calls", stage->directory), O_RDWR), &breaker);
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
     stage_end(stage);
 }
 
@@ -316,11 +317,11 @@ static void a_provider_that_mostly_fails_is_not_called(void **state)
     for (int round = 0; round < 10 && breaker.open_until == 0; round++) {
         stage_forget_failures(stage);
         for (size_t i = 0; pattern[i] != '\0'; i++)
-            (void)(pattern[i] == 'x' ? knock_in_vain(stage, stage->provider, &reason) : knock(stage, &reason));
+            (void)(pattern[i] == 'x' ? make_failing_call(stage, stage->provider, &reason) : make_call(stage, &reason));
         (void)close(breaker_file(stage, &breaker));
         assert_true(breaker.open_until != 0 || breaker.window_calls < (int64_t)strlen(pattern));
     }
-    assert_int_equal(knock(stage, &reason), HTTP_CLIENT_UNREACHABLE);
+    assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_UNREACHABLE);
     stage_end(stage);
 }
 

@@ -231,7 +231,7 @@ static void a_session_that_began_elsewhere_ends_when_ours_do(struct stage *stage
     stage_end(stage);
 }
 
-static void passwords_are_changed_set_and_judged(struct stage *stage)
+static void passwords_are_changed_set_and_checked(struct stage *stage)
 {
     struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens one, other;
@@ -351,7 +351,7 @@ EACH(a_session_that_began_elsewhere_can_be_ended_here, keycloak_stage_new)
 EACH(what_does_not_become_a_session_is_closed_at_the_provider, keycloak_stage_new)
 EACH(a_session_that_began_elsewhere_stays_ended, keycloak_stage_new)
 EACH(a_session_that_began_elsewhere_ends_when_ours_do, keycloak_scripted)
-EACH(passwords_are_changed_set_and_judged, keycloak_stage_new)
+EACH(passwords_are_changed_set_and_checked, keycloak_stage_new)
 EACH(a_repeated_creation_takes_its_own_account_over, keycloak_stage_new)
 EACH(a_refresh_without_an_answer_can_be_repeated, keycloak_scripted)
 EACH(failures_of_the_provider_let_nobody_in, keycloak_scripted)
@@ -367,7 +367,7 @@ static const struct CMUnitTest cases[] = {
     EACH_TEST(what_does_not_become_a_session_is_closed_at_the_provider),
     EACH_TEST(a_session_that_began_elsewhere_stays_ended),
     EACH_TEST(a_session_that_began_elsewhere_ends_when_ours_do),
-    EACH_TEST(passwords_are_changed_set_and_judged),
+    EACH_TEST(passwords_are_changed_set_and_checked),
     EACH_TEST(a_repeated_creation_takes_its_own_account_over),
     EACH_TEST(a_refresh_without_an_answer_can_be_repeated),
     EACH_TEST(failures_of_the_provider_let_nobody_in),

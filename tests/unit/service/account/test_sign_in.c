@@ -70,7 +70,7 @@ static void first_login_asks_for_a_password_and_takes_a_good_one(void **state)
     assert_true(caller->principal->user.email_verified && caller->principal->user.phone_verified);
 }
 
-/* The provider's calls of a first login: the password is judged, the new one set, and perhaps marks are sent. */
+/* The provider's calls of a first login: the password is checked, the new one set, and perhaps marks are sent. */
 static unsigned calls_of_first_login(struct arena *arena)
 {
     struct stage *stage = stage_new(arena);
@@ -188,7 +188,7 @@ static void address_has_thirty_failures_of_every_kind(void **state)
     expect_error(reset(stage, OWNER, "123456", OTHER), ERROR_CODE_MISMATCH);
 }
 
-/* What a parallel try's failure does while the provider judges this one. */
+/* What a parallel try's failure does while the provider checks this one. */
 static void begin_wait(void *context)
 {
     struct stage *stage = context;

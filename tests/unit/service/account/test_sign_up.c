@@ -431,7 +431,7 @@ static void of_two_that_conclude_one_wins(void **state)
     }
 }
 
-static void input_is_judged_before_anything_is_made(void **state)
+static void input_is_checked_before_anything_is_made(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct stage *stage = stage_new(arena);
@@ -481,6 +481,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(address_is_taken_once),
     HARNESS_TEST(account_in_the_making_is_not_undone),
     HARNESS_TEST(of_two_that_conclude_one_wins),
-    HARNESS_TEST(input_is_judged_before_anything_is_made),
+    HARNESS_TEST(input_is_checked_before_anything_is_made),
 };
 HARNESS_MODULE(sign_up, cases)

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* What the tests of uploads and file updates share. */
 #include "service/file/support_files.h"
 
 #include <ftw.h>

@@ -219,7 +219,7 @@ static void a_quota_holds_to_the_byte_and_to_the_file(void **state)
     expect_error(upload_admit(&scene.keep->service, scene.keep->arena, &scene.caller, 500), ERROR_QUOTA_EXCEEDED);
 }
 
-static void an_announced_length_is_judged_before_the_body(void **state)
+static void an_announced_length_is_checked_before_the_body(void **state)
 {
     struct scene scene = scene_new(state);
     struct service *service = &scene.keep->service;
@@ -285,7 +285,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(bytes_that_have_changed_on_the_disk_are_not_shared),
     HARNESS_TEST(the_very_same_file_again_is_refused_with_the_id_of_the_first),
     HARNESS_TEST(a_quota_holds_to_the_byte_and_to_the_file),
-    HARNESS_TEST(an_announced_length_is_judged_before_the_body),
+    HARNESS_TEST(an_announced_length_is_checked_before_the_body),
     HARNESS_TEST(an_upload_that_cannot_be_written_into_the_trail_leaves_nothing),
     HARNESS_TEST(without_a_database_no_bytes_stay),
     HARNESS_TEST(a_name_loses_its_path_and_a_bad_one_is_named),

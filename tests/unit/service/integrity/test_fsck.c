@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* fsck: what it finds between rows and bytes, and what it repairs. */
 #include "service/integrity/fsck.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The scrub: passes over all files, marks, rate and leases. */
 #include "service/integrity/scrub.h"
 
 #include <fcntl.h>

@@ -211,7 +211,7 @@ static void bytes_of_several_names_are_saved_and_restored_once(void **state)
     assert_int_equal(link(keep_path(keep, first.id), keep_path(keep, spoilt.id)), 0);
     struct backup_result result = backup(drill, (struct backup_options){0});
     assert_int_equal(result.lost, 1);
-    assert_int_equal(result.copied, 15000); /* one of them is the spoilt one, read to be judged */
+    assert_int_equal(result.copied, 15000); /* one of them is the spoilt one, read to be compared */
     assert_true(inode(saved(drill, &result, first.id)) == inode(saved(drill, &result, second.id)));
     assert_true(inode(saved(drill, &result, first.id)) != inode(saved(drill, &result, alone.id)));
     assert_true(access(saved(drill, &result, spoilt.id), F_OK) != 0);

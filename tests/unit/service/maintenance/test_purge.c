@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* The purge: which files and rows go, and which stay. */
 #include "service/maintenance/purge.h"
 
 #include <string.h>

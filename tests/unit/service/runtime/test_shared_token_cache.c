@@ -133,7 +133,7 @@ static void a_token_in_use_is_verified_once_for_all_processes(void **state)
     end_host(&host);
 }
 
-static void what_is_found_is_judged_by_its_times(void **state)
+static void what_is_found_is_checked_by_its_times(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct host host = a_host(arena);
@@ -215,7 +215,7 @@ static void a_token_is_stored_once(void **state)
 }
 
 /* What a process knows from before a change is not put back behind it, whoever has heard of the change. */
-static void what_was_judged_before_a_change_is_not_shared_after_it(void **state)
+static void what_was_checked_before_a_change_is_not_shared_after_it(void **state)
 {
     struct arena *arena = harness_arena(state);
     const char *path = arena_format(arena, "%s/cache", harness_directory(arena));
@@ -262,8 +262,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(what_was_never_shared_is_not_looked_for),
     HARNESS_TEST(a_token_in_use_is_verified_once_for_all_processes),
     HARNESS_TEST(a_token_is_stored_once),
-    HARNESS_TEST(what_was_judged_before_a_change_is_not_shared_after_it),
-    HARNESS_TEST(what_is_found_is_judged_by_its_times),
+    HARNESS_TEST(what_was_checked_before_a_change_is_not_shared_after_it),
+    HARNESS_TEST(what_is_found_is_checked_by_its_times),
     HARNESS_TEST(other_keys_other_rules_and_other_tokens_find_nothing),
     HARNESS_TEST(bad_tokens_are_not_kept),
 };

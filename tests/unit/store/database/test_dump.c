@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+/* Dumps: written and loaded again with the same rows. */
 #include "store/database/dump.h"
 
 #include <string.h>

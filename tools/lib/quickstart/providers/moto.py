@@ -13,7 +13,7 @@ class Moto(Pool):
 
     emulator = "moto"
     packages = ("moto",)
-    # With a secret it wants one over the e-mail at one call and over the subject at another.
+    # With a secret moto expects a hash of the e-mail address in one call and of the subject in another.
     has_client_secret = False
 
     def service(self):
