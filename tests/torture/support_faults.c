@@ -175,10 +175,24 @@ int fsync(int fd)
     return control->lie ? 0 : call(fd);
 }
 
+/*
+ * Forgets the file whose fsync() failed when its last descriptor closes and it has no name: it is gone then, and the file
+ * system may give its inode number to the next file at once.
+ */
+static void forget_failed(int fd)
+{
+    struct stat status;
+    if (failed_inode != 0 && fstatat(fd, "", &status, AT_EMPTY_PATH) == 0 && status.st_nlink == 0 &&
+        status.st_ino == failed_inode && status.st_dev == failed_device)
+        failed_inode = 0;
+}
+
 /* A close() that reports a failure has closed the descriptor all the same. */
 int close(int fd)
 {
     int (*call)(int) = (int (*)(int))real("close");
+    if (control != NULL)
+        forget_failed(fd);
     bool fail = fails(CLOSE, control != NULL && watched_fd(fd), NULL);
     int number = errno;
     int result = call(fd);

@@ -13,7 +13,7 @@ from support.programs import crash
 from support.stack import wait_until
 
 USER = "gatehouse@example.org"
-KEPT = "the outbox could not be told of a job and will be later"
+KEPT = "the outbox could not be told the outcome of a job; it is told later"
 
 
 class Holder:
