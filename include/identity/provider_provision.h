@@ -21,7 +21,7 @@ enum provision_result {
 };
 
 /* A stable word: "made". */
-const char *provision_result_text(enum provision_result deed);
+const char *provision_result_text(enum provision_result result);
 
 struct provider_provision {
     const struct configuration *configuration;

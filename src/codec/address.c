@@ -138,7 +138,10 @@ static bool domain_is_good(const char *domain)
             return false;
         labels++;
         domain += length;
-        if (*domain == '.' && *++domain == '\0')
+        if (*domain != '.')
+            continue;
+        domain++;
+        if (*domain == '\0')
             return false;
     }
     return labels >= 2;

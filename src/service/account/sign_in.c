@@ -137,6 +137,11 @@ static struct error *ask_provider(struct service *service, struct arena *arena, 
                                   struct provider_challenge *challenge, enum provider_outcome *outcome_out)
 {
     TRY(provider_login(service->provider, arena, attempt, tokens_out, challenge, outcome_out));
+    if (user == NULL) {
+        /* There is no such user, so no password is right, whatever a provider makes of it. */
+        *outcome_out = PROVIDER_BAD_CREDENTIALS;
+        return NULL;
+    }
     if (*outcome_out != PROVIDER_UNCONFIRMED || user->status != USER_ACTIVE)
         return NULL;
     TRY(provider_confirm(service->provider, arena, user->provider_subject, outcome_out));

@@ -4,6 +4,9 @@
  * with the mail last. domain/account/provisioning.h says what each interruption leaves.
  */
 #include "service/account/sign_up.h"
+
+#include <assert.h>
+
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
@@ -149,6 +152,7 @@ static struct error *create(struct creation *creation, struct arena *arena)
     TRY(provisioning_begin(database, arena, creation->organisation, creation->user, creation->limit, &outcome));
     if (outcome == PROVISIONING_TAKEN || outcome == PROVISIONING_BUSY)
         return error_entry(error_plain(arena, ERROR_USER_EXISTS), "email", "taken", "belongs to another account");
+    assert(outcome != PROVISIONING_LIMITED || creation->limit != NULL);
     if (outcome == PROVISIONING_LIMITED)
         return error_message(
             login_throttle_refuse(arena, creation->limit->wait, METRIC_THROTTLED_ORGANISATION),

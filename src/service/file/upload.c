@@ -299,7 +299,7 @@ struct error *upload_admit(struct service *service, struct arena *arena, const s
     int64_t most = service->configuration->service.max_file_bytes;
     if (least.bytes > most)
         return error_message(error_plain(arena, ERROR_TOO_LARGE), "An upload may have %lld bytes at most.",
-                             (long long)(most + LIMIT_UPLOAD_FORM_BYTES));
+                             (long long)most + LIMIT_UPLOAD_FORM_BYTES);
     TRY(file_usage_exceeds(service->database, arena, caller_home(caller), least, &exceeds));
     return exceeds ? error_plain(arena, ERROR_QUOTA_EXCEEDED) : NULL;
 }
