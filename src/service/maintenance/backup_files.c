@@ -160,6 +160,7 @@ static struct error *clear_shard(struct backup *backup, const char *path, int li
     DIR *stream = opendir(path);
     if (stream == NULL)
         return backup_failure(backup->arena, errno, "read", path);
+    int folder = dirfd(stream);
     for (const struct dirent *entry; error == NULL && (entry = readdir(stream)) != NULL;) {
         struct id id;
         bool listed = false;
@@ -167,7 +168,7 @@ static struct error *clear_shard(struct backup *backup, const char *path, int li
             continue;
         if (blob_id_of(entry->d_name, &id))
             error = backup_listed(backup->arena, list, id, &listed);
-        if (error == NULL && !listed && unlinkat(dirfd(stream), entry->d_name, 0) != 0)
+        if (error == NULL && !listed && (folder < 0 || unlinkat(folder, entry->d_name, 0) != 0))
             error = backup_failure(backup->arena, errno, "cleared", path);
     }
     (void)closedir(stream);
