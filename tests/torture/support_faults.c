@@ -176,8 +176,8 @@ int fsync(int fd)
 }
 
 /*
- * Forgets the file whose fsync() failed when its last descriptor closes and it has no name: it is gone then, and the file
- * system may give its inode number to the next file at once.
+ * Forgets the file whose fsync() failed when its last descriptor closes and it has no name. It is gone then, and the
+ * file system may give its inode number to the next file at once.
  */
 static void forget_failed(int fd)
 {
