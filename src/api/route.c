@@ -125,6 +125,31 @@ static bool may_fit(const struct beginning *beginning, size_t length, const uint
     return hashes[beginning->length] == beginning->hash;
 }
 
+/*
+ * Whether a row whose path fits is meant. A path without braces hides those with braces that would fit as well:
+ * /system/files/archive is never the file "archive" of /system/files/{id}.
+ */
+static bool is_meant(bool whole, bool *whole_found, struct route_match *match)
+{
+    if (whole && !*whole_found)
+        *match = (struct route_match){0};
+    *whole_found = *whole_found || whole;
+    return whole == *whole_found;
+}
+
+static void add_row(struct arena *arena, const struct route *row, enum method method,
+                    const struct route_segments *segments, struct route_match *match)
+{
+    add_method(match->allow, sizeof match->allow, request_method_text(row->method));
+    if (row->method == METHOD_GET)
+        add_method(match->allow, sizeof match->allow, "HEAD");
+    if (row->method != method && !(method == METHOD_HEAD && row->method == METHOD_GET))
+        return;
+    match->route = row;
+    for (size_t s = 0; s < segments->count; s++)
+        match->segments[s] = arena_copy(arena, segments->items[s].start, segments->items[s].length);
+}
+
 void route_find(struct arena *arena, enum method method, const char *path, struct route_match *match_out)
 {
     *match_out = (struct route_match){0};
@@ -134,18 +159,12 @@ void route_find(struct arena *arena, enum method method, const char *path, struc
         read_table();
     uint32_t hashes[BEGINNING_MAX + 1];
     size_t length = hash_beginnings(path, hashes);
-    const struct route *rows = table.rows;
+    bool whole_found = false;
     for (size_t i = 0; i < table.count; i++) {
         struct route_segments segments;
-        if (!may_fit(&table.beginnings[i], length, hashes) || !route_path_fits(rows[i].path, path, &segments))
-            continue;
-        add_method(match_out->allow, sizeof match_out->allow, request_method_text(rows[i].method));
-        if (rows[i].method == METHOD_GET)
-            add_method(match_out->allow, sizeof match_out->allow, "HEAD");
-        if (rows[i].method == method || (method == METHOD_HEAD && rows[i].method == METHOD_GET)) {
-            match_out->route = &rows[i];
-            for (size_t s = 0; s < segments.count; s++)
-                match_out->segments[s] = arena_copy(arena, segments.items[s].start, segments.items[s].length);
-        }
+        const struct beginning *beginning = &table.beginnings[i];
+        if (may_fit(beginning, length, hashes) && route_path_fits(table.rows[i].path, path, &segments) &&
+            is_meant(beginning->whole, &whole_found, match_out))
+            add_row(arena, &table.rows[i], method, &segments, match_out);
     }
 }

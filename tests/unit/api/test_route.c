@@ -88,6 +88,22 @@ static void paths_match_exactly(void **state)
     assert_string_equal(match.allow, "GET, HEAD, DELETE, PATCH");
 }
 
+static void a_path_without_braces_hides_those_with_braces(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct route_match match;
+    route_find(arena, METHOD_POST, "/system/files/archive", &match);
+    assert_non_null(match.route);
+    assert_string_equal(match.route->path, "/system/files/archive");
+    assert_string_equal(match.allow, "POST");
+    route_find(arena, METHOD_GET, "/system/files/archive", &match);
+    assert_null(match.route);
+    assert_string_equal(match.allow, "POST");
+    route_find(arena, METHOD_GET, "/system/files/archives", &match);
+    assert_non_null(match.route);
+    assert_string_equal(match.route->path, "/system/files/{id}");
+}
+
 static void a_path_has_up_to_two_words_in_braces(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -141,6 +157,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_row_of_module_sys_asks_for_the_letter_a),
     HARNESS_TEST(every_row_is_complete),
     HARNESS_TEST(paths_match_exactly),
+    HARNESS_TEST(a_path_without_braces_hides_those_with_braces),
     HARNESS_TEST(a_path_has_up_to_two_words_in_braces),
     HARNESS_TEST(openapi_is_the_committed_one),
     HARNESS_TEST(openapi_has_every_operation),
