@@ -45,11 +45,16 @@ def test_the_refusal_is_the_same_for_every_name(api, member):
     assert len({anonymous(reply) for reply in refused}) == 1 and parallel.count(refused) == {429: 4}
 
 
+def questions(database):
+    """How many questions have been taken. The job runner adds other rows at any time."""
+    return database.run("SELECT COUNT(*) FROM outbox WHERE kind IN ('forgotten', 'resend')")[0][0]
+
+
 def test_of_a_hundred_questions_at_once_exactly_thirty_are_taken(api, database):
     name = fresh_email("nobody")
-    before = database.run("SELECT COUNT(*) FROM outbox")[0][0]
+    before = questions(database)
     assert parallel.count(parallel.run(lambda number: ask(api, number, name), range(100), 24)) == {200: MAILS, 429: 70}
-    assert database.run("SELECT COUNT(*) FROM outbox")[0][0] == before + MAILS
+    assert questions(database) == before + MAILS
     assert uses(database, "mail") == [MAILS]
 
 
