@@ -17,6 +17,9 @@ NAME = re.compile(r"(?<![\w.])(?<!->)(?<!struct )(?<!union )(?<!enum )[A-Za-z_]\
 ATTRIBUTE = re.compile(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)|_Static_assert\s*\([^;]*\);")
 CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 LAST_NAME = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*$")
+# The body of a type, without another one in it.
+TYPE = re.compile(r"\b(?:struct|union|enum)(?:\s+\w+)?\s*\{[^{}]*\}")
+CONSTANT = re.compile(r"\b[A-Z][A-Z0-9_]+\b")
 FUNCTION = re.compile(r"\)$")
 # Data without a value: at least a type and a name, and no body of a type.
 DATA = re.compile(r"^(?:static\s+|const\s+|volatile\s+)*(?:(?:struct|union|enum)\s+|(?!struct|union|enum))\w+[\s*]+\w+"
@@ -32,6 +35,15 @@ def blank(match):
 def blank_lines(match):
     """What leaves the numbers of lines as they are."""
     return " " + "\n" * match[0].count("\n")
+
+
+def without_members(code):
+    """The code with the members of its types taken out: a member may be called like a function. Constants stay."""
+    before = None
+    while before != code:
+        before = code
+        code = TYPE.sub(lambda match: " ".join(CONSTANT.findall(match[0])), code)
+    return code
 
 
 def statements(code):
@@ -76,7 +88,7 @@ class Source:
             else:
                 self.read_data(head, whole, line)
         # What directives name counts as well: macros of the file itself, conditions.
-        self.names = set(NAME.findall(self.code)) - self.inline.keys() - self.private
+        self.names = set(NAME.findall(without_members(self.code))) - self.inline.keys() - self.private
 
     def read_function(self, head, whole, line):
         """Notes a definition or a declaration of a function."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The jobs of each kind of tests, those that take longest first."""
 
+import concurrent.futures
 import json
 import pathlib
 import threading
@@ -11,6 +12,7 @@ from options import KINDS
 from stacks import Stack, sanitizer_options
 
 NGINX_SHARES = 3
+CHECKS_AT_ONCE = 2
 PROVIDER_OF = {"cognito-local": "cognito", "moto": "cognito", "keycloak": "keycloak"}
 
 
@@ -81,10 +83,14 @@ class Plan:
         found = sorted(self.chosen.top.glob("tools/check-*"))
         own = ["tests/bench/test_measure.py", *sorted(self.chosen.top.glob("tests/tools/test_*.py"))]
         commands = [[path] for path in found] + [["/usr/bin/python3", "-I", "-B", path] for path in own]
-        for command in commands if found else [["false"]]:
-            step = self.steps.run(pathlib.Path(command[-1]).stem, command, folder=self.chosen.top)
-            counts.one(step)
-            self.steps.note(step)
+        with concurrent.futures.ThreadPoolExecutor(CHECKS_AT_ONCE) as pool:
+            list(pool.map(self.run_check, commands if found else [["false"]]))
+
+    def run_check(self, command):
+        """One of them."""
+        step = self.steps.run(pathlib.Path(command[-1]).stem, command, folder=self.chosen.top)
+        counts.one(step)
+        self.steps.note(step)
 
     def unit(self):
         return [Job("unit", self.run_unit)]
