@@ -3,11 +3,14 @@
 
 import os
 import pathlib
+import re
 import subprocess
 
 LANGUAGES = {".c": "c", ".h": "c", ".def": "c", ".py": "python", ".sh": "shell", ".js": "javascript"}
 # Folders that a build, a quick start or a tool makes, where there is no git to ask.
 MADE = {".build", ".quickstart", "build-aux", "autom4te.cache", "m4", "node_modules", "__pycache__", ".pytest_cache"}
+# And what autotools leave at the top, in a release as well.
+MADE_AT_TOP = re.compile(r"configure~?|aclocal\.m4|config\..*|Makefile(\.in)?|libtool|stamp-h1")
 
 
 def names(root):
@@ -21,7 +24,7 @@ def names(root):
     for folder, folders, files in os.walk(root):
         folders[:] = [name for name in folders if name not in MADE]
         found += [str((pathlib.Path(folder) / name).relative_to(root)) for name in files]
-    return sorted(found)
+    return sorted(name for name in found if not MADE_AT_TOP.fullmatch(name))
 
 
 def language(path):

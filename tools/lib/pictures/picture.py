@@ -20,6 +20,7 @@ The first line is `title WORDS`, the second the kind of picture. Empty lines and
     frame COLUMN ROW WIDTH HEIGHT | NAME
     arrow ID -> ID | WORDS"""
 
+import math
 import html
 import re
 
@@ -54,7 +55,7 @@ class Problem(Exception):
 
 def width(words, size=14):
     """About how wide a line of text is."""
-    units = sum(0.37 if sign in NARROW else 0.88 if sign in WIDE else 0.61 for sign in words)
+    units = math.fsum(0.37 if sign in NARROW else 0.88 if sign in WIDE else 0.61 for sign in words)
     return units * size
 
 
@@ -136,7 +137,7 @@ class Sequence:
         names = [name for name, _ in self.actors]
         need = [0.0] * max(0, len(names) - 1)
         for index in range(len(need)):
-            need[index] = sum(name_width(self.actors[index + more][1]) / 2 + 14 for more in (0, 1)) + 24
+            need[index] = math.fsum(name_width(self.actors[index + more][1]) / 2 + 14 for more in (0, 1)) + 24
         for kind, source, target, words in self.steps:
             if kind not in ("->", "-->"):
                 continue
@@ -168,7 +169,7 @@ class Sequence:
             if kind not in ("->", "-->"):
                 continue
             low, high = sorted((names.index(source), names.index(target)))
-            lacking = max(width(line) for line in words.split("|")) + 50 - sum(need[low:high])
+            lacking = max(width(line) for line in words.split("|")) + 50 - math.fsum(need[low:high])
             need[high - 1] += max(0.0, lacking)
 
     @staticmethod
@@ -249,7 +250,7 @@ class Stack:
 
     def draw(self):
         canvas = Canvas()
-        rooms = max(sum(self.room(room) + 12 for room in floor) for _, floor, _ in self.floors)
+        rooms = max(math.fsum(self.room(room) + 12 for room in floor) for _, floor, _ in self.floors)
         words = max(width(text, 13) for _, _, text in self.floors)
         wide = self.LEFT * 2 + self.NUMBER + rooms + words + 40
         canvas.text(self.LEFT, 34, self.title, "title")
