@@ -44,7 +44,7 @@ static struct error *mint(struct service *service, struct arena *arena, size_t n
     const struct signing_key *key;
     char *token;
     const struct login *login = &logins[number % login_count];
-    TRY(embedded_signer(embedded_of(service->provider), arena, &key));
+    TRY(embedded_signing_keys_signer(embedded_of(service->provider), arena, &key));
     int64_t now = clock_now() / 1000;
     struct token_content content = {
         .issuer = service->configuration->identity.issuer,

@@ -179,11 +179,10 @@ struct error *file_find(struct database *database, struct arena *arena, struct i
 #define PARAMETERS_10 "?, ?, ?, ?, ?, ?, ?, ?, ?, ?"
 #define PARAMETERS_50 PARAMETERS_10 ", " PARAMETERS_10 ", " PARAMETERS_10 ", " PARAMETERS_10 ", " PARAMETERS_10
 #define FEW_IDS 10
-#define FIND_EACH                                                                                                      \
-    "SELECT " FILE_COLUMNS " FROM file f WHERE f.organisation_id = COALESCE(?, f.organisation_id) AND f.id IN ("
+#define FROM_EACH " FROM file f WHERE f.organisation_id = COALESCE(?, f.organisation_id) AND f.id IN ("
 
-static const struct statement find_few = {FIND_EACH PARAMETERS_10 ")"};
-static const struct statement find_many = {FIND_EACH PARAMETERS_50 ", " PARAMETERS_50 ")"};
+static const struct statement find_few = {"SELECT " FILE_COLUMNS FROM_EACH PARAMETERS_10 ")"};
+static const struct statement find_many = {"SELECT " FILE_COLUMNS FROM_EACH PARAMETERS_50 ", " PARAMETERS_50 ")"};
 
 _Static_assert(LIMIT_FILES <= FEW_IDS && FILE_FIND_MAX == 100, "the statements have that many parameters");
 
