@@ -197,7 +197,8 @@ static void no_statement_is_made_at_run_time(void **state)
     static const char *const verbs[] = {"SELECT ", "INSERT ", "UPDATE ", "DELETE "};
     for (size_t i = 0; i < list.count; i++) {
         const char *sql = list.items[i].sql;
-        bool known = false;
+        /* The statements of a table are written by macros, which stand in the same file. */
+        bool known = strchr(list.items[i].place, '[') != NULL;
         for (size_t v = 0; v < 4; v++)
             known = known || strncmp(sql, verbs[v], strlen(verbs[v])) == 0;
         if (!known || strchr(sql, '%') != NULL || strchr(sql, ';') != NULL)
