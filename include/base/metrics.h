@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The counters of one host. They lie in the memory that its processes share (base/host_memory.h): counting is an atomic
+ * The counters of one host. They lie in the memory that its processes share (base/host/memory.h): counting is an atomic
  * addition, without a lock or a system call. Counters never go down while the file lives. A file of another layout is
  * made anew, and Prometheus takes that for a restart.
  *

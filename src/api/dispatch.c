@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/configuration.h"
-#include "base/host_process.h"
+#include "base/host/process.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "codec/document.h"

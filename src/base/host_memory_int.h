@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/host_memory.h"
+#include "base/host/memory.h"
 #include "base/limits.h"
 #include "base/metrics.h"
 

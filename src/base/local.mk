@@ -5,10 +5,11 @@ libghbase_a_SOURCES = \
 	include/base/configuration.h src/base/configuration.c src/base/configuration_environment.c \
 	include/base/error.h include/base/errors.def src/base/error.c \
 	include/base/folder.h src/base/folder.c \
-	include/base/host_census.h src/base/host_census.c \
-	include/base/host_hints.h src/base/host_hints.c \
-	include/base/host_memory.h src/base/host_memory_int.h src/base/host_memory.c \
-	include/base/host_process.h src/base/host_process.c \
+	include/base/host/census.h src/base/host/census.c \
+	include/base/host/hints.h src/base/host/hints.c \
+	include/base/host/memory.h src/base/host/memory.c src/base/host_memory_int.h \
+	include/base/host/process.h src/base/host/process.c \
+	include/base/host/upload_slots.h src/base/host/upload_slots.c \
 	include/base/id.h src/base/id.c \
 	include/base/limits.h \
 	include/base/log.h src/base/log.c src/base/log_filter.c \
@@ -17,8 +18,7 @@ libghbase_a_SOURCES = \
 	include/base/name.h src/base/name.c \
 	include/base/network.h src/base/network.c \
 	include/base/secret.h src/base/secret.c \
-	include/base/text.h src/base/text.c \
-	include/base/upload_slots.h src/base/upload_slots.c
+	include/base/text.h src/base/text.c
 libghbase_a_CFLAGS = $(AM_CFLAGS) $(INIH_CFLAGS)
 
 # What a program that uses this floor links.

@@ -11,8 +11,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/host_census.h"
-#include "base/host_hints.h"
+#include "base/host/census.h"
+#include "base/host/hints.h"
 #include "base/host_memory_int.h"
 #include "base/metrics_int.h"
 #include "base/text.h"

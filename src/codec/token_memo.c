@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/host_hints.h"
+#include "base/host/hints.h"
 #include "base/limits.h"
 #include "base/metrics.h"
 #include "codec/digest.h"

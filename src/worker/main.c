@@ -19,7 +19,7 @@
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
-#include "base/host_process.h"
+#include "base/host/process.h"
 #include "base/log.h"
 #include "base/secret.h"
 #include "base/text.h"

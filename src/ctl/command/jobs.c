@@ -14,7 +14,7 @@
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/error.h"
-#include "base/host_process.h"
+#include "base/host/process.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "blob/blob.h"

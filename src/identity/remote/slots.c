@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <time.h>
 
-#include "base/host_process.h"
+#include "base/host/process.h"
 #include "identity/remote/circuit_breaker_int.h"
 #include "identity/remote/slots_int.h"
 

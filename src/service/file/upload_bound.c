@@ -6,8 +6,8 @@
 
 #include "base/clock.h"
 #include "base/configuration.h"
+#include "base/host/upload_slots.h"
 #include "base/limits.h"
-#include "base/upload_slots.h"
 #include "codec/digest.h"
 #include "domain/account/throttle.h"
 #include "http/request.h"

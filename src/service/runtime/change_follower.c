@@ -7,7 +7,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/host_hints.h"
+#include "base/host/hints.h"
 #include "base/log.h"
 #include "codec/token.h"
 #include "domain/change_log.h"

@@ -11,7 +11,7 @@
 
 #include "base/configuration.h"
 #include "base/error.h"
-#include "base/host_process.h"
+#include "base/host/process.h"
 #include "base/log.h"
 
 static enum log_destination destination_of(const char *text)

@@ -1,6 +1,10 @@
 check_PROGRAMS += tests/unit/test-base
 TESTS += tests/unit/test-base
 tests_unit_test_base_SOURCES = \
+	tests/unit/base/host/test_hints.c \
+	tests/unit/base/host/test_memory.c \
+	tests/unit/base/host/test_process.c \
+	tests/unit/base/host/test_upload_slots.c \
 	tests/unit/base/main.c \
 	tests/unit/base/support.h \
 	tests/unit/base/support.c \
@@ -8,9 +12,6 @@ tests_unit_test_base_SOURCES = \
 	tests/unit/base/test_clock.c \
 	tests/unit/base/test_configuration.c \
 	tests/unit/base/test_error.c \
-	tests/unit/base/test_host_hints.c \
-	tests/unit/base/test_host_memory.c \
-	tests/unit/base/test_host_process.c \
 	tests/unit/base/test_id.c \
 	tests/unit/base/test_log.c \
 	tests/unit/base/test_log_filter.c \
@@ -18,8 +19,7 @@ tests_unit_test_base_SOURCES = \
 	tests/unit/base/test_name.c \
 	tests/unit/base/test_network.c \
 	tests/unit/base/test_secret.c \
-	tests/unit/base/test_text.c \
-	tests/unit/base/test_upload_slots.c
+	tests/unit/base/test_text.c
 tests_unit_test_base_CPPFLAGS = $(unit_cppflags)
 tests_unit_test_base_CFLAGS = $(unit_cflags) $(CJSON_CFLAGS)
 tests_unit_test_base_LDADD = $(unit_libs) $(base_libs) $(CJSON_LIBS) $(CMOCKA_LIBS) -lm

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/host_memory.h"
-#include "base/host_process.h"
+#include "base/host/memory.h"
+#include "base/host/process.h"
 #include "base/metrics.h"
 #include "base/text.h"
 #include "harness.h"

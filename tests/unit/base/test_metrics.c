@@ -5,8 +5,8 @@
 #include "config.h"
 
 #include "base/arena.h"
-#include "base/host_memory.h"
-#include "base/host_process.h"
+#include "base/host/memory.h"
+#include "base/host/process.h"
 #include "base/limits.h"
 #include "base/support.h"
 #include "harness.h"

@@ -9,7 +9,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/host_process.h"
+#include "base/host/process.h"
 #include "domain/support.h"
 #include "identity/remote/slots_int.h"
 #include "identity/support_remote.h"

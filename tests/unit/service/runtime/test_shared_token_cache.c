@@ -7,7 +7,7 @@
 
 #include "base/arena.h"
 #include "base/clock.h"
-#include "base/host_process.h"
+#include "base/host/process.h"
 #include "codec/signing_key.h"
 #include "codec/token.h"
 #include "service/runtime/shared_token_cache.h"

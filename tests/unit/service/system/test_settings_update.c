@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/host_hints.h"
+#include "base/host/hints.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "service/runtime/change_follower.h"

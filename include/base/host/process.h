@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * This process among the processes of its host: it opens the shared memory (base/host_memory.h), takes a slot there,
+ * This process among the processes of its host: it opens the shared memory (base/host/memory.h), takes a slot there,
  * says whether it is busy, and gives the slot back when it ends.
  *
  * Each process holds a lock on its slot, and the kernel drops that lock when the process ends, however it ends. So

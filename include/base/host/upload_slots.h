@@ -3,14 +3,14 @@
  * Counts the uploads under way on this host, and refuses one where a client has too many.
  *
  * Before the web server receives the body of an upload, it asks a worker. The worker takes a slot in the host's shared
- * memory (base/host_memory.h). The upload may then reach another worker, which releases the slot, or none at all: a
+ * memory (base/host/memory.h). The upload may then reach another worker, which releases the slot, or none at all: a
  * slot expires when the longest time of its body is over. A slot is one word that changes in one atomic step, so there
  * is no lock, and a process that is killed at any instant leaves a whole slot or none.
  *
  * Without the shared file nothing is counted and nothing refused.
  */
-#ifndef GATEHOUSE_BASE_UPLOAD_SLOTS_H
-#define GATEHOUSE_BASE_UPLOAD_SLOTS_H
+#ifndef GATEHOUSE_BASE_HOST_UPLOAD_SLOTS_H
+#define GATEHOUSE_BASE_HOST_UPLOAD_SLOTS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Hints and the change version that the processes of a host share. */
-#include "base/host_hints.h"
+#include "base/host/hints.h"
 
-#include "base/host_process.h"
+#include "base/host/process.h"
 #include "base/support.h"
 #include "harness.h"
 

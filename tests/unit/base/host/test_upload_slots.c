@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Slots of uploads: bounded by token and address, shared by processes, expiring. */
-#include "base/upload_slots.h"
+#include "base/host/upload_slots.h"
 
 #include "config.h"
 
@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/host_process.h"
+#include "base/host/process.h"
 #include "base/limits.h"
 #include "harness.h"
 

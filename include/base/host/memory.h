@@ -2,9 +2,9 @@
 /*
  * The memory that all processes of one host share: a file of fixed size that every worker and the job runner map.
  *
- * It holds the counters (base/metrics.h), a slot for each process (base/host_process.h), the hints (base/host_hints.h),
- * and the slots of uploads under way (base/upload_slots.h). All of them change it with atomic operations only: there is
- * no lock and no system call, and a process that is killed at any instant leaves every number valid.
+ * It holds the counters (base/metrics.h), a slot for each process (base/host/process.h), the hints (base/host/hints.h),
+ * and the slots of uploads under way (base/host/upload_slots.h). All of them change it with atomic operations only:
+ * there is no lock and no system call, and a process that is killed at any instant leaves every number valid.
  *
  * A process maps the file with host_process_open(). Before that, and where it fails, the process uses memory of its
  * own.

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The host's shared memory: who makes the file, who may use it, and another layout. */
-#include "base/host_memory.h"
+#include "base/host/memory.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "base/host_hints.h"
-#include "base/host_process.h"
+#include "base/host/hints.h"
+#include "base/host/process.h"
 #include "base/metrics.h"
 #include "base/support.h"
 #include "harness.h"

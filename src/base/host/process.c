@@ -6,14 +6,14 @@
  * process lives, another one asks whether the byte is locked. A slot with a process id and without a lock belongs to a
  * dead process.
  */
-#include "base/host_process.h"
+#include "base/host/process.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/host_hints.h"
+#include "base/host/hints.h"
 #include "base/host_memory_int.h"
 #include "base/metrics_int.h"
 

@@ -6,7 +6,7 @@
  * Seconds are compared modulo 2^24, which is half a year. Every look at the slots frees the expired ones, long before
  * their seconds could seem to lie in the future again.
  */
-#include "base/upload_slots.h"
+#include "base/host/upload_slots.h"
 
 #include <stdatomic.h>
 #include <stddef.h>

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Slots of processes: taken, given back, and buried when a process has died. */
-#include "base/host_process.h"
+#include "base/host/process.h"
 
 #include <signal.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/host_census.h"
-#include "base/host_hints.h"
+#include "base/host/census.h"
+#include "base/host/hints.h"
 #include "base/metrics.h"
 #include "base/support.h"
 #include "harness.h"

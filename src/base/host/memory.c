@@ -7,7 +7,7 @@
  * with another layout is unlinked under a lock on that same file; then everybody starts over. All blocks are allocated
  * at once: a full disk is an error here, and not a SIGBUS at a later addition.
  */
-#include "base/host_memory.h"
+#include "base/host/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Hints and the newest change version in the host's shared memory: each is one atomic number. */
-#include "base/host_hints.h"
+#include "base/host/hints.h"
 
 #include "base/host_memory_int.h"
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Counts the living processes of the host from their slots in its shared memory. */
-#include "base/host_census.h"
+#include "base/host/census.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/host/process.h"
 #include "base/host_memory_int.h"
-#include "base/host_process.h"
 #include "base/text.h"
 
 /* The pool's name from the shared memory, where any bytes may stand, as letters, digits, hyphens and underscores. */
