@@ -98,6 +98,7 @@ struct route {
     struct error *(*admit)(struct call *call);
     enum reply_kind reply_kind;
     const struct schema *reply;
+    bool tagged;                   /* the reply has an ETag; If-None-Match with it is answered by 304 */
     bool reserves_conflict;        /* 409 is in the document, although the row has no code for it yet */
     const enum error_code *errors; /* beside those of every such row; ended by ERROR_CODE_COUNT */
     struct error *(*handler)(struct call *call);

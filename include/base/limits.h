@@ -91,6 +91,7 @@
 #define LIMIT_PERMISSION_BYTES 100
 #define LIMIT_PERMISSIONS_BYTES 2048
 #define LIMIT_USER_ROLES 32
+#define LIMIT_USER_PERMISSIONS 100
 
 /* Lists. */
 #define LIMIT_PAGE_DEFAULT 25
@@ -107,10 +108,11 @@
 #define LIMIT_METRICS_OPERATIONS 160
 #define LIMIT_METRICS_PROCESSES 256
 
-/* The service cache: a key, a value, and the keys that one request may evict. */
+/* The service cache: a key, a value, the keys that one request may evict, the entries that one request counts. */
 #define LIMIT_CACHE_KEY_BYTES 200
 #define LIMIT_CACHE_VALUE_BYTES 262144
 #define LIMIT_CACHE_NAMES 100
+#define LIMIT_CACHE_COUNTED 200000
 
 /* Keys in the secret file. */
 #define LIMIT_MASTER_KEYS 8

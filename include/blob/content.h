@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "domain/file/file_kind.h"
 
 struct arena;
@@ -30,6 +31,9 @@ bool content_is_program(const char *media_type);
 
 /* Whether an allow-list (domain/file/file_kind.h) holds this media type. */
 bool content_allowed(enum file_content list, const char *media_type);
+
+/* The media types of FILE_CONTENT_PICTURES, in the arena. */
+struct text_list content_pictures(struct arena *arena);
 
 /*
  * Whether the type that the client declared (the part's Content-Type, NULL: none) or the ending of the file name (NULL:

@@ -93,8 +93,13 @@ struct error *downloads_link(struct call *call);
 struct error *downloads_make_link(struct call *call);
 
 /* cache.c */
-extern const struct schema cache_body_schema;
+extern const struct schema cache_body_schema, cache_numbers_schema;
 struct error *cache_update(struct call *call);
+struct error *cache_numbers(struct call *call);
+
+/* limits.c */
+extern const struct schema limits_schema;
+struct error *limits_get(struct call *call);
 
 /* settings.c */
 extern const struct schema settings_document_schema, settings_change_schema;
@@ -107,6 +112,8 @@ struct error *settings_history(struct call *call);
 
 /* system.c */
 extern const struct schema system_health_schema, system_version_schema, system_success_schema;
+/* The headers of a row that is `tagged`. */
+extern const struct schema system_tag_schema;
 struct error *system_live(struct call *call);
 struct error *system_ready(struct call *call);
 struct error *system_metrics(struct call *call);

@@ -2,6 +2,7 @@
 /* The rows of the route table for the service itself: audit trail, cache, settings, health, metrics, documents. */
 #include "api/handlers_int.h"
 #include "api/routes_int.h"
+#include "base/limits.h"
 
 static const struct route rows[] = {
     {
@@ -18,6 +19,20 @@ static const struct route rows[] = {
         .reply_kind = REPLY_OBJECT,
         .reply = &audits_reply_schema,
         .handler = audits_list,
+    },
+    {
+        .method = METHOD_GET,
+        .path = "/system/cache",
+        .operation = "getCache",
+        .tag = "Service",
+        .summary = "How full the service cache is, and how often it helps",
+        .description = "The numbers of the host that answers; never a key and never a value. At most " LIMIT_TEXT(
+            LIMIT_CACHE_COUNTED) " entries are counted.",
+        .access = ACCESS_PERMISSION,
+        .permission = "sys:cache:a",
+        .reply_kind = REPLY_OBJECT,
+        .reply = &cache_numbers_schema,
+        .handler = cache_numbers,
     },
     {
         .method = METHOD_POST,
@@ -84,6 +99,24 @@ static const struct route rows[] = {
         .reply_kind = REPLY_OBJECT,
         .reply = &settings_history_schema,
         .handler = settings_history,
+    },
+    {
+        .method = METHOD_GET,
+        .path = "/system/limits",
+        .operation = "getLimits",
+        .tag = "Service",
+        .summary = "What a client must know before it sends",
+        .description =
+            "The sizes and counts that requests are held to, the buckets and their types, the length of a password, "
+            "the services and the languages. They change when the operator changes the configuration, or with a "
+            "release. Send the ETag back in If-None-Match to learn whether they did.",
+        .access = ACCESS_PUBLIC,
+        .offline = OFFLINE_ALSO,
+        .headers = &system_tag_schema,
+        .tagged = true,
+        .reply_kind = REPLY_OBJECT,
+        .reply = &limits_schema,
+        .handler = limits_get,
     },
     {
         .method = METHOD_GET,

@@ -81,6 +81,17 @@ bool content_allowed(enum file_content list, const char *media_type)
     return false;
 }
 
+struct text_list content_pictures(struct arena *arena)
+{
+    size_t count;
+    const struct media *rows = media_rows(&count);
+    struct text_list pictures = {arena_array(arena, count, sizeof *pictures.items), 0};
+    for (size_t i = 0; i < count; i++)
+        if ((rows[i].is & MEDIA_PICTURE) != 0)
+            pictures.items[pictures.count++] = rows[i].name;
+    return pictures;
+}
+
 bool content_pixels_allowed(const struct sniffed *sniffed)
 {
     return sniffed->pixels <= CONTENT_PIXELS_MAX;

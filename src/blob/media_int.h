@@ -49,7 +49,7 @@ const struct media *media_of_name(const char *file_name);
 /* The families of bytes of this type that are `text` or not. */
 unsigned media_families(const char *media_type, bool text);
 
-/* All rows; *count_out is their number. For tests. */
+/* All rows; *count_out is their number. */
 const struct media *media_rows(size_t *count_out);
 
 #endif

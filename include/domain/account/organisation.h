@@ -17,13 +17,17 @@ struct arena;
 struct database;
 struct error;
 
+/* The services that a customer pays for, with | between them, as schemas take choices. */
+#define ORGANISATION_SERVICES "inventory|logistics"
+#define ORGANISATION_SERVICES_MAX 2
+
 /* An unknown word in the row reads as DISABLED, which denies. */
 enum organisation_status { ORGANISATION_PROVISIONING, ORGANISATION_ACTIVE, ORGANISATION_DISABLED };
 
 struct organisation {
     struct id id;
     const char *name;
-    struct text_list services; /* the services that the customer pays for: "inventory", "logistics", in that order */
+    struct text_list services; /* those of ORGANISATION_SERVICES that the customer pays for, in that order */
     enum organisation_status status;
     int64_t quota_bytes; /* ORGANISATION_NO_QUOTA: none */
     int64_t quota_files;

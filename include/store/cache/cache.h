@@ -121,6 +121,20 @@ struct cache_entry {
 size_t cache_list(struct cache *cache, struct arena *arena, const char *after, size_t limit,
                   struct cache_entry **entries_out);
 
+struct cache_summary {
+    int64_t entries;       /* live ones; where a count is -1: all that are stored, those whose time is over included */
+    int64_t bytes;         /* of the file that are in use */
+    int64_t maximum_bytes; /* the size of the file; 0: there is no cache */
+    int64_t *counts;       /* live entries under each prefix; -1: not known */
+};
+
+/*
+ * Counts the entries by prefixes that do not overlap. It looks at no more than `budget` entries; prefixes that come
+ * behind those have -1 then. A file that cannot be read counts as empty. The counts lie in the arena.
+ */
+void cache_summarise(struct cache *cache, struct arena *arena, const struct text_list *prefixes, size_t budget,
+                     struct cache_summary *summary_out);
+
 /* Removes expired entries; the job runner calls it now and then. */
 void cache_sweep(struct cache *cache);
 

@@ -20,4 +20,7 @@
 #define CACHE_PREFIX_SETTINGS "settings:"
 #define CACHE_SETTINGS_CURRENT CACHE_PREFIX_SETTINGS "current" /* the settings document */
 
+/* Every prefix, with blanks between them. Those that have few entries come first. */
+#define CACHE_PREFIXES CACHE_PREFIX_SETTINGS " " CACHE_PREFIX_KEYS " " CACHE_PREFIX_TOKENS
+
 #endif

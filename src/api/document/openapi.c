@@ -183,6 +183,8 @@ static void add_success(struct writer *writer, const struct route *route)
     add(writer, "\"200\":{\"description\":\"Success.\"");
     add_json_content(writer, route);
     add(writer, "}");
+    if (route->tagged)
+        add(writer, ",\"304\":{\"description\":\"The client has this reply already.\"}");
 }
 
 static const char *status_meaning(int status)

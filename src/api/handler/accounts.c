@@ -7,6 +7,7 @@
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/limits.h"
+#include "domain/account/organisation.h"
 #include "domain/permission/principal.h"
 #include "http/schema.h"
 #include "service/account/sign_in.h"
@@ -64,9 +65,9 @@ static const struct schema_field signup_fields[] = {
      .type = SCHEMA_TEXTS,
      .flags = SCHEMA_UNIQUE,
      .minimum = 1,
-     .maximum = 2,
+     .maximum = ORGANISATION_SERVICES_MAX,
      .item_maximum = 20,
-     .choices = "inventory|logistics",
+     .choices = ORGANISATION_SERVICES,
      .fallback = "inventory",
      .offset = offsetof(struct signup_body, services)},
 };

@@ -191,7 +191,7 @@ static const struct schema_field link_fields[] = {
      .type = SCHEMA_INTEGER,
      .minimum = SIGNED_LINK_SECONDS_MIN,
      .maximum = SIGNED_LINK_SECONDS_MAX,
-     .fallback = "3600",
+     .fallback = LIMIT_TEXT(SIGNED_LINK_SECONDS_DEFAULT),
      .offset = offsetof(struct link_body, expires_in),
      .description = "Seconds."},
 };

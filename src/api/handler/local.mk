@@ -11,6 +11,7 @@ libghapi_handler_a_SOURCES = \
 	src/api/handler/files_int.h \
 	src/api/handler/files.c \
 	src/api/handlers_int.h \
+	src/api/handler/limits.c \
 	src/api/handler/members.c \
 	src/api/handler/passwords.c \
 	src/api/handler/settings.c \

@@ -17,7 +17,6 @@
 #include "service/account/sign_up.h"
 #include "service/runtime/service.h"
 
-#define PERMISSIONS_MAX 100
 /* ---- one user ------------------------------------------------------------------------------------ */
 
 struct user_reply {
@@ -71,7 +70,7 @@ static const struct schema_field create_fields[] = {
     {.name = "permissions",
      .type = SCHEMA_TEXTS,
      .flags = SCHEMA_UNCHECKED,
-     .maximum = PERMISSIONS_MAX,
+     .maximum = LIMIT_USER_PERMISSIONS,
      .item_maximum = LIMIT_FIELD_BYTES,
      .offset = offsetof(struct sign_up_member, permissions)},
 };
@@ -173,7 +172,7 @@ static const struct schema_field list_query_fields[] = {
      .type = SCHEMA_INTEGER,
      .minimum = 1,
      .maximum = LIMIT_PAGE_MAX,
-     .fallback = "25",
+     .fallback = LIMIT_TEXT(LIMIT_PAGE_DEFAULT),
      .offset = offsetof(struct list_query, limit)},
     {.name = "cursor",
      .type = SCHEMA_ID,
@@ -286,7 +285,7 @@ static const struct schema_field patch_fields[] = {
     {.name = "permissions",
      .type = SCHEMA_TEXTS,
      .flags = SCHEMA_UNCHECKED,
-     .maximum = PERMISSIONS_MAX,
+     .maximum = LIMIT_USER_PERMISSIONS,
      .item_maximum = LIMIT_FIELD_BYTES,
      .offset = offsetof(struct patch_body, permissions)},
     {.name = "status",

@@ -10,6 +10,7 @@
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/configuration.h"
+#include "base/limits.h"
 #include "base/metrics.h"
 #include "base/network.h"
 #include "blob/blob.h"
@@ -33,6 +34,15 @@ static const struct schema_field success_fields[] = {
 
 const struct schema system_success_schema = {
     .name = "Success", SCHEMA_FIELDS(success_fields), .size = sizeof(struct success_view)};
+
+static const struct schema_field tag_fields[] = {
+    {.name = "If-None-Match",
+     .type = SCHEMA_TEXT,
+     .maximum = LIMIT_HEADER_BYTES,
+     .description = "The ETag of the reply that the client has: 304 if it has not changed."},
+};
+
+const struct schema system_tag_schema = {.name = "TagCondition", SCHEMA_FIELDS(tag_fields), .size = 1};
 
 struct health_view {
     const char *status;

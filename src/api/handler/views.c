@@ -41,7 +41,7 @@ static const struct schema_field organisation_fields[] = {
     {.name = "name", .type = SCHEMA_TEXT, .offset = offsetof(struct organisation_view, name)},
     {.name = "services",
      .type = SCHEMA_TEXTS,
-     .choices = "inventory|logistics",
+     .choices = ORGANISATION_SERVICES,
      .offset = offsetof(struct organisation_view, services)},
     {.name = "status",
      .type = SCHEMA_CHOICE,

@@ -208,6 +208,12 @@ static int64_t time_left(const struct entry_head *head)
     return head->ttl - (age > age_wall ? age : age_wall);
 }
 
+bool cache_entry_lives(const MDB_val *stored)
+{
+    struct entry_head head;
+    return read_head(stored, &head) && time_left(&head) > 0;
+}
+
 static int find_value(struct cache *cache, MDB_txn *txn, const char *key, size_t key_length,
                       struct entry_head *head_out, struct cache_value *value_out)
 {

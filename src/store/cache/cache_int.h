@@ -2,7 +2,8 @@
 /*
  * What the files behind store/cache/cache.h share. cache_guard.c has the lock and the return from faults. cache_file.c
  * opens and replaces the LMDB file and runs transactions. cache_entry.c knows how entries, leases and the file's
- * version are written. cache_evict.c works on many entries. cache.c has the public functions.
+ * version are written. cache_evict.c works on many entries, cache_summary.c counts them. cache.c has the public
+ * functions.
  *
  * There is one database without a name. The first byte of a key says what it is:
  *   'e' key             an entry: struct entry_head and the value
@@ -130,6 +131,9 @@ int cache_get(struct cache *cache, MDB_txn *txn, struct arena *arena, const char
 
 /* The value where it lies in the file, as long as the transaction lives. Nothing says that it is complete. */
 int cache_peek(struct cache *cache, MDB_txn *txn, const char *key, size_t key_length, struct cache_value *value_out);
+
+/* Whether the time of an entry, as it is stored, is not over. A damaged one does not live. */
+bool cache_entry_lives(const MDB_val *stored);
 
 int cache_put(struct cache *cache, MDB_txn *txn, const char *key, const void *bytes, size_t length,
               unsigned ttl_seconds);

@@ -7,5 +7,6 @@ libghstore_cache_a_SOURCES = \
 	src/store/cache/cache_entry.c \
 	src/store/cache/cache_evict.c \
 	src/store/cache/cache_file.c \
-	src/store/cache/cache_guard.c
+	src/store/cache/cache_guard.c \
+	src/store/cache/cache_summary.c
 libghstore_cache_a_CFLAGS = $(AM_CFLAGS) $(MARIADB_CFLAGS) $(CURL_CFLAGS) $(LMDB_CFLAGS)

@@ -100,6 +100,50 @@ def test_who_asks_for_nothing_is_told_so_and_nothing_goes(api, stack, administra
     assert cached(stack) == before and "jwks:embedded" in before
 
 
+# ---- what is told ------------------------------------------------------------------------------------------
+
+
+def numbers(account):
+    return account.get(PATH, status=200).json()
+
+
+def of_prefix(told, prefix):
+    return {row["prefix"]: row["entries"] for row in told["prefixes"]}[prefix]
+
+
+def test_the_numbers_are_those_of_the_entries(api, stack, administrator):
+    fetched(api, administrator)
+    told = numbers(administrator)
+    assert list(told) == ["entries", "bytes", "maximumBytes", "hits", "misses", "prefixes"]
+    assert [set(row) for row in told["prefixes"]] == [{"prefix", "entries"}] * 3
+    assert {row["prefix"] for row in told["prefixes"]} == {"settings:", "jwks:", "token:"}
+    assert sum(row["entries"] for row in told["prefixes"]) == told["entries"]
+    assert of_prefix(told, "jwks:") == sum(key.startswith("jwks:") for key in cached(stack)) > 0
+    assert 0 < told["bytes"] < told["maximumBytes"] and told["maximumBytes"] % (1 << 20) == 0
+
+
+def test_the_numbers_follow_an_eviction_and_a_look_up(api, administrator):
+    before = numbers(administrator)
+    administrator.get("/system/settings", status=200)
+    filled = numbers(administrator)
+    assert of_prefix(filled, "settings:") == 1
+    evict(administrator, flush=True)
+    published(api)  # every process has forgotten the keys, and so has the cache: one of them misses
+    after = numbers(administrator)
+    assert after["misses"] > before["misses"] and after["hits"] >= before["hits"]
+    assert of_prefix(after, "jwks:") > 0 and of_prefix(after, "token:") <= of_prefix(filled, "token:") + 1
+
+
+def test_the_numbers_hold_no_key_and_no_value_and_take_the_permission(api, stack, administrator, owner, nobody):
+    fetched(api, administrator)
+    text = administrator.get(PATH, status=200).text
+    assert all(key not in text for key in cached(stack)) and published(api)
+    api.get(PATH, status=401, code="auth.tokenMissing")
+    for account in (owner, nobody):
+        account.get(PATH, status=403, code="auth.permission")
+    administrator.get(f"{PATH}?prefix=jwks:", status=400, paths=["prefix"])
+
+
 def test_each_fault_is_told_once(administrator):
     reply = administrator.post(PATH, json={"keys": ["a", ""], "prefixes": [""]}, status=400)
     assert [fault["path"] for fault in reply.json()["validation"]] == ["keys[1]", "prefixes[0]"]

@@ -50,6 +50,64 @@ static void the_file_is_for_its_owner_only_and_what_is_missing_is_made(void **st
     cache_free(&cache);
 }
 
+/* A summary of the prefixes a: and b: that looks at no more than `budget` entries. */
+static struct cache_summary summary_of(struct cache *cache, struct arena *arena, size_t budget)
+{
+    struct cache_summary summary;
+    struct text_list prefixes = text_words(arena, "a: b:");
+    cache_summarise(cache, arena, &prefixes, budget, &summary);
+    return summary;
+}
+
+static void a_summary_counts_live_entries_by_prefix(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct cache *cache = given_cache(cache_path(arena), 1);
+    struct cache_summary summary = summary_of(cache, arena, 100);
+    assert_int_equal(summary.entries, 0);
+    assert_int_equal(summary.maximum_bytes, CACHE_BYTES);
+    for (int i = 0; i < 20; i++)
+        cache_store(cache, arena_format(arena, "%s:%d", i < 7 ? "a" : "b", i), "value", 5, 60);
+    cache_store(cache, "a:over", "value", 5, 0);
+    cache_store(cache, "ab", "value", 5, 60);
+    summary = summary_of(cache, arena, 100);
+    assert_int_equal(summary.counts[0], 7);
+    assert_int_equal(summary.counts[1], 13);
+    assert_int_equal(summary.entries, 20);
+    assert_true(summary.bytes > 0 && summary.bytes < summary.maximum_bytes);
+    assert_null(found(cache, arena, "a:over"));
+    cache_free(&cache);
+}
+
+/* What lies behind the bound is not known; all that is stored is told all the same. */
+static void a_summary_looks_at_no_more_entries_than_it_may(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct cache *cache = given_cache(cache_path(arena), 1);
+    for (int i = 0; i < 20; i++)
+        cache_store(cache, arena_format(arena, "%s:%d", i < 7 ? "a" : "b", i), "value", 5, 60);
+    struct cache_summary summary = summary_of(cache, arena, 12);
+    assert_int_equal(summary.counts[0], 7);
+    assert_int_equal(summary.counts[1], -1);
+    assert_int_equal(summary.entries, 20);
+    summary = summary_of(cache, arena, 20);
+    assert_int_equal(summary.counts[1], 13);
+    summary = summary_of(cache, arena, 6);
+    assert_int_equal(summary.counts[0], -1);
+    cache_free(&cache);
+}
+
+static void without_a_cache_a_summary_is_empty(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct cache *off = cache_new(&(struct cache_options){cache_path(arena), 0, secret_of(CACHE_MASTER)});
+    struct cache_summary summary = summary_of(NULL, arena, 10);
+    assert_int_equal(summary.entries + summary.bytes + summary.maximum_bytes + summary.counts[1], 0);
+    summary = summary_of(off, arena, 10);
+    assert_int_equal(summary.entries + summary.bytes + summary.maximum_bytes + summary.counts[1], 0);
+    cache_free(&off);
+}
+
 static void without_a_file_everything_is_loaded(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -359,5 +417,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_file_of_before_the_evictions_that_are_told_is_emptied),
     HARNESS_TEST(what_is_evicted_while_it_is_loaded_is_not_stored),
     HARNESS_TEST(another_secret_reads_nothing),
+    HARNESS_TEST(a_summary_counts_live_entries_by_prefix),
+    HARNESS_TEST(a_summary_looks_at_no_more_entries_than_it_may),
+    HARNESS_TEST(without_a_cache_a_summary_is_empty),
 };
 HARNESS_MODULE(cache, cases)
