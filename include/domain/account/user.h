@@ -45,6 +45,11 @@ struct user {
     const char *provider_subject; /* NULL until the provider has made the account */
     const char *created_at;       /* RFC 3339; not read by insert */
     const char *updated_at;
+    const char *locale;        /* BCP 47, in its canonical spelling; NULL: unknown */
+    const char *last_login_at; /* NULL: never, as far as is known */
+    /* Read by user_find(), user_find_any(), user_list() and principal_details() alone; NULL in what others read: */
+    const char *invitation_expires_at; /* the end of the temporary password of a user who awaits the first login */
+    const char *locked_until;          /* while failed logins make the account wait */
 };
 
 const char *user_status_text(enum user_status status);
@@ -103,6 +108,9 @@ struct error *user_move(struct database *database, struct arena *arena, struct i
  */
 struct error *user_activate(struct database *database, struct arena *arena, struct id organisation, struct id id,
                             bool *changed_out);
+
+/* Notes that the user signed in now. Part of a transaction. */
+struct error *user_note_login(struct database *database, struct arena *arena, struct id organisation, struct id id);
 
 /* ---- team members -------------------------------------------------------------------------------- */
 

@@ -32,6 +32,26 @@ static const struct schema_field user_fields[] = {
     {.name = "phoneVerified", .type = SCHEMA_BOOLEAN, .offset = offsetof(struct user_view, phone_verified)},
     {.name = "createdAt", .type = SCHEMA_TIME, .offset = offsetof(struct user_view, created_at)},
     {.name = "updatedAt", .type = SCHEMA_TIME, .offset = offsetof(struct user_view, updated_at)},
+    {.name = "locale",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct user_view, locale),
+     .description = "The user's language, as BCP 47 writes it; null where it is not known."},
+    {.name = "lastLoginAt",
+     .type = SCHEMA_TIME,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct user_view, last_login_at),
+     .description = "Null where no login is known."},
+    {.name = "invitationExpiresAt",
+     .type = SCHEMA_TIME,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct user_view, invitation_expires_at),
+     .description = "While the user awaits the first login: when the temporary password expires, or has expired."},
+    {.name = "lockedUntil",
+     .type = SCHEMA_TIME,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct user_view, locked_until),
+     .description = "While failed logins make the account wait: when the next one may be tried."},
 };
 
 const struct schema user_view_schema = {.name = "User", SCHEMA_FIELDS(user_fields), .size = sizeof(struct user_view)};
@@ -71,6 +91,10 @@ struct user_view *user_view(struct arena *arena, const struct user *user)
         .phone_verified = user->phone_verified,
         .created_at = user->created_at,
         .updated_at = user->updated_at,
+        .locale = user->locale,
+        .last_login_at = user->last_login_at,
+        .invitation_expires_at = user->invitation_expires_at,
+        .locked_until = user->locked_until,
     };
     return view;
 }

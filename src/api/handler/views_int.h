@@ -27,6 +27,10 @@ struct user_view {
     bool phone_verified;
     const char *created_at;
     const char *updated_at;
+    const char *locale;
+    const char *last_login_at;
+    const char *invitation_expires_at;
+    const char *locked_until;
 };
 
 struct organisation_view {

@@ -55,17 +55,27 @@ void user_read(struct arena *arena, const struct rows *rows, size_t row, size_t 
         .provider_subject = rows_text(rows, row, first + 10),
         .created_at = rows_time(rows, row, first + 11),
         .updated_at = rows_time(rows, row, first + 12),
+        .locale = rows_text(rows, row, first + 13),
+        .last_login_at = rows_time(rows, row, first + 14),
     };
 }
 
-/* The first row of a SELECT of USER_COLUMNS, USER_ROLES; NULL when there is none. */
-static struct user *read_one(struct arena *arena, const struct rows *rows)
+void user_read_waits(const struct rows *rows, size_t row, size_t first, struct user *user)
+{
+    user->invitation_expires_at = rows_time(rows, row, first);
+    user->locked_until = rows_time(rows, row, first + 1);
+}
+
+/* The first row of a SELECT of USER_COLUMNS, USER_ROLES, with `waits` USER_WAITS as well; NULL when there is none. */
+static struct user *read_one(struct arena *arena, const struct rows *rows, bool waits)
 {
     if (rows->count == 0)
         return NULL;
     struct user *user = arena_alloc(arena, sizeof *user);
     user_read(arena, rows, 0, 0, user);
     user->roles = text_words(arena, rows_text(rows, 0, USER_COLUMN_COUNT));
+    if (waits)
+        user_read_waits(rows, 0, USER_COLUMN_COUNT + 1, user);
     return user;
 }
 
@@ -89,7 +99,7 @@ static const struct statement find_by_id = {"SELECT " USER_COLUMNS ", " USER_ROL
                                             ", u.id = ? AND u.status <> 'provisioning' FROM user u"
                                             " WHERE " ONE_OF(CANDIDATE("id"))};
 
-static const struct statement find_any = {"SELECT " USER_COLUMNS ", " USER_ROLES
+static const struct statement find_any = {"SELECT " USER_COLUMNS ", " USER_ROLES ", " USER_WAITS
                                           " FROM user u WHERE u.id = ? AND u.status <> 'provisioning'"};
 
 struct error *user_find_by_username(struct database *database, struct arena *arena, const char *username,
@@ -106,13 +116,13 @@ struct error *user_find_by_username(struct database *database, struct arena *are
         struct database_value key = database_text(address_key(arena, username));
         TRY(database_query(database, arena, &find_by_key, VALUES(typed, key, typed, key), &rows));
     }
-    struct user *user = read_one(arena, rows);
+    struct user *user = read_one(arena, rows, false);
     *user_out = user != NULL && rows_boolean(rows, 0, USER_COLUMN_COUNT + 1) ? user : NULL;
     return NULL;
 }
 
 static const struct statement find_user = {
-    "SELECT " USER_COLUMNS ", " USER_ROLES
+    "SELECT " USER_COLUMNS ", " USER_ROLES ", " USER_WAITS
     " FROM user u WHERE u.id = ? AND u.organisation_id = ? AND u.status <> 'provisioning'"};
 
 struct error *user_find(struct database *database, struct arena *arena, struct id organisation, struct id id,
@@ -120,7 +130,7 @@ struct error *user_find(struct database *database, struct arena *arena, struct i
 {
     struct rows *rows;
     TRY(database_query(database, arena, &find_user, VALUES(database_id(id), database_id(organisation)), &rows));
-    *user_out = read_one(arena, rows);
+    *user_out = read_one(arena, rows, true);
     return NULL;
 }
 
@@ -128,7 +138,7 @@ struct error *user_find_any(struct database *database, struct arena *arena, stru
 {
     struct rows *rows;
     TRY(database_query(database, arena, &find_any, VALUES(database_id(id)), &rows));
-    *user_out = read_one(arena, rows);
+    *user_out = read_one(arena, rows, true);
     return NULL;
 }
 

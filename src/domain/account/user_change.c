@@ -56,3 +56,12 @@ struct error *user_confirm(struct database *database, struct arena *arena, struc
         *changed_out = change.affected == 1;
     return NULL;
 }
+
+static const struct statement note_login = {
+    "UPDATE user SET last_login_at = UTC_TIMESTAMP(3) WHERE id = ? AND organisation_id = ?"};
+
+struct error *user_note_login(struct database *database, struct arena *arena, struct id organisation, struct id id)
+{
+    assert(database_in_transaction(database));
+    return database_change(database, arena, &note_login, VALUES(database_id(id), database_id(organisation)), NULL);
+}

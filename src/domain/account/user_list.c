@@ -14,13 +14,13 @@
 #include "domain/columns_int.h"
 
 static const struct statement list_users = {
-    "SELECT " USER_COLUMNS ", " USER_ROLES " FROM user u FORCE INDEX (user_listing)"
+    "SELECT " USER_COLUMNS ", " USER_ROLES ", " USER_WAITS " FROM user u FORCE INDEX (user_listing)"
     " WHERE u.organisation_id = ? AND u.id > ? AND u.status <> 'provisioning' AND u.status = COALESCE(?, u.status)"
     " AND (? IS NULL OR LOCATE(LOWER(?), LOWER(CONCAT(u.first_name, ' ', u.last_name))) > 0"
     " OR LOCATE(LOWER(?), LOWER(u.email)) > 0 OR LOCATE(?, u.email_key) > 0)"
     " ORDER BY u.id LIMIT ?"};
 
-static const struct statement each_user = {"SELECT " USER_COLUMNS ", " USER_ROLES
+static const struct statement each_user = {"SELECT " USER_COLUMNS ", " USER_ROLES ", " USER_WAITS
                                            " FROM user u WHERE u.id > ? AND u.status <> 'provisioning'"
                                            " ORDER BY u.id LIMIT ?"};
 
@@ -32,6 +32,7 @@ static void read_page(struct arena *arena, const struct rows *rows, unsigned lim
     for (size_t i = 0; i < page_out->count; i++) {
         user_read(arena, rows, i, 0, &page_out->items[i]);
         page_out->items[i].roles = text_words(arena, rows_text(rows, i, USER_COLUMN_COUNT));
+        user_read_waits(rows, i, USER_COLUMN_COUNT + 1, &page_out->items[i]);
     }
 }
 

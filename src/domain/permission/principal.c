@@ -284,7 +284,7 @@ struct error *principal_load_with_file(struct database *database, struct arena *
 }
 
 static const struct statement load_details = {
-    "SELECT " USER_COLUMNS ", " ORGANISATION_COLUMNS
+    "SELECT " USER_COLUMNS ", " USER_WAITS ", " ORGANISATION_COLUMNS
     " FROM user u JOIN organisation o ON o.id = u.organisation_id WHERE u.id = ?"};
 
 struct error *principal_details(struct database *database, struct arena *arena, const struct principal *principal,
@@ -298,7 +298,8 @@ struct error *principal_details(struct database *database, struct arena *arena, 
     struct organisation *organisation = arena_alloc(arena, sizeof *organisation);
     user_read(arena, rows, 0, 0, user);
     user->roles = principal->user.roles;
-    organisation_read(arena, rows, 0, USER_COLUMN_COUNT, organisation);
+    user_read_waits(rows, 0, USER_COLUMN_COUNT, user);
+    organisation_read(arena, rows, 0, USER_COLUMN_COUNT + USER_WAIT_COUNT, organisation);
     *user_out = user;
     if (organisation_out != NULL)
         *organisation_out = organisation;

@@ -32,6 +32,20 @@ static struct error *audit_login(struct service *service, struct arena *arena, c
     return caller_audit(service, arena, caller, &entry);
 }
 
+struct success {
+    struct service *service;
+    const struct caller *caller;
+    const struct user *user;
+};
+
+static struct error *record_success(struct database *database, struct arena *arena, void *context)
+{
+    const struct success *success = context;
+    const struct user *user = success->user;
+    TRY(user_note_login(database, arena, user->organisation_id, user->id));
+    return audit_login(success->service, arena, success->caller, user, "user.login", "success");
+}
+
 /* The provider's answer, as an error for the client; NULL for the outcomes that go on. */
 static struct error *refuse_login(struct arena *arena, enum provider_outcome outcome)
 {
@@ -191,11 +205,8 @@ struct error *sign_in_with_password(struct service *service, struct arena *arena
     if (error != NULL)
         return error;
     caller_log_actor(arena, user);
-    TRY(audit_login(service, arena, caller, user, "user.login", "success"));
-    *user_out = user;
-    if (user->status == USER_ACTIVE)
-        return NULL;
-    /* Read again: the first login has changed the status and the verified marks. */
+    TRY(database_transaction(service->database, arena, record_success, &(struct success){service, caller, user}, NULL));
+    /* Read again: the login itself is news, and the first one has changed the status and the verified marks. */
     TRY(user_find(service->database, arena, user->organisation_id, user->id, user_out));
     return *user_out != NULL ? NULL : error_new(arena, ERROR_CREDENTIALS, "the user vanished during the login");
 }

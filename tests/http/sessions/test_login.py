@@ -7,11 +7,7 @@ import pytest
 
 from support.accounts import fresh_email, fresh_password
 from support.client import anonymous, failing, shape
-
-USER = {
-    "id", "organisationId", "email", "phone", "firstName", "lastName", "roles", "permissions", "status",
-    "emailVerified", "phoneVerified", "createdAt", "updatedAt"
-}
+from support.members import MEMBERS
 
 
 def login(api, body, **arguments):
@@ -29,7 +25,7 @@ def invited(accounts):
 
 def test_login_answers_tokens_and_user(api, owner):
     body = owner.login()
-    assert set(body) == {"tokens", "user"} and set(body["user"]) == USER
+    assert set(body) == {"tokens", "user"} and set(body["user"]) == MEMBERS
     tokens = body["tokens"]
     assert set(tokens) == {"accessToken", "idToken", "refreshToken", "tokenType", "expiresIn"}
     assert tokens["tokenType"] == "Bearer" and tokens["expiresIn"] == 900
@@ -263,7 +259,7 @@ def test_me_shows_user_organisation_and_effective_permissions(accounts):
     account = accounts.customer(services=["inventory", "logistics"])
     body = account.get("/customers/me", status=200).json()
     assert set(body) == {"user", "organisation", "permissions"}
-    assert body["organisation"] == account.organisation and set(body["user"]) == USER
+    assert body["organisation"] == account.organisation and set(body["user"]) == MEMBERS
     assert set(body["permissions"]) == {"rwx:*", "inv:*:w", "log:*:w", "cus:*:w"}
     assert len(body["permissions"]) == 4, "a permission that two roles grant is listed once"
     assert body["user"]["permissions"] == []

@@ -10,7 +10,8 @@ USERS = "/customers/organisations/users"
 STATUSES = ("awaiting-first-login", "awaiting-confirmation", "active", "disabled")
 MEMBERS = {
     "id", "organisationId", "email", "phone", "firstName", "lastName", "roles", "permissions", "status",
-    "emailVerified", "phoneVerified", "createdAt", "updatedAt"
+    "emailVerified", "phoneVerified", "createdAt", "updatedAt", "locale", "lastLoginAt", "invitationExpiresAt",
+    "lockedUntil"
 }
 # A table's rows about one user; what no call may change is compared over all of them. When a row of the
 # embedded provider was last touched is its own business.

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "domain/account/throttle.h"
 #include "domain/support.h"
 #include "support_database.h"
 
@@ -268,7 +269,36 @@ static void each_goes_over_every_organisation_once(void **state)
     database_free(&database);
 }
 
+/* The statement works out the throttle's key itself: it must be the one under which failures are counted. */
+static void a_wait_is_found_under_the_throttles_own_key(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct id organisation = given_organisation(database, arena);
+    struct id waiting = given_younger(database, arena, organisation, NULL, NULL)->id;
+    (void)given_younger(database, arena, organisation, NULL, NULL);
+    struct throttle_key key = throttle_of_user(waiting);
+    unsigned wait;
+    for (int i = 0; i < THROTTLE_ACCOUNT_FREE + 5; i++) {
+        expect_ok(throttle_fail(database, arena, &key, &wait));
+        sql(database, arena,
+            "UPDATE throttle SET locked_until = locked_until + INTERVAL IF(failures < %d, -60, 60) SECOND",
+            THROTTLE_ACCOUNT_FREE + 5);
+    }
+    struct user_filter filter = {.organisation_id = organisation, .any_status = true, .limit = 3};
+    struct user_page page = list(database, arena, &filter);
+    assert_int_equal(page.count, 2);
+    assert_true(id_equal(page.items[0].id, waiting));
+    assert_non_null(page.items[0].locked_until);
+    assert_null(page.items[1].locked_until);
+    struct user *found;
+    expect_ok(user_find(database, arena, organisation, waiting, &found));
+    assert_string_equal(found->locked_until, page.items[0].locked_until);
+    database_free(&database);
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(a_wait_is_found_under_the_throttles_own_key),
     HARNESS_TEST(pages_are_stable_while_users_come_and_go),
     HARNESS_TEST(one_organisation_and_no_half_made_ones),
     HARNESS_TEST(status_filter),
