@@ -35,6 +35,7 @@ enum reply_kind {
     REPLY_SUCCESS,        /* {status, message}: call->success is the message */
     REPLY_OBJECT,         /* call->result, written by the row's reply schema */
     REPLY_OBJECT_OR_LIST, /* the same, or call->results as an array */
+    REPLY_ONE_OF_TWO,     /* the same, or call->other_result, written by the row's other reply schema */
     REPLY_JSON,           /* the handler writes call->reply's body itself */
     REPLY_TEXT,           /* the same, with its Content-Type */
     REPLY_FILE            /* the handler prepares the bytes of a file */
@@ -59,6 +60,7 @@ struct call {
     const void *result;
     const void *const *results; /* REPLY_OBJECT_OR_LIST: an array when it is not NULL */
     size_t result_count;
+    const void *other_result; /* REPLY_ONE_OF_TWO: what is written when it is not NULL */
     const char *success;
 };
 
@@ -98,9 +100,10 @@ struct route {
     struct error *(*admit)(struct call *call);
     enum reply_kind reply_kind;
     const struct schema *reply;
-    bool tagged;                   /* the reply has an ETag; If-None-Match with it is answered by 304 */
-    bool reserves_conflict;        /* 409 is in the document, although the row has no code for it yet */
-    const enum error_code *errors; /* beside those of every such row; ended by ERROR_CODE_COUNT */
+    const struct schema *other_reply; /* REPLY_ONE_OF_TWO */
+    bool tagged;                      /* the reply has an ETag; If-None-Match with it is answered by 304 */
+    bool reserves_conflict;           /* 409 is in the document, although the row has no code for it yet */
+    const enum error_code *errors;    /* beside those of every such row; ended by ERROR_CODE_COUNT */
     struct error *(*handler)(struct call *call);
 };
 

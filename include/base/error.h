@@ -103,4 +103,7 @@ void validation_init(struct validation *validation, struct arena *arena);
 void validation_add(struct validation *validation, const char *code, const char *message, const char *path_format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/* Whether a fault of that path was recorded. */
+bool validation_has(const struct validation *validation, const char *path);
+
 #endif

@@ -234,6 +234,12 @@ static void write_result(struct call *call)
         }
         schema_write(body, call->route->reply, call->result);
         break;
+    case REPLY_ONE_OF_TWO:
+        if (call->other_result != NULL)
+            schema_write(body, call->route->other_reply, call->other_result);
+        else
+            schema_write(body, call->route->reply, call->result);
+        break;
     case REPLY_OBJECT:
         schema_write(body, call->route->reply, call->result);
         break;

@@ -34,8 +34,7 @@ struct username_body {
 
 /* members.c */
 extern const struct schema members_user_schema, members_create_schema, members_confirm_schema, members_username_schema;
-extern const struct schema members_list_query_schema, members_list_schema, members_patch_schema, members_roles_schema;
-extern const struct schema members_authorise_schema, members_authorise_reply_schema;
+extern const struct schema members_list_query_schema, members_list_schema, members_patch_schema;
 struct error *members_validate_new(struct call *call, struct validation *validation);
 struct error *members_validate_patch(struct call *call, struct validation *validation);
 struct error *members_create(struct call *call);
@@ -45,8 +44,19 @@ struct error *members_admin_confirm(struct call *call);
 struct error *members_list(struct call *call);
 struct error *members_get(struct call *call);
 struct error *members_patch(struct call *call);
-struct error *members_roles(struct call *call);
-struct error *members_authorise(struct call *call);
+
+/* permissions.c */
+extern const struct schema permissions_roles_schema, permissions_catalogue_schema;
+struct error *permissions_roles(struct call *call);
+struct error *permissions_catalogue(struct call *call);
+
+/* authorise.c */
+extern const struct schema authorise_schema, authorise_reply_schema, authorise_list_schema;
+extern const struct schema authorise_simulate_schema, authorise_simulate_reply_schema;
+struct error *authorise_validate(struct call *call, struct validation *validation);
+struct error *authorise(struct call *call);
+struct error *authorise_validate_simulate(struct call *call, struct validation *validation);
+struct error *authorise_simulate(struct call *call);
 
 /* passwords.c */
 extern const struct schema passwords_change_schema, passwords_reset_schema, passwords_admin_set_schema;

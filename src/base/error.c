@@ -117,3 +117,13 @@ void validation_add(struct validation *validation, const char *code, const char 
         validation->error = error_plain(validation->arena, ERROR_REQUEST_INVALID);
     error_entry(validation->error, path, code, message);
 }
+
+bool validation_has(const struct validation *validation, const char *path)
+{
+    if (validation->error == NULL)
+        return false;
+    for (const struct error_entry *entry = validation->error->entries; entry != NULL; entry = entry->next)
+        if (strcmp(entry->path, path) == 0)
+            return true;
+    return false;
+}

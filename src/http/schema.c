@@ -190,10 +190,13 @@ static void store_texts(const struct reader *reader, const struct schema_field *
     size_t index = 0;
     for (const struct document *item = document_first(value); item != NULL; item = document_next(item), index++) {
         const char *item_path = arena_format(reader->arena, "%s[%zu]", path, index);
-        if (document_kind(item) == DOCUMENT_TEXT)
+        if (document_kind(item) == DOCUMENT_TEXT) {
             store_item(reader, field, item_path, document_text(item), &list);
-        else
+        } else {
+            /* Later checks name the items behind it by their places. */
+            list.items[list.count++] = "";
             fault(reader, item_path, "type", "must be a text");
+        }
     }
     *(struct text_list *)(void *)place = list;
 }

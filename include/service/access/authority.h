@@ -34,4 +34,8 @@ struct error *authority_hold(struct service *service, struct arena *arena, const
 struct error *authority_check_last_holder(struct service *service, struct arena *arena, const struct role_list *roles,
                                           const struct user *before, const struct user *after);
 
+/* The same answer for a change that is not made: without a lock and outside of a transaction. */
+struct error *authority_foresee_last_holder(struct service *service, struct arena *arena, const struct role_list *roles,
+                                            const struct user *before, const struct user *after);
+
 #endif

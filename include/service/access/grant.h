@@ -41,6 +41,10 @@ bool grant_possible(const struct role *role, const struct text_list *held, struc
 struct error *grant_check(struct arena *arena, const struct caller *caller, const struct role_list *known,
                           const struct user *user, const char *role_path);
 
+/* Checks that the caller holds everything that `user` may do now. ROLE_NOT_GRANTABLE at `path`. */
+struct error *grant_check_reach(struct arena *arena, const struct caller *caller, const struct role_list *known,
+                                const struct user *user, const char *path);
+
 /*
  * The effective permissions of a user with these roles and own permissions, separated by blanks, in the arena. This is
  * the text that the provider mirrors.

@@ -12,6 +12,7 @@
 struct arena;
 struct caller;
 struct error;
+struct error_entry;
 struct service;
 
 /*
@@ -21,6 +22,10 @@ struct service;
  */
 struct error *member_find(struct service *service, struct arena *arena, const struct caller *caller,
                           const char *required, struct id id, struct user **user_out);
+
+/* The same, with another path than "id" in the answer. */
+struct error *member_find_named(struct service *service, struct arena *arena, const struct caller *caller,
+                                const char *required, struct id id, const char *path, struct user **user_out);
 
 /*
  * Finds a user of any organisation by e-mail address or id, for endpoints that only administrators may call.
@@ -66,6 +71,23 @@ struct member_patch {
 struct error *member_update(struct service *service, struct arena *arena, const struct caller *caller,
                             const char *required, struct id id, const struct member_patch *patch,
                             struct user **user_out);
+
+/* What a change of roles and permissions would bring. */
+struct member_outcome {
+    struct text_list before;                 /* effective permissions now */
+    struct text_list after;                  /* and those that the change asks for */
+    const struct error_entry *not_grantable; /* what ROLE_NOT_GRANTABLE of member_update() names; NULL: nothing */
+};
+
+/*
+ * Judges a change of roles and permissions as member_update() does, and writes nothing but the audit row of a crossing.
+ * What member_update() refuses is refused with the same error, but for ROLE_NOT_GRANTABLE, which is an outcome. The
+ * caller need not hold what member_update() asks for: `required` is the permission to read users. USER_UNKNOWN names
+ * the path userId.
+ */
+struct error *member_foresee(struct service *service, struct arena *arena, const struct caller *caller,
+                             const char *required, struct id id, const struct member_patch *patch,
+                             struct member_outcome *outcome_out);
 
 /*
  * As member_update(), for the operator, who reaches everyone and may grant everything. REQUEST_INVALID, USER_UNKNOWN,

@@ -149,6 +149,12 @@ static void add_json_content(struct writer *writer, const struct route *route)
         add(writer, ",{\"type\":\"array\",\"items\":");
         add_reference(writer, route->reply);
         add(writer, "}]}");
+    } else if (route->reply_kind == REPLY_ONE_OF_TWO) {
+        add(writer, "{\"oneOf\":[");
+        add_reference(writer, route->reply);
+        add(writer, ",");
+        add_reference(writer, route->other_reply);
+        add(writer, "]}");
     } else {
         add_reference(writer, route->reply);
     }
@@ -347,6 +353,7 @@ static void add_components(struct writer *writer, const struct route_table *tabl
     for (size_t i = 0; i < table->count; i++) {
         collect(writer, table->rows[i].body, true);
         collect(writer, table->rows[i].reply, false);
+        collect(writer, table->rows[i].other_reply, false);
     }
     add(writer, "\"components\":{\"securitySchemes\":{\"jwt\":{\"type\":\"http\",\"scheme\":\"bearer\","
                 "\"bearerFormat\":\"JWT\"}},"

@@ -52,8 +52,9 @@ struct error *files_validate_bulk(struct call *call, struct validation *validati
     const struct bulk_body *body = call->body;
     for (size_t i = 0; i < body->ids.count; i++) {
         struct id id;
-        if (!id_parse(body->ids.items[i], &id) || id_is_none(id))
-            validation_add(validation, "format", "must be an id", "ids[%zu]", i);
+        const char *path = arena_format(call->arena, "ids[%zu]", i);
+        if ((!id_parse(body->ids.items[i], &id) || id_is_none(id)) && !validation_has(validation, path))
+            validation_add(validation, "format", "must be an id", "%s", path);
     }
     return NULL;
 }

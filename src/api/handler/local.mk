@@ -2,6 +2,7 @@ noinst_LIBRARIES += libghapi_handler.a
 libghapi_handler_a_SOURCES = \
 	src/api/handler/accounts.c \
 	src/api/handler/audit.c \
+	src/api/handler/authorise.c \
 	src/api/handler/cache.c \
 	src/api/handler/downloads.c \
 	src/api/handler/file_bulk.c \
@@ -12,8 +13,10 @@ libghapi_handler_a_SOURCES = \
 	src/api/handler/files.c \
 	src/api/handlers_int.h \
 	src/api/handler/limits.c \
+	src/api/handler/members_int.h \
 	src/api/handler/members.c \
 	src/api/handler/passwords.c \
+	src/api/handler/permissions.c \
 	src/api/handler/settings.c \
 	src/api/handler/system.c \
 	src/api/handler/views_int.h \

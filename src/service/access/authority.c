@@ -56,21 +56,48 @@ static bool is_administrator(struct arena *arena, const struct role_list *roles,
     return text_list_has(&held, PERMISSION_EVERYTHING);
 }
 
-struct error *authority_check_last_holder(struct service *service, struct arena *arena, const struct role_list *roles,
-                                          const struct user *before, const struct user *after)
+/* What a change takes from the user that somebody of the organisation has to keep. */
+struct loss {
+    bool owner;
+    bool administrator;
+};
+
+static struct loss find_loss(struct arena *arena, const struct role_list *roles, const struct user *before,
+                             const struct user *after)
 {
-    struct database *database = service->database;
-    bool owner_kept = !is_owner(before) || is_owner(after);
-    bool administrator_kept = !is_administrator(arena, roles, before) || is_administrator(arena, roles, after);
-    if (owner_kept && administrator_kept)
-        return NULL;
-    /* The statements below start after the lock is taken, so they see what earlier holders of the lock have changed. */
-    TRY(organisation_admin_lock(database, arena, before->organisation_id));
-    if (!owner_kept)
+    return (struct loss){
+        .owner = is_owner(before) && !is_owner(after),
+        .administrator = is_administrator(arena, roles, before) && !is_administrator(arena, roles, after),
+    };
+}
+
+/* Checks that others keep what the user loses. */
+static struct error *check_others(struct database *database, struct arena *arena, struct loss loss,
+                                  const struct user *before)
+{
+    bool owner_kept = true;
+    bool administrator_kept = true;
+    if (loss.owner)
         TRY(user_others_have_role(database, arena, before->organisation_id, before->id, ROLE_OWNER, &owner_kept));
-    if (!administrator_kept)
+    if (loss.administrator)
         TRY(user_others_hold_everything(database, arena, before->organisation_id, before->id, &administrator_kept));
     if (owner_kept && administrator_kept)
         return NULL;
     return error_new(arena, ERROR_USER_LAST_OWNER, "the last active %s", owner_kept ? "administrator" : "owner");
+}
+
+struct error *authority_check_last_holder(struct service *service, struct arena *arena, const struct role_list *roles,
+                                          const struct user *before, const struct user *after)
+{
+    struct loss loss = find_loss(arena, roles, before, after);
+    /* The statements that follow start after the lock is taken, so they see what earlier holders of it have changed. */
+    if (loss.owner || loss.administrator)
+        TRY(organisation_admin_lock(service->database, arena, before->organisation_id));
+    return check_others(service->database, arena, loss, before);
+}
+
+struct error *authority_foresee_last_holder(struct service *service, struct arena *arena, const struct role_list *roles,
+                                            const struct user *before, const struct user *after)
+{
+    return check_others(service->database, arena, find_loss(arena, roles, before, after), before);
 }

@@ -21,20 +21,28 @@ static bool stands_before(const struct text_list *list, size_t index)
     return text_list_has(&before, list->items[index]);
 }
 
+/* Records a fault of an item, unless its path has one already: then it is no text, or too long. */
+static void add_item_fault(struct validation *validation, const char *list, size_t index, const char *code,
+                           const char *message)
+{
+    const char *path = arena_format(validation->arena, "%s[%zu]", list, index);
+    if (!validation_has(validation, path))
+        validation_add(validation, code, message, "%s", path);
+}
+
 void grant_validate(const struct role_list *known, const struct text_list *roles, const struct text_list *permissions,
                     struct validation *validation)
 {
     for (size_t i = 0; i < roles->count; i++)
         if (role_find(known, roles->items[i]) == NULL)
-            validation_add(validation, "unknown", "is not the id of a role", "roles[%zu]", i);
+            add_item_fault(validation, "roles", i, "unknown", "is not the id of a role");
         else if (stands_before(roles, i))
-            validation_add(validation, "duplicate", "is there already", "roles[%zu]", i);
+            add_item_fault(validation, "roles", i, "duplicate", "is there already");
     for (size_t i = 0; i < permissions->count; i++)
         if (!permission_valid(permissions->items[i]))
-            validation_add(validation, "format", "must be module:area:letter, such as cus:file:r", "permissions[%zu]",
-                           i);
+            add_item_fault(validation, "permissions", i, "format", "must be module:area:letter, such as cus:file:r");
         else if (stands_before(permissions, i))
-            validation_add(validation, "duplicate", "is there already", "permissions[%zu]", i);
+            add_item_fault(validation, "permissions", i, "duplicate", "is there already");
 }
 
 void grant_validate_length(struct arena *arena, const struct role_list *known, const struct text_list *roles,
@@ -94,6 +102,18 @@ struct error *grant_check(struct arena *arena, const struct caller *caller, cons
             error = add_fault(arena, error, arena_format(arena, "permissions[%zu]", i), permission, TOO_MUCH);
     }
     return error;
+}
+
+struct error *grant_check_reach(struct arena *arena, const struct caller *caller, const struct role_list *known,
+                                const struct user *user, const char *path)
+{
+    struct text_list held = principal_permissions(arena, caller->principal);
+    struct text_list theirs = permission_words(arena, grant_mirror(arena, known, &user->roles, &user->permissions));
+    for (size_t i = 0; i < theirs.count; i++)
+        if (!permission_covers(&held, theirs.items[i]))
+            return error_entry(error_new(arena, ERROR_ROLE_NOT_GRANTABLE, "the user may do more than the caller"), path,
+                               "notGrantable", "may do more than you");
+    return NULL;
 }
 
 const char *grant_mirror(struct arena *arena, const struct role_list *known, const struct text_list *roles,

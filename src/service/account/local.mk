@@ -3,6 +3,8 @@ libghservice_account_a_SOURCES = \
 	include/service/account/mail_queue.h \
 	src/service/account/mail_queue.c \
 	include/service/account/member.h \
+	src/service/account/member_change.c \
+	src/service/account/member_int.h \
 	src/service/account/member.c \
 	include/service/account/notification.h \
 	src/service/account/notification.c \

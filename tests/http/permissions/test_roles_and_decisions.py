@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MIT
-"""GET /customers/roles says what the caller may grant; POST /customers/authorise explains a decision."""
+"""GET /customers/roles and /customers/permissions say what the caller may grant; POST /customers/authorise explains
+decisions."""
 
 import itertools
+import json
 
 import pytest
 
 from permissions import support_rules as model
+from support.client import shape
+from support.database import key
 from support.members import USERS
+from support.programs import operator
 
 BUILT_IN = {
     "owner": ["rwx:*"], "inv-manage": ["cus:*:w", "inv:*:w"], "log-manage": ["cus:*:w", "log:*:w"],
@@ -169,6 +174,12 @@ def test_only_one_concrete_permission_can_be_asked_about(owner, text):
 
 
 @pytest.mark.parametrize("body, paths", [({}, {"permission"}),
+                                         ({"permissions": []}, {"permissions"}),
+                                         ({"permissions": "cus:file:r"}, {"permissions"}),
+                                         ({"permissions": ["cus:file:r"] * 101}, {"permissions"}),
+                                         ({"permission": "cus:file:r", "permissions": ["cus:file:r"]}, {"permissions"}),
+                                         ({"permissions": ["cus:file:r", 7, "*:*:a", "cus:user:w", ""], "userId": "x"},
+                                          {"permissions[1]", "permissions[2]", "permissions[4]", "userId"}),
                                          ({"permission": 1, "userId": 2}, {"permission", "userId"}),
                                          ({"permission": "cus:file:r", "user": "x"}, {"user"})])
 def test_every_failing_path_of_a_question_is_named(owner, body, paths):
@@ -181,11 +192,24 @@ def test_asking_about_oneself_needs_nothing_but_a_token(api, database, member):
     api.post("/customers/authorise", json={"permission": "cus:file:r"}, status=401, code="auth.tokenMissing")
 
 
-def test_asking_about_another_needs_an_administrator_of_users(owner, member, other, user_admin):
+def test_asking_about_a_colleague_needs_the_permission_to_read_users(members, owner, member, other):
+    stranger, reader = members.holding(owner, "inv:*:a cus:file:w"), members.holding(owner, "cus:user:r")
     for target in (member.id, other.id, UNKNOWN):
-        reply = authorise(owner, "cus:file:r", userId=target, status=403, code="auth.permission")
-        assert reply.json()["body"]["required"] == "cus:user:a"
+        reply = authorise(stranger, "cus:file:r", userId=target, status=403, code="auth.permission")
+        assert reply.json()["body"]["required"] == "cus:user:r"
+    for asker in (owner, reader):
+        body = authorise(asker, "cus:file:w", userId=owner.id).json()
+        assert body["grantedBy"][0] == {"source": "role:owner", "permission": "rwx:*"}
+        replies = [authorise(asker, "cus:file:r", userId=target, status=400, code="user.unknown", paths={"userId"})
+                   for target in (other.id, UNKNOWN)]
+        assert shape(replies[0]) == shape(replies[1])
+
+
+def test_asking_about_anybody_needs_an_administrator_of_users(database, other, user_admin):
+    crossings = "SELECT COUNT(*) FROM audit WHERE action = 'access.crossOrganisation' AND user_id = %s"
+    before = database.run(crossings, key(user_admin.id))[0][0]
     assert authorise(user_admin, "inv:stock:w", userId=other.id).json()["allowed"] is True
+    assert database.run(crossings, key(user_admin.id))[0][0] == before + 1
     assert authorise(user_admin, "inv:stock:w").json()["allowed"] is False
     authorise(user_admin, "cus:file:r", userId=UNKNOWN, status=400, code="user.unknown")
     authorise(user_admin, "cus:file:r", userId="nobody", status=400, code="request.invalid", paths={"userId"})
@@ -196,3 +220,73 @@ def test_the_answer_about_another_is_about_that_one(database, owner, member, use
     body = authorise(user_admin, "inv:stock:r", userId=member.id).json()
     assert body["allowed"] is True and body["grantedBy"] == [{"source": "user", "permission": "inv:stock:r"}]
     assert authorise(user_admin, "cus:user:a", userId=member.id).json()["allowed"] is False
+
+
+# ---- several at once ------------------------------------------------------------------------------------
+
+
+def authorise_all(account, permissions, **more):
+    return account.post("/customers/authorise", json={"permissions": permissions, **more}, status=200).json()
+
+
+def test_several_permissions_are_explained_in_the_order_sent_each_as_if_it_were_alone(database, owner, member, role):
+    database.set_role(role, ["cus:*:w"])
+    database.set_grants(member.id, "cus:file:r r:* inv:*:a nonsense")
+    database.set_roles(member.id, [role, "log-manage"])
+    asked = [*REQUIRED, "cus:file:r", "x:y:a", "log:truck:w"]
+    for asker, more in ((member, {}), (owner, {"userId": member.id})):
+        body = authorise_all(asker, asked, **more)
+        assert body == {"items": [authorise(asker, one, **more).json() for one in asked]}
+        assert {item["allowed"] for item in body["items"]} == {True, False}
+
+
+def test_a_hundred_permissions_and_a_single_one_may_be_asked_about(owner):
+    asked = [f"inv:area-{number}:r" for number in range(100)]
+    assert [item["required"] for item in authorise_all(owner, asked)["items"]] == asked
+    assert len(authorise_all(owner, asked[:1])["items"]) == 1
+
+
+def test_of_somebody_who_may_not_call_every_permission_is_refused(members, owner, member):
+    members.set_status(member.id, "disabled")
+    try:
+        items = authorise_all(owner, ["cus:file:r", "inv:stock:r"], userId=member.id)["items"]
+        assert [(item["allowed"], item["grantedBy"]) for item in items] == [(False, [])] * 2
+    finally:
+        members.set_status(member.id, "active")
+
+
+# ---- the catalogue --------------------------------------------------------------------------------------
+
+
+def catalogue(account, **arguments):
+    return account.get("/customers/permissions", **(arguments or {"status": 200}))
+
+
+def test_the_catalogue_is_the_route_table(stack, owner):
+    table = {}
+    for row in json.loads(operator.run(stack, "routes", "--json"))["items"]:
+        if ":" in row["access"]:
+            table.setdefault(row["access"], []).append(row["operation"])
+    items = catalogue(owner).json()["items"]
+    assert {item["permission"]: item["operations"] for item in items} == table
+    assert [item["permission"] for item in items] == sorted(table)
+
+
+@pytest.mark.parametrize("grants", ["rwx:*", "*:*:a", "cus:*:w", "cus:*:a", "cus:user:r", "cus:user:w cus:file:r",
+                                    "r:*", "sys:*:a"])
+def test_the_catalogue_tells_what_the_caller_may_grant_and_a_grant_does_it(database, members, owner, member, grants):
+    target = members.active(owner)
+    database.set_grants(member.id, f"{grants} cus:user:r")
+    held = f"{grants} cus:user:r".split()
+    for item in catalogue(member).json()["items"]:
+        assert item["grantable"] == model.allowed(held, item["permission"]), item
+        if model.allowed(held, "cus:user:w"):
+            database.set_grants(target.id, "")
+            member.patch(f"{USERS}/{target.id}", json={"permissions": [item["permission"]]},
+                         status=200 if item["grantable"] else 403)
+
+
+def test_the_catalogue_needs_the_permission_to_read_users(api, nobody, owner):
+    assert catalogue(nobody, status=403, code="auth.permission").json()["body"]["required"] == "cus:user:r"
+    api.get("/customers/permissions", status=401, code="auth.tokenMissing")
+    catalogue(owner, params={"limit": "5"}, status=400, code="request.invalid", paths={"limit"})

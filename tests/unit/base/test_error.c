@@ -202,6 +202,17 @@ static void validation_is_an_error_only_when_something_failed(void **state)
     assert_string_equal(validation.error->entries->next->path, "email");
 }
 
+static void recorded_paths_are_known(void **state)
+{
+    struct validation validation;
+    validation_init(&validation, harness_arena(state));
+    assert_false(validation_has(&validation, "email"));
+    validation_add(&validation, "format", "is not an id", "roles[%d]", 4);
+    validation_add(&validation, "required", "is missing", "%s", "email");
+    assert_true(validation_has(&validation, "email") && validation_has(&validation, "roles[4]"));
+    assert_false(validation_has(&validation, "roles") || validation_has(&validation, ""));
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(every_code_has_a_status_a_text_and_a_sentence),
     HARNESS_TEST(codes_keep_their_statuses),
@@ -212,5 +223,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(entries_and_members_keep_their_order_and_own_their_texts),
     HARNESS_TEST(entries_are_bounded),
     HARNESS_TEST(validation_is_an_error_only_when_something_failed),
+    HARNESS_TEST(recorded_paths_are_known),
 };
 HARNESS_MODULE(error, cases)

@@ -168,7 +168,8 @@ class Plan:
         report = self.steps.logs / f"{name.replace(' ', '-')}.xml"
         report.unlink(missing_ok=True)
         step = self.steps.run(name, ["/usr/bin/python3", "-m", "pytest", *arguments, "-q", f"--junitxml={report}"],
-                              environment={**(stack.environment() if stack else {}), **(environment or {})})
+                              environment={**(stack.environment() if stack else {}), **(environment or {}),
+                                           **({"GATEHOUSE_TEST_FULL": "yes"} if self.chosen.full else {})})
         counts.junit(step, report)
         step.stack_logs = stack.kept if stack else None
         self.steps.note(step)

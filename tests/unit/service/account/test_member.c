@@ -253,6 +253,51 @@ static void nobody_changes_or_grants_beyond_their_own(void **state)
     assert_int_equal(run_jobs(stage), 0);
 }
 
+static struct error *foresee(struct stage *stage, const struct caller *caller, struct id id,
+                             const struct member_patch *patch, struct member_outcome *outcome)
+{
+    return member_foresee(&stage->service, stage->arena, caller, "cus:user:r", id, patch, outcome);
+}
+
+static void a_foreseen_change_is_judged_as_the_change_and_writes_nothing(void **state)
+{
+    struct stage *stage = stage_new(harness_arena(state));
+    struct caller *staff = given_staff(stage);
+    struct caller *owner = given_owner(stage, staff, OWNER);
+    struct user member = given_member(stage, owner, MEMBER);
+    struct caller *weak = stage_caller(stage, MEMBER, CHOSEN);
+    struct text_list none = NO_TEXTS;
+    struct text_list roles = TEXTS(stage->arena, "inv-manage", "owner");
+    struct text_list permissions = TEXTS(stage->arena, "x:*", "log:*:r");
+    struct text_list unknown = TEXTS(stage->arena, "nobody");
+    struct member_patch more = {.roles = &roles, .permissions = &permissions};
+    struct member_patch less = {.roles = &none};
+    struct member_patch bad = {.roles = &unknown};
+    struct member_outcome outcome;
+    const char *tables =
+        "SELECT CONCAT((SELECT GROUP_CONCAT(HEX(user_id), role_id ORDER BY user_id, role_id) FROM user_role), '/',"
+        " (SELECT COUNT(*) FROM audit WHERE action <> 'access.crossOrganisation'), '/',"
+        " (SELECT COUNT(*) FROM outbox))";
+    const char *before = sql_text(stage->database, stage->arena, "%s", tables);
+    expect_ok(foresee(stage, owner, member.id, &more, &outcome));
+    assert_null(outcome.not_grantable);
+    assert_string_equal(text_list_join(stage->arena, &outcome.before, " "), "cus:file:r cus:*:w inv:*:w");
+    assert_string_equal(text_list_join(stage->arena, &outcome.after, " "), "x:* log:*:r cus:*:w inv:*:w rwx:*");
+    expect_ok(foresee(stage, weak, member.id, &more, &outcome));
+    assert_string_equal(outcome.not_grantable->path, "roles[1]");
+    assert_string_equal(outcome.not_grantable->next->path, "permissions[1]");
+    assert_null(outcome.not_grantable->next->next);
+    assert_string_equal(text_list_join(stage->arena, &outcome.after, " "), "x:* log:*:r cus:*:w inv:*:w rwx:*");
+    expect_ok(foresee(stage, weak, caller_user(owner), &less, &outcome));
+    assert_string_equal(outcome.not_grantable->path, "id");
+    expect_error(foresee(stage, weak, member.id, &less, &outcome), ERROR_USER_SELF);
+    expect_error(foresee(stage, owner, caller_user(owner), &less, &outcome), ERROR_USER_SELF);
+    expect_error(foresee(stage, staff, caller_user(owner), &less, &outcome), ERROR_USER_LAST_OWNER);
+    expect_entry(foresee(stage, owner, member.id, &bad, &outcome), ERROR_REQUEST_INVALID, "roles[0]", "unknown");
+    expect_entry(foresee(stage, owner, id_new(), &more, &outcome), ERROR_USER_UNKNOWN, "userId", "unknown");
+    assert_string_equal(sql_text(stage->database, stage->arena, "%s", tables), before);
+}
+
 static void other_organisations_are_out_of_reach(void **state)
 {
     struct stage *stage = stage_new(harness_arena(state));
@@ -313,6 +358,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(disabling_ends_sessions_at_once),
     HARNESS_TEST(status_has_its_rules),
     HARNESS_TEST(nobody_changes_or_grants_beyond_their_own),
+    HARNESS_TEST(a_foreseen_change_is_judged_as_the_change_and_writes_nothing),
     HARNESS_TEST(other_organisations_are_out_of_reach),
     HARNESS_TEST(mirror_follows_the_row),
 };
