@@ -11,7 +11,7 @@
  *   SECRET                         struct secret    bytes NULL: absent; is never written
  *   ID                             struct id        none: absent or null
  *   BOOLEAN                        bool
- *   INTEGER                        int64_t          NULLABLE output: SCHEMA_NO_INTEGER is null
+ *   INTEGER                        int64_t          NULLABLE: SCHEMA_NO_INTEGER is null
  *   TEXTS                          struct text_list
  *   OBJECT                         struct x *       NULL: absent or null
  *   OBJECTS                        struct schema_list

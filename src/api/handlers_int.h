@@ -58,6 +58,16 @@ struct error *authorise(struct call *call);
 struct error *authorise_validate_simulate(struct call *call, struct validation *validation);
 struct error *authorise_simulate(struct call *call);
 
+/* organisations.c */
+extern const struct schema organisations_reply_schema, organisations_own_schema, organisations_patch_schema;
+extern const struct schema organisations_list_query_schema, organisations_list_schema;
+struct error *organisations_validate_patch(struct call *call, struct validation *validation);
+struct error *organisations_own(struct call *call);
+struct error *organisations_patch_own(struct call *call);
+struct error *organisations_list(struct call *call);
+struct error *organisations_get(struct call *call);
+struct error *organisations_patch(struct call *call);
+
 /* passwords.c */
 extern const struct schema passwords_change_schema, passwords_reset_schema, passwords_admin_set_schema;
 struct error *passwords_change(struct call *call);
@@ -68,7 +78,8 @@ struct error *passwords_admin_set(struct call *call);
 /* audit.c. AUDIT_ACTIONS has every action that is written to the audit trail. */
 #define AUDIT_ACTIONS                                                                                                  \
     "access.crossOrganisation|access.denied|audit.purge|cache.update|customer.create|file.archive|file.damaged|file."  \
-    "link|file.infected|file.purge|file.repaired|file.restore|file.update|file.upload|organisation.update|session."    \
+    "link|file.infected|file.purge|file.repaired|file.restore|file.update|file.upload|organisation.disable|"           \
+    "organisation.update|session."                                                                                     \
     "refreshFailed|session.reuse|secrets.rotate|settings.update|"                                                      \
     "user.adminConfirm|user.changePassword|user.confirm|user.confirmFailed|user.create|user.createAdmin|user.disable|" \
     "user.forgottenPassword|"                                                                                          \

@@ -13,6 +13,7 @@ libghapi_a_SOURCES = \
 	src/api/routes.c \
 	src/api/routes_accounts.c \
 	src/api/routes_files.c \
+	src/api/routes_organisations.c \
 	src/api/routes_service.c
 include $(top_srcdir)/src/api/document/local.mk
 include $(top_srcdir)/src/api/handler/local.mk

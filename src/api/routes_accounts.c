@@ -140,7 +140,10 @@ static const struct route rows[] = {
         .operation = "createUser",
         .tag = "Accounts",
         .summary = "Create a team member",
-        .description = "In the caller's organisation. The member gets an e-mail with a six-digit code and a link.",
+        .description =
+            "In the caller's organisation. With a password, the member gets an e-mail with a six-digit code and a link"
+            " (awaiting-confirmation). Without one, the member is invited: the e-mail brings a temporary password and a"
+            " link, and the first login sets the password (awaiting-first-login).",
         .access = ACCESS_PERMISSION,
         .permission = "cus:user:w",
         .body_kind = BODY_JSON,

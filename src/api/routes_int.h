@@ -17,6 +17,7 @@ struct routes_group {
 
 extern const struct routes_group routes_accounts;
 extern const struct routes_group routes_files;
+extern const struct routes_group routes_organisations;
 extern const struct routes_group routes_service;
 
 #endif

@@ -19,6 +19,9 @@
     "u.email_verified, u.phone_verified, u.provider_subject, u.created_at, u.updated_at, u.locale, u.last_login_at"
 #define USER_COLUMN_COUNT 15
 
+/* The rows that anybody sees: whole accounts of people who are not erased. */
+#define USER_SEEN "u.status NOT IN ('provisioning', 'erased')"
+
 /* One more column for statements that do not join user_role themselves: the role ids, in their order. */
 #define USER_ROLES                                                                                                     \
     "(SELECT GROUP_CONCAT(r.role_id ORDER BY r.position, r.role_id SEPARATOR ' ') FROM user_role r "                   \
@@ -42,6 +45,12 @@
 
 #define ORGANISATION_COLUMNS                                                                                           \
     "o.id, o.name, o.services, o.status, o.quota_bytes, o.quota_files, o.created_at, o.updated_at"
+#define ORGANISATION_COLUMN_COUNT 8
+
+/* What the organisation uses, and the joins for it: rows that are kept up to date, so nothing is counted here. */
+#define ORGANISATION_USE_COLUMNS "COALESCE(w.bytes, 0), COALESCE(w.files, 0), COALESCE(n.people, 0)"
+#define ORGANISATION_USE_TABLES                                                                                        \
+    " LEFT JOIN file_usage w ON w.organisation_id = o.id LEFT JOIN organisation_people n ON n.organisation_id = o.id"
 
 /*
  * What triggers keep up to date (sql/011-principal.sql), computed: the roles of the user u.id, and the permissions of
@@ -53,6 +62,9 @@
 #define PRINCIPAL_ROLE_PERMISSIONS                                                                                     \
     "COALESCE((SELECT GROUP_CONCAT(CONCAT(LENGTH(p.role_id), ':', p.role_id, LENGTH(p.permission),"                    \
     " ':', p.permission) ORDER BY p.role_id, p.permission SEPARATOR '') FROM role_permission p), '')"
+
+/* The same of the people of the organisation o.id (sql/027-organisations.sql). */
+#define ORGANISATION_PEOPLE "(SELECT COUNT(*) FROM user u WHERE u.organisation_id = o.id AND " USER_SEEN ")"
 
 #define FILE_BODY_COLUMNS                                                                                              \
     "f.user_id, f.bucket, f.type, f.name, f.hash, f.size, f.content_type, f.status, f.tags, f.damaged_at"
@@ -77,6 +89,12 @@ void user_read_waits(const struct rows *rows, size_t row, size_t first, struct u
 
 void organisation_read(struct arena *arena, const struct rows *rows, size_t row, size_t first,
                        struct organisation *organisation_out);
+
+/* ORGANISATION_USE_COLUMNS. */
+void organisation_read_use(const struct rows *rows, size_t row, size_t first, struct organisation *organisation);
+
+/* A quota as a parameter; NULL where there is none. */
+struct database_value organisation_quota_value(int64_t quota);
 
 void file_read(struct arena *arena, const struct rows *rows, size_t row, size_t first, struct file_record *record_out);
 

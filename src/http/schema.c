@@ -209,8 +209,11 @@ static void store_value(struct reader *reader, const struct schema_field *field,
 {
     enum document_kind kind = document_kind(value);
     int64_t number = 0;
-    if (kind == DOCUMENT_NULL && (field->flags & SCHEMA_NULLABLE) != 0)
+    if (kind == DOCUMENT_NULL && (field->flags & SCHEMA_NULLABLE) != 0) {
+        if (field->type == SCHEMA_INTEGER && field->fallback == NULL)
+            *(int64_t *)(void *)place = SCHEMA_NO_INTEGER;
         return;
+    }
     switch (field->type) {
     case SCHEMA_BOOLEAN:
         if (!document_boolean(value, (bool *)(void *)place))

@@ -60,4 +60,11 @@ struct error *session_mark_everyone(struct database *database, struct arena *are
 /* Ends all sessions of all users. After a restore, sessions that ended since the backup must not be valid again. */
 struct error *session_end_everyones(struct database *database, struct arena *arena);
 
+/*
+ * Ends the sessions of the `limit` people of the organisation behind *after (none: from the start) by id, and moves
+ * *after to the last of them. *more_out is false when there was nobody any more. Part of a transaction.
+ */
+struct error *session_end_organisation(struct database *database, struct arena *arena, struct id organisation,
+                                       struct id *after, unsigned limit, bool *more_out);
+
 #endif

@@ -7,6 +7,7 @@
  * and by which it is found (codec/address.h). Dots and plus tags are significant.
  *
  * A row in status provisioning owns its e-mail address and is invisible: only domain/account/provisioning.h sees it.
+ * A row in status erased is invisible as well: only domain/account/erasure.h sees it.
  */
 #ifndef GATEHOUSE_DOMAIN_ACCOUNT_USER_H
 #define GATEHOUSE_DOMAIN_ACCOUNT_USER_H
@@ -27,7 +28,8 @@ enum user_status {
     USER_AWAITING_FIRST_LOGIN,
     USER_AWAITING_CONFIRMATION,
     USER_ACTIVE,
-    USER_DISABLED
+    USER_DISABLED,
+    USER_ERASED /* the row keeps ids alone (domain/account/erasure.h) */
 };
 
 struct user {
@@ -55,7 +57,8 @@ struct user {
 const char *user_status_text(enum user_status status);
 
 /*
- * Reads a status word of the interface; false for `provisioning`, which nobody sees, and for anything else.
+ * Reads a status word of the interface; false for `provisioning` and `erased`, which nobody sees, and for anything
+ * else.
  */
 bool user_status_parse(const char *text, enum user_status *status_out);
 
@@ -130,7 +133,7 @@ struct user_page {
     bool more; /* whether a next page exists; its `after` is the last item's id */
 };
 
-/* Oldest first, by id; without users in provisioning. */
+/* Oldest first, by id; without those whom nobody sees. */
 struct error *user_list(struct database *database, struct arena *arena, const struct user_filter *filter,
                         struct user_page *page_out);
 

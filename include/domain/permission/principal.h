@@ -63,7 +63,7 @@ struct error *principal_load_with_file(struct database *database, struct arena *
                                        struct id session, struct id file, struct principal **principal_out,
                                        struct file_record **file_out);
 
-/* The caller's whole rows, in one more round trip; `organisation_out` may be NULL. */
+/* The caller's whole rows, with what the organisation uses, in one more round trip; `organisation_out` may be NULL. */
 struct error *principal_details(struct database *database, struct arena *arena, const struct principal *principal,
                                 struct user **user_out, struct organisation **organisation_out);
 

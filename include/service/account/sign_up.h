@@ -41,7 +41,7 @@ struct error *sign_up_customer(struct service *service, struct arena *arena, con
 /* A team member to be made; all texts are valid. */
 struct sign_up_member {
     const char *email;
-    struct secret password;
+    struct secret password; /* bytes NULL: the member is invited */
     const char *first_name;
     const char *last_name;
     const char *phone; /* may be NULL */
@@ -50,7 +50,8 @@ struct sign_up_member {
 };
 
 /*
- * Makes a user of the caller's organisation, who awaits confirmation, and queues the mail with the code.
+ * Makes a user of the caller's organisation and queues the first mail. With a password the user awaits confirmation,
+ * and the mail brings a code. Without one the user is invited as an owner is: the mail brings a temporary password.
  * REQUEST_INVALID for unknown roles and malformed permissions, PASSWORD_POLICY, ROLE_NOT_GRANTABLE, USER_EXISTS,
  * RATE_LIMITED.
  */

@@ -290,6 +290,7 @@ static const struct {
     const char *description;
 } tags[] = {
     {"Accounts", "Customers and their people: signing in and out, passwords, codes, roles and permissions."},
+    {"Organisations", "Organisations: their names, services, quotas and use."},
     {"Files", "Uploading, finding, reading, archiving and sharing files."},
     {"Service", "The service itself: settings, cache, audit trail, health, metrics and what it is."},
 };

@@ -15,6 +15,7 @@ libghapi_handler_a_SOURCES = \
 	src/api/handler/limits.c \
 	src/api/handler/members_int.h \
 	src/api/handler/members.c \
+	src/api/handler/organisations.c \
 	src/api/handler/passwords.c \
 	src/api/handler/permissions.c \
 	src/api/handler/settings.c \

@@ -69,6 +69,28 @@ static const struct schema_field organisation_fields[] = {
      .offset = offsetof(struct organisation_view, status)},
     {.name = "createdAt", .type = SCHEMA_TIME, .offset = offsetof(struct organisation_view, created_at)},
     {.name = "updatedAt", .type = SCHEMA_TIME, .offset = offsetof(struct organisation_view, updated_at)},
+    {.name = "quotaBytes",
+     .type = SCHEMA_INTEGER,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct organisation_view, quota_bytes),
+     .description = "The most bytes that its files may have, archived ones included; null: no bound."},
+    {.name = "quotaFiles",
+     .type = SCHEMA_INTEGER,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct organisation_view, quota_files),
+     .description = "How many files it may have, archived ones included; null: no bound."},
+    {.name = "usedBytes",
+     .type = SCHEMA_INTEGER,
+     .offset = offsetof(struct organisation_view, used_bytes),
+     .description = "As quotaBytes counts them."},
+    {.name = "usedFiles",
+     .type = SCHEMA_INTEGER,
+     .offset = offsetof(struct organisation_view, used_files),
+     .description = "As quotaFiles counts them."},
+    {.name = "userCount",
+     .type = SCHEMA_INTEGER,
+     .offset = offsetof(struct organisation_view, user_count),
+     .description = "Its people in every status, without those who are erased."},
 };
 
 const struct schema organisation_view_schema = {
@@ -99,6 +121,11 @@ struct user_view *user_view(struct arena *arena, const struct user *user)
     return view;
 }
 
+static int64_t quota_view(int64_t quota)
+{
+    return quota == ORGANISATION_NO_QUOTA ? SCHEMA_NO_INTEGER : quota;
+}
+
 struct organisation_view *organisation_view(struct arena *arena, const struct organisation *organisation)
 {
     struct organisation_view *view = arena_alloc(arena, sizeof *view);
@@ -109,6 +136,11 @@ struct organisation_view *organisation_view(struct arena *arena, const struct or
         .status = organisation_status_text(organisation->status),
         .created_at = organisation->created_at,
         .updated_at = organisation->updated_at,
+        .quota_bytes = quota_view(organisation->quota_bytes),
+        .quota_files = quota_view(organisation->quota_files),
+        .used_bytes = organisation->used_bytes,
+        .used_files = organisation->used_files,
+        .user_count = organisation->user_count,
     };
     return view;
 }

@@ -4,6 +4,7 @@
 #define GATEHOUSE_API_HANDLER_VIEWS_INT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/id.h"
 #include "base/text.h"
@@ -40,6 +41,11 @@ struct organisation_view {
     const char *status;
     const char *created_at;
     const char *updated_at;
+    int64_t quota_bytes;
+    int64_t quota_files;
+    int64_t used_bytes;
+    int64_t used_files;
+    int64_t user_count;
 };
 
 extern const struct schema user_view_schema;

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* gatehousectl organisation: lists and shows organisations, and sets quotas and status. */
+/* gatehousectl organisation: lists, shows and changes organisations. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/limits.h"
+#include "base/name.h"
+#include "codec/visible.h"
 #include "ctl/ctl_int.h"
 #include "domain/account/organisation.h"
-#include "domain/audit.h"
 #include "domain/file/file_admin.h"
+#include "service/account/organisation_update.h"
 #include "service/runtime/service.h"
-#include "store/database/database.h"
 
 #define PAGE 100
 
@@ -52,7 +54,7 @@ static void list_one(struct arena *arena, const struct organisation *one, struct
 /* Lists all organisations; `json` NULL: as a table. */
 static struct error *list_all(struct service *service, struct arena *arena, struct ctl_json *json)
 {
-    struct organisation_admin_page page = {.more = true};
+    struct organisation_page page = {.more = true};
     struct id after = {{0}};
     while (page.more) {
         arena_reset(arena);
@@ -135,45 +137,10 @@ struct setting {
     int64_t quota_bytes;
     int64_t quota_files;
     enum organisation_status status;
+    struct text_list services;
     struct organisation_admin_change change;
-    bool changed;
     bool as_json;
 };
-
-static void add_quota(struct buffer *details, const char *name, const int64_t *quota)
-{
-    if (quota == NULL)
-        return;
-    buffer_add_format(details, "%s\"%s\":", details->length > 1 ? "," : "", name);
-    if (*quota == ORGANISATION_NO_QUOTA)
-        buffer_add_text(details, "null");
-    else
-        buffer_add_format(details, "%" PRId64, *quota);
-}
-
-static struct error *write_change(struct database *database, struct arena *arena, void *context)
-{
-    struct setting *setting = context;
-    struct buffer details;
-    TRY(organisation_admin_change(database, arena, setting->id, &setting->change, &setting->changed));
-    if (!setting->changed)
-        return NULL;
-    buffer_init(&details, arena);
-    buffer_add_char(&details, '{');
-    add_quota(&details, "quotaBytes", setting->change.quota_bytes);
-    add_quota(&details, "quotaFiles", setting->change.quota_files);
-    if (setting->change.status != NULL)
-        buffer_add_format(&details, "%s\"status\":\"%s\"", details.length > 1 ? "," : "",
-                          organisation_status_text(setting->status));
-    buffer_add_char(&details, '}');
-    struct audit_entry entry = {.action = "organisation.update",
-                                .organisation_id = setting->id,
-                                .target_type = "organisation",
-                                .target_id = id_text(arena, setting->id),
-                                .outcome = "success",
-                                .details = details.bytes};
-    return audit_insert(database, arena, &entry);
-}
 
 /* Reads a quota. False: the value is wrong, and the operator was told. */
 static bool read_quota(const struct run *run, const char *name, int64_t *quota, const int64_t **change_out)
@@ -202,9 +169,41 @@ static bool read_status(const struct run *run, struct setting *setting)
     return false;
 }
 
+static bool read_name(const struct run *run, struct setting *setting)
+{
+    const char *text = ctl_value(run, "name");
+    if (text == NULL)
+        return true;
+    setting->change.name = text;
+    if (utf8_valid(text, strlen(text)) && utf8_count(text) <= LIMIT_ORGANISATION_NAME_CHARACTERS &&
+        name_is_good(text) && visible_text(text))
+        return true;
+    (void)ctl_usage(run,
+                    "--name has 1 to " LIMIT_TEXT(LIMIT_ORGANISATION_NAME_CHARACTERS) " characters, at least one that"
+                                                                                      " can be seen, and " NAME_FORMAT);
+    return false;
+}
+
+static bool read_services(const struct run *run, struct setting *setting)
+{
+    const char *text = ctl_value(run, "services");
+    if (text == NULL)
+        return true;
+    setting->services = text_words(run->arena, text);
+    setting->change.services = &setting->services;
+    for (size_t i = 0; i < setting->services.count; i++)
+        if (strcmp(setting->services.items[i], "inventory") != 0 &&
+            strcmp(setting->services.items[i], "logistics") != 0)
+            setting->services.count = 0;
+    if (setting->services.count > 0)
+        return true;
+    (void)ctl_usage(run, "--services takes inventory, logistics or \"inventory logistics\", not \"%s\"", text);
+    return false;
+}
+
 static bool read_setting(const struct run *run, struct setting *setting)
 {
-    if (!ctl_id(run, 0, &setting->id) ||
+    if (!ctl_id(run, 0, &setting->id) || !read_name(run, setting) || !read_services(run, setting) ||
         !read_quota(run, "quota-bytes", &setting->quota_bytes, &setting->change.quota_bytes) ||
         !read_quota(run, "quota-files", &setting->quota_files, &setting->change.quota_files) ||
         !read_status(run, setting))
@@ -218,11 +217,11 @@ static bool read_setting(const struct run *run, struct setting *setting)
 static struct error *set(struct service *service, struct arena *arena, void *context)
 {
     struct setting *setting = context;
-    if (setting->change.status != NULL && id_equal(setting->id, organisation_internal_id()))
-        return error_message(error_plain(arena, ERROR_INTERNAL), "The organisation of internal staff stays active.");
-    TRY(database_transaction(service->database, arena, write_change, setting, NULL));
-    if (!setting->changed)
+    struct organisation *organisation = NULL;
+    struct error *error = organisation_update(service, arena, NULL, NULL, setting->id, &setting->change, &organisation);
+    if (error != NULL && error->code == ERROR_ORGANISATION_UNKNOWN)
         return unknown(arena, setting->id);
+    TRY(error);
     return show(service, arena, setting->id, setting->as_json);
 }
 
@@ -248,10 +247,12 @@ static int run_show(struct run *run)
 static int run_set(struct run *run)
 {
     struct setting setting = {.as_json = run->json};
-    return read_setting(run, &setting) ? ctl_with_administrator(run, set, &setting) : EXIT_USAGE;
+    return read_setting(run, &setting) ? ctl_with_service(run, set, &setting) : EXIT_USAGE;
 }
 
 static const struct ctl_option set_options[] = {
+    {"name", "NAME", "its name", false},
+    {"services", "SERVICES", "what it pays for: inventory, logistics or both in one argument", false},
     {"quota-bytes", "N|none", "the most bytes that its files may have, archived ones included", false},
     {"quota-files", "N|none", "how many files it may have, archived ones included", false},
     {"status", "STATUS", "active or disabled", false},
@@ -269,7 +270,7 @@ const struct ctl_command ctl_organisation_show = {.name = "organisation show",
 
 const struct ctl_command ctl_organisation_set = {.name = "organisation set",
                                                  .operands = "ID",
-                                                 .summary = "change quotas and status of one",
+                                                 .summary = "change name, services, quotas and status of one",
                                                  .options = set_options,
                                                  .json = true,
                                                  .run = run_set};

@@ -8,6 +8,7 @@ libghdomain_a_SOURCES += \
 	include/domain/account/organisation.h \
 	src/domain/account/organisation.c \
 	src/domain/account/organisation_admin.c \
+	src/domain/account/organisation_list.c \
 	include/domain/account/password_intent.h \
 	src/domain/account/password_intent.c \
 	include/domain/account/password_policy.h \
@@ -22,6 +23,7 @@ libghdomain_a_SOURCES += \
 	src/domain/account/session.c \
 	include/domain/account/session_family.h \
 	src/domain/account/session_family.c \
+	src/domain/account/session_organisation.c \
 	src/domain/session_memo_int.h \
 	src/domain/account/session_memo.c \
 	include/domain/account/throttle.h \

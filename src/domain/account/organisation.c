@@ -23,7 +23,7 @@ struct id organisation_internal_id(void)
     return internal;
 }
 
-static struct database_value quota_value(int64_t quota)
+struct database_value organisation_quota_value(int64_t quota)
 {
     return quota == ORGANISATION_NO_QUOTA ? database_null() : database_integer(quota);
 }
@@ -54,6 +54,13 @@ void organisation_read(struct arena *arena, const struct rows *rows, size_t row,
     };
 }
 
+void organisation_read_use(const struct rows *rows, size_t row, size_t first, struct organisation *organisation)
+{
+    organisation->used_bytes = rows_integer(rows, row, first);
+    organisation->used_files = rows_integer(rows, row, first + 1);
+    organisation->user_count = rows_integer(rows, row, first + 2);
+}
+
 static const struct statement insert_organisation = {"INSERT INTO organisation (id, name, services, status, "
                                                      "quota_bytes, quota_files) VALUES (?, ?, ?, ?, ?, ?)"};
 
@@ -63,8 +70,9 @@ struct error *organisation_insert(struct database *database, struct arena *arena
     TRY(database_change(database, arena, &insert_organisation,
                         VALUES(database_id(organisation->id), database_text(organisation->name),
                                database_text(text_list_join(arena, &organisation->services, " ")),
-                               database_text(statuses[organisation->status]), quota_value(organisation->quota_bytes),
-                               quota_value(organisation->quota_files)),
+                               database_text(statuses[organisation->status]),
+                               organisation_quota_value(organisation->quota_bytes),
+                               organisation_quota_value(organisation->quota_files)),
                         NULL));
     return NULL;
 }
@@ -92,6 +100,24 @@ struct error *organisation_find(struct database *database, struct arena *arena, 
         return NULL;
     *organisation_out = arena_alloc(arena, sizeof **organisation_out);
     organisation_read(arena, rows, 0, 0, *organisation_out);
+    return NULL;
+}
+
+static const struct statement find_whole = {"SELECT " ORGANISATION_COLUMNS ", " ORGANISATION_USE_COLUMNS
+                                            " FROM organisation o" ORGANISATION_USE_TABLES
+                                            " WHERE o.id = ? AND o.status <> 'provisioning'"};
+
+struct error *organisation_find_whole(struct database *database, struct arena *arena, struct id id,
+                                      struct organisation **organisation_out)
+{
+    struct rows *rows;
+    *organisation_out = NULL;
+    TRY(database_query(database, arena, &find_whole, VALUES(database_id(id)), &rows));
+    if (rows->count == 0)
+        return NULL;
+    *organisation_out = arena_alloc(arena, sizeof **organisation_out);
+    organisation_read(arena, rows, 0, 0, *organisation_out);
+    organisation_read_use(rows, 0, ORGANISATION_COLUMN_COUNT, *organisation_out);
     return NULL;
 }
 

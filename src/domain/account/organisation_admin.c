@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How the operator lists and changes organisations. */
+/* How organisations are listed and changed by the operator and by internal staff, and a name by its owner. */
 #include <assert.h>
 
 #include "base/arena.h"
@@ -11,7 +11,7 @@ static const struct statement each_organisation = {"SELECT " ORGANISATION_COLUMN
                                                    " FROM organisation o WHERE o.id > ? ORDER BY o.id LIMIT ?"};
 
 struct error *organisation_admin_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
-                                      struct organisation_admin_page *page_out)
+                                      struct organisation_page *page_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &each_organisation,
@@ -24,24 +24,55 @@ struct error *organisation_admin_each(struct database *database, struct arena *a
     return NULL;
 }
 
-static const struct statement hold_organisation = {"SELECT 1 FROM organisation WHERE id = ? FOR UPDATE"};
+static const struct statement hold_organisation = {"SELECT " ORGANISATION_COLUMNS
+                                                   " FROM organisation o WHERE o.id = ? FOR UPDATE"};
 
-struct error *organisation_admin_lock(struct database *database, struct arena *arena, struct id id)
+struct error *organisation_admin_lock(struct database *database, struct arena *arena, struct id id,
+                                      struct organisation **organisation_out)
 {
     struct rows *rows;
     assert(database_in_transaction(database));
-    return database_query(database, arena, &hold_organisation, VALUES(database_id(id)), &rows);
+    TRY(database_query(database, arena, &hold_organisation, VALUES(database_id(id)), &rows));
+    if (organisation_out == NULL)
+        return NULL;
+    *organisation_out = NULL;
+    if (rows->count == 0)
+        return NULL;
+    *organisation_out = arena_alloc(arena, sizeof **organisation_out);
+    organisation_read(arena, rows, 0, 0, *organisation_out);
+    return NULL;
+}
+
+static const struct statement find_holders = {
+    "SELECT u.id FROM user u JOIN user_role r ON r.user_id = u.id AND r.role_id = ?"
+    " WHERE u.organisation_id = ? AND u.id > ? AND " USER_SEEN " ORDER BY u.id LIMIT ?"};
+
+struct error *organisation_admin_holders(struct database *database, struct arena *arena, struct id organisation,
+                                         const char *role, struct id after, unsigned limit, struct id **users_out,
+                                         size_t *count_out)
+{
+    struct rows *rows;
+    TRY(database_query(
+        database, arena, &find_holders,
+        VALUES(database_text(role), database_id(organisation), database_id(after), database_integer(limit)), &rows));
+    *count_out = rows->count;
+    *users_out = arena_array(arena, rows->count, sizeof **users_out);
+    for (size_t i = 0; i < rows->count; i++)
+        (*users_out)[i] = rows_id(rows, i, 0);
+    return NULL;
 }
 
 /* A flag beside each value tells whether it is to be set: NULL is a value of the quotas. */
 static const struct statement change_organisation = {
-    "UPDATE organisation SET quota_bytes = IF(?, ?, quota_bytes), quota_files = IF(?, ?, quota_files),"
+    "UPDATE organisation SET name = COALESCE(?, name), services = COALESCE(?, services),"
+    " quota_bytes = IF(?, ?, quota_bytes), quota_files = IF(?, ?, quota_files),"
+    " tokens_from = IF(? = 'disabled', UTC_TIMESTAMP(3), tokens_from),"
     " status = COALESCE(?, status), updated_at = UTC_TIMESTAMP(3)"
     " WHERE id = ? AND (? OR status IN ('active', 'disabled'))"};
 
 static struct database_value quota_value(const int64_t *quota)
 {
-    return quota == NULL || *quota == ORGANISATION_NO_QUOTA ? database_null() : database_integer(*quota);
+    return quota == NULL ? database_null() : organisation_quota_value(*quota);
 }
 
 struct error *organisation_admin_change(struct database *database, struct arena *arena, struct id id,
@@ -49,10 +80,13 @@ struct error *organisation_admin_change(struct database *database, struct arena 
 {
     struct change done;
     const char *status = change->status == NULL ? NULL : organisation_status_text(*change->status);
+    const char *services = change->services == NULL ? NULL : text_list_join(arena, change->services, " ");
     TRY(database_change(database, arena, &change_organisation,
-                        VALUES(database_boolean(change->quota_bytes != NULL), quota_value(change->quota_bytes),
+                        VALUES(database_text(change->name), database_text(services),
+                               database_boolean(change->quota_bytes != NULL), quota_value(change->quota_bytes),
                                database_boolean(change->quota_files != NULL), quota_value(change->quota_files),
-                               database_text(status), database_id(id), database_boolean(status == NULL)),
+                               database_text(status), database_text(status), database_id(id),
+                               database_boolean(status == NULL)),
                         &done));
     *changed_out = done.affected == 1;
     return NULL;

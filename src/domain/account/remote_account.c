@@ -56,14 +56,17 @@ struct error *remote_account_refuse_older_tokens(struct database *database, stru
 
 /* Tokens count whole seconds: one of the very second in which the sessions ended is refused. */
 static const struct statement may_begin = {
-    "SELECT 1 FROM user u LEFT JOIN outside_account a ON a.user_id = u.id WHERE u.id = ?"
-    " AND (a.tokens_from IS NULL OR a.tokens_from < '1970-01-01' + INTERVAL ? SECOND)"};
+    "SELECT 1 FROM user u JOIN organisation o ON o.id = u.organisation_id"
+    " LEFT JOIN outside_account a ON a.user_id = u.id WHERE u.id = ?"
+    " AND (a.tokens_from IS NULL OR a.tokens_from < '1970-01-01' + INTERVAL ? SECOND)"
+    " AND (o.tokens_from IS NULL OR o.tokens_from < '1970-01-01' + INTERVAL ? SECOND)"};
 
 struct error *remote_account_may_begin(struct database *database, struct arena *arena, struct id user,
                                        int64_t issued_at, bool *may_out)
 {
     struct rows *rows;
-    TRY(database_query(database, arena, &may_begin, VALUES(database_id(user), database_integer(issued_at)), &rows));
+    TRY(database_query(database, arena, &may_begin,
+                       VALUES(database_id(user), database_integer(issued_at), database_integer(issued_at)), &rows));
     *may_out = rows->count != 0;
     return NULL;
 }

@@ -12,7 +12,7 @@
 #include "domain/permission/permission.h"
 
 static const char *const statuses[] = {
-    "provisioning", "awaiting-first-login", "awaiting-confirmation", "active", "disabled", NULL};
+    "provisioning", "awaiting-first-login", "awaiting-confirmation", "active", "disabled", "erased", NULL};
 
 const char *user_status_text(enum user_status status)
 {
@@ -22,7 +22,7 @@ const char *user_status_text(enum user_status status)
 bool user_status_parse(const char *text, enum user_status *status_out)
 {
     int status = columns_word_index(statuses, text);
-    if (status < 0 || status == USER_PROVISIONING)
+    if (status < 0 || status == USER_PROVISIONING || status == USER_ERASED)
         return false;
     *status_out = (enum user_status)status;
     return true;
@@ -93,14 +93,14 @@ static struct user *read_one(struct arena *arena, const struct rows *rows, bool 
  * next migration. Of an ASCII address both are the same.
  */
 static const struct statement find_by_key = {"SELECT " USER_COLUMNS ", " USER_ROLES
-                                             ", u.email_key IN (?, ?) AND u.status <> 'provisioning' FROM user u"
+                                             ", u.email_key IN (?, ?) AND " USER_SEEN " FROM user u"
                                              " WHERE " ONE_OF(CANDIDATE("email_key") ", " CANDIDATE("email_key"))};
-static const struct statement find_by_id = {"SELECT " USER_COLUMNS ", " USER_ROLES
-                                            ", u.id = ? AND u.status <> 'provisioning' FROM user u"
+static const struct statement find_by_id = {"SELECT " USER_COLUMNS ", " USER_ROLES ", u.id = ? AND " USER_SEEN
+                                            " FROM user u"
                                             " WHERE " ONE_OF(CANDIDATE("id"))};
 
 static const struct statement find_any = {"SELECT " USER_COLUMNS ", " USER_ROLES ", " USER_WAITS
-                                          " FROM user u WHERE u.id = ? AND u.status <> 'provisioning'"};
+                                          " FROM user u WHERE u.id = ? AND " USER_SEEN};
 
 struct error *user_find_by_username(struct database *database, struct arena *arena, const char *username,
                                     struct user **user_out)
@@ -121,9 +121,8 @@ struct error *user_find_by_username(struct database *database, struct arena *are
     return NULL;
 }
 
-static const struct statement find_user = {
-    "SELECT " USER_COLUMNS ", " USER_ROLES ", " USER_WAITS
-    " FROM user u WHERE u.id = ? AND u.organisation_id = ? AND u.status <> 'provisioning'"};
+static const struct statement find_user = {"SELECT " USER_COLUMNS ", " USER_ROLES ", " USER_WAITS
+                                           " FROM user u WHERE u.id = ? AND u.organisation_id = ? AND " USER_SEEN};
 
 struct error *user_find(struct database *database, struct arena *arena, struct id organisation, struct id id,
                         struct user **user_out)

@@ -7,9 +7,9 @@
 #include "domain/account/user.h"
 #include "domain/columns_int.h"
 
-static const struct statement lock_user = {
-    "SELECT " USER_COLUMNS ", " USER_ROLES
-    " FROM user u WHERE u.id = ? AND u.organisation_id = ? AND u.status <> 'provisioning' FOR UPDATE"};
+static const struct statement lock_user = {"SELECT " USER_COLUMNS ", " USER_ROLES
+                                           " FROM user u WHERE u.id = ? AND u.organisation_id = ? AND " USER_SEEN
+                                           " FOR UPDATE"};
 
 struct error *user_lock(struct database *database, struct arena *arena, struct id organisation, struct id id,
                         struct user **user_out)

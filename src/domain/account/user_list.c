@@ -15,14 +15,13 @@
 
 static const struct statement list_users = {
     "SELECT " USER_COLUMNS ", " USER_ROLES ", " USER_WAITS " FROM user u FORCE INDEX (user_listing)"
-    " WHERE u.organisation_id = ? AND u.id > ? AND u.status <> 'provisioning' AND u.status = COALESCE(?, u.status)"
+    " WHERE u.organisation_id = ? AND u.id > ? AND " USER_SEEN " AND u.status = COALESCE(?, u.status)"
     " AND (? IS NULL OR LOCATE(LOWER(?), LOWER(CONCAT(u.first_name, ' ', u.last_name))) > 0"
     " OR LOCATE(LOWER(?), LOWER(u.email)) > 0 OR LOCATE(?, u.email_key) > 0)"
     " ORDER BY u.id LIMIT ?"};
 
 static const struct statement each_user = {"SELECT " USER_COLUMNS ", " USER_ROLES ", " USER_WAITS
-                                           " FROM user u WHERE u.id > ? AND u.status <> 'provisioning'"
-                                           " ORDER BY u.id LIMIT ?"};
+                                           " FROM user u WHERE u.id > ? AND " USER_SEEN " ORDER BY u.id LIMIT ?"};
 
 static void read_page(struct arena *arena, const struct rows *rows, unsigned limit, struct user_page *page_out)
 {

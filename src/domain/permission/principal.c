@@ -284,8 +284,8 @@ struct error *principal_load_with_file(struct database *database, struct arena *
 }
 
 static const struct statement load_details = {
-    "SELECT " USER_COLUMNS ", " USER_WAITS ", " ORGANISATION_COLUMNS
-    " FROM user u JOIN organisation o ON o.id = u.organisation_id WHERE u.id = ?"};
+    "SELECT " USER_COLUMNS ", " USER_WAITS ", " ORGANISATION_COLUMNS ", " ORGANISATION_USE_COLUMNS
+    " FROM user u JOIN organisation o ON o.id = u.organisation_id" ORGANISATION_USE_TABLES " WHERE u.id = ?"};
 
 struct error *principal_details(struct database *database, struct arena *arena, const struct principal *principal,
                                 struct user **user_out, struct organisation **organisation_out)
@@ -300,6 +300,7 @@ struct error *principal_details(struct database *database, struct arena *arena, 
     user->roles = principal->user.roles;
     user_read_waits(rows, 0, USER_COLUMN_COUNT, user);
     organisation_read(arena, rows, 0, USER_COLUMN_COUNT + USER_WAIT_COUNT, organisation);
+    organisation_read_use(rows, 0, USER_COLUMN_COUNT + USER_WAIT_COUNT + ORGANISATION_COLUMN_COUNT, organisation);
     *user_out = user;
     if (organisation_out != NULL)
         *organisation_out = organisation;

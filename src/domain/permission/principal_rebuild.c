@@ -13,7 +13,9 @@ static const struct statement compare = {
     " AND q.organisation_status = o.status AND q.permissions = u.permissions AND q.roles = " PRINCIPAL_ROLES
     " WHERE q.user_id IS NULL)"
     " + (SELECT COUNT(*) FROM principal q LEFT JOIN user u ON u.id = q.user_id WHERE u.id IS NULL)"
-    " + (SELECT COUNT(*) = 0 FROM change_version v WHERE v.id = 1 AND v.roles = " PRINCIPAL_ROLE_PERMISSIONS ")"};
+    " + (SELECT COUNT(*) = 0 FROM change_version v WHERE v.id = 1 AND v.roles = " PRINCIPAL_ROLE_PERMISSIONS ")"
+    " + (SELECT COUNT(*) FROM organisation o LEFT JOIN organisation_people n ON n.organisation_id = o.id"
+    " WHERE COALESCE(n.people, 0) <> " ORGANISATION_PEOPLE ")"};
 
 struct error *principal_compare(struct database *database, struct arena *arena, int64_t *different_out)
 {
@@ -40,6 +42,10 @@ static const struct statement fill = {
     " ON DUPLICATE KEY UPDATE organisation_id = VALUES(organisation_id), user_status = VALUES(user_status),"
     " organisation_status = VALUES(organisation_status), permissions = VALUES(permissions), roles = VALUES(roles)"};
 
+static const struct statement count_people = {"INSERT INTO organisation_people (organisation_id, people)"
+                                              " SELECT o.id, " ORGANISATION_PEOPLE
+                                              " FROM organisation o ON DUPLICATE KEY UPDATE people = VALUES(people)"};
+
 /* Where the row is missing, its trigger puts the roles into the new one. */
 static const struct statement write_role_permissions = {
     "INSERT INTO change_version (id, version) VALUES (1, FLOOR(UNIX_TIMESTAMP(NOW(6)) * 1000000))"
@@ -58,6 +64,7 @@ static struct error *rebuild(struct database *database, struct arena *arena, voi
         return NULL;
     TRY(database_change(database, arena, &empty, NO_VALUES, NULL));
     TRY(database_change(database, arena, &fill, NO_VALUES, NULL));
+    TRY(database_change(database, arena, &count_people, NO_VALUES, NULL));
     TRY(database_change(database, arena, &write_role_permissions, NO_VALUES, NULL));
     return NULL;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Tests whether the triggers of sql/011-principal.sql and sql/016-session-mark.sql exist and work. It makes and changes
+ * Tests whether the triggers of sql/011-principal.sql, sql/016-session-mark.sql and sql/027-organisations.sql exist and
+ * work. It makes and changes
  * users, organisations, sessions and roles of its own, checks after each step what the triggers have done, and rolls
  * all of it back. Nobody else ever sees it. For its few milliseconds, changes of roles and of the change log wait.
  */
@@ -45,13 +46,22 @@ static const struct step steps[] = {
     {NULL, {CLEAR_STAMP}, "u"},
     {NULL, {RENAME}, "au"},
     {"session_mark_move", {RENAME}, "ua"},
-    {"principal_user_update", {"UPDATE user SET permissions = 'a:b:r', status = 'disabled' WHERE id = ?"}, "u"},
+    {"principal_user_update", {"UPDATE user SET permissions = 'a:b:r' WHERE id = ?"}, "u"},
+    {"people_join", {"UPDATE user SET status = 'disabled' WHERE id = ?"}, "u"},
+    {"people_leave", {"UPDATE user SET status = 'erased' WHERE id = ?"}, "u"},
+    {NULL, {"UPDATE user SET status = 'disabled' WHERE id = ?"}, "u"},
     {"principal_user_move", {"UPDATE user SET organisation_id = ? WHERE id = ?"}, "bu"},
     {"principal_organisation_update", {"UPDATE organisation SET status = 'disabled' WHERE id = ?"}, "b"},
     {"principal_role_insert", {"INSERT INTO user_role (user_id, role_id) VALUES (?, ?)"}, "un"},
     {"principal_role_update", {"UPDATE user_role SET role_id = REVERSE(role_id) WHERE user_id = ?"}, "u"},
     {"principal_role_delete", {"DELETE FROM user_role WHERE user_id = ?"}, "u"},
+    {NULL, {"UPDATE user SET status = 'erased' WHERE id = ?"}, "u"},
     {"principal_user_delete", {"DELETE FROM user WHERE id = ?"}, "u"},
+    {"people_insert",
+     {"INSERT INTO user (id, organisation_id, email, first_name, last_name, status) VALUES (?, ?, ?, '', '', "
+      "'active')"},
+     "uan"},
+    {"people_delete", {"DELETE FROM user WHERE id = ?"}, "u"},
     {NULL, {"INSERT INTO role (id, description) VALUES (?, '')"}, "n"},
     {"principal_permission_insert", {"INSERT INTO role_permission (role_id, permission) VALUES (?, 'a:b:r')"}, "n"},
     {"principal_permission_update", {"UPDATE role_permission SET permission = 'a:b:w' WHERE role_id = ?"}, "n"},
@@ -67,7 +77,9 @@ static const struct statement compare = {
     " AND q.organisation_status = o.status AND q.permissions = u.permissions AND q.roles = " PRINCIPAL_ROLES
     " WHERE u.id = ? AND q.user_id IS NULL)"
     " + (SELECT COUNT(*) FROM principal q LEFT JOIN user u ON u.id = q.user_id WHERE q.user_id = ? AND u.id IS NULL)"
-    " + (SELECT COUNT(*) FROM change_version v WHERE v.id = 1 AND v.roles <> " PRINCIPAL_ROLE_PERMISSIONS "),"
+    " + (SELECT COUNT(*) FROM change_version v WHERE v.id = 1 AND v.roles <> " PRINCIPAL_ROLE_PERMISSIONS ")"
+    " + (SELECT COUNT(*) FROM organisation o LEFT JOIN organisation_people n ON n.organisation_id = o.id"
+    " WHERE o.id IN (?, ?) AND COALESCE(n.people, 0) <> " ORGANISATION_PEOPLE "),"
     " (SELECT COUNT(*) FROM principal WHERE user_id = ? AND session_mark <> REPEAT(CHAR(0), 16))"};
 
 struct selftest {
@@ -110,7 +122,9 @@ static struct error *try_all(struct database *database, struct arena *arena, voi
         if (steps[i].trigger == NULL)
             continue;
         struct database_value user = database_id(selftest->user);
-        TRY(database_query(database, arena, &compare, VALUES(user, user, user), &rows));
+        TRY(database_query(database, arena, &compare,
+                           VALUES(user, user, database_id(selftest->first), database_id(selftest->second), user),
+                           &rows));
         if (rows_integer(rows, 0, 0) != 0 || (is_of_marks(&steps[i]) && rows_integer(rows, 0, 1) != 1)) {
             selftest->trigger = steps[i].trigger;
             break;

@@ -92,7 +92,7 @@ struct error *authority_check_last_holder(struct service *service, struct arena 
     struct loss loss = find_loss(arena, roles, before, after);
     /* The statements that follow start after the lock is taken, so they see what earlier holders of it have changed. */
     if (loss.owner || loss.administrator)
-        TRY(organisation_admin_lock(service->database, arena, before->organisation_id));
+        TRY(organisation_admin_lock(service->database, arena, before->organisation_id, NULL));
     return check_others(service->database, arena, loss, before);
 }
 

@@ -8,6 +8,8 @@ libghservice_account_a_SOURCES = \
 	src/service/account/member.c \
 	include/service/account/notification.h \
 	src/service/account/notification.c \
+	include/service/account/organisation_update.h \
+	src/service/account/organisation_update.c \
 	include/service/account/password.h \
 	src/service/account/password.c \
 	include/service/account/provider_sync.h \

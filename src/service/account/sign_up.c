@@ -170,7 +170,7 @@ static struct error *read_back(struct service *service, struct arena *arena, con
     struct organisation *organisation = NULL;
     struct user *user = NULL;
     TRY(user_find(service->database, arena, made->organisation_id, made->id, &user));
-    TRY(organisation_find(service->database, arena, made->organisation_id, &organisation));
+    TRY(organisation_find_whole(service->database, arena, made->organisation_id, &organisation));
     if (user == NULL || organisation == NULL)
         return error_new(arena, ERROR_INTERNAL, "the account vanished after it was made");
     *user_out = *user;
@@ -231,6 +231,8 @@ static struct error *validate_member(struct service *service, struct arena *aren
     validation_init(&validation, arena);
     grant_validate(roles, &member->roles, &member->permissions, &validation);
     grant_validate_length(arena, roles, &member->roles, &member->permissions, &validation);
+    if (member->password.bytes == NULL)
+        return validation.error;
     struct error *password = password_policy_check(service->passwords, arena, "password", member->password, &owner);
     if (validation.error == NULL)
         return password;
@@ -258,16 +260,17 @@ struct error *sign_up_member(struct service *service, struct arena *arena, const
     };
     struct provisioning_limit limit = {.key = throttle_of_members(caller_home(caller)),
                                        .most = service->configuration->limits.accounts_per_hour};
+    bool invited = member->password.bytes == NULL;
     struct creation creation = {
         .service = service,
         .caller = caller,
         .organisation_name = organisation->name,
         .roles = &roles,
         .user = &user,
-        .password = member->password,
+        .password = invited ? secret_of(random_text(arena, RANDOM_PASSWORD_CHARACTERS)) : member->password,
         .required = "cus:user:w",
-        .kind = PROVIDER_AWAITING_CODE,
-        .status = USER_AWAITING_CONFIRMATION,
+        .kind = invited ? PROVIDER_INVITED : PROVIDER_AWAITING_CODE,
+        .status = invited ? USER_AWAITING_FIRST_LOGIN : USER_AWAITING_CONFIRMATION,
         .action = "user.create",
         .limit = &limit,
     };

@@ -234,7 +234,7 @@ static struct error *check_usage(struct fsck *fsck, struct id organisation)
 
 static struct error *check_organisations(struct fsck *fsck)
 {
-    struct organisation_admin_page page = {.more = true};
+    struct organisation_page page = {.more = true};
     struct id after = {{0}};
     while (page.more) {
         arena_reset(fsck->scratch);

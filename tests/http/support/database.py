@@ -33,6 +33,11 @@ class Database:
             cursor.execute(sql, values)
             return cursor.fetchall()
 
+    def fresh(self):
+        """Another connection, for a transaction of the test's own; the caller closes it."""
+        return pymysql.connect(unix_socket=self.facts["socket"], user=self.facts["user"], database=self.facts["name"],
+                               charset="utf8mb4")
+
     def close(self):
         """Ends the connection; the next statement makes another."""
         if self.connection is not None:
