@@ -74,7 +74,7 @@ bool document_boolean(const struct document *value, bool *value_out);
 /*
  * Adds the value to `buffer` as JSON. A negative `indent` writes one line. Otherwise each member and element has a line
  * of its own, indented by two blanks a level, and `indent` is the level of the value itself. Reading the result gives
- * the same value.
+ * the same value; a number beyond the range of a double stays one that is beyond it.
  */
 void document_write(const struct document *value, int indent, struct buffer *buffer);
 

@@ -134,6 +134,8 @@ static void write_number(const cJSON *item, struct buffer *buffer)
     int64_t whole;
     if (document_integer(document_of(item), &whole))
         buffer_add_format(buffer, "%lld", (long long)whole);
+    else if (isinf(item->valuedouble))
+        buffer_add_text(buffer, item->valuedouble < 0 ? "-1e999" : "1e999");
     else
         buffer_add_format(buffer, "%.17g", item->valuedouble);
 }

@@ -341,11 +341,11 @@ static int compare_names(const void *one, const void *other)
  */
 static void check_names(struct scan *scan, struct level *level, size_t first)
 {
-    struct name *names = scan->names + first;
     size_t count = scan->name_count - first;
     scan->name_count = first;
     if (count < 2)
         return;
+    struct name *names = scan->names + first;
     qsort(names, count, sizeof *names, compare_names);
     for (size_t i = 1; i < count; i++) {
         bool same = compare_names(&names[i - 1], &names[i]) == 0;

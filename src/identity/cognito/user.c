@@ -148,8 +148,12 @@ struct error *cognito_user_find(struct remote *remote, struct arena *arena, stru
     const char *status = document_text(document_member(call.answer, "UserStatus"));
     const char *marked = attribute_of(attributes, OWNER_ATTRIBUTE);
     const char *subject = attribute_of(attributes, "sub");
+    if (subject == NULL)
+        subject = document_text(document_member(call.answer, "Username"));
+    if (subject == NULL)
+        return cognito_unexpected(arena, &call);
     *found_out = (struct remote_account){
-        .subject = subject != NULL ? subject : document_text(document_member(call.answer, "Username")),
+        .subject = subject,
         .ours = marked != NULL && strcmp(marked, id_text(arena, user)) == 0,
         .used = status == NULL || (strcmp(status, "FORCE_CHANGE_PASSWORD") != 0 && strcmp(status, "UNCONFIRMED") != 0),
     };

@@ -259,6 +259,8 @@ struct error *keycloak_user_find(struct remote *remote, struct arena *arena, str
     if (document_count(call.answer) == 0)
         return NULL;
     read_user(arena, document_first(call.answer), &found);
+    if (found.id == NULL)
+        return keycloak_unexpected(arena, &call);
     *found_out = (struct remote_account){
         .subject = found.id,
         .ours = same(keycloak_user_attribute(&found, OWNER_ATTRIBUTE), id_text(arena, user)),

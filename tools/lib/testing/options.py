@@ -18,12 +18,14 @@ KINDS = {
     "dist": "make distcheck",
     "debian13": "checks and unit in a clean root of Debian 13; everything in a full run; only root can, who may mount",
     "bench": "tools/bench quick: no errors and no growth under load, whatever the times",
+    "fuzz": "each parser of bytes from outside under libFuzzer, a minute each, ten in a full run; only when named",
 }
+ONLY_NAMED = ("fuzz", )
 EPILOG = """kinds:
 {}
   full         every kind, every case behind every web server, the unit tests in distcheck once more
 
-Without a kind all of them run. Logs are kept in .build/test/log."""
+Without a kind all of them run, but for those that run only when named. Logs are kept in .build/test/log."""
 
 
 def read(arguments):
@@ -49,7 +51,7 @@ def read(arguments):
             parser.error(f"there is no kind of tests called {kind}; tools/test --help names them")
     if not 1 <= chosen.lanes <= 64:
         parser.error("argument --lanes: a number from 1 to 64")
-    chosen.kinds = [kind for kind in KINDS if not kinds or kind in kinds]
+    chosen.kinds = [kind for kind in KINDS if kind in kinds or not kinds and (chosen.full or kind not in ONLY_NAMED)]
     chosen.named = kinds
     chosen.left_out = {}
     chosen.pytest = pytest

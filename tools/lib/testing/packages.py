@@ -17,6 +17,7 @@ GROUPS = {
     "providers": ("database", "workers", "nginx", "http", "cognito-local", "moto", "keycloak"),
     "torture": ("database", "workers", "nginx", "http", "torture"),
     "bench": ("database", "workers", "nginx", "http", "bench"),
+    "fuzz": ("fuzz", ),
 }
 
 

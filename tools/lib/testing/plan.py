@@ -13,6 +13,8 @@ from stacks import Stack, sanitizer_options
 
 NGINX_SHARES = 3
 CHECKS_AT_ONCE = 2
+FUZZ_SECONDS, FUZZ_SECONDS_FULL = 60, 600
+FUZZ_LIMIT_SECONDS = 6 * 3600
 PROVIDER_OF = {"cognito-local": "cognito", "moto": "cognito", "keycloak": "keycloak"}
 
 
@@ -32,7 +34,7 @@ def jobs(chosen, steps):
 
 
 LONGEST = ("build", "checks", "http", "keycloak", "providers", "torture", "debian13", "dist", "quickstart", "unit",
-           "bench", "last")
+           "fuzz", "bench", "last")
 
 
 def check_shares(jobs_of_run, steps):
@@ -241,6 +243,16 @@ class Plan:
         # Never beside one another: what torture unmounts would stay mounted in the namespace of the other root.
         if "debian13" in self.chosen.kinds and "debian13" not in self.chosen.left_out:
             self.run_debian13()
+
+    def fuzz(self):
+        return [Job("fuzz", self.run_fuzz)]
+
+    def run_fuzz(self):
+        """Each target under libFuzzer; what it finds is kept for the next run."""
+        seconds = FUZZ_SECONDS_FULL if self.chosen.full else FUZZ_SECONDS
+        step = self.steps.run("fuzz", [self.tests / "fuzz" / "run", "--seconds", seconds], limit=FUZZ_LIMIT_SECONDS)
+        counts.tap(step)
+        self.steps.note(step)
 
     def bench(self):
         return [Job("last bench", self.run_bench, alone=True)]
