@@ -50,7 +50,7 @@ struct call {
     const struct route *route;
     const struct route_table *routes; /* the table with the row */
     struct caller caller;
-    struct id id;             /* of a path with {id}: its first id */
+    struct id id;             /* of a path with {id}: its first id; names_link: the link, none if it has no row */
     struct id second_id;      /* of a path with two ids, such as {id} and {sessionId} */
     struct file_record *file; /* names_file: the caller's file or NULL; names_link: the link's file */
     const void *query;        /* as the row's query schema reads it */

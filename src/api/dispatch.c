@@ -111,7 +111,7 @@ static struct error *open_link(struct call *call, const char *segment)
 {
     if (!call->route->names_link)
         return NULL;
-    return signed_link_open(call->service, call->arena, segment, &call->file);
+    return signed_link_open(call->service, call->arena, segment, &call->file, &call->id);
 }
 
 /*

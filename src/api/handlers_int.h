@@ -78,8 +78,8 @@ struct error *passwords_admin_set(struct call *call);
 /* audit.c. AUDIT_ACTIONS has every action that is written to the audit trail. */
 #define AUDIT_ACTIONS                                                                                                  \
     "access.crossOrganisation|access.denied|audit.purge|cache.update|customer.create|file.archive|file.damaged|file."  \
-    "link|file.infected|file.purge|file.repaired|file.restore|file.update|file.upload|organisation.disable|"           \
-    "organisation.update|session."                                                                                     \
+    "link|file.infected|file.purge|file.repaired|file.restore|file.unlink|file.update|file.upload|organisation."       \
+    "disable|organisation.update|session."                                                                             \
     "refreshFailed|session.reuse|secrets.rotate|settings.update|"                                                      \
     "user.adminConfirm|user.changePassword|user.confirm|user.confirmFailed|user.create|user.createAdmin|user.disable|" \
     "user.forgottenPassword|"                                                                                          \
@@ -108,10 +108,15 @@ struct error *files_archive_all(struct call *call);
 struct error *files_restore_all(struct call *call);
 
 /* downloads.c */
-extern const struct schema downloads_query_schema, downloads_link_schema, downloads_link_reply_schema;
+extern const struct schema downloads_query_schema;
 struct error *downloads_file(struct call *call);
 struct error *downloads_link(struct call *call);
-struct error *downloads_make_link(struct call *call);
+
+/* links.c */
+extern const struct schema links_make_schema, links_made_schema, links_query_schema, links_list_schema;
+struct error *links_make(struct call *call);
+struct error *links_list(struct call *call);
+struct error *links_revoke(struct call *call);
 
 /* cache.c */
 extern const struct schema cache_body_schema, cache_numbers_schema;

@@ -17,6 +17,7 @@ struct database;
 struct error;
 struct file_record;
 struct principal;
+struct rows;
 
 struct link_key {
     struct id id;
@@ -26,13 +27,16 @@ struct link_key {
 
 struct error *link_key_insert(struct database *database, struct arena *arena, const struct link_key *key);
 
+/* The key in the first row, at `column` (its id) and the next (its sealed bytes); NULL when there is no row. */
+struct link_key *link_key_read(struct arena *arena, const struct rows *rows, size_t column);
+
 /* *key_out is NULL when there is none. */
 struct error *link_key_find_newest(struct database *database, struct arena *arena, struct link_key **key_out);
 
 /* Deletes all but `id`. */
 struct error *link_key_delete_others(struct database *database, struct arena *arena, struct id id);
 
-/* The ids that a link holds. */
+/* The ids that a link without a row holds (domain/file/file_link.h has those with one). */
 struct link_ids {
     struct id key;
     struct id file;

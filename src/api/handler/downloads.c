@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles downloads, with an access token or by a signed link, and makes the links. */
+/* Handles downloads, with an access token or by a signed link. */
 #include <stddef.h>
 #include <string.h>
 #include <unistd.h>
@@ -138,8 +138,8 @@ static struct error *send_bytes(struct call *call, const struct file_record *rec
     return NULL;
 }
 
-/* Answers as the conditions of the request decide. */
-static struct error *answer(struct call *call, const struct file_record *record)
+/* Answers as the conditions of the request decide. *begins_out: the reply has the bytes from the first one on. */
+static struct error *answer(struct call *call, const struct file_record *record, bool *begins_out)
 {
     struct range range;
     const struct range_conditions conditions = {
@@ -151,6 +151,7 @@ static struct error *answer(struct call *call, const struct file_record *record)
     const char *etag = arena_format(call->arena, "\"%s\"", hex_encode(call->arena, record->hash, sizeof record->hash));
     bool get = call->request->method == METHOD_GET;
     enum range_answer decision = range_decide(&conditions, get, etag, (uint64_t)record->size, &range);
+    *begins_out = get && (decision == RANGE_ANSWER_WHOLE || (decision == RANGE_ANSWER_PART && range.first == 0));
     if (decision == RANGE_ANSWER_FAILED)
         return error_plain(call->arena, ERROR_PRECONDITION);
     if (decision == RANGE_ANSWER_UNSATISFIABLE) {
@@ -168,61 +169,22 @@ static struct error *answer(struct call *call, const struct file_record *record)
 struct error *downloads_file(struct call *call)
 {
     struct file_record *record;
+    bool begins;
     TRY(files_find(call, &record));
     if (record->status != FILE_ACTIVE)
         return error_plain(call->arena, ERROR_FILE_ARCHIVED);
-    return answer(call, record);
+    return answer(call, record, &begins);
 }
 
-/* ---- links --------------------------------------------------------------------------------------- */
-
-/* Dispatch has opened the link, which stands in for token and permission. */
+/*
+ * Dispatch has opened the link, which stands in for token and permission. A player that fetches a film in many ranges
+ * uses the link once.
+ */
 struct error *downloads_link(struct call *call)
 {
-    return answer(call, call->file);
-}
-
-struct link_body {
-    int64_t expires_in;
-};
-
-static const struct schema_field link_fields[] = {
-    {.name = "expiresIn",
-     .type = SCHEMA_INTEGER,
-     .minimum = SIGNED_LINK_SECONDS_MIN,
-     .maximum = SIGNED_LINK_SECONDS_MAX,
-     .fallback = LIMIT_TEXT(SIGNED_LINK_SECONDS_DEFAULT),
-     .offset = offsetof(struct link_body, expires_in),
-     .description = "Seconds."},
-};
-
-const struct schema downloads_link_schema = {
-    .name = "LinkRequest", SCHEMA_FIELDS(link_fields), .size = sizeof(struct link_body)};
-
-struct link_view {
-    const char *url;
-    const char *expires_at;
-};
-
-static const struct schema_field link_view_fields[] = {
-    {.name = "url",
-     .type = SCHEMA_TEXT,
-     .offset = offsetof(struct link_view, url),
-     .description = "Absolute. Whoever holds it may fetch the file, so it is a secret until it ends."},
-    {.name = "expiresAt", .type = SCHEMA_TIME, .offset = offsetof(struct link_view, expires_at)},
-};
-
-const struct schema downloads_link_reply_schema = {
-    .name = "Link", SCHEMA_FIELDS(link_view_fields), .size = sizeof(struct link_view)};
-
-struct error *downloads_make_link(struct call *call)
-{
-    const struct link_body *body = call->body;
-    struct file_record *record;
-    struct link_view *view = arena_alloc(call->arena, sizeof *view);
-    TRY(files_find(call, &record));
-    TRY(signed_link_make(call->service, call->arena, &call->caller, record, body->expires_in, &view->url,
-                         &view->expires_at));
-    call->result = view;
+    bool begins;
+    TRY(answer(call, call->file, &begins));
+    if (begins)
+        signed_link_count(call->service, call->arena, call->id);
     return NULL;
 }

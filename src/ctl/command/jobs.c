@@ -23,6 +23,7 @@
 #include "domain/account/session.h"
 #include "domain/account/throttle.h"
 #include "domain/change_log.h"
+#include "domain/file/file_link.h"
 #include "domain/outbox.h"
 #include "domain/permission/principal.h"
 #include "identity/provider.h"
@@ -192,6 +193,11 @@ static struct error *purge_codes(struct service *service, struct arena *arena, u
     return one_time_code_purge(service->database, arena, PURGE_ROWS);
 }
 
+static struct error *purge_links(struct service *service, struct arena *arena, uint64_t *count)
+{
+    return file_link_purge(service->database, arena, PURGE_ROWS, count);
+}
+
 static struct error *purge_tokens(struct service *service, struct arena *arena, uint64_t *count)
 {
     *count = 0;
@@ -229,8 +235,8 @@ static struct error *finish_purge(struct service *service, struct arena *arena, 
 static struct error *tidy(struct service *service, struct arena *arena)
 {
     static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
-        purge_tokens,  purge_sessions, purge_outbox, purge_throttle,   purge_codes,
-        purge_changes, sweep_blobs,    finish_purge, repair_principals};
+        purge_tokens, purge_sessions, purge_links, purge_outbox, purge_throttle,
+        purge_codes,  purge_changes,  sweep_blobs, finish_purge, repair_principals};
     struct error *first = NULL;
     cache_sweep(service->cache);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {

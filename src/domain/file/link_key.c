@@ -16,8 +16,7 @@ struct error *link_key_insert(struct database *database, struct arena *arena, co
                            VALUES(database_id(key->id), database_bytes(key->sealed, key->length)), NULL);
 }
 
-/* The key at `column` and the next; NULL when there is no row. */
-static struct link_key *read_key(struct arena *arena, const struct rows *rows, size_t column)
+struct link_key *link_key_read(struct arena *arena, const struct rows *rows, size_t column)
 {
     if (rows->count == 0)
         return NULL;
@@ -35,7 +34,7 @@ struct error *link_key_find_newest(struct database *database, struct arena *aren
 {
     struct rows *rows;
     TRY(database_query(database, arena, &find_newest, NO_VALUES, &rows));
-    *key_out = read_key(arena, rows, 0);
+    *key_out = link_key_read(arena, rows, 0);
     return NULL;
 }
 
@@ -68,7 +67,7 @@ struct error *link_key_find_target(struct database *database, struct arena *aren
     target_out->change_version = rows_integer(rows, 0, PRINCIPAL_VERSION_COLUMN);
     if (rows_is_null(rows, 0, KEY_COLUMN))
         return NULL;
-    target_out->key = read_key(arena, rows, KEY_COLUMN);
+    target_out->key = link_key_read(arena, rows, KEY_COLUMN);
     target_out->file = arena_alloc(arena, sizeof *target_out->file);
     file_read(arena, rows, 0, FILE_COLUMN, target_out->file);
     return principal_read(database, arena, rows, ids->maker, &target_out->maker);

@@ -12,6 +12,8 @@ libghdomain_a_SOURCES += \
 	src/domain/file/file_list_int.h \
 	src/domain/file/file_list_sorted.c \
 	src/domain/file/file_purge.c \
+	include/domain/file/file_link.h \
+	src/domain/file/file_link.c \
 	include/domain/file/file_usage.h \
 	src/domain/file/file_usage.c \
 	include/domain/file/link_key.h \

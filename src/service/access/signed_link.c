@@ -15,6 +15,7 @@
 #include "codec/seal.h"
 #include "domain/audit.h"
 #include "domain/file/file.h"
+#include "domain/file/file_link.h"
 #include "domain/file/link_key.h"
 #include "domain/permission/principal.h"
 #include "service/access/caller.h"
@@ -24,19 +25,31 @@
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 
-#define END_BYTES 7
-#define SIGNED_BYTES (3 * ID_BYTES + END_BYTES)
+#define MAKER_NEEDS "cus:file:r" /* the permission of the operation that makes a link */
+
+/* The forms of a token. The labels keep their signatures apart from each other and from any other use of the key. */
+#define LABEL "gatehouse link 3:"
+#define END_BYTES 8
+#define SIGNED_BYTES (2 * ID_BYTES + END_BYTES)
 #define TOKEN_BYTES (SIGNED_BYTES + DIGEST_BYTES)
-#define MAKER_NEEDS "cus:file:r"  /* the permission of the operation that makes a link */
-#define LABEL "gatehouse link 2:" /* keeps these signatures apart from any other use of the key */
+#define LABEL_BEFORE "gatehouse link 2:"
+#define END_BYTES_BEFORE 7
+#define SIGNED_BYTES_BEFORE (3 * ID_BYTES + END_BYTES_BEFORE)
+#define TOKEN_BYTES_BEFORE (SIGNED_BYTES_BEFORE + DIGEST_BYTES)
 
 _Static_assert(TOKEN_BYTES * 4 / 3 == SIGNED_LINK_TOKEN_CHARACTERS && TOKEN_BYTES % 3 == 0,
                "the header states the length");
+_Static_assert(TOKEN_BYTES_BEFORE * 4 / 3 == SIGNED_LINK_TOKEN_CHARACTERS_BEFORE && TOKEN_BYTES_BEFORE % 3 == 0,
+               "the header states the length");
 
-/* What a link says. */
+/* What a link says. `row` names everything but the key; without it (none), `before` does. */
 struct link {
-    struct link_ids ids;
+    struct id key;
+    struct id row;
+    struct link_ids before;
     int64_t end;
+    const char *label;
+    size_t signed_bytes; /* of the token, before the signature */
 };
 
 /* ---- keys ---------------------------------------------------------------------------------------- */
@@ -114,42 +127,66 @@ struct error *signed_link_keys_rotate(struct service *service, struct arena *are
 
 /* ---- tokens -------------------------------------------------------------------------------------- */
 
-static void sign(const struct open_link_key *key, const unsigned char bytes[SIGNED_BYTES],
+static void sign(const struct open_link_key *key, const struct link *link, const unsigned char *bytes,
                  uint8_t mac_out[DIGEST_BYTES])
 {
-    unsigned char text[sizeof LABEL - 1 + SIGNED_BYTES];
-    memcpy(text, LABEL, sizeof LABEL - 1);
-    memcpy(text + sizeof LABEL - 1, bytes, SIGNED_BYTES);
-    digest_hmac((struct secret){.bytes = key->bytes, .length = DIGEST_BYTES}, text, sizeof text, mac_out);
+    unsigned char text[sizeof LABEL - 1 + SIGNED_BYTES_BEFORE];
+    memcpy(text, link->label, sizeof LABEL - 1);
+    memcpy(text + sizeof LABEL - 1, bytes, link->signed_bytes);
+    digest_hmac((struct secret){.bytes = key->bytes, .length = DIGEST_BYTES}, text,
+                sizeof LABEL - 1 + link->signed_bytes, mac_out);
 }
 
 static char *token_of(struct arena *arena, const struct open_link_key *key, const struct link *link)
 {
     unsigned char bytes[TOKEN_BYTES];
-    memcpy(bytes, link->ids.key.bytes, ID_BYTES);
-    memcpy(bytes + ID_BYTES, link->ids.file.bytes, ID_BYTES);
-    memcpy(bytes + 2 * ID_BYTES, link->ids.maker.bytes, ID_BYTES);
+    memcpy(bytes, link->key.bytes, ID_BYTES);
+    memcpy(bytes + ID_BYTES, link->row.bytes, ID_BYTES);
     for (unsigned i = 0; i < END_BYTES; i++)
-        bytes[3 * ID_BYTES + i] = (unsigned char)((uint64_t)link->end >> (8 * (END_BYTES - 1 - i)));
-    sign(key, bytes, bytes + SIGNED_BYTES);
+        bytes[2 * ID_BYTES + i] = (unsigned char)((uint64_t)link->end >> (8 * (END_BYTES - 1 - i)));
+    sign(key, link, bytes, bytes + SIGNED_BYTES);
     return base64url_encode(arena, bytes, sizeof bytes);
+}
+
+static int64_t read_end(const unsigned char *bytes, unsigned count)
+{
+    uint64_t end = 0;
+    for (unsigned i = 0; i < count; i++)
+        end = end << 8 | bytes[i];
+    return (int64_t)end;
+}
+
+static void read_token(const unsigned char *bytes, struct link *link)
+{
+    *link = (struct link){.label = LABEL, .signed_bytes = SIGNED_BYTES};
+    memcpy(link->key.bytes, bytes, ID_BYTES);
+    memcpy(link->row.bytes, bytes + ID_BYTES, ID_BYTES);
+    link->end = read_end(bytes + 2 * ID_BYTES, END_BYTES);
+}
+
+static void read_token_before(const unsigned char *bytes, struct link *link)
+{
+    *link = (struct link){.label = LABEL_BEFORE, .signed_bytes = SIGNED_BYTES_BEFORE};
+    memcpy(link->key.bytes, bytes, ID_BYTES);
+    memcpy(link->before.file.bytes, bytes + ID_BYTES, ID_BYTES);
+    memcpy(link->before.maker.bytes, bytes + 2 * ID_BYTES, ID_BYTES);
+    link->before.key = link->key;
+    link->end = read_end(bytes + 3 * ID_BYTES, END_BYTES_BEFORE);
 }
 
 /* Splits a token; *bytes_out is all of it, decoded. False: the text is no token of a link. */
 static bool parse(struct arena *arena, const char *token, struct link *link, unsigned char **bytes_out)
 {
-    size_t length = strnlen(token, SIGNED_LINK_TOKEN_CHARACTERS + 1);
-    if (length != SIGNED_LINK_TOKEN_CHARACTERS || !base64url_decode(arena, token, length, bytes_out, &length))
+    size_t length = strnlen(token, SIGNED_LINK_TOKEN_CHARACTERS_BEFORE + 1);
+    bool before = length == SIGNED_LINK_TOKEN_CHARACTERS_BEFORE;
+    if ((!before && length != SIGNED_LINK_TOKEN_CHARACTERS) ||
+        !base64url_decode(arena, token, length, bytes_out, &length))
         return false;
-    const unsigned char *bytes = *bytes_out;
-    uint64_t end = 0;
-    memcpy(link->ids.key.bytes, bytes, ID_BYTES);
-    memcpy(link->ids.file.bytes, bytes + ID_BYTES, ID_BYTES);
-    memcpy(link->ids.maker.bytes, bytes + 2 * ID_BYTES, ID_BYTES);
-    for (unsigned i = 0; i < END_BYTES; i++)
-        end = end << 8 | bytes[3 * ID_BYTES + i];
-    link->end = (int64_t)end;
-    return true;
+    if (before)
+        read_token_before(*bytes_out, link);
+    else
+        read_token(*bytes_out, link);
+    return before || !id_is_none(link->row);
 }
 
 static struct error *refuse(struct arena *arena, const char *reason)
@@ -157,11 +194,12 @@ static struct error *refuse(struct arena *arena, const char *reason)
     return error_new(arena, ERROR_LINK_INVALID, "%s", reason);
 }
 
-static struct error *check(struct arena *arena, const struct open_link_key *key, const unsigned char *bytes)
+static struct error *check(struct arena *arena, const struct open_link_key *key, const struct link *link,
+                           const unsigned char *bytes)
 {
     uint8_t mac[DIGEST_BYTES];
-    sign(key, bytes, mac);
-    return digest_equal(mac, bytes + SIGNED_BYTES) ? NULL : refuse(arena, "the signature of the link is wrong");
+    sign(key, link, bytes, mac);
+    return digest_equal(mac, bytes + link->signed_bytes) ? NULL : refuse(arena, "the signature of the link is wrong");
 }
 
 /* Whether the maker of the link may read the file now. */
@@ -173,8 +211,16 @@ static bool maker_reads(const struct link_target *target)
             principal_administers(maker, MAKER_NEEDS));
 }
 
+static struct error *find_target(struct service *service, struct arena *arena, const struct link *link,
+                                 struct link_target *target_out)
+{
+    if (id_is_none(link->row))
+        return link_key_find_target(service->database, arena, &link->before, target_out);
+    return file_link_find_target(service->database, arena, link->key, link->row, target_out);
+}
+
 struct error *signed_link_open(struct service *service, struct arena *arena, const char *token,
-                               struct file_record **record_out)
+                               struct file_record **record_out, struct id *link_out)
 {
     struct link link;
     unsigned char *bytes;
@@ -183,21 +229,63 @@ struct error *signed_link_open(struct service *service, struct arena *arena, con
         return refuse(arena, "this is not the token of a link");
     if (link.end <= clock_now())
         return refuse(arena, "the link has expired");
-    const struct open_link_key *key = link_key_cache_find(service->link_keys, link.ids.key);
+    const struct open_link_key *key = link_key_cache_find(service->link_keys, link.key);
     if (key != NULL)
-        TRY(check(arena, key, bytes));
-    TRY(link_key_find_target(service->database, arena, &link.ids, &target));
+        TRY(check(arena, key, &link, bytes));
+    TRY(find_target(service, arena, &link, &target));
     TRY(change_follower_follow(service, arena, target.change_version));
     if (target.key == NULL)
-        return refuse(arena, "the key, the file or the maker of the link does not exist any more");
+        return refuse(arena, "the link was revoked, or its key, its file or its maker does not exist any more");
     if (key == NULL) {
         TRY(adopt(service, arena, target.key, &key));
-        TRY(check(arena, key, bytes));
+        TRY(check(arena, key, &link, bytes));
     }
     if (!maker_reads(&target))
         return refuse(arena, "the maker of the link may not read the file any more");
     *record_out = target.file;
+    *link_out = link.row;
     return NULL;
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+/* A link and what is done with its row in a transaction. */
+struct link_change {
+    struct service *service;
+    const struct caller *caller;
+    const struct file_record *record;
+    struct id id;
+    int64_t end;         /* making: milliseconds */
+    const char *ends_at; /* making: the same as text */
+    bool found;          /* revoking */
+};
+
+static struct error *write_audit(const struct link_change *change, struct arena *arena, const char *action,
+                                 const char *details)
+{
+    struct audit_entry entry = {
+        .action = action,
+        .organisation_id = change->record->organisation_id,
+        .target_type = "file",
+        .target_id = id_text(arena, change->record->id),
+        .details = details,
+    };
+    return caller_audit(change->service, arena, change->caller, &entry);
+}
+
+static struct error *insert(struct database *database, struct arena *arena, void *context)
+{
+    const struct link_change *change = context;
+    const struct file_link row = {
+        .id = change->id,
+        .organisation_id = change->record->organisation_id,
+        .file_id = change->record->id,
+        .user_id = change->caller->principal->user.id,
+    };
+    TRY(file_link_insert(database, arena, &row, change->end));
+    return write_audit(
+        change, arena, "file.link",
+        arena_format(arena, "{\"expiresAt\":\"%s\",\"linkId\":\"%s\"}", change->ends_at, id_text(arena, change->id)));
 }
 
 struct error *signed_link_make(struct service *service, struct arena *arena, const struct caller *caller,
@@ -208,20 +296,64 @@ struct error *signed_link_make(struct service *service, struct arena *arena, con
     if (record->status != FILE_ACTIVE)
         return error_plain(arena, ERROR_FILE_ARCHIVED);
     TRY(signing_key(service, arena, &key));
-    struct link link = {.ids = {.key = key->id, .file = record->id, .maker = caller->principal->user.id},
-                        .end = clock_now() + seconds * 1000};
+    struct link_change change = {service, caller, record, id_new(), clock_now() + seconds * 1000, NULL, false};
+    struct link link = {
+        .key = key->id, .row = change.id, .end = change.end, .label = LABEL, .signed_bytes = SIGNED_BYTES};
     char *ends_at = arena_alloc(arena, CLOCK_TEXT_BYTES);
     clock_format(link.end, ends_at);
-    struct audit_entry entry = {
-        .action = "file.link",
-        .organisation_id = record->organisation_id,
-        .target_type = "file",
-        .target_id = id_text(arena, record->id),
-        .details = arena_format(arena, "{\"expiresAt\":\"%s\"}", ends_at),
-    };
-    TRY(caller_audit(service, arena, caller, &entry));
+    change.ends_at = ends_at;
+    TRY(database_transaction(service->database, arena, insert, &change, NULL));
     *url_out = arena_format(arena, "%s" SIGNED_LINK_PATH "%s", service->configuration->service.base_url,
                             token_of(arena, key, &link));
     *ends_at_out = ends_at;
     return NULL;
+}
+
+static struct error *delete_row(struct database *database, struct arena *arena, void *context)
+{
+    struct link_change *change = context;
+    TRY(file_link_delete(database, arena, change->record->organisation_id, change->record->id, change->id,
+                         &change->found));
+    if (!change->found)
+        return NULL;
+    return write_audit(change, arena, "file.unlink",
+                       arena_format(arena, "{\"linkId\":\"%s\"}", id_text(arena, change->id)));
+}
+
+struct error *signed_link_revoke(struct service *service, struct arena *arena, const struct caller *caller,
+                                 const struct file_record *record, struct id link)
+{
+    struct link_change change = {service, caller, record, link, 0, NULL, false};
+    TRY(database_transaction(service->database, arena, delete_row, &change, NULL));
+    if (change.found)
+        return NULL;
+    return error_entry(error_plain(arena, ERROR_LINK_UNKNOWN), "linkId", "unknown",
+                       "is not the id of a link to the file");
+}
+
+/* ---- counting ------------------------------------------------------------------------------------ */
+
+struct use {
+    struct service *service;
+    struct id link;
+};
+
+static void count_use(void *context)
+{
+    const struct use *use = context;
+    struct arena *arena = arena_new();
+    struct error *error = file_link_count(use->service->database, arena, use->link);
+    if (error != NULL)
+        LOG(WARN, FILES, "the use of a link was not counted", LOG_TEXT("link", id_text(arena, use->link)),
+            LOG_TEXT("detail", error->detail));
+    arena_free(&arena);
+}
+
+void signed_link_count(struct service *service, struct arena *arena, struct id link)
+{
+    if (id_is_none(link))
+        return;
+    struct use *use = arena_alloc(arena, sizeof *use);
+    *use = (struct use){service, link};
+    arena_defer(arena, count_use, use);
 }

@@ -27,6 +27,7 @@ STATUS_OF_CODE = {
     "file.unknown": 400,
     "user.unknown": 400,
     "organisation.unknown": 400,
+    "link.unknown": 400,
     "code.mismatch": 400,
     "auth.newPasswordRequired": 400,
     "password.policy": 400,

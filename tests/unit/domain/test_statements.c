@@ -24,6 +24,9 @@ static const struct {
     {"user_list.c:each_user", "the operator's commands go over everyone"},
     {"file.c:find_any", "staff who hold `a` (audited)"},
     {"link_key.c:find_linked", "the signed link names the file; nobody calls"},
+    {"file_link.c:find_linked", "the signed link names its row; nobody calls"},
+    {"file_link.c:count_use", "the signed link names its row; nobody calls"},
+    {"file_link.c:purge_links", "the job runner removes what is over in all organisations"},
     {"file_admin.c:each_file", "the operator's commands go over every file"},
     {"file_admin.c:find_file", "the operator's commands look again before they act"},
     {"file_admin.c:known_files", "the operator's commands ask which bytes have a row"},
@@ -58,7 +61,7 @@ static const struct {
 #define EXCEPTIONS (sizeof exceptions / sizeof *exceptions)
 
 /* Tables whose rows belong to an organisation. */
-static const char *const tables[] = {"user", "user_role", "file", "file_tag", "file_usage"};
+static const char *const tables[] = {"user", "user_role", "file", "file_link", "file_tag", "file_usage"};
 
 struct statement_text {
     const char *place;

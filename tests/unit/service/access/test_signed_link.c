@@ -10,7 +10,11 @@
 #include "base/error.h"
 #include "base/id.h"
 #include "base/secret.h"
+#include "codec/digest.h"
 #include "codec/encoding.h"
+#include "codec/seal.h"
+#include "domain/file/file_link.h"
+#include "domain/file/link_key.h"
 #include "domain/permission/principal.h"
 #include "domain/support.h"
 #include "service/access/caller.h"
@@ -86,7 +90,8 @@ static const char *make(struct bench *bench, int64_t seconds)
 static bool opens(struct bench *bench, struct service *service, const char *token)
 {
     struct file_record *record = NULL;
-    struct error *error = signed_link_open(service, bench->arena, token, &record);
+    struct id link;
+    struct error *error = signed_link_open(service, bench->arena, token, &record, &link);
     if (error == NULL) {
         assert_true(id_equal(record->id, bench->file.id));
         return true;
@@ -223,17 +228,164 @@ static void a_link_of_staff_holds_while_they_may_cross(void **state)
     bench_free(bench);
 }
 
-static void a_link_of_nobody_and_one_of_the_earlier_form_open_nothing(void **state)
+static void a_link_of_nobody_and_half_a_link_open_nothing(void **state)
 {
     struct bench *bench = bench_new(harness_arena(state));
     struct principal *stranger = arena_alloc(bench->arena, sizeof *stranger);
     const char *token = make(bench, 3600);
     assert_true(opens(bench, &bench->service, token));
-    assert_false(opens(bench, &bench->service, arena_copy(bench->arena, token, 96)));
+    assert_false(opens(bench, &bench->service, arena_copy(bench->arena, token, 48)));
     stranger->user.organisation_id = bench->file.organisation_id;
     stranger->user.id = id_new();
     bench->caller.principal = stranger;
     assert_false(opens(bench, &bench->service, make(bench, 3600)));
+    bench_free(bench);
+}
+
+/* ---- rows ---------------------------------------------------------------------------------------- */
+
+static struct file_link_page rows_of(struct bench *bench, struct id after, unsigned limit)
+{
+    struct file_link_page page;
+    expect_ok(file_link_list(bench->service.database, bench->arena, bench->file.organisation_id, bench->file.id, after,
+                             limit, &page));
+    return page;
+}
+
+static void links_are_listed_the_newest_first_in_pages(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    struct id none = {{0}};
+    assert_int_equal(rows_of(bench, none, 5).count, 0);
+    for (int i = 0; i < 5; i++)
+        (void)make(bench, i == 2 ? -10 : 600);
+    struct file_link_page page = rows_of(bench, none, 3);
+    assert_int_equal(page.count, 3);
+    assert_true(page.more);
+    for (size_t i = 0; i < page.count; i++) {
+        assert_true(id_equal(page.items[i].user_id, bench->caller.principal->user.id));
+        assert_int_equal(page.items[i].uses, 0);
+        assert_true(i == 0 || memcmp(page.items[i].id.bytes, page.items[i - 1].id.bytes, ID_BYTES) < 0);
+    }
+    page = rows_of(bench, page.items[2].id, 3);
+    assert_int_equal(page.count, 1);
+    assert_false(page.more);
+    bench_free(bench);
+}
+
+static void a_revoked_link_opens_nothing_in_any_process(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    struct service other = a_process(bench);
+    const char *token = make(bench, 600);
+    const char *second = make(bench, 600);
+    struct id none = {{0}};
+    struct id id = rows_of(bench, none, 5).items[1].id;
+    assert_true(opens(bench, &bench->service, token) && opens(bench, &other, token));
+    expect_ok(signed_link_revoke(&other, bench->arena, &bench->caller, &bench->file, id));
+    assert_false(opens(bench, &bench->service, token) || opens(bench, &other, token));
+    assert_true(opens(bench, &bench->service, second) && opens(bench, &other, second));
+    expect_error(signed_link_revoke(&other, bench->arena, &bench->caller, &bench->file, id), ERROR_LINK_UNKNOWN);
+    expect_error(signed_link_revoke(&other, bench->arena, &bench->caller, &bench->file, id_new()), ERROR_LINK_UNKNOWN);
+    assert_int_equal(sql_integer(bench->service.database, bench->arena,
+                                 "SELECT COUNT(*) FROM audit WHERE action = 'file.unlink' AND target_id = '%s'",
+                                 id_text(bench->arena, bench->file.id)),
+                     1);
+    bench_free(bench);
+}
+
+static void a_link_of_another_file_or_organisation_is_unknown(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    struct id none = {{0}};
+    const char *token = make(bench, 600);
+    struct id id = rows_of(bench, none, 5).items[0].id;
+    struct file_record other =
+        given_file(bench->service.database, bench->arena, bench->file.organisation_id, bench->file.user_id);
+    struct file_record foreign = bench->file;
+    foreign.organisation_id = given_organisation(bench->service.database, bench->arena);
+    expect_error(signed_link_revoke(&bench->service, bench->arena, &bench->caller, &other, id), ERROR_LINK_UNKNOWN);
+    expect_error(signed_link_revoke(&bench->service, bench->arena, &bench->caller, &foreign, id), ERROR_LINK_UNKNOWN);
+    assert_true(opens(bench, &bench->service, token));
+    bench_free(bench);
+}
+
+static void uses_are_counted_when_the_request_is_over(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    struct id none = {{0}};
+    (void)make(bench, 600);
+    struct id id = rows_of(bench, none, 5).items[0].id;
+    for (int i = 0; i < 3; i++) {
+        struct arena *request = arena_new();
+        signed_link_count(&bench->service, request, id);
+        assert_int_equal(rows_of(bench, none, 5).items[0].uses, i);
+        arena_free(&request);
+    }
+    signed_link_count(&bench->service, bench->arena, none);
+    assert_int_equal(rows_of(bench, none, 5).items[0].uses, 3);
+    bench_free(bench);
+}
+
+static void rows_of_links_that_ended_go(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    uint64_t count;
+    const char *token = make(bench, 600);
+    (void)make(bench, -60);
+    (void)make(bench, -7200);
+    expect_ok(file_link_purge(bench->service.database, bench->arena, 10, &count));
+    assert_int_equal(count, 1);
+    expect_ok(file_link_purge(bench->service.database, bench->arena, 10, &count));
+    assert_int_equal(count, 0);
+    assert_int_equal(sql_integer(bench->service.database, bench->arena, "SELECT COUNT(*) FROM file_link"), 2);
+    assert_true(opens(bench, &bench->service, token));
+    bench_free(bench);
+}
+
+/* A link of the form before: it names the file and the maker, and has no row. */
+static const char *make_before(struct bench *bench, int64_t seconds)
+{
+    static const char label[] = "gatehouse link 2:";
+    struct link_key *key;
+    struct secret secret;
+    unsigned char text[sizeof label - 1 + 3 * ID_BYTES + 7];
+    unsigned char *bytes = text + sizeof label - 1;
+    unsigned char token[3 * ID_BYTES + 7 + DIGEST_BYTES];
+    int64_t end = clock_now() + seconds * 1000;
+    expect_ok(link_key_find_newest(bench->service.database, bench->arena, &key));
+    expect_ok(unseal(bench->arena, bench->service.master,
+                     arena_format(bench->arena, "link-key:%s", id_text(bench->arena, key->id)), key->sealed,
+                     key->length, &secret));
+    memcpy(text, label, sizeof label - 1);
+    memcpy(bytes, key->id.bytes, ID_BYTES);
+    memcpy(bytes + ID_BYTES, bench->file.id.bytes, ID_BYTES);
+    memcpy(bytes + 2 * ID_BYTES, bench->caller.principal->user.id.bytes, ID_BYTES);
+    for (unsigned i = 0; i < 7; i++)
+        bytes[3 * ID_BYTES + i] = (unsigned char)((uint64_t)end >> (8 * (6 - i)));
+    memcpy(token, bytes, 3 * ID_BYTES + 7);
+    digest_hmac(secret, text, sizeof text, token + 3 * ID_BYTES + 7);
+    return base64url_encode(bench->arena, token, sizeof token);
+}
+
+static void a_link_of_before_the_rows_opens_until_its_time_is_over(void **state)
+{
+    struct bench *bench = bench_new(harness_arena(state));
+    (void)make(bench, 600);
+    const char *token = make_before(bench, 600);
+    assert_int_equal(strlen(token), SIGNED_LINK_TOKEN_CHARACTERS_BEFORE);
+    struct service other = a_process(bench);
+    assert_true(opens(bench, &bench->service, token) && opens(bench, &other, token));
+    assert_false(opens(bench, &bench->service, make_before(bench, -1)));
+    closes_while(bench, token, "UPDATE user SET status = 'disabled' WHERE id = @maker",
+                 "UPDATE user SET status = 'active' WHERE id = @maker");
+    for (size_t at = 0; at < SIGNED_LINK_TOKEN_CHARACTERS_BEFORE; at++) {
+        char *bent = arena_text(bench->arena, token);
+        bent[at] = bent[at] == 'A' ? 'B' : 'A';
+        assert_false(opens(bench, &bench->service, bent));
+    }
+    expect_ok(signed_link_keys_rotate(&bench->service, bench->arena));
+    assert_false(opens(bench, &bench->service, token) || opens(bench, &other, token));
     bench_free(bench);
 }
 
@@ -265,6 +417,7 @@ static void a_key_that_another_row_sealed_does_not_open(void **state)
     const char *token = make(bench, 3600);
     struct service other = a_process(bench);
     struct file_record *record;
+    struct id link;
     struct id id = id_new();
     /* The same sealed bytes under another id: the purpose names the row. */
     sql(bench->service.database, bench->arena, "UPDATE link_key SET id = %s", sql_id(bench->arena, id));
@@ -272,7 +425,7 @@ static void a_key_that_another_row_sealed_does_not_open(void **state)
     size_t length;
     assert_true(base64url_decode(bench->arena, token, strlen(token), &bytes, &length));
     memcpy(bytes, id.bytes, ID_BYTES);
-    expect_error(signed_link_open(&other, bench->arena, base64url_encode(bench->arena, bytes, length), &record),
+    expect_error(signed_link_open(&other, bench->arena, base64url_encode(bench->arena, bytes, length), &record, &link),
                  ERROR_INTERNAL);
     bench_free(bench);
 }
@@ -315,7 +468,13 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_link_ends_with_its_time_its_file_or_its_key),
     HARNESS_TEST(a_link_holds_while_its_maker_may_read_the_file),
     HARNESS_TEST(a_link_of_staff_holds_while_they_may_cross),
-    HARNESS_TEST(a_link_of_nobody_and_one_of_the_earlier_form_open_nothing),
+    HARNESS_TEST(a_link_of_nobody_and_half_a_link_open_nothing),
+    HARNESS_TEST(links_are_listed_the_newest_first_in_pages),
+    HARNESS_TEST(a_revoked_link_opens_nothing_in_any_process),
+    HARNESS_TEST(a_link_of_another_file_or_organisation_is_unknown),
+    HARNESS_TEST(uses_are_counted_when_the_request_is_over),
+    HARNESS_TEST(rows_of_links_that_ended_go),
+    HARNESS_TEST(a_link_of_before_the_rows_opens_until_its_time_is_over),
     HARNESS_TEST(an_archived_file_gets_no_link),
     HARNESS_TEST(links_outlive_what_a_process_remembers),
     HARNESS_TEST(a_key_that_another_row_sealed_does_not_open),
