@@ -35,6 +35,9 @@
 #define LIMIT_TOKEN_LEEWAY_SECONDS 30
 #define LIMIT_TOKEN_MEMO_SLOTS 4096
 
+/* For so long a spent refresh token is answered with its successor again; tests may set less. */
+#define LIMIT_REFRESH_GRACE_SECONDS 10
+
 /* Refresh tokens of one session. A session of 30 days that refreshes every 15 minutes has 2,880. */
 #define LIMIT_REFRESH_TOKENS 8192
 

@@ -3,6 +3,7 @@
 #include "api/handlers_int.h"
 #include "api/routes_int.h"
 #include "base/limits.h"
+#include "domain/account/one_time_code.h"
 #include "domain/account/throttle.h"
 
 static const struct route rows[] = {
@@ -46,9 +47,9 @@ static const struct route rows[] = {
         .operation = "refresh",
         .tag = "Accounts",
         .summary = "Exchange a refresh token for new tokens",
-        .description =
-            "Each refresh token has one successor. Sent again within ten seconds it is answered with the same "
-            "successor; sent later it ends the session.",
+        .description = "Each refresh token has one successor. Sent again within " LIMIT_TEXT(
+            LIMIT_REFRESH_GRACE_SECONDS) " seconds it is answered with the same "
+                                         "successor; sent later it ends the session.",
         .access = ACCESS_PUBLIC,
         .body_kind = BODY_JSON,
         .body = &accounts_refresh_schema,
@@ -109,7 +110,7 @@ static const struct route rows[] = {
         .tag = "Accounts",
         .summary = "Ask for a code to set a new password",
         .description = "The answer is the same for every name. A client address may ask for " LIMIT_TEXT(
-            THROTTLE_MAIL_FREE) " mails in five minutes.",
+            THROTTLE_MAIL_FREE) " mails in " LIMIT_TEXT(THROTTLE_MAIL_SECONDS) " seconds.",
         .access = ACCESS_PUBLIC,
         .body_kind = BODY_JSON,
         .body = &members_username_schema,
@@ -141,9 +142,10 @@ static const struct route rows[] = {
         .tag = "Accounts",
         .summary = "Create a team member",
         .description =
-            "In the caller's organisation. With a password, the member gets an e-mail with a six-digit code and a link"
-            " (awaiting-confirmation). Without one, the member is invited: the e-mail brings a temporary password and a"
-            " link, and the first login sets the password (awaiting-first-login).",
+            "In the caller's organisation. With a password, the member gets an e-mail with a code of " LIMIT_TEXT(
+                ONE_TIME_CODE_DIGITS) " digits and a link (awaiting-confirmation). Without one, the member is invited: "
+                                      "the e-mail brings a temporary password and a"
+                                      " link, and the first login sets the password (awaiting-first-login).",
         .access = ACCESS_PERMISSION,
         .permission = "cus:user:w",
         .body_kind = BODY_JSON,
@@ -213,7 +215,7 @@ static const struct route rows[] = {
         .tag = "Accounts",
         .summary = "Confirm an account with the mailed code",
         .description = "Afterwards the member signs in with the password that was given when the account was made. A "
-                       "code works once; five wrong tries use it up.",
+                       "code works once; " LIMIT_TEXT(ONE_TIME_CODE_TRIES) " wrong tries use it up.",
         .access = ACCESS_PUBLIC,
         .body_kind = BODY_JSON,
         .body = &members_confirm_schema,

@@ -117,7 +117,7 @@ static const struct configuration_row rows[] = {
     INTEGER(health, deadline_seconds, "3", 1, 60),
     INTEGER(health, free_bytes_min, "67108864", 67108864, INT64_C(1) << 50),
     INTEGER(health, outbox_lag_seconds, "900", 1, 86400),
-    INTEGER(testing, refresh_grace_seconds, "10", 1, 10),
+    INTEGER(testing, refresh_grace_seconds, LIMIT_TEXT(LIMIT_REFRESH_GRACE_SECONDS), 1, LIMIT_REFRESH_GRACE_SECONDS),
     INTEGER(testing, provider_login_seconds, "5", 1, 5),
     INTEGER(testing, provider_admin_seconds, "8", 1, 8),
     INTEGER(testing, provider_rest_seconds, "10", 1, 10),

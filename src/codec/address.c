@@ -238,7 +238,8 @@ const char *address_fault_text(enum address_fault fault)
         [ADDRESS_SHAPE] = "must be an e-mail address",
         [ADDRESS_INVISIBLE] = "must be an e-mail address without characters that nobody sees",
         [ADDRESS_DOMAIN] = "must be an e-mail address whose domain can exist (IDNA)",
-        [ADDRESS_LENGTH] = "must be an e-mail address of at most 254 bytes, with at most 64 before the @",
+        [ADDRESS_LENGTH] = "must be an e-mail address of at most " LIMIT_TEXT(
+            LIMIT_EMAIL_BYTES) " bytes, with at most " LIMIT_TEXT(LIMIT_LOCAL_PART_BYTES) " before the @",
     };
     return fault == ADDRESS_GOOD ? NULL : texts[fault];
 }

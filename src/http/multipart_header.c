@@ -148,7 +148,8 @@ struct error *multipart_boundary(struct arena *arena, const char *content_type, 
     if (boundary == NULL)
         return multipart_refuse(arena, "its Content-Type names no boundary");
     if (!boundary_valid(boundary))
-        return multipart_refuse(arena, "its boundary is not 1 to 70 permitted characters");
+        return multipart_refuse(arena,
+                                "its boundary is not 1 to " LIMIT_TEXT(LIMIT_BOUNDARY_BYTES) " permitted characters");
     *boundary_out = boundary;
     return NULL;
 }

@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "ctl/ctl_int.h"
 #include "service/maintenance/identity_transfer.h"
 #include "service/runtime/service.h"
@@ -92,7 +93,7 @@ static int import_users(struct run *run)
 
 static const struct ctl_option import_options[] = {
     {"dry-run", NULL, "say who would be moved, and move nobody", false},
-    {"rate", "USERS", "how many a second at most, 10 without it", false},
+    {"rate", "USERS", "how many a second at most, " LIMIT_TEXT(RATE) " without it", false},
     {0},
 };
 

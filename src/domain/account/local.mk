@@ -26,6 +26,8 @@ libghdomain_a_SOURCES += \
 	src/domain/account/session_organisation.c \
 	src/domain/session_memo_int.h \
 	src/domain/account/session_memo.c \
+	include/domain/account/signing_key_row.h \
+	src/domain/account/signing_key_row.c \
 	include/domain/account/throttle.h \
 	src/domain/account/throttle.c \
 	include/domain/account/user.h \

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/configuration.h"
+#include "base/limits.h"
 #include "identity/cognito/provision_int.h"
 
 #define MINUTE 60
@@ -35,8 +36,9 @@ static struct duration duration_of(int64_t seconds, int64_t least)
 /* ---- the pool ------------------------------------------------------------------------------------- */
 
 static const char *const attributes[][2] = {
-    {"permissions", "{\"Name\":\"permissions\",\"AttributeDataType\":\"String\",\"Mutable\":true,"
-                    "\"StringAttributeConstraints\":{\"MinLength\":\"0\",\"MaxLength\":\"2048\"}}"},
+    {"permissions",
+     "{\"Name\":\"permissions\",\"AttributeDataType\":\"String\",\"Mutable\":true,"
+     "\"StringAttributeConstraints\":{\"MinLength\":\"0\",\"MaxLength\":\"" LIMIT_TEXT(LIMIT_PERMISSIONS_BYTES) "\"}}"},
     {"svc_user_id", "{\"Name\":\"svc_user_id\",\"AttributeDataType\":\"String\",\"Mutable\":true,"
                     "\"StringAttributeConstraints\":{\"MinLength\":\"0\",\"MaxLength\":\"64\"}}"},
 };

@@ -21,6 +21,7 @@
 #include "codec/document.h"
 #include "codec/seal.h"
 #include "codec/signing_key.h"
+#include "domain/account/signing_key_row.h"
 #include "domain/change_log.h"
 #include "identity/embedded/embedded_int.h"
 #include "store/cache/cache.h"
@@ -49,40 +50,22 @@ static const char *seal_purpose(struct arena *arena, const char *kid)
 
 /* ---- reading ------------------------------------------------------------------------------------- */
 
-/* Newest first, those in use before the retired ones. A worker may sign with a retired key until it reads again. */
-static const struct statement list_keys = {
-    "SELECT kid, private_key_sealed, public_key, retired_at IS NULL FROM identity_signing_key"
-    " WHERE retired_at IS NULL OR retired_at > UTC_TIMESTAMP(3) - INTERVAL ? SECOND"
-    " ORDER BY retired_at IS NOT NULL, created_at DESC, kid LIMIT ?"};
-
-/* A key as it was read; from the cache it has no private half. */
-struct key_row {
-    const char *kid;
-    const char *public_pem;
-    const void *sealed;
-    size_t sealed_length;
-    bool current;
-};
-
+/* The keys as they were read, the one that signs first; from the cache they have no private half. */
 struct key_rows {
-    struct key_row items[KEY_SET_KEYS];
+    struct signing_key_row *items;
     size_t count;
 };
 
-static struct error *query_keys(struct embedded *embedded, struct arena *arena, struct key_rows *keys_out)
+/* How long a retired key stays in the published set: so long may somebody sign with it, and its tokens be valid. */
+static int64_t published_seconds(const struct embedded *embedded)
 {
-    int64_t published = embedded->options.access_token_seconds + REREAD_SECONDS + CACHE_SECONDS;
-    struct rows *rows;
-    TRY(database_query(embedded->options.database, arena, &list_keys,
-                       VALUES(database_integer(published), database_integer(KEY_SET_KEYS)), &rows));
-    keys_out->count = rows->count;
-    for (size_t i = 0; i < rows->count; i++) {
-        struct key_row *key = &keys_out->items[i];
-        *key = (struct key_row){
-            .kid = rows_text(rows, i, 0), .public_pem = rows_text(rows, i, 2), .current = rows_boolean(rows, i, 3)};
-        key->sealed = rows_bytes(rows, i, 1, &key->sealed_length);
-    }
-    return NULL;
+    return embedded->options.access_token_seconds + REREAD_SECONDS + CACHE_SECONDS;
+}
+
+static struct error *list_keys(struct embedded *embedded, struct arena *arena, struct key_rows *keys_out)
+{
+    return signing_key_row_list(embedded->options.database, arena, published_seconds(embedded), KEY_SET_KEYS,
+                                &keys_out->items, &keys_out->count);
 }
 
 /* Whether this process has in memory what was read, so that nothing must be parsed. */
@@ -108,7 +91,7 @@ static struct error *parse_keys(struct embedded *embedded, struct arena *arena, 
     keys->signer = NULL;
     keys->signer_kid = arena_text(keys->arena, rows->items[0].kid);
     for (size_t i = 0; i < rows->count; i++) {
-        const struct key_row *row = &rows->items[i];
+        const struct signing_key_row *row = &rows->items[i];
         const char *kid = arena_text(keys->arena, row->kid);
         if (i > 0 || row->sealed == NULL) {
             TRY(signing_key_load_public(keys->arena, kid, row->public_pem, &key));
@@ -177,36 +160,22 @@ static struct error *adopt_keys(struct embedded *embedded, struct arena *arena, 
 static const struct statement take_lock = {"SELECT GET_LOCK(SHA2(CONCAT(DATABASE(), '/signing-key'), 256), ?)"};
 static const struct statement give_lock = {"SELECT RELEASE_LOCK(SHA2(CONCAT(DATABASE(), '/signing-key'), 256))"};
 
-static const struct statement insert_key = {
-    "INSERT INTO identity_signing_key (kid, private_key_sealed, public_key) VALUES (?, ?, ?)"};
-static const struct statement retire_keys = {
-    "UPDATE identity_signing_key SET retired_at = UTC_TIMESTAMP(3) WHERE retired_at IS NULL AND kid <> ?"};
-
-/* A new key as a row. */
-struct made_key {
-    const char *kid;
-    const char *public_pem;
-    unsigned char *sealed;
-    size_t length;
-};
-
-static struct error *make_key(struct embedded *embedded, struct arena *arena, struct made_key *key_out)
+static struct error *make_key(struct embedded *embedded, struct arena *arena, struct signing_key_row *row_out)
 {
     struct signing_key_pair pair;
+    unsigned char *sealed;
     TRY(signing_key_generate(arena, &pair));
-    key_out->kid = pair.kid;
-    key_out->public_pem = pair.public_pem;
-    return seal(arena, embedded->options.master, seal_purpose(arena, pair.kid), pair.private_pem.bytes,
-                pair.private_pem.length, &key_out->sealed, &key_out->length);
+    *row_out = (struct signing_key_row){.kid = pair.kid, .public_pem = pair.public_pem};
+    TRY(seal(arena, embedded->options.master, seal_purpose(arena, pair.kid), pair.private_pem.bytes,
+             pair.private_pem.length, &sealed, &row_out->sealed_length));
+    row_out->sealed = sealed;
+    return NULL;
 }
 
-static struct error *add_key(struct database *database, struct arena *arena, const struct made_key *key)
+static struct error *add_key(struct database *database, struct arena *arena, const struct signing_key_row *row)
 {
-    TRY(database_change(
-        database, arena, &insert_key,
-        VALUES(database_text(key->kid), database_bytes(key->sealed, key->length), database_text(key->public_pem)),
-        NULL));
-    LOG(INFO, IDENTITY, "made a signing key", LOG_TEXT("kid", key->kid));
+    TRY(signing_key_row_insert(database, arena, row));
+    LOG(INFO, IDENTITY, "made a signing key", LOG_TEXT("kid", row->kid));
     return NULL;
 }
 
@@ -232,12 +201,12 @@ static bool has_signer(const struct key_rows *rows)
 static struct error *make_first(struct embedded *embedded, struct arena *arena)
 {
     struct key_rows rows;
-    struct made_key key;
-    TRY(query_keys(embedded, arena, &rows));
+    struct signing_key_row row;
+    TRY(list_keys(embedded, arena, &rows));
     if (has_signer(&rows))
         return NULL;
-    TRY(make_key(embedded, arena, &key));
-    return add_key(embedded->options.database, arena, &key);
+    TRY(make_key(embedded, arena, &row));
+    return add_key(embedded->options.database, arena, &row);
 }
 
 /*
@@ -247,32 +216,30 @@ static struct error *make_first(struct embedded *embedded, struct arena *arena)
 static struct error *check_capacity(struct embedded *embedded, struct arena *arena)
 {
     struct key_rows rows;
-    TRY(query_keys(embedded, arena, &rows));
+    TRY(list_keys(embedded, arena, &rows));
     if (rows.count < KEY_SET_KEYS)
         return NULL;
     return error_message(error_new(arena, ERROR_INTERNAL, NULL),
                          "There are %d keys whose tokens may still be valid, and another key would end those of the "
-                         "oldest. It goes %d s "
-                         "after it was replaced; rotate again then.",
-                         KEY_SET_KEYS, (int)(embedded->options.access_token_seconds + REREAD_SECONDS + CACHE_SECONDS));
+                         "oldest. It goes %d s after it was replaced; rotate again then.",
+                         KEY_SET_KEYS, (int)published_seconds(embedded));
 }
 
 /* The change log last: its row is locked until the commit. */
 static struct error *rotate_body(struct database *database, struct arena *arena, void *context)
 {
-    const struct made_key *key = context;
-    struct change change;
-    TRY(add_key(database, arena, key));
-    TRY(database_change(database, arena, &retire_keys, VALUES(database_text(key->kid)), &change));
+    const struct signing_key_row *row = context;
+    TRY(add_key(database, arena, row));
+    TRY(signing_key_row_retire_others(database, arena, row->kid));
     return change_log_append(database, arena, CHANGE_LOG_SECRETS, "{}", NULL);
 }
 
 static struct error *make_next(struct embedded *embedded, struct arena *arena)
 {
-    struct made_key key;
+    struct signing_key_row row;
     TRY(check_capacity(embedded, arena));
-    TRY(make_key(embedded, arena, &key));
-    return database_transaction(embedded->options.database, arena, rotate_body, &key, NULL);
+    TRY(make_key(embedded, arena, &row));
+    return database_transaction(embedded->options.database, arena, rotate_body, &row, NULL);
 }
 
 /* ---- reading them into use ----------------------------------------------------------------------------------- */
@@ -280,11 +247,11 @@ static struct error *make_next(struct embedded *embedded, struct arena *arena)
 /* The rows of the table, of which there is at least one: the first start makes a key. */
 static struct error *find_keys(struct embedded *embedded, struct arena *arena, struct key_rows *rows_out)
 {
-    TRY(query_keys(embedded, arena, rows_out));
+    TRY(list_keys(embedded, arena, rows_out));
     if (has_signer(rows_out))
         return NULL;
     TRY(with_lock(embedded, arena, make_first));
-    TRY(query_keys(embedded, arena, rows_out));
+    TRY(list_keys(embedded, arena, rows_out));
     if (!has_signer(rows_out))
         return error_new(arena, ERROR_INTERNAL, "the signing key just made is not there");
     return NULL;
@@ -329,10 +296,11 @@ static bool read_public(struct arena *arena, const void *bytes, size_t length, s
     rows_out->count = 0;
     if (document_parse(arena, bytes, length, &document) != NULL || document_count(document) > KEY_SET_KEYS)
         return false;
+    rows_out->items = arena_array(arena, document_count(document), sizeof *rows_out->items);
     for (const struct document *key = document_first(document); key != NULL; key = document_next(key)) {
-        struct key_row *row = &rows_out->items[rows_out->count++];
-        *row = (struct key_row){.kid = document_text(document_member(key, "kid")),
-                                .public_pem = document_text(document_member(key, "public"))};
+        struct signing_key_row *row = &rows_out->items[rows_out->count++];
+        *row = (struct signing_key_row){.kid = document_text(document_member(key, "kid")),
+                                        .public_pem = document_text(document_member(key, "public"))};
         if (row->kid == NULL || row->public_pem == NULL)
             return false;
     }
@@ -403,7 +371,7 @@ struct error *embedded_signing_keys_check(struct provider *provider, struct aren
     if (embedded->keys.signer != NULL || embedded->opened)
         return NULL;
     TRY(find_keys(embedded, arena, &rows));
-    const struct key_row *row = &rows.items[0];
+    const struct signing_key_row *row = &rows.items[0];
     TRY(unseal(arena, embedded->options.master, seal_purpose(arena, row->kid), row->sealed, row->sealed_length, &pem));
     embedded->opened = true;
     return NULL;
@@ -420,14 +388,9 @@ void embedded_signing_keys_forget(struct provider *provider)
     embedded->keys = (struct embedded_signing_keys){.arena = NULL};
 }
 
-static const struct statement tidy_keys = {
-    "DELETE FROM identity_signing_key WHERE retired_at < UTC_TIMESTAMP(3) - INTERVAL 1 DAY"
-    " AND retired_at < UTC_TIMESTAMP(3) - INTERVAL ? SECOND"};
-
 struct error *embedded_signing_keys_tidy(struct embedded *embedded, struct arena *arena)
 {
-    return database_change(embedded->options.database, arena, &tidy_keys,
-                           VALUES(database_integer(2 * embedded->options.access_token_seconds)), NULL);
+    return signing_key_row_purge(embedded->options.database, arena, 2 * embedded->options.access_token_seconds);
 }
 
 void embedded_signing_keys_free(struct embedded *embedded)

@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/configuration.h"
+#include "base/limits.h"
 #include "identity/keycloak/provision_int.h"
 
 const char *const keycloak_wanted_roles[] = {"manage-users", NULL};
@@ -121,7 +122,7 @@ static const struct {
      false},
     {"permissions",
      "{\"name\":\"permissions\",\"permissions\":" OURS
-     ",\"validations\":{\"length\":{\"max\":2048}},\"multivalued\":false}",
+     ",\"validations\":{\"length\":{\"max\":" LIMIT_TEXT(LIMIT_PERMISSIONS_BYTES) "}},\"multivalued\":false}",
      true},
     {"svcUserId",
      "{\"name\":\"svcUserId\",\"permissions\":" OURS
