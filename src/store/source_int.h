@@ -18,7 +18,7 @@ struct error;
  */
 struct error *source_read(struct arena *arena, const char *path, char **text_out, size_t *length_out);
 
-/* Whether there is something at `path`. */
+/* Whether there is something at `path`, also where this process may not look at it. */
 bool source_exists(const char *path);
 
 #endif

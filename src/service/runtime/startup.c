@@ -30,7 +30,8 @@ static const char *find_file(const char *option)
     const char *named = getenv("GATEHOUSE_CONFIG");
     const char *path = configuration_path(option);
     bool was_named = option != NULL || (named != NULL && *named != '\0');
-    return was_named || access(path, F_OK) == 0 ? path : NULL;
+    /* A file that this process may not read is there: it is named in an error, and the defaults do not apply. */
+    return was_named || access(path, F_OK) == 0 || errno != ENOENT ? path : NULL;
 }
 
 static void report_strays(struct arena *arena)

@@ -93,6 +93,7 @@ static void delayed_work_is_not_due_before(void **state)
     assert_int_equal(claim(database, arena, 1).count, 0);
     pass(database, arena, 30);
     assert_int_equal(claim(database, arena, 1).count, 1);
+    database_free(&database);
 }
 
 static void a_claim_is_a_lease(void **state)

@@ -7,8 +7,9 @@ import subprocess
 
 def run(stack, *arguments, status=0, configuration=None, environment=None, timeout=120):
     """Runs a command to its end and returns what it wrote on the standard output. status None: whatever it is;
-    the result then has returncode, stdout and stderr."""
-    done = subprocess.run([str(stack.ctl), "--config", str(configuration or stack.configuration), *arguments],
+    the result then has returncode, stdout and stderr. What looks into the cache runs as its owner."""
+    command = [str(stack.ctl), "--config", str(configuration or stack.configuration), *arguments]
+    done = subprocess.run(stack.as_workers(command) if arguments[0] == "cache" else command,
                           stdin=subprocess.DEVNULL,
                           capture_output=True,
                           env={**os.environ, **(environment or {})},

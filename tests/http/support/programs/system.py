@@ -65,7 +65,7 @@ def worker(stack, limits=(), count=1, pool="worker", **settings):
             listener.bind(path)
             listener.listen(128)
             processes = [
-                subprocess.Popen([stack.worker_program(), "--config", stack.configuration],
+                subprocess.Popen(stack.as_workers([stack.worker_program(), "--config", stack.configuration]),
                                  stdin=listener,
                                  stdout=errors,
                                  stderr=errors,

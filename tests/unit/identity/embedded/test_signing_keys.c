@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "codec/signing_key.h"
@@ -21,13 +22,24 @@ static const struct key_set *keys_of(struct provider *provider, struct arena *ar
     return keys;
 }
 
+/* Who waits for the maker of the key too long is told that the provider is away, and asks again, as a client does. */
+static struct error *keys_in_the_end(struct provider *provider, struct arena *arena, const struct key_set **keys_out)
+{
+    int64_t deadline = clock_monotonic() + INT64_C(120) * 1000000;
+    struct error *error;
+    do
+        error = provider_keys(provider, arena, false, keys_out);
+    while (error != NULL && error->code == ERROR_IDENTITY_UNAVAILABLE && clock_monotonic() < deadline);
+    return error;
+}
+
 static int first_start_racer(struct database *database, struct arena *arena, unsigned index, void *context)
 {
     (void)index;
     (void)context;
     struct provider *provider = given_provider(arena, database);
     const struct key_set *keys;
-    if (provider_keys(provider, arena, false, &keys) != NULL)
+    if (keys_in_the_end(provider, arena, &keys) != NULL)
         return 90;
     int count = (int)key_set_count(keys);
     provider_free(&provider);
