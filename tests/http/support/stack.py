@@ -90,8 +90,9 @@ class Stack:
         raise AssertionError("no gatehouse.fcgi beside gatehousectl nor among the processes")
 
     def as_workers(self, command):
-        """The command so that it runs as the user of the workers. That is Apache's where Apache itself starts them; root
-        maps no file of theirs, such as the cache. The right to reach the state folder, which is root's, goes along."""
+        """The command so that it runs as the user of the workers. That is Apache's where Apache itself starts them:
+        root maps no file of theirs, such as the cache. The right to reach the state folder, which is root's, goes
+        along."""
         owner = os.stat(f"/proc/{self.pids_named('jobs')[0]}").st_uid
         if owner == os.geteuid():
             return list(command)
