@@ -101,6 +101,8 @@
 #define LIMIT_PAGE_MAX 100
 /* The most files that one request archives or restores. */
 #define LIMIT_BULK_FILES 100
+/* Lost files that are remembered; the scrub reports every one. */
+#define LIMIT_FILES_LOST 1000
 
 /* One log line, written with one write(2). */
 #define LIMIT_LOG_LINE_BYTES 8192

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct stat;
+
 enum log_level {
     LOG_LEVEL_FATAL,
     LOG_LEVEL_ERROR,
@@ -80,6 +82,12 @@ enum log_destination { LOG_TO_STDERR, LOG_TO_SYSLOG, LOG_TO_FILE };
  * old one.
  */
 bool log_open(enum log_destination destination, const char *path, const char *program);
+
+/*
+ * Why a file cannot be the log, from its lstat(): a link, a folder, a pipe or a device, a file with a second name. The
+ * text goes on after the path and names the way out. NULL: the file may be the log.
+ */
+const char *log_file_problem(const struct stat *file);
 
 /* The least severe level that is written, for all modules. */
 void log_set_level(enum log_level level);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Leases and saved positions of the operator's long commands. A holder keeps its lease by renewing it; the lease of a
- * holder that died expires. Only the server's clock counts.
+ * holder that died expires. Only the server's clock counts. A lease that has expired cannot be renewed: another run may
+ * have held it meanwhile. The holder's id is new for each run, so it is a fencing token: what a run writes names it.
  */
 #ifndef GATEHOUSE_DOMAIN_LEASE_H
 #define GATEHOUSE_DOMAIN_LEASE_H
@@ -26,12 +27,20 @@ struct error;
 
 /* A lease's name has at most 32 bytes, a position at most 1024 characters. */
 
-/*
- * Takes the lease `name`, or renews it where `holder` has it; *held_out is false when another one holds it. It
- * lasts `seconds` from now.
- */
+/* Takes the lease `name`; *held_out is false when another one holds it. It lasts `seconds` from now. */
 struct error *lease_take(struct database *database, struct arena *arena, const char *name, struct id holder,
                          unsigned seconds, bool *held_out);
+
+/* Lets it last `seconds` from now; *held_out is false when `holder` does not hold it any more. */
+struct error *lease_renew(struct database *database, struct arena *arena, const char *name, struct id holder,
+                          unsigned seconds, bool *held_out);
+
+/*
+ * Part of a transaction: whether `holder` holds the lease. Until the transaction ends nobody else can take it, so that
+ * what the transaction writes is the holder's.
+ */
+struct error *lease_fence(struct database *database, struct arena *arena, const char *name, struct id holder,
+                          bool *held_out);
 
 /* Releases the lease. Does nothing when `holder` does not have it any more. */
 struct error *lease_release(struct database *database, struct arena *arena, const char *name, struct id holder);
@@ -39,9 +48,9 @@ struct error *lease_release(struct database *database, struct arena *arena, cons
 /* Whether anybody holds the lease. */
 struct error *lease_held(struct database *database, struct arena *arena, const char *name, bool *held_out);
 
-/* Saves the position of the run; "" deletes it. */
-struct error *lease_save_position(struct database *database, struct arena *arena, const char *name,
-                                  const char *position);
+/* Saves the position of the run; "" deletes it. *held_out is false, and nothing changed, as with lease_renew(). */
+struct error *lease_save_position(struct database *database, struct arena *arena, const char *name, struct id holder,
+                                  const char *position, bool *held_out);
 
 /* The saved position; "" for none. */
 struct error *lease_position(struct database *database, struct arena *arena, const char *name,

@@ -7,6 +7,9 @@
 #ifndef GATEHOUSE_DOMAIN_SETTINGS_H
 #define GATEHOUSE_DOMAIN_SETTINGS_H
 
+/* The highest version that the table takes: one less than what every JSON reader keeps exactly. */
+#define SETTINGS_VERSION_MAX INT64_C(9007199254740990)
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

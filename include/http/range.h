@@ -69,4 +69,7 @@ enum range_answer range_decide(const struct range_conditions *conditions, bool g
  */
 bool range_names(const char *value, const char *etag, bool weak);
 
+/* Whether such a value is "*" or a well-formed list of strong tags, which is what an If-Match can match with. */
+bool range_tags_strong(const char *value);
+
 #endif

@@ -58,9 +58,23 @@ static const char *const module_texts[LOG_MODULE_COUNT] = {
 #undef X
 };
 
+const char *log_file_problem(const struct stat *file)
+{
+    if (S_ISLNK(file->st_mode))
+        return "is a symbolic link, which the log does not follow: name the file itself, or set destination = stderr";
+    if (S_ISDIR(file->st_mode))
+        return "is a folder: name a file in it";
+    if (!S_ISREG(file->st_mode))
+        return "is not a file: set destination = stderr, and redirect that to where the lines shall go";
+    if (file->st_nlink > 1)
+        return "has another name (a hard link): name a file that has none";
+    return NULL;
+}
+
 /*
  * Opens the file and notes its identity; -1 with errno. The workers may write in the folder, and root may run a command
- * that logs there. So only a regular file is opened: no symbolic link is followed, and no pipe can make root wait.
+ * that logs there. So only a regular file with one name is opened: no link leads root to a file elsewhere, and no pipe
+ * can make root wait.
  */
 static int open_file(const char *path)
 {
@@ -73,7 +87,7 @@ static int open_file(const char *path)
     struct stat file;
     if (fd < 0)
         return -1;
-    if (fstat(fd, &file) != 0 || !S_ISREG(file.st_mode)) {
+    if (fstat(fd, &file) != 0 || log_file_problem(&file) != NULL) {
         (void)close(fd);
         errno = EINVAL;
         return -1;

@@ -2,6 +2,8 @@
 /* The statements on leases and saved positions. */
 #include "domain/lease.h"
 
+#include <assert.h>
+
 #include "base/error.h"
 #include "store/database/database.h"
 
@@ -17,15 +19,14 @@ static struct error *make_row(struct database *database, struct arena *arena, co
 
 static const struct statement take_lease = {
     "UPDATE maintenance SET holder = ?, held_until = UTC_TIMESTAMP(3) + INTERVAL ? SECOND"
-    " WHERE name = ? AND (holder IS NULL OR holder = ? OR held_until <= UTC_TIMESTAMP(3))"};
+    " WHERE name = ? AND (holder IS NULL OR held_until <= UTC_TIMESTAMP(3))"};
 
 static struct error *take(struct database *database, struct arena *arena, const char *name, struct id holder,
                           unsigned seconds, bool *held_out)
 {
     struct change change;
-    TRY(database_change(
-        database, arena, &take_lease,
-        VALUES(database_id(holder), database_integer(seconds), database_text(name), database_id(holder)), &change));
+    TRY(database_change(database, arena, &take_lease,
+                        VALUES(database_id(holder), database_integer(seconds), database_text(name)), &change));
     *held_out = change.affected == 1;
     return NULL;
 }
@@ -38,6 +39,33 @@ struct error *lease_take(struct database *database, struct arena *arena, const c
         return NULL;
     TRY(make_row(database, arena, name));
     return take(database, arena, name, holder, seconds, held_out);
+}
+
+#define HELD " WHERE name = ? AND holder = ? AND held_until > UTC_TIMESTAMP(3)"
+
+static const struct statement renew_lease = {
+    "UPDATE maintenance SET held_until = UTC_TIMESTAMP(3) + INTERVAL ? SECOND" HELD};
+
+struct error *lease_renew(struct database *database, struct arena *arena, const char *name, struct id holder,
+                          unsigned seconds, bool *held_out)
+{
+    struct change change;
+    TRY(database_change(database, arena, &renew_lease,
+                        VALUES(database_integer(seconds), database_text(name), database_id(holder)), &change));
+    *held_out = change.affected == 1;
+    return NULL;
+}
+
+static const struct statement fence = {"SELECT 1 FROM maintenance" HELD " LOCK IN SHARE MODE"};
+
+struct error *lease_fence(struct database *database, struct arena *arena, const char *name, struct id holder,
+                          bool *held_out)
+{
+    struct rows *rows;
+    assert(database_in_transaction(database));
+    TRY(database_query(database, arena, &fence, VALUES(database_text(name), database_id(holder)), &rows));
+    *held_out = rows->count == 1;
+    return NULL;
 }
 
 static const struct statement release_lease = {
@@ -60,18 +88,15 @@ struct error *lease_held(struct database *database, struct arena *arena, const c
     return NULL;
 }
 
-static const struct statement save_position = {"UPDATE maintenance SET position = ? WHERE name = ?"};
+static const struct statement save_position = {"UPDATE maintenance SET position = ?" HELD};
 
-struct error *lease_save_position(struct database *database, struct arena *arena, const char *name,
-                                  const char *position)
+struct error *lease_save_position(struct database *database, struct arena *arena, const char *name, struct id holder,
+                                  const char *position, bool *held_out)
 {
     struct change change;
-    const struct database_value text = database_text(position);
-    TRY(database_change(database, arena, &save_position, VALUES(text, database_text(name)), &change));
-    if (change.affected == 1)
-        return NULL;
-    TRY(make_row(database, arena, name));
-    TRY(database_change(database, arena, &save_position, VALUES(text, database_text(name)), NULL));
+    TRY(database_change(database, arena, &save_position,
+                        VALUES(database_text(position), database_text(name), database_id(holder)), &change));
+    *held_out = change.affected == 1;
     return NULL;
 }
 

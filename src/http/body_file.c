@@ -8,6 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* The right to search the folders is enough: O_PATH does not ask for the right to list them. */
+#define FOLDER_FLAGS (O_PATH | O_DIRECTORY)
+#define FILE_FLAGS (O_RDONLY | O_NONBLOCK | O_NOCTTY)
+
 /* The path below the folder; NULL when it lies elsewhere. */
 static const char *path_below(const char *directory, const char *path)
 {
@@ -31,7 +35,7 @@ static int open_step(int at, const char *name, size_t length, int flags)
     step[length] = '\0';
     if (strcmp(step, ".") == 0 || strcmp(step, "..") == 0)
         return -1;
-    return openat(at, step, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | flags);
+    return openat(at, step, O_CLOEXEC | O_NOFOLLOW | flags);
 }
 
 /*
@@ -43,7 +47,7 @@ static int open_below(int directory, const char *name)
     for (int at = directory;;) {
         size_t length = strcspn(name, "/");
         const char *rest = name + length + strspn(name + length, "/");
-        int fd = open_step(at, name, length, *rest == '\0' ? O_NONBLOCK | O_NOCTTY : O_DIRECTORY);
+        int fd = open_step(at, name, length, *rest == '\0' ? FILE_FLAGS : FOLDER_FLAGS);
         if (at != directory)
             (void)close(at);
         if (fd < 0 || *rest == '\0')
@@ -101,7 +105,7 @@ int body_file_open(const struct body_file_rules *rules, const char *path, int64_
         *problem_out = "a spooled body lies outside [files] body_directory";
         return -1;
     }
-    int directory = open(rules->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int directory = open(rules->directory, FOLDER_FLAGS | O_CLOEXEC);
     if (directory < 0) {
         *problem_out = "the folder of spooled bodies cannot be opened";
         return -1;

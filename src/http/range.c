@@ -167,6 +167,22 @@ bool range_names(const char *value, const char *etag, bool weak)
     }
 }
 
+bool range_tags_strong(const char *value)
+{
+    const char *at = skip_blanks(value);
+    if (*at == '*')
+        return *skip_blanks(at + 1) == '\0';
+    for (bool any = false;; any = true) {
+        at += strspn(at, " \t,");
+        if (*at == '\0')
+            return any;
+        size_t length = opaque_length(at);
+        at = skip_blanks(at + length);
+        if (length == 0 || (*at != ',' && *at != '\0'))
+            return false;
+    }
+}
+
 /* If-Range is one tag, compared strongly, or a date, which never matches without a Last-Modified. */
 static bool range_holds(const char *if_range, const char *etag)
 {

@@ -36,10 +36,6 @@ struct cache;
 struct document;
 struct remote;
 
-/* Time for all calls of one operation together (docs/identity-providers.md). */
-#define REMOTE_LOGIN_MILLISECONDS 5000
-#define REMOTE_ADMIN_MILLISECONDS 8000
-
 /* ---- the driver ----------------------------------------------------------------------------------- */
 
 /* What a login or a refresh at the provider gave. */

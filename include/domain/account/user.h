@@ -174,4 +174,11 @@ struct error *user_confirm(struct database *database, struct arena *arena, struc
 struct error *user_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
                         struct user_page *page_out);
 
+/*
+ * The people outside the organisation `internal` who are not disabled and hold a permission with the letter `a`, by
+ * role or of their own, `limit` of them at most: such a permission reaches every organisation.
+ */
+struct error *user_find_reaching(struct database *database, struct arena *arena, struct id internal, unsigned limit,
+                                 struct id **ids_out, size_t *count_out);
+
 #endif

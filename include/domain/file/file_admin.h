@@ -26,6 +26,7 @@ struct file_admin_record {
     int64_t created;  /* milliseconds since 1970 */
     int64_t archived; /* 0 while active */
     bool damaged;     /* marked (domain/file/file_damage.h) */
+    bool lost;        /* remembered as lost (domain/file/file_damage.h) */
 };
 
 struct file_admin_page {

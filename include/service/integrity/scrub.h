@@ -5,6 +5,8 @@
  * download of a marked file is refused (500 storage.unavailable), so wrong bytes are never sent. A marked file whose
  * bytes are right again loses its mark.
  *
+ * A file whose bytes are missing or unreadable is remembered as lost, until they are read again.
+ *
  * A pass goes over the rows of `file` in the order of their ids. Of all hosts one process does it: it holds a lease and
  * saves which file it has read last, so that after a crash another process goes on there. The program calls
  * scrub_step() often. Each step reads as many bytes as the rate allows, for some milliseconds at most. No transaction
@@ -63,12 +65,12 @@ struct scrub_options {
     int64_t bytes_per_second;  /* 0: no limit */
     int64_t every_days;        /* days from one pass to the next; 0: a pass begins only with `now` */
     bool now;                  /* begin a pass at once, from the first file */
-    bool damaged;              /* read only marked files; position and passes stay as they are */
+    bool damaged;              /* read only damaged and lost files; position and passes stay */
     bool patient;              /* wait for a lease that another process holds, and tell that process */
     int64_t step_microseconds; /* the longest time of a step; 0: only the rate bounds it */
     /*
-     * Called at each finding, and at each file that is good again; may be NULL. `what` is "damaged", "repaired",
-     * "missing" or "unreadable".
+     * Called at each finding, and at each damaged or lost file that is good again; may be NULL. `what` is "damaged",
+     * "repaired", "missing" or "unreadable".
      */
     void (*found)(void *context, struct id file, struct id organisation, const char *what);
     void *context;
@@ -96,8 +98,11 @@ struct error *scrub_step(struct scrub *scrub, int64_t now, enum scrub_state *sta
 /* The position, for showing. */
 const struct scrub_position *scrub_position(const struct scrub *scrub);
 
-/* Whether no file is damaged or lost, and the last whole pass is not older than [scrub] overdue_days. */
-struct error *scrub_health(struct service *service, struct arena *arena, bool *good_out);
+/*
+ * *problem_out is NULL when no file is damaged or lost and the last whole pass is not older than [scrub] overdue_days.
+ * Else it is a sentence for the operator that says what to run.
+ */
+struct error *scrub_health(struct service *service, struct arena *arena, const char **problem_out);
 
 /* Sets the metrics of findings and of the last whole pass. */
 struct error *scrub_set_metrics(struct service *service, struct arena *arena);

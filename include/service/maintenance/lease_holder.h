@@ -38,9 +38,22 @@ struct error *lease_holder_try(struct service *service, struct arena *arena, con
                                struct lease_holder *holder_out, bool *held_out);
 
 /*
- * Renews the lease when that is due; call it often. INTERNAL when it is lost, because the program stood still for long.
+ * Renews the lease when that is due; call it often. INTERNAL when it is lost, because the program stood still for long:
+ * another run may hold it, or may have held it.
  */
 struct error *lease_holder_renew(struct lease_holder *holder, struct arena *arena);
+
+/* Renews the lease at once, before something that only the holder may do. INTERNAL as above. */
+struct error *lease_holder_check(struct lease_holder *holder, struct arena *arena);
+
+/*
+ * Part of a transaction: nobody can take the lease until it ends. INTERNAL as above; the transaction then writes
+ * nothing.
+ */
+struct error *lease_holder_fence(const struct lease_holder *holder, struct arena *arena);
+
+/* Saves the position of the run; "" deletes it. INTERNAL as above, and the position stays the other run's. */
+struct error *lease_holder_save(const struct lease_holder *holder, struct arena *arena, const char *position);
 
 /* Gives the lease back. Where that fails, the lease ends by itself. */
 void lease_holder_release(struct lease_holder *holder, struct arena *arena);

@@ -48,7 +48,16 @@ struct error *inspect_cache(struct arena *arena, const struct configuration *con
 /* The same for [metrics] file. */
 struct error *inspect_metrics(struct arena *arena, const struct configuration *configuration);
 
-/* [files] body_directory exists and can be read. */
+/*
+ * [files] directory and the folders in it belong to the user who writes there, and take files. Run as root, who that is
+ * is not known: then the folders must belong to one user.
+ */
+struct error *inspect_files_owner(struct arena *arena, const struct configuration *configuration);
+
+/* Neither a group nor everybody may write in [files] directory. */
+struct error *inspect_files_mode(struct arena *arena, const struct configuration *configuration);
+
+/* [files] body_directory exists and can be searched. */
 struct error *inspect_bodies(struct arena *arena, const struct configuration *configuration);
 
 /* The sender of mail is an address. */

@@ -2,11 +2,14 @@
 /* Handles the endpoints of the system settings document. */
 #include <inttypes.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/limits.h"
+#include "base/log.h"
+#include "base/text.h"
 #include "domain/settings.h"
 #include "http/reply.h"
 #include "http/schema.h"
@@ -103,6 +106,30 @@ static const struct schema_field condition_fields[] = {
 const struct schema settings_condition_schema = {
     .name = "SettingsCondition", SCHEMA_FIELDS(condition_fields), .size = 1};
 
+/* How many wrong entries of a filter are named. */
+#define ENTRIES_NAMED 10
+
+/*
+ * Which entries of a filter are wrong, by their numbers: ", entries 2, 5" (", entry 2"). Their words are not repeated:
+ * one may be a secret that somebody has pasted.
+ */
+static const char *wrong_entries(struct arena *arena, const char *filter)
+{
+    struct buffer text;
+    struct log_levels levels;
+    unsigned count = 0, number = 0;
+    buffer_init(&text, arena);
+    for (const char *at = filter; at != NULL && count < ENTRIES_NAMED;) {
+        size_t length = strcspn(at, ",");
+        const char *entry = arena_copy(arena, at, length);
+        number++;
+        if (entry[strspn(entry, " \t")] == '\0' || log_levels_read(LOG_LEVEL_INFO, entry, &levels) != LOG_FILTER_GOOD)
+            buffer_add_format(&text, "%s%u", count++ == 0 ? "" : ", ", number);
+        at = at[length] == '\0' ? NULL : at + length + 1;
+    }
+    return count == 0 ? "" : arena_format(arena, ", %s %s", count == 1 ? "entry" : "entries", text.bytes);
+}
+
 struct error *settings_validate(struct call *call, struct validation *validation)
 {
     const struct settings_view *body = call->body;
@@ -114,7 +141,9 @@ struct error *settings_validate(struct call *call, struct validation *validation
     if (result == LOG_FILTER_GOOD || too_long)
         return NULL;
     bool unknown_word = result == LOG_FILTER_MODULE || result == LOG_FILTER_LEVEL;
-    validation_add(validation, unknown_word ? "choice" : "format", log_filter_sentence(result), "logging.filter");
+    const char *sentence = arena_format(call->arena, "%s%s", log_filter_sentence(result),
+                                        wrong_entries(call->arena, body->logging->filter));
+    validation_add(validation, unknown_word ? "choice" : "format", sentence, "logging.filter");
     return NULL;
 }
 

@@ -74,6 +74,10 @@ static void check_service(struct checks *checks)
         check_database(checks);
         (void)check_tell(checks, "files", CHECK_ERROR, check_files(checks),
                          "Check that [files] directory is there, belongs to the workers' user and has space left.");
+        (void)check_tell(checks, "files owner", CHECK_ERROR, inspect_files_owner(checks->arena, checks->configuration),
+                         "Give the folder and all in it to the workers' user: chown -R gatehouse:gatehouse.");
+        (void)check_tell(checks, "files mode", CHECK_WARNING, inspect_files_mode(checks->arena, checks->configuration),
+                         "Files are the workers' user's alone to write: chmod 0750.");
         (void)check_tell(checks, "bodies", CHECK_ERROR, inspect_bodies(checks->arena, checks->configuration),
                          "Make the folder as the guide to installing says.");
         if (checks->service.scanner != NULL)

@@ -8,14 +8,20 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "ctl/check/check_int.h"
 #include "domain/account/address_keys.h"
+#include "domain/account/organisation.h"
+#include "domain/account/user.h"
 #include "domain/outbox.h"
 #include "domain/permission/principal.h"
 #include "identity/provider.h"
 #include "service/system/inspect.h"
 #include "store/database/database.h"
 #include "store/database/migrate.h"
+
+/* How many people a note names. */
+#define STAFF_NAMED 10
 
 static struct error *check_migrations(struct checks *checks)
 {
@@ -126,6 +132,25 @@ static bool check_rights(struct checks *checks)
         "Run gatehousectl migrate, which takes away those on this database; SHOW GRANTS names the others.");
 }
 
+/* Such people are internal staff in all but the name. That may be meant. */
+static struct error *check_staff(struct checks *checks)
+{
+    struct arena *arena = checks->arena;
+    struct id *ids;
+    size_t count;
+    struct buffer text;
+    TRY(user_find_reaching(checks->service.database, arena, organisation_internal_id(), STAFF_NAMED + 1, &ids, &count));
+    if (count == 0)
+        return NULL;
+    buffer_init(&text, arena);
+    for (size_t i = 0; i < count && i < STAFF_NAMED; i++)
+        buffer_add_format(&text, "%s%s", i == 0 ? "" : ", ", id_text(arena, ids[i]));
+    return error_message(error_plain(arena, ERROR_INTERNAL),
+                         "People outside internal staff hold a permission with the letter a, which reaches every"
+                         " organisation: %s%s. See gatehousectl user show; take away what is not meant.",
+                         text.bytes, count > STAFF_NAMED ? " and more" : "");
+}
+
 static struct error *check_keys(struct checks *checks)
 {
     const struct key_set *keys;
@@ -166,6 +191,7 @@ void check_database(struct checks *checks)
         !check_tell(checks, "permissions", CHECK_ERROR, check_principals(checks), "Run gatehousectl migrate.") ||
         !check_rights(checks) || !check_triggers(checks))
         return;
+    (void)check_tell(checks, "staff", CHECK_NOTE, check_staff(checks), NULL);
     (void)check_tell(checks, "address keys", CHECK_WARNING, check_address_keys(checks), "Run gatehousectl migrate.");
     check_clock(checks);
     (void)check_tell(checks, "secret", CHECK_ERROR, inspect_sealed(service, checks->arena),

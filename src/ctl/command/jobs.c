@@ -363,6 +363,7 @@ static int run_once(struct service *service, struct mailer *mailer)
         error = password_reconcile(service, service->arena, &count);
     if (error == NULL)
         error = tidy(service, service->arena);
+    (void)set_outbox_metrics(service, service->arena);
     return error == NULL ? EXIT_SUCCESS : ctl_fail(error);
 }
 
@@ -414,12 +415,22 @@ static struct error *list(struct service *service, struct arena *arena, void *co
     return NULL;
 }
 
+/* What --once does is counted with the host's, as what the workers do. Where that cannot be, it is not counted. */
+static void count_with_host(const struct configuration *configuration)
+{
+    const char *problem;
+    if (!host_process_open(configuration->metrics.file, &problem))
+        LOG(WARN, JOBS, problem, LOG_TEXT("file", configuration->metrics.file));
+}
+
 static int work(struct run *run, bool once)
 {
     struct configuration *configuration;
     struct service service;
     struct mailer mailer = {.arena = arena_new()};
     struct error *error = startup_load(run->arena, run->config, once ? NULL : "gatehouse-jobs", &configuration);
+    if (error == NULL && once)
+        count_with_host(configuration);
     if (error == NULL)
         error = service_open(run->arena, configuration, &service);
     if (error == NULL)

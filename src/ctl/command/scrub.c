@@ -23,6 +23,9 @@
 #define PAUSE_NANOSECONDS 20000000
 #define PATIENCE_MICROSECONDS INT64_C(60000000)
 
+/* How many damaged and lost files `scrub status` names. */
+#define STATUS_FILES 100
+
 /* The exit status when not everything could be read. */
 #define EXIT_UNABLE 2
 
@@ -92,7 +95,9 @@ static int finish(const struct counts *counts, const struct error *error, bool d
     if (counts->faults == 0)
         (void)printf("all is well\n");
     else
-        (void)printf("%" PRId64 " faults; put the bytes back with gatehousectl fsck --repair --from\n", counts->faults);
+        (void)printf("%" PRId64 " faults; put the bytes back with gatehousectl fsck --repair --from FOLDER,\n"
+                     "or in another way and then run gatehousectl scrub --damaged\n",
+                     counts->faults);
     return counts->faults == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
@@ -146,7 +151,7 @@ static int run_scrub(struct run *run)
 
 static const struct ctl_option options[] = {
     {"now", NULL, "begin a pass over all files, whatever is due", false},
-    {"damaged", NULL, "read only the files that are marked as damaged", false},
+    {"damaged", NULL, "read only the files that are damaged or lost", false},
     {"rate", "MIB", "read no more than that many MiB a second, 0 for no bound; without it [scrub] bytes_per_second",
      false},
     {0},
@@ -168,47 +173,78 @@ static const char *time_text(struct arena *arena, int64_t time)
     return text;
 }
 
-/* The lost files of the last pass or of the current one, as the metrics count them. */
-static int64_t lost_files(const struct scrub_position *position)
+/* What `scrub status` shows. */
+struct status {
+    struct scrub_position position;
+    struct file_damage_counts counts;
+    struct file_admin_page page; /* damaged and lost files, the first of them */
+};
+
+static const char *fault_text(const struct file_admin_record *file)
 {
-    return position->lost > position->last_lost ? position->lost : position->last_lost;
+    return file->damaged ? "damaged" : "lost";
 }
 
-static void print_json(struct arena *arena, const struct scrub_position *position, int64_t damaged)
+static void print_json(struct arena *arena, const struct status *status)
 {
     struct ctl_json json = {.arena = arena};
     ctl_json_open(&json, NULL, '{');
-    ctl_json_integer(&json, "damagedFiles", damaged);
-    ctl_json_integer(&json, "lostFiles", lost_files(position));
-    ctl_json_text(&json, "lastPassBegan", time_text(arena, position->finished));
-    ctl_json_text(&json, "passBegan", time_text(arena, position->begun));
-    ctl_json_integer(&json, "files", position->files);
-    ctl_json_integer(&json, "bytes", position->bytes);
+    ctl_json_integer(&json, "damagedFiles", status->counts.damaged);
+    ctl_json_integer(&json, "lostFiles", status->counts.lost);
+    ctl_json_text(&json, "lastPassBegan", time_text(arena, status->position.finished));
+    ctl_json_text(&json, "passBegan", time_text(arena, status->position.begun));
+    ctl_json_integer(&json, "files", status->position.files);
+    ctl_json_integer(&json, "bytes", status->position.bytes);
+    ctl_json_open(&json, "items", '[');
+    for (size_t i = 0; i < status->page.count; i++) {
+        ctl_json_open(&json, NULL, '{');
+        ctl_json_text(&json, "state", fault_text(&status->page.items[i]));
+        ctl_json_text(&json, "id", id_text(arena, status->page.items[i].id));
+        ctl_json_text(&json, "organisationId", id_text(arena, status->page.items[i].organisation_id));
+        ctl_json_close(&json);
+    }
+    ctl_json_close(&json);
     ctl_json_close(&json);
 }
 
-static void print_status(struct arena *arena, const struct scrub_position *position, int64_t damaged)
+static void print_faults(struct arena *arena, const struct status *status)
 {
+    for (size_t i = 0; i < status->page.count; i++)
+        (void)printf("%-10s file %s organisation %s\n", fault_text(&status->page.items[i]),
+                     id_text(arena, status->page.items[i].id), id_text(arena, status->page.items[i].organisation_id));
+    if (status->page.count == 0)
+        return;
+    if (status->counts.damaged + status->counts.lost > (int64_t)status->page.count)
+        (void)printf("and more\n");
+    (void)printf("put the bytes back with gatehousectl fsck --repair --from FOLDER,\n"
+                 "or in another way and then run gatehousectl scrub --damaged\n");
+}
+
+static void print_status(struct arena *arena, const struct status *status)
+{
+    const struct scrub_position *position = &status->position;
     const char *finished = time_text(arena, position->finished);
     const char *begun = time_text(arena, position->begun);
-    (void)printf("damaged files       %" PRId64 "\n", damaged);
-    (void)printf("lost files          %" PRId64 "\n", lost_files(position));
+    (void)printf("damaged files       %" PRId64 "\n", status->counts.damaged);
+    (void)printf("lost files          %" PRId64 "\n", status->counts.lost);
     (void)printf("last whole pass of  %s\n", finished == NULL ? "never" : finished);
     if (begun == NULL)
         (void)printf("no pass is under way\n");
     else
         (void)printf("under way since     %s: %" PRId64 " files, %s\n", begun, position->files,
                      ctl_bytes(arena, position->bytes));
+    print_faults(arena, status);
 }
 
 static struct error *show_status(struct service *service, struct arena *arena, void *context)
 {
     const struct run *run = context;
-    struct scrub_position position;
-    int64_t damaged = 0;
-    TRY(file_damage_count(service->database, arena, &damaged));
-    TRY(scrub_position_load(service, arena, &position));
-    (run->json ? print_json : print_status)(arena, &position, damaged);
+    struct status status;
+    const struct id from_start = {{0}};
+    TRY(file_damage_count(service->database, arena, &status.counts));
+    TRY(file_damage_each(service->database, arena, from_start, STATUS_FILES, &status.page));
+    TRY(scrub_position_load(service, arena, &status.position));
+    (run->json ? print_json : print_status)(arena, &status);
     return NULL;
 }
 

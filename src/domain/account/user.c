@@ -84,9 +84,14 @@ static struct user *read_one(struct arena *arena, const struct rows *rows, bool 
  * the same work for every name: it looks for the name and for the first user of all, then reads one whole row. That row
  * is the first user's where the name is nobody's, and the last column is 0.
  */
-#define ONE_OF(candidates)                                                                                             \
-    "u.id = SUBSTRING(CONCAT(" candidates ", (SELECT s.id FROM user s ORDER BY s.id LIMIT 1)), 1, 16)"
-#define CANDIDATE(column) "COALESCE((SELECT k.id FROM user k WHERE k." column " = ?), '')"
+#define FIRST_USER "(SELECT s.id FROM user s ORDER BY s.id LIMIT 1)"
+#define ONE_OF(candidates) "u.id = SUBSTRING(CONCAT(" candidates ", " FIRST_USER "), 1, 16)"
+
+/* The user with that key. One whom nobody sees, such as one who is being made, hides nobody. It reads a row always. */
+#define KEY_CANDIDATE                                                                                                  \
+    "COALESCE((SELECT u.id FROM user u"                                                                                \
+    " WHERE u.id = SUBSTRING(CONCAT(COALESCE((SELECT e.id FROM user e WHERE e.email_key = ?), ''), " FIRST_USER "),"   \
+    " 1, 16) AND u.email_key = ? AND " USER_SEEN "), '')"
 
 /*
  * The address as the version before stored it comes first: rows that its workers added have that for a key until the
@@ -94,10 +99,10 @@ static struct user *read_one(struct arena *arena, const struct rows *rows, bool 
  */
 static const struct statement find_by_key = {"SELECT " USER_COLUMNS ", " USER_ROLES
                                              ", u.email_key IN (?, ?) AND " USER_SEEN " FROM user u"
-                                             " WHERE " ONE_OF(CANDIDATE("email_key") ", " CANDIDATE("email_key"))};
+                                             " WHERE " ONE_OF(KEY_CANDIDATE ", " KEY_CANDIDATE)};
 static const struct statement find_by_id = {"SELECT " USER_COLUMNS ", " USER_ROLES ", u.id = ? AND " USER_SEEN
                                             " FROM user u"
-                                            " WHERE " ONE_OF(CANDIDATE("id"))};
+                                            " WHERE " ONE_OF("COALESCE((SELECT k.id FROM user k WHERE k.id = ?), '')")};
 
 static const struct statement find_any = {"SELECT " USER_COLUMNS ", " USER_ROLES ", " USER_WAITS
                                           " FROM user u WHERE u.id = ? AND " USER_SEEN};
@@ -114,7 +119,7 @@ struct error *user_find_by_username(struct database *database, struct arena *are
     } else {
         struct database_value typed = database_text(text_lowered(arena, username));
         struct database_value key = database_text(address_key(arena, username));
-        TRY(database_query(database, arena, &find_by_key, VALUES(typed, key, typed, key), &rows));
+        TRY(database_query(database, arena, &find_by_key, VALUES(typed, key, typed, typed, key, key), &rows));
     }
     struct user *user = read_one(arena, rows, false);
     *user_out = user != NULL && rows_boolean(rows, 0, USER_COLUMN_COUNT + 1) ? user : NULL;

@@ -53,3 +53,23 @@ struct error *user_others_hold_everything(struct database *database, struct aren
     }
     return NULL;
 }
+
+/* A permission with the letter `a`, alone or among others (docs/permissions.md). */
+#define WITH_A " REGEXP '(^| )([a-z][a-z0-9-]*|[*]):([a-z][a-z0-9-]*|[*]):a( |$)'"
+
+static const struct statement find_reaching = {
+    "SELECT u.id FROM user u WHERE u.organisation_id <> ? AND u.status <> 'disabled' AND " USER_SEEN
+    " AND (u.permissions" WITH_A " OR EXISTS (SELECT 1 FROM user_role r JOIN role_permission p ON p.role_id = r.role_id"
+    " WHERE r.user_id = u.id AND p.permission" WITH_A ")) ORDER BY u.id LIMIT ?"};
+
+struct error *user_find_reaching(struct database *database, struct arena *arena, struct id internal, unsigned limit,
+                                 struct id **ids_out, size_t *count_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_reaching, VALUES(database_id(internal), database_integer(limit)), &rows));
+    *count_out = rows->count;
+    *ids_out = arena_array(arena, rows->count, sizeof **ids_out);
+    for (size_t i = 0; i < rows->count; i++)
+        (*ids_out)[i] = rows_id(rows, i, 0);
+    return NULL;
+}

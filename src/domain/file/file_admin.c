@@ -24,6 +24,7 @@ static void read_record(const struct rows *rows, size_t row, struct file_admin_r
         .created = rows_time_milliseconds(rows, row, 5),
         .archived = rows_time_milliseconds(rows, row, 6),
         .damaged = rows_boolean(rows, row, 7),
+        .lost = rows_boolean(rows, row, 8),
     };
     size_t length;
     const void *hash = rows_bytes(rows, row, 2, &length);

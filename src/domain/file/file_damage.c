@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Sets and removes the mark of files whose bytes are damaged. */
+/* The statements on marks of damaged files and on lost files. */
 #include "domain/file/file_damage.h"
 
 #include <assert.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "domain/file/file_admin_int.h"
 #include "store/database/database.h"
 
@@ -32,25 +33,44 @@ struct error *file_damage_clear(struct database *database, struct arena *arena, 
     return change(database, arena, &clear_file, id, changed_out);
 }
 
-static const struct statement count_damaged = {"SELECT COUNT(*) FROM file WHERE damaged_at IS NOT NULL"};
+static const struct statement note_lost = {
+    "INSERT INTO file_lost (file_id, found_at) SELECT f.id, UTC_TIMESTAMP(3) FROM file f"
+    " WHERE f.id = ? AND (SELECT COUNT(*) FROM file_lost) < " LIMIT_TEXT(LIMIT_FILES_LOST)};
+static const struct statement clear_lost = {"DELETE FROM file_lost WHERE file_id = ?"};
 
-struct error *file_damage_count(struct database *database, struct arena *arena, int64_t *count_out)
+struct error *file_lost_note(struct database *database, struct arena *arena, struct id id, bool *changed_out)
+{
+    return change(database, arena, &note_lost, id, changed_out);
+}
+
+struct error *file_lost_clear(struct database *database, struct arena *arena, struct id id, bool *changed_out)
+{
+    return change(database, arena, &clear_lost, id, changed_out);
+}
+
+static const struct statement count_damaged = {"SELECT (SELECT COUNT(*) FROM file WHERE damaged_at IS NOT NULL),"
+                                               " (SELECT COUNT(*) FROM file_lost)"};
+
+struct error *file_damage_count(struct database *database, struct arena *arena, struct file_damage_counts *counts_out)
 {
     struct rows *rows;
     TRY(database_query(database, arena, &count_damaged, NO_VALUES, &rows));
-    *count_out = rows_integer(rows, 0, 0);
+    *counts_out = (struct file_damage_counts){rows_integer(rows, 0, 0), rows_integer(rows, 0, 1)};
     return NULL;
 }
 
-static const struct statement each_damaged = {"SELECT " FILE_ADMIN_COLUMNS " FROM file f"
-                                              " WHERE f.damaged_at IS NOT NULL AND f.id > ? ORDER BY f.id LIMIT ?"};
+static const struct statement each_damaged = {
+    "SELECT " FILE_ADMIN_COLUMNS " FROM (SELECT d.id FROM file d WHERE d.damaged_at IS NOT NULL AND d.id > ?"
+    " UNION SELECT l.file_id FROM file_lost l WHERE l.file_id > ? ORDER BY 1 LIMIT ?) m"
+    " JOIN file f ON f.id = m.id ORDER BY f.id"};
 
 struct error *file_damage_each(struct database *database, struct arena *arena, struct id after, unsigned limit,
                                struct file_admin_page *page_out)
 {
     struct rows *rows;
+    const struct database_value from = database_id(after);
     assert(limit >= 1 && limit <= FILE_ADMIN_PAGE_MAX);
-    TRY(database_query(database, arena, &each_damaged, VALUES(database_id(after), database_integer(limit)), &rows));
+    TRY(database_query(database, arena, &each_damaged, VALUES(from, from, database_integer(limit)), &rows));
     file_admin_page_read(arena, rows, page_out);
     return NULL;
 }

@@ -5,6 +5,8 @@
 #include "base/arena.h"
 #include "identity/cognito/provision_int.h"
 
+/* For one call. */
+#define MILLISECONDS 8000
 #define PAGE "60"
 #define PAGES_MAX 100
 
@@ -15,7 +17,7 @@ struct error *cognito_provision_call(struct cognito_provision *task, struct aren
     call_out->once = strncmp(operation, "Create", 6) == 0;
     /* Without the last brace: cognito_call() closes the object. */
     buffer_add(&call_out->body, json, strlen(json) - 1);
-    remote_start(&task->cognito->remote, REMOTE_ADMIN_MILLISECONDS);
+    remote_start(&task->cognito->remote, MILLISECONDS);
     struct error *error = cognito_call(task->cognito, arena, call_out);
     return error == NULL ? NULL : error_message(error, "Cognito did not carry out %s.", operation);
 }

@@ -25,8 +25,11 @@
 #define SECOND INT64_C(1000000)
 #define LOCK_TRIES 50
 #define LOCK_PAUSE_NANOSECONDS 1000000
-/* After so long a probe without an answer counts as lost, and another call may be the probe. */
-#define PROBE_MICROSECONDS ((REMOTE_ADMIN_MILLISECONDS + 1000) * INT64_C(1000))
+/*
+ * After so long a probe without an answer counts as lost, and another call may be the probe. No operation may take
+ * longer: provider_admin_seconds is at most 8.
+ */
+#define PROBE_MICROSECONDS (9 * SECOND)
 
 /* ---- the file ------------------------------------------------------------------------------------- */
 

@@ -2,7 +2,7 @@
 /* The lock of an account at a remote provider: a named lock of the database connection, so all hosts share it. */
 #include "identity/remote/slots_int.h"
 
-/* Less than an operation has (REMOTE_ADMIN_MILLISECONDS), so that time is left for its calls. */
+/* Less than a change of an account has (provider_admin_seconds), so that time is left for its calls. */
 #define LOCK_WAIT_SECONDS 7
 
 /* The database's name is utf8mb3, which MariaDB does not concatenate with a character of four bytes. */

@@ -38,7 +38,7 @@ static struct error *save(struct fsck *fsck, struct arena *arena)
     for (int kind = 0; kind < FSCK_KINDS; kind++)
         buffer_add_format(&text, " %lld", (long long)result->counts[kind]);
     fsck->saved = clock_monotonic();
-    return lease_save_position(fsck->service->database, arena, LEASE_FSCK, text.bytes);
+    return lease_holder_save(&fsck->lease, arena, text.bytes);
 }
 
 /* A position of another version counts as none. */
@@ -127,16 +127,19 @@ static struct error *repair_file(struct fsck *fsck, const struct file_admin_reco
 
 /*
  * Marks a file whose wrong bytes are still in place, so that it is not sent. A file whose bytes were moved or put back
- * needs no mark.
+ * needs no mark. Remembers a file without bytes as lost.
  */
 static struct error *mark_file(struct fsck *fsck, const struct fsck_finding *finding)
 {
     bool changed;
+    struct database *database = fsck->service->database;
     bool wrong = finding->kind == FSCK_SIZE || finding->kind == FSCK_HASH;
+    bool there = finding->repaired || (wrong && finding->moved_to == NULL);
+    TRY((there ? file_lost_clear : file_lost_note)(database, fsck->scratch, finding->id, &changed));
     if (wrong && !finding->repaired && finding->moved_to == NULL)
-        return file_damage_mark(fsck->service->database, fsck->scratch, finding->id, &changed);
+        return file_damage_mark(database, fsck->scratch, finding->id, &changed);
     if (finding->repaired || finding->moved_to != NULL)
-        return file_damage_clear(fsck->service->database, fsck->scratch, finding->id, &changed);
+        return file_damage_clear(database, fsck->scratch, finding->id, &changed);
     return NULL;
 }
 
@@ -148,6 +151,7 @@ static struct error *report_file(struct fsck *fsck, const struct file_admin_reco
     TRY(file_admin_find(fsck->service->database, fsck->scratch, kept->id, &now, &found));
     if (!found)
         return NULL;
+    TRY(lease_holder_check(&fsck->lease, fsck->arena));
     struct fsck_finding finding = {.kind = kind,
                                    .id = kept->id,
                                    .organisation_id = kept->organisation_id,
@@ -178,9 +182,11 @@ static struct error *check_file(struct fsck *fsck, const struct file_admin_recor
     if (reading == READING_FAILED)
         return report_file(fsck, kept, FSCK_UNREADABLE);
     fsck->result->interrupted = reading == READING_ENDED;
-    if (reading == READING_GOOD && kept->damaged && !fsck->options->quick)
-        return file_damage_clear(fsck->service->database, fsck->scratch, kept->id, &cleared);
-    return NULL;
+    if (reading != READING_GOOD || fsck->options->quick)
+        return NULL;
+    if (kept->lost)
+        TRY(file_lost_clear(fsck->service->database, fsck->scratch, kept->id, &cleared));
+    return kept->damaged ? file_damage_clear(fsck->service->database, fsck->scratch, kept->id, &cleared) : NULL;
 }
 
 /* ---- all rows ------------------------------------------------------------------------------------ */
@@ -265,7 +271,7 @@ static struct error *check_all(struct fsck *fsck)
     TRY(fsck_store(fsck));
     if (fsck->result->interrupted)
         return NULL;
-    return lease_save_position(fsck->service->database, fsck->arena, LEASE_FSCK, "");
+    return lease_holder_save(&fsck->lease, fsck->arena, "");
 }
 
 struct error *fsck_run(struct service *service, struct arena *arena, struct arena *scratch,

@@ -53,11 +53,13 @@ struct scrub *scrub_new(struct service *service, const struct scrub_options *opt
     return scrub;
 }
 
-/* Drops the file that is being read: the process that goes on reads it from its start. */
+/*
+ * Drops the file that is being read: the process that goes on reads it from its start. The memory of the page stays,
+ * since an error of reading it lies there.
+ */
 static void let_go(struct scrub *scrub)
 {
     scrub_read_end(scrub);
-    arena_reset(scrub->pages);
     scrub->page = (struct file_admin_page){.count = 0};
     scrub->next = 0;
     scrub->last = false;
@@ -271,7 +273,10 @@ struct error *scrub_step(struct scrub *scrub, int64_t now, enum scrub_state *sta
 {
     arena_reset(scrub->scratch);
     struct error *error = step(scrub, now, state_out);
-    if (error != NULL)
-        let_go(scrub);
+    if (error == NULL)
+        return NULL;
+    if (scrub->held && error->code != ERROR_DATABASE_UNAVAILABLE)
+        lease_holder_release(&scrub->lease, scrub->scratch);
+    let_go(scrub);
     return error;
 }

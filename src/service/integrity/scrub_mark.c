@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Marks files whose bytes are damaged. A file with different bytes is marked, and so is every file of the organisation
- * whose name leads to the very same bytes. Missing and unreadable bytes are reported but not marked: nothing can be
- * sent of them, and a disk that is not mounted must not mark every file.
+ * whose name leads to the very same bytes. Files with missing or unreadable bytes are remembered as lost and not
+ * marked: nothing can be sent of them, and a disk that is not mounted must not mark every file.
  */
 #include <sys/stat.h>
 #include <unistd.h>
@@ -39,6 +39,7 @@ static struct error *write_mark(struct database *database, struct arena *arena, 
         .target_type = "file",
         .target_id = id_text(arena, marking->kept->id),
     };
+    TRY(lease_holder_fence(&marking->scrub->lease, arena));
     TRY((marking->damaged ? file_damage_mark : file_damage_clear)(database, arena, marking->kept->id,
                                                                   &marking->changed));
     return marking->changed ? caller_audit(marking->scrub->service, arena, &nobody, &entry) : NULL;
@@ -98,10 +99,25 @@ static struct error *mark_twins(struct scrub *scrub, const struct file_admin_rec
 
 static struct error *note_lost(struct scrub *scrub, const struct file_admin_record *kept, const char *what)
 {
+    bool changed;
     scrub->position.lost++;
+    TRY(file_lost_note(scrub->service->database, scrub->scratch, kept->id, &changed));
     LOG(ERROR, FILES, "the bytes of a file cannot be read", LOG_TEXT("file", id_text(scrub->scratch, kept->id)),
         LOG_TEXT("reason", what));
     tell(scrub, kept, what);
+    return NULL;
+}
+
+/* The bytes could be read, whatever they are. */
+static struct error *note_found(struct scrub *scrub, const struct file_admin_record *kept, bool good)
+{
+    bool changed = false;
+    if (kept->lost)
+        TRY(file_lost_clear(scrub->service->database, scrub->scratch, kept->id, &changed));
+    if (!changed || !good || kept->damaged)
+        return NULL;
+    LOG(INFO, FILES, "the bytes of a lost file are there again", LOG_TEXT("file", id_text(scrub->scratch, kept->id)));
+    tell(scrub, kept, "repaired");
     return NULL;
 }
 
@@ -109,18 +125,19 @@ struct error *scrub_mark(struct scrub *scrub, const struct file_admin_record *ke
 {
     struct file_admin_record now;
     bool found = false;
-    if (verdict == SCRUB_VERDICT_GOOD && !kept->damaged)
+    if (verdict == SCRUB_VERDICT_GOOD && !kept->damaged && !kept->lost)
         return NULL;
     /* A purge may have removed the file meanwhile, and another process may have marked it. */
     TRY(file_admin_find(scrub->service->database, scrub->scratch, kept->id, &now, &found));
     if (!found)
         return NULL;
-    if (verdict == SCRUB_VERDICT_GOOD)
-        return mark(scrub, &now, false);
     if (verdict == SCRUB_VERDICT_MISSING)
         return note_lost(scrub, &now, "missing");
     if (verdict == SCRUB_VERDICT_UNREADABLE)
         return note_lost(scrub, &now, "unreadable");
+    TRY(note_found(scrub, &now, verdict == SCRUB_VERDICT_GOOD));
+    if (verdict == SCRUB_VERDICT_GOOD)
+        return now.damaged ? mark(scrub, &now, false) : NULL;
     scrub->position.damaged++;
     TRY(mark(scrub, &now, true));
     return mark_twins(scrub, &now);

@@ -52,7 +52,7 @@ struct error *scrub_position_save(struct scrub *scrub, struct arena *arena)
                      (long long)position->lost, (long long)position->begun, (long long)position->finished,
                      (long long)position->first, (long long)position->last_lost);
     scrub->saved = clock_monotonic();
-    return lease_save_position(scrub->service->database, arena, LEASE_SCRUB, text);
+    return lease_holder_save(&scrub->lease, arena, text);
 }
 
 /* Until a pass was completed, the begin of the first one counts. An installation without a scrub is never late. */
@@ -62,30 +62,37 @@ static bool is_overdue(const struct service *service, const struct scrub_positio
     return since != 0 && clock_now() - since > service->configuration->scrub.overdue_days * DAY_MILLISECONDS;
 }
 
-/* Files that could not be read: those of the pass that is under way, or of the last one where those were more. */
-static int64_t lost(const struct scrub_position *position)
-{
-    return position->lost > position->last_lost ? position->lost : position->last_lost;
-}
-
-struct error *scrub_health(struct service *service, struct arena *arena, bool *good_out)
+struct error *scrub_health(struct service *service, struct arena *arena, const char **problem_out)
 {
     struct scrub_position position;
-    int64_t damaged = 0;
-    TRY(file_damage_count(service->database, arena, &damaged));
+    struct file_damage_counts counts;
+    *problem_out = NULL;
+    TRY(file_damage_count(service->database, arena, &counts));
     TRY(scrub_position_load(service, arena, &position));
-    *good_out = damaged == 0 && lost(&position) == 0 && !is_overdue(service, &position);
+    if (counts.damaged > 0 || counts.lost > 0)
+        *problem_out = arena_format(
+            arena,
+            "Files are damaged (%lld) or lost (%lld). See which with gatehousectl scrub status. Put their bytes back"
+            " with gatehousectl fsck --repair --from FOLDER, or in another way and then run gatehousectl scrub"
+            " --damaged.",
+            (long long)counts.damaged, (long long)counts.lost);
+    else if (is_overdue(service, &position))
+        *problem_out = arena_format(
+            arena,
+            "Not every file has been read again in the last %lld days. Check that a job runner is running and that"
+            " bytes_per_second in [scrub] is enough, or run gatehousectl scrub.",
+            (long long)service->configuration->scrub.overdue_days);
     return NULL;
 }
 
 struct error *scrub_set_metrics(struct service *service, struct arena *arena)
 {
     struct scrub_position position;
-    int64_t damaged = 0;
-    TRY(file_damage_count(service->database, arena, &damaged));
+    struct file_damage_counts counts;
+    TRY(file_damage_count(service->database, arena, &counts));
     TRY(scrub_position_load(service, arena, &position));
-    metrics_set(METRIC_SCRUB_DAMAGED, (uint64_t)damaged);
-    metrics_set(METRIC_SCRUB_LOST, (uint64_t)lost(&position));
+    metrics_set(METRIC_SCRUB_DAMAGED, (uint64_t)counts.damaged);
+    metrics_set(METRIC_SCRUB_LOST, (uint64_t)counts.lost);
     metrics_set(METRIC_SCRUB_FINISHED, (uint64_t)position.finished);
     return NULL;
 }

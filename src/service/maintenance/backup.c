@@ -220,6 +220,7 @@ static struct error *finish(struct backup *backup)
 {
     struct arena *arena = backup->arena;
     TRY(sync_directory(arena, backup->work, true));
+    TRY(lease_holder_check(&backup->lease, arena));
     backup->manifest.lost = backup->result->lost;
     TRY(backup_manifest_write(arena, backup->work, &backup->manifest));
     TRY(sync_directory(arena, backup->work, false));

@@ -38,23 +38,45 @@ struct error *lease_holder_take(struct service *service, struct arena *arena, co
                          LEASE_HOLDER_SECONDS);
 }
 
-struct error *lease_holder_renew(struct lease_holder *holder, struct arena *arena)
+static struct error *lost(const struct lease_holder *holder, struct arena *arena)
 {
-    bool held = false;
-    int64_t now = clock_monotonic();
-    if (now - holder->renewed < LEASE_HOLDER_SECONDS * SECOND / 5)
-        return NULL;
-    TRY(lease_take(holder->service->database, arena, holder->name, holder->id, LEASE_HOLDER_SECONDS, &held));
-    /* Too late: the row may still be this holder's, but another run may have held the lease in between. */
-    if (held && now - holder->renewed < LEASE_HOLDER_SECONDS * SECOND) {
-        holder->renewed = now;
-        return NULL;
-    }
     struct error *error = error_new(arena, ERROR_INTERNAL, "the lease %s was not renewed in time", holder->name);
     return error_message(error,
                          "This run stood still for more than %d seconds, so that another one may have been at work."
                          " Run the command again.",
                          LEASE_HOLDER_SECONDS);
+}
+
+struct error *lease_holder_check(struct lease_holder *holder, struct arena *arena)
+{
+    bool held = false;
+    int64_t now = clock_monotonic();
+    TRY(lease_renew(holder->service->database, arena, holder->name, holder->id, LEASE_HOLDER_SECONDS, &held));
+    if (!held)
+        return lost(holder, arena);
+    holder->renewed = now;
+    return NULL;
+}
+
+struct error *lease_holder_renew(struct lease_holder *holder, struct arena *arena)
+{
+    if (clock_monotonic() - holder->renewed < LEASE_HOLDER_SECONDS * SECOND / 5)
+        return NULL;
+    return lease_holder_check(holder, arena);
+}
+
+struct error *lease_holder_fence(const struct lease_holder *holder, struct arena *arena)
+{
+    bool held = false;
+    TRY(lease_fence(holder->service->database, arena, holder->name, holder->id, &held));
+    return held ? NULL : lost(holder, arena);
+}
+
+struct error *lease_holder_save(const struct lease_holder *holder, struct arena *arena, const char *position)
+{
+    bool held = false;
+    TRY(lease_save_position(holder->service->database, arena, holder->name, holder->id, position, &held));
+    return held ? NULL : lost(holder, arena);
 }
 
 void lease_holder_release(struct lease_holder *holder, struct arena *arena)

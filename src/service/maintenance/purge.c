@@ -129,6 +129,8 @@ static struct error *take_out(struct database *database, struct arena *arena, vo
 {
     struct batch *batch = context;
     bool counted[BATCH_FILES] = {false};
+    /* A backup that has the lease by now copies what these rows name. */
+    TRY(lease_holder_fence(&batch->purge->lease, arena));
     for (size_t i = 0; i < batch->count; i++) {
         TRY(file_purge(database, arena, batch->items[i], batch->purge->options->before, &batch->taken[i]));
         if (batch->taken[i])

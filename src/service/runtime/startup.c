@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/configuration.h"
@@ -43,6 +44,16 @@ static void report_strays(struct arena *arena)
             LOG_TEXT("variable", strays[i].variable), LOG_TEXT("meant", strays[i].resembles));
 }
 
+static struct error *log_failure(struct arena *arena, const char *path, int number)
+{
+    struct stat file;
+    struct error *error = error_new(arena, ERROR_INTERNAL, "the log file cannot be opened: %s", strerror(number));
+    const char *problem = lstat(path, &file) == 0 ? log_file_problem(&file) : NULL;
+    if (problem != NULL)
+        return error_message(error, "%s of [log] file %s.", path, problem);
+    return error_message(error, "The log file %s cannot be opened: %s.", path, strerror(number));
+}
+
 struct error *startup_load(struct arena *arena, const char *option, const char *program,
                            struct configuration **configuration_out)
 {
@@ -60,8 +71,7 @@ struct error *startup_load(struct arena *arena, const char *option, const char *
     (void)log_level_parse(configuration->log.level, &level);
     log_set_level(level);
     if (!log_open(destination_of(configuration->log.destination), configuration->log.file, program))
-        return error_message(error_new(arena, ERROR_INTERNAL, "the log file cannot be opened: %s", strerror(errno)),
-                             "The log file %s cannot be opened: %s.", configuration->log.file, strerror(errno));
+        return log_failure(arena, configuration->log.file, errno);
     report_strays(arena);
     const char *problem = NULL;
     if (!host_process_open(configuration->metrics.file, &problem))

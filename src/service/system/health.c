@@ -107,12 +107,9 @@ static struct error *check_outbox(struct service *service, struct arena *arena)
 /* A host with a damaged or lost file serves all the others. */
 static struct error *check_scrub(struct service *service, struct arena *arena)
 {
-    bool good = false;
-    TRY(scrub_health(service, arena, &good));
-    if (good)
-        return NULL;
-    return error_message(error_new(arena, ERROR_INTERNAL, "files are damaged or lost, or were not read again in time"),
-                         "Files are damaged or lost, or were not read again in time. See gatehousectl scrub status.");
+    const char *problem;
+    TRY(scrub_health(service, arena, &problem));
+    return problem == NULL ? NULL : error_message(error_new(arena, ERROR_INTERNAL, "%s", problem), "%s", problem);
 }
 
 /* Checked in this order. A part whose need is not in order is not checked. */

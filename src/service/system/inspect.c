@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/log.h"
 #include "base/network.h"
 #include "base/text.h"
 #include "domain/moment.h"
@@ -218,7 +219,12 @@ struct error *inspect_log(struct arena *arena, const struct configuration *confi
 {
     if (strcmp(configuration->log.destination, "file") != 0)
         return NULL;
-    const char *sentence = unwritable(arena, "[log] file", configuration->log.file);
+    const char *path = configuration->log.file;
+    struct stat status;
+    const char *problem = lstat(path, &status) == 0 ? log_file_problem(&status) : NULL;
+    if (problem != NULL)
+        return finding(arena, arena_format(arena, "%s of [log] file %s.", path, problem));
+    const char *sentence = unwritable(arena, "[log] file", path);
     return sentence == NULL ? NULL : finding(arena, sentence);
 }
 
@@ -263,6 +269,50 @@ struct error *inspect_cache(struct arena *arena, const struct configuration *con
 struct error *inspect_metrics(struct arena *arena, const struct configuration *configuration)
 {
     return inspect_shared(arena, "[metrics] file", configuration->metrics.file);
+}
+
+/* Adds a finding where the folder belongs to another user than `owner`. */
+static void check_owner(struct arena *arena, struct error **error, const char *path, const struct stat *status,
+                        uid_t owner)
+{
+    if (status->st_uid != owner)
+        add(arena, error, path,
+            arena_format(arena, "%s belongs to user %u and not to the user who writes files there, %u.", path,
+                         (unsigned)status->st_uid, (unsigned)owner));
+}
+
+struct error *inspect_files_owner(struct arena *arena, const struct configuration *configuration)
+{
+    const char *path = configuration->files.directory;
+    struct error *error = NULL;
+    struct stat status;
+    if (stat(path, &status) != 0)
+        return finding(arena, arena_format(arena, "The folder %s of [files] directory cannot be looked at: %s.", path,
+                                           strerror(errno)));
+    if (geteuid() != 0)
+        check_owner(arena, &error, path, &status, geteuid());
+    if (faccessat(AT_FDCWD, path, R_OK | W_OK | X_OK, AT_EACCESS) != 0)
+        add(arena, &error, path,
+            arena_format(arena, "The folder %s of [files] directory takes no file: %s.", path, strerror(errno)));
+    /* The folders in it, which somebody else may have made: root, when files were put back by hand. */
+    for (unsigned shard = 0; shard < 256; shard++) {
+        struct stat inner;
+        const char *name = arena_format(arena, "%s/%02x", path, shard);
+        if (lstat(name, &inner) == 0)
+            check_owner(arena, &error, name, &inner, status.st_uid);
+    }
+    return error;
+}
+
+struct error *inspect_files_mode(struct arena *arena, const struct configuration *configuration)
+{
+    const char *path = configuration->files.directory;
+    struct stat status;
+    if (stat(path, &status) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+        return NULL;
+    return finding(arena, arena_format(arena, "%s may put files into %s of [files] directory (mode %04o).",
+                                       (status.st_mode & S_IWOTH) != 0 ? "Everybody on this machine" : "A whole group",
+                                       path, status.st_mode & 07777u));
 }
 
 struct error *inspect_bodies(struct arena *arena, const struct configuration *configuration)

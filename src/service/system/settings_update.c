@@ -101,6 +101,16 @@ static struct error *audit(const struct writing *writing, struct arena *arena)
     return caller_audit(writing->service, arena, writing->caller, &entry);
 }
 
+/* A value that can never match has a sentence of its own, since reading the settings again does not help. */
+static struct error *refuse_match(struct arena *arena, const char *if_match, int64_t version)
+{
+    struct error *error = error_new(arena, ERROR_SETTINGS_STALE, "the version is %" PRId64, version);
+    if (range_tags_strong(if_match))
+        return error;
+    return error_message(error,
+                         "If-Match takes the ETag of the settings as it was given: in quotes, without W/ before it.");
+}
+
 static struct error *write_version(struct database *database, struct arena *arena, void *context)
 {
     struct writing *writing = context;
@@ -110,7 +120,12 @@ static struct error *write_version(struct database *database, struct arena *aren
     TRY(settings_load(database, arena, &state));
     const struct settings_row old = settings_apply_row(writing->service, arena, &state);
     if (update->if_match != NULL && !range_names(update->if_match, settings_update_etag(arena, old.version), false))
-        return error_new(arena, ERROR_SETTINGS_STALE, "the version is %" PRId64, old.version);
+        return refuse_match(arena, update->if_match, old.version);
+    if (state.newest >= SETTINGS_VERSION_MAX)
+        return error_new(arena, ERROR_INTERNAL,
+                         "a row of the table settings has the version %" PRId64
+                         ", behind which there is none; delete it",
+                         state.newest);
     writing->row = (struct settings_row){.version = state.newest + 1, .user_id = caller_user(writing->caller)};
     if (update->rollback != 0)
         TRY(find_past(writing, arena, &writing->row.settings));

@@ -104,7 +104,10 @@ static MYSQL *open_connection(const struct database *database, struct fault *fau
     return NULL;
 }
 
-/* The password is wrong (1045), or the account does not sign in by password (1698). */
+/*
+ * The password is wrong (1045), or the last way in which the account may sign in takes none, such as unix_socket
+ * (1698): one before it may take the password.
+ */
 static bool is_refused(const struct fault *fault)
 {
     return fault->number == 1045 || fault->number == 1698;

@@ -3,8 +3,10 @@
 seen, a repeated request converges, nobody gets two accounts, and a mail comes again at most once, as the same
 message."""
 
+import contextlib
 import itertools
 import json
+import pathlib
 import random
 import subprocess
 import threading
@@ -320,6 +322,29 @@ class Storm:
         self.stop.deadline = time.monotonic() + 60
         self.stop.set()
         return killed
+
+
+def runners_of(stack):
+    """Every job runner that works for the stack, as the system lists them: {pid: state}."""
+    found = {}
+    for folder in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+            if str(stack.configuration).encode() in words and b"jobs" in words:
+                found[folder.name] = (folder / "stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    return found
+
+
+@pytest.mark.parametrize("pause", [0, 0.01, 0.05, 0.2])
+def test_of_a_job_runner_that_was_killed_the_next_is_the_one_that_is_paused(stack, pause):
+    """What the tests with a runner of their own rely on: else the other one takes their mails."""
+    wait_until(lambda: stack.pids_named("jobs"), 60, "a job runner")
+    assert all(crash.kill(pid) for pid in stack.pids_named("jobs"))
+    time.sleep(pause)
+    with crash.paused_jobs(stack):
+        time.sleep(1)  # as long as quickstart may take to start another
+        assert set(runners_of(stack).values()) == {"T"}
+    wait_until(lambda: "T" not in runners_of(stack).values(), 60, "the runner to go on")
 
 
 def test_a_storm_of_kills_leaves_one_whole_account_a_request(stack, members, owner, database):

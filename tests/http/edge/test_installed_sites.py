@@ -132,9 +132,7 @@ def test_below_a_path_the_interface_and_the_pages_are_there_and_nothing_else(sta
         # The pages name each other relative to the slash, so who leaves it out is sent there.
         for query in ("", "?x=1"):
             reply = site.get(query)
-            # Apache names the host, by the name that the site has.
-            assert reply.status_code == 308
-            assert reply.headers["Location"].removeprefix(f"http://{NAME}") == f"/api/{query}"
+            assert reply.status_code == 308 and reply.headers["Location"] == f"/api/{query}"
             assert reply.headers["X-Api-Version"] == "1.0.0" and reply.headers["X-Request-Id"]
         top = site.base.removesuffix("/api")
         for path in ("/", "/sign-in", "/system/version", "/apis", "/apisystem/version"):

@@ -67,6 +67,15 @@ def test_promtool_reads_every_query_of_the_dashboard(promtool, tmp_path):
     assert f"{len(texts)} rules found" in run(promtool, "check", "rules", str(path))
 
 
+def test_every_metric_is_on_the_dashboard():
+    declared = set(re.findall(r'"(gatehouse_\w+)"', (ROOT / "include" / "base" / "metrics.def").read_text()))
+    shown = {name for panel in dashboard()["panels"] for target in panel.get("targets", [])
+             for name, _ in NAME.findall(target["expr"])}
+    assert len(declared) > 20
+    missing = {name for name in declared if not any(one.startswith(name) for one in shown)}
+    assert not missing, missing
+
+
 def test_panels_do_not_overlap():
     places = set()
     for panel in dashboard()["panels"]:

@@ -130,6 +130,18 @@ def test_a_web_server_s_user_that_there_is_not_is_a_warning(copy):
     copy.set("service", web_server_user="root nobody-of-that-name").one("users", "warning", "nobody-of-that-name")
 
 
+def test_who_reaches_other_organisations_without_being_staff_is_noted(copy, members, accounts):
+    """A note: it may be meant. Roles count, disabled people do not, and neither do permissions that only look so."""
+    owner = accounts.customer()
+    reaching, plain = members.holding(owner, "cus:file:r cus:file:a"), members.holding(owner, "cus:*:w sys:a:r")
+    malformed, gone = members.holding(owner, "CUS:file:a cus:file:aa"), members.holding(owner, "*:*:a")
+    owner.patch(f"/customers/organisations/users/{plain.id}", json={"firstName": "Plain"}, status=200)
+    members.set_status(gone.id, "disabled")
+    (note, ) = [one for one in json.loads(copy.check(0, None, "--json"))["items"] if one["part"] == "staff"]
+    assert note["state"] == "note" and reaching.id in note["message"] or "and more" in note["message"]
+    assert not any(one.id in note["message"] for one in (plain, malformed, gone, owner))
+
+
 @pytest.mark.fault
 def test_accounts_that_only_one_spelling_finds_are_counted(copy, stack, database, accounts):
     """As a worker of the version before leaves them."""
@@ -187,10 +199,33 @@ def test_a_missing_secret_file_is_named_with_how_it_is_made(copy, tmp_path):
 def test_a_log_that_cannot_be_written_is_named(copy, tmp_path):
     copy.set("log", destination="file", file=tmp_path / "missing" / "gatehouse.log").one(
         "log", "error", f"The folder {tmp_path / 'missing'} of [log] file is missing")
-    copy.set("log", destination="file", file=tmp_path).one("log", "error", "is not a file")
-    (tmp_path / "elsewhere").write_text("")
-    (tmp_path / "link").symlink_to(tmp_path / "elsewhere")
-    copy.set("log", destination="file", file=tmp_path / "link").one("log", "error", "is not a file")
+    copy.set("log", destination="file", file=tmp_path).one("log", "error", "is a folder: name a file in it")
+
+
+def unfit_log(folder, kind):
+    """A path that the log does not take, and what is said of it."""
+    path, other = folder / "gatehouse.log", folder / "other"
+    other.write_text("kept")
+    if kind == "pipe":
+        os.mkfifo(path)
+        return path, "is not a file: set destination = stderr"
+    if kind == "hard link":
+        os.link(other, path)
+        return path, "has another name (a hard link)"
+    path.symlink_to("/dev/stdout" if kind == "/dev/stdout" else other)
+    return path, "is a symbolic link, which the log does not follow: name the file itself, or set destination = stderr"
+
+
+@pytest.mark.parametrize("kind", ["symbolic link", "/dev/stdout", "pipe", "hard link"])
+def test_a_log_that_is_no_file_of_its_own_is_named_with_the_way_out(copy, tmp_path, kind):
+    path, said = unfit_log(tmp_path, kind)
+    chosen = copy.set("log", destination="file", file=path)
+    chosen.one("log", "error", f"{path} of [log] file {said}")
+    # A process that would write the log says the same, and starts nothing.
+    done = subprocess.run([str(copy.stack.ctl), "--config", str(copy.path), "jobs"], capture_output=True,
+                          text=True, timeout=60, check=False)
+    assert done.returncode != 0 and f"{path} of [log] file {said}" in done.stderr
+    assert (tmp_path / "other").read_text() == "kept"
 
 
 @pytest.mark.parametrize("section", ["cache", "metrics"])
@@ -205,6 +240,37 @@ def test_a_folder_for_bodies_that_is_missing_is_named(copy, tmp_path):
 
 def test_too_little_room_is_named(copy):
     copy.set("health", free_bytes_min=1 << 50).one("files", "error", "are free where the files are")
+
+
+@pytest.fixture(name="store")
+def fixture_store(copy, stack, tmp_path):
+    """A files folder of the test's own, as the workers leave one, and a way to put it into the configuration."""
+    folder = tmp_path / "files"
+    folder.mkdir(mode=0o750)
+    for shard in ("00", "7f", "ff"):
+        (folder / shard).mkdir(mode=0o750)
+    copy.set("files", directory=folder)
+    return folder
+
+
+def test_a_files_folder_of_the_workers_is_in_order(copy, store):
+    assert copy.findings(0) == {} and store.is_dir()
+
+
+@pytest.mark.parametrize("mode, said", [(0o757, "Everybody on this machine may put files into"),
+                                        (0o1777, "Everybody on this machine may put files into"),
+                                        (0o770, "A whole group may put files into")])
+def test_a_files_folder_that_others_may_write_is_a_warning(copy, store, mode, said):
+    store.chmod(mode)
+    assert f"{store} of [files] directory (mode {mode:04o})" in copy.one("files mode", "warning", said)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another user is needed")
+def test_a_folder_of_files_that_root_made_is_named(copy, store):
+    for path in (store, store / "00", store / "ff"):
+        os.chown(path, 65534, 65534)
+    said = copy.one("files owner", "error", f"{store / '7f'} belongs to user 0 and not to the user who writes")
+    assert "65534" in said and str(store / "ff") not in said and "chown" in said
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="another user is needed")

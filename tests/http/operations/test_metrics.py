@@ -14,7 +14,7 @@ from operations.support_outbox import held_job
 from support import fastcgi_client, files, samples
 from support.client import check_error
 from support.metrics import Scrape, scrape
-from support.programs import system
+from support.programs import crash, operator, system
 from support.stack import wait_until
 
 
@@ -24,6 +24,19 @@ def test_promtool_has_nothing_to_say(api, promtool):
     assert reply.headers["Cache-Control"] == "no-store"
     run = subprocess.run([promtool, "check", "metrics"], input=reply.content, capture_output=True, check=False)
     assert (run.returncode, run.stdout, run.stderr) == (0, b"", b"")
+
+
+def test_what_jobs_once_does_is_counted_with_the_host_s(stack, api, members, owner):
+    """An installation may have no job runner but a timer that starts this."""
+    members.settle()
+    with crash.paused_jobs(stack):
+        before = scrape(api)
+        api.post("/customers/forgotten-password", json={"username": owner.email}, status=200)
+        assert operator.run(stack, "jobs", "--once", status=0) is not None
+        after = scrape(api)
+    for name, labels in (("gatehouse_outbox_jobs_total", {"outcome": "done"}),
+                         ("gatehouse_outbox_seen_timestamp_seconds", {})):
+        assert after.value(name, **labels) > before.value(name, **labels), name
 
 
 def check_histogram(seen, name, family):

@@ -12,6 +12,7 @@
     X(host_process)                                                                                                    \
     X(id)                                                                                                              \
     X(log)                                                                                                             \
+    X(log_file)                                                                                                        \
     X(log_filter)                                                                                                      \
     X(metrics)                                                                                                         \
     X(name)                                                                                                            \

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
@@ -91,6 +92,48 @@ static void the_sandbox_of_the_service_lets_a_file_be_opened(void **state)
     assert_int_equal(WEXITSTATUS(status), 0);
 }
 
+/* Gives up what root may do beyond the modes of files. */
+static bool drop_capabilities(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[2] = {{0}};
+    return syscall(SYS_capset, &head, none) == 0;
+}
+
+/* 0 when a process with no more rights than the modes give may open the body, 1 when not. */
+static int open_by_mode(const struct body_file_rules *rules, const char *path)
+{
+    const char *problem;
+    int status;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0)
+        _exit(!drop_capabilities() ? 2 : body_file_open(rules, path, 5, &problem) < 0);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status));
+    return WEXITSTATUS(status);
+}
+
+static void folders_need_to_be_searched_and_not_listed(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *directory = harness_directory(arena);
+    const char *inner = arena_format(arena, "%s/1", directory);
+    const struct body_file_rules rules = {.directory = directory};
+    assert_int_equal(mkdir(inner, 0700), 0);
+    const char *path = make(arena, directory, "1/0000000001", "hello");
+    assert_int_equal(chmod(inner, 0300), 0);
+    assert_int_equal(chmod(directory, 0300), 0);
+    assert_int_equal(open_by_mode(&rules, path), 0);
+    assert_int_equal(chmod(inner, 0600), 0);
+    assert_int_equal(open_by_mode(&rules, path), 1);
+    assert_int_equal(chmod(inner, 0300), 0);
+    assert_int_equal(chmod(directory, 0600), 0);
+    assert_int_equal(open_by_mode(&rules, path), 1);
+    assert_int_equal(chmod(directory, 0700), 0);
+    assert_int_equal(chmod(inner, 0700), 0);
+}
+
 static void what_lies_elsewhere_is_refused(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -176,6 +219,7 @@ static void size_owner_and_rights_have_to_be_right(void **state)
 static const struct CMUnitTest tests[] = {
     HARNESS_TEST(a_plain_file_below_the_folder_is_opened),
     HARNESS_TEST(the_sandbox_of_the_service_lets_a_file_be_opened),
+    HARNESS_TEST(folders_need_to_be_searched_and_not_listed),
     HARNESS_TEST(what_lies_elsewhere_is_refused),
     HARNESS_TEST(links_pipes_folders_and_second_names_are_refused),
     HARNESS_TEST(size_owner_and_rights_have_to_be_right),

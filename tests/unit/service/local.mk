@@ -23,6 +23,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/integrity/test_scrub.c \
 	tests/unit/service/main.c \
 	tests/unit/service/maintenance/test_backup.c \
+	tests/unit/service/maintenance/test_lease_holder.c \
 	tests/unit/service/maintenance/test_purge.c \
 	tests/unit/service/maintenance/test_reseal.c \
 	tests/unit/service/runtime/test_change_follower.c \

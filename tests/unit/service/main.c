@@ -15,6 +15,7 @@
     X(mail_flood)                                                                                                      \
     X(change_follower)                                                                                                 \
     X(shared_token_cache)                                                                                              \
+    X(lease_holder)                                                                                                    \
     X(fsck)                                                                                                            \
     X(reseal)                                                                                                          \
     X(purge)                                                                                                           \

@@ -80,40 +80,68 @@ class Crash:
 @contextlib.contextmanager
 def paused_jobs(stack):
     """Holds the stack's own job runner still, though never in a transaction, whose locks would hold others up as
-    well."""
-    pids = stack.pids_named("jobs")
-    assert pids, f"quickstart.json records no job runner: {stack.pids()}"
+    well. One that was just killed is started again by quickstart: then the new one is held, since it would take the
+    jobs of whoever asks for this."""
     database = Database(stack.database)
+    held = []
 
-    def held():
-        signal_all(pids, signal.SIGSTOP)
-        wait_until(lambda: all(stands_still(pid) for pid in pids), 60, "the job runner to stand still")
-        # Others have transactions, too, but not for long. The server renews the table ten times a second.
-        for _ in range(10):
-            if not database.run("SELECT 1 FROM information_schema.innodb_trx"):
+    def hold():
+        held[:] = stack.pids_named("jobs")
+        assert held, f"quickstart.json records no job runner: {stack.pids()}"
+        if signal_all(held, signal.SIGSTOP) and stand_still(held) and not in_transaction(database):
+            if stack.pids_named("jobs") == held:
                 return True
-            time.sleep(0.15)
-        signal_all(pids, signal.SIGCONT)
+        signal_all(held, signal.SIGCONT)
         return False
 
     try:
-        wait_until(held, 120, "the job runner to be held between two transactions")
+        wait_until(lambda: stack.pids_named("jobs"), 60, "a job runner")
+        wait_until(hold, 120, "the job runner to be held between two transactions")
         yield
     finally:
-        signal_all(pids, signal.SIGCONT)
+        signal_all(held, signal.SIGCONT)
         database.close()
 
 
+def in_transaction(database):
+    """Whether somebody stays in a transaction. Others have some, too, but not for long. The server renews the table
+    ten times a second."""
+    for _ in range(10):
+        if not database.run("SELECT 1 FROM information_schema.innodb_trx"):
+            return False
+        time.sleep(0.15)
+    return True
+
+
 def signal_all(pids, number):
-    """Sends a signal to each."""
+    """Sends a signal to each; False when one has gone."""
+    there = True
     for pid in pids:
-        os.kill(pid, number)
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            there = False
+    return there
 
 
-def stands_still(pid):
-    """Whether every thread of a process is stopped: the signal is one thread's to take, and the others follow."""
-    tasks = pathlib.Path(f"/proc/{pid}/task").glob("*/stat")
-    return all(task.read_text(encoding="utf-8").rpartition(")")[2].split()[0] == "T" for task in tasks)
+def stand_still(pids):
+    """Waits until every thread of the processes is stopped: the signal is one thread's to take, and the others follow.
+    False when a process has ended, which leaves no thread or a dead one."""
+    for pid in pids:
+        states = wait_until(lambda pid=pid: settled(pid), 60, "the job runner to stand still")
+        if states != {"T"}:
+            return False
+    return True
+
+
+def settled(pid):
+    """The states of a process's threads once it is stopped ("T") or has ended; None as long as it runs."""
+    try:
+        tasks = pathlib.Path(f"/proc/{pid}/task").glob("*/stat")
+        states = {task.read_text(encoding="utf-8").rpartition(")")[2].split()[0] for task in tasks}
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return states or {"gone"} if states <= {"T", "Z", "X"} else None
 
 
 def children(pid):

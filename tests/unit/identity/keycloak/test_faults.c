@@ -84,8 +84,9 @@ static struct provider *given_process(struct stage *stage, const char *master, s
 static void read_by(struct provider *provider, struct stage *stage, const struct person *person)
 {
     struct keycloak_user user;
-    remote_start(remote_of(provider), REMOTE_ADMIN_MILLISECONDS);
-    expect_ok(keycloak_user_get(keycloak_of(remote_of(provider)), stage->arena, person->subject, &user));
+    struct remote *remote = remote_of(provider);
+    remote_start(remote, remote->options.admin_milliseconds);
+    expect_ok(keycloak_user_get(keycloak_of(remote), stage->arena, person->subject, &user));
 }
 
 static void the_token_is_fetched_once_for_all_processes_and_lies_sealed(void **state)

@@ -49,8 +49,9 @@ static enum provider_outcome set_permissions(struct stage *stage, const char *su
 static struct keycloak_user account_of(struct stage *stage, const struct person *person)
 {
     struct keycloak_user user;
-    remote_start(remote_of(stage->provider), REMOTE_ADMIN_MILLISECONDS);
-    expect_ok(keycloak_user_get(keycloak_of(remote_of(stage->provider)), stage->arena, person->subject, &user));
+    struct remote *remote = remote_of(stage->provider);
+    remote_start(remote, remote->options.admin_milliseconds);
+    expect_ok(keycloak_user_get(keycloak_of(remote), stage->arena, person->subject, &user));
     return user;
 }
 

@@ -19,7 +19,7 @@ static enum http_client_outcome make_call_by(struct stage *stage, struct provide
     struct remote *remote = remote_of(provider);
     struct remote_answer answer;
     struct http_client_call call = {.method = "GET", .url = remote->driver->keys_url(remote)};
-    remote_start(remote, REMOTE_LOGIN_MILLISECONDS);
+    remote_start(remote, remote->options.login_milliseconds);
     return remote_call(remote, stage->arena, &call, &answer, reason_out);
 }
 
@@ -180,7 +180,7 @@ static void who_holds_or_awaits_a_lock_holds_a_slot(void **state)
     struct provider *other = keycloak_stage_provider(stage, stage->database);
     const char *reason = NULL;
     holder->options.calls_max = remote_of(other)->options.calls_max = 1;
-    remote_start(holder, REMOTE_LOGIN_MILLISECONDS);
+    remote_start(holder, holder->options.login_milliseconds);
     expect_ok(remote_lock(holder, stage->arena, "somebody"));
     /* The holder's own calls need no other slot. */
     assert_int_equal(make_call(stage, &reason), HTTP_CLIENT_ANSWERED);
@@ -225,7 +225,7 @@ static void a_lock_that_was_taken_twice_is_released_twice(void **state)
 {
     struct stage *stage = cognito_stage_new(state);
     struct remote *remote = remote_of(stage->provider);
-    remote_start(remote, REMOTE_LOGIN_MILLISECONDS);
+    remote_start(remote, remote->options.login_milliseconds);
     expect_ok(remote_lock(remote, stage->arena, "somebody"));
     expect_ok(remote_lock(remote, stage->arena, "somebody"));
     remote_unlock(remote, stage->arena, "somebody");

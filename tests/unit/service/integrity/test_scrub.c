@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "blob/blob.h"
 #include "domain/file/file_damage.h"
 #include "harness.h"
@@ -135,22 +136,89 @@ static void missing_bytes_are_told_of_and_not_marked(void **state)
     assert_true(is_damaged(keep, cut.id));
 }
 
-static void a_lost_file_is_told_until_a_whole_pass_finds_it(void **state)
+/* What the scrub says of the files; NULL: all is well. */
+static const char *health(struct keep *keep)
+{
+    const char *problem;
+    keep->configuration.scrub.overdue_days = 30;
+    expect_ok(scrub_health(&keep->service, keep->arena, &problem));
+    return problem;
+}
+
+static void run_fsck(struct keep *keep, bool repair)
+{
+    struct fsck_result result;
+    const struct fsck_options fsck = {.repair = repair, .progress = &keep->progress};
+    expect_ok(fsck_run(&keep->service, keep->arena, keep->scratch, &fsck, &result));
+}
+
+static void a_lost_file_is_told_with_the_way_out_until_it_is_read(void **state)
 {
     struct keep *keep = keep_new(harness_arena(state));
     struct file_record record = keep_file(keep, 100, 1, 0);
+    (void)keep_file(keep, 100, 2, 0);
     const char *path = keep_path(keep, record.id);
     const char *aside = arena_format(keep->arena, "%s.aside", path);
-    bool good = true;
-    keep->configuration.scrub.overdue_days = 30;
     assert_int_equal(rename(path, aside), 0);
     (void)pass(keep, false);
-    expect_ok(scrub_health(&keep->service, keep->arena, &good));
-    assert_false(good);
+    assert_non_null(strstr(health(keep), "damaged (0) or lost (1)"));
+    assert_non_null(strstr(health(keep), "gatehousectl fsck --repair --from FOLDER"));
+    assert_non_null(strstr(health(keep), "gatehousectl scrub --damaged"));
+    /* A look that finds nothing new changes nothing; one that finds the bytes ends it, without a whole pass. */
+    (void)pass(keep, true);
+    assert_non_null(health(keep));
+    assert_int_equal(rename(aside, path), 0);
+    (void)pass(keep, true);
+    assert_null(health(keep));
+    assert_int_equal(rename(path, aside), 0);
+    (void)pass(keep, false);
     assert_int_equal(rename(aside, path), 0);
     (void)pass(keep, false);
-    expect_ok(scrub_health(&keep->service, keep->arena, &good));
-    assert_true(good);
+    assert_null(health(keep));
+}
+
+static void fsck_tells_of_lost_files_as_well(void **state)
+{
+    struct keep *keep = keep_new(harness_arena(state));
+    struct file_record record = keep_file(keep, 100, 1, 9000);
+    struct file_record cut = keep_file(keep, 100, 2, 9000);
+    const char *path = keep_path(keep, record.id);
+    const char *aside = arena_format(keep->arena, "%s.aside", path);
+    assert_int_equal(rename(path, aside), 0);
+    run_fsck(keep, false);
+    assert_non_null(strstr(health(keep), "damaged (0) or lost (1)"));
+    assert_int_equal(rename(aside, path), 0);
+    run_fsck(keep, false);
+    assert_null(health(keep));
+    /* Wrong bytes are moved aside: then there are none. */
+    assert_int_equal(truncate(keep_path(keep, cut.id), 50), 0);
+    run_fsck(keep, false);
+    assert_non_null(strstr(health(keep), "damaged (1) or lost (0)"));
+    run_fsck(keep, true);
+    assert_non_null(strstr(health(keep), "damaged (0) or lost (1)"));
+    /* What is purged is missed by nobody. */
+    sql(keep->service.database, keep->arena, "DELETE FROM file_tag WHERE file_id = %s", sql_id(keep->arena, cut.id));
+    sql(keep->service.database, keep->arena, "DELETE FROM file WHERE id = %s", sql_id(keep->arena, cut.id));
+    assert_null(health(keep));
+}
+
+static void a_disk_that_is_gone_fills_no_table(void **state)
+{
+    struct keep *keep = keep_new(harness_arena(state));
+    struct file_record record = keep_file(keep, 100, 1, 0);
+    bool changed = false;
+    sql(keep->service.database, keep->arena,
+        "INSERT INTO file (id, organisation_id, user_id, bucket, type, name, hash, size, content_type, status, tags)"
+        " SELECT UNHEX(LPAD(HEX(s.seq), 32, '0')), f.organisation_id, f.user_id, f.bucket, f.type, CONCAT('n', s.seq),"
+        " f.hash, f.size, f.content_type, f.status, f.tags FROM file f"
+        " JOIN seq_1_to_" LIMIT_TEXT(LIMIT_FILES_LOST) " s");
+    sql(keep->service.database, keep->arena,
+        "INSERT INTO file_lost SELECT id, UTC_TIMESTAMP(3) FROM file WHERE name <> '%s'", record.name);
+    expect_ok(file_lost_note(keep->service.database, keep->arena, record.id, &changed));
+    assert_false(changed);
+    sql(keep->service.database, keep->arena, "DELETE FROM file_lost LIMIT 1");
+    expect_ok(file_lost_note(keep->service.database, keep->arena, record.id, &changed));
+    assert_true(changed);
 }
 
 /* The time is the test's own, so that only counting can hold the limit. */
@@ -200,6 +268,54 @@ static void no_transaction_is_open_while_bytes_are_read(void **state)
     sql(other, keep->arena, "UPDATE file SET name = 'changed' WHERE id = %s", sql_id(keep->arena, record.id));
     database_free(&other);
     scrub_free(&scrub);
+}
+
+static void a_page_that_cannot_be_read_is_an_error_and_tried_again(void **state)
+{
+    struct keep *keep = keep_new(harness_arena(state));
+    const struct scrub_options options = {.now = true};
+    enum scrub_state step = SCRUB_IDLE;
+    (void)keep_file(keep, 100, 1, 0);
+    struct scrub *scrub = scrub_new(&keep->service, &options);
+    sql(keep->service.database, keep->arena, "RENAME TABLE file_lost TO file_lost_away");
+    struct error *error = scrub_step(scrub, clock_monotonic(), &step);
+    assert_non_null(error);
+    assert_non_null(strstr(error->detail, "error 1146"));
+    sql(keep->service.database, keep->arena, "RENAME TABLE file_lost_away TO file_lost");
+    /* The lease was given back. */
+    for (int64_t now = 100 * SECOND; step != SCRUB_DONE; now += 20 * SECOND)
+        expect_ok(scrub_step(scrub, now, &step));
+    scrub_free(&scrub);
+}
+
+/* Two job runners: the first stands still for so long that the second takes its work over. */
+static void who_was_taken_over_marks_nothing_and_moves_no_position(void **state)
+{
+    struct keep *keep = keep_new(harness_arena(state));
+    const struct scrub_options options = {.every_days = 7, .bytes_per_second = SCRUB_BLOCK_BYTES};
+    enum scrub_state step = SCRUB_IDLE;
+    struct file_record small = keep_file(keep, 100, 1, 0);
+    struct file_record large = keep_file(keep, 100000, 2, 0);
+    keep_flip(keep, large.id, 9);
+    struct scrub *first = scrub_new(&keep->service, &options);
+    for (int64_t now = 1; scrub_position(first)->files == 0; now += SECOND)
+        expect_ok(scrub_step(first, now, &step));
+    /* It is in the midst of the damaged file. Meanwhile the operator puts the bytes back, and a whole pass reads. */
+    keep_flip(keep, large.id, 9);
+    sql(keep->service.database, keep->arena,
+        "UPDATE maintenance SET held_until = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND");
+    struct scrub_position whole = pass(keep, false);
+    assert_int_equal(whole.files, 2);
+    keep_flip(keep, large.id, 9);
+    struct error *error = NULL;
+    for (int64_t now = 100 * SECOND; error == NULL && now < 120 * SECOND; now += SECOND)
+        error = scrub_step(first, now, &step);
+    expect_error(error, ERROR_INTERNAL);
+    assert_false(is_damaged(keep, large.id) || is_damaged(keep, small.id));
+    scrub_free(&first);
+    struct scrub_position position;
+    expect_ok(scrub_position_load(&keep->service, keep->arena, &position));
+    assert_true(position.finished == whole.finished && position.begun == 0);
 }
 
 /* The child reads some files, saves where it stands, reads on and is killed in the midst of a file. */
@@ -265,33 +381,27 @@ static void a_pass_begins_when_it_is_due(void **state)
     struct keep *keep = keep_new(harness_arena(state));
     const struct scrub_options options = {.every_days = 7};
     enum scrub_state step = SCRUB_READING;
-    bool good = false;
-    keep->configuration.scrub.overdue_days = 30;
     struct file_record record = keep_file(keep, 10, 1, 0);
-    expect_ok(scrub_health(&keep->service, keep->arena, &good));
-    assert_true(good);
+    assert_null(health(keep));
     (void)pass(keep, false);
     struct scrub *scrub = scrub_new(&keep->service, &options);
     expect_ok(scrub_step(scrub, clock_monotonic(), &step));
     assert_int_equal(step, SCRUB_IDLE);
     scrub_free(&scrub);
-    expect_ok(scrub_health(&keep->service, keep->arena, &good));
-    assert_true(good);
+    assert_null(health(keep));
     keep_flip(keep, record.id, 0);
     /* The last whole pass, long ago. */
     sql(keep->service.database, keep->arena,
         "UPDATE maintenance SET position = REGEXP_REPLACE(position,"
         " ' [0-9]+ [0-9]+ [0-9]+$', ' 1000 1000 0') WHERE name = 'scrub'");
-    expect_ok(scrub_health(&keep->service, keep->arena, &good));
-    assert_false(good);
+    assert_non_null(strstr(health(keep), "Not every file has been read again in the last 30 days."));
     scrub = scrub_new(&keep->service, &options);
     for (int i = 0; i < STEPS_MAX && step != SCRUB_DONE; i++)
         expect_ok(scrub_step(scrub, clock_monotonic(), &step));
     assert_int_equal(step, SCRUB_DONE);
     scrub_free(&scrub);
     assert_true(is_damaged(keep, record.id));
-    expect_ok(scrub_health(&keep->service, keep->arena, &good));
-    assert_false(good);
+    assert_non_null(strstr(health(keep), "damaged (1) or lost (0)"));
 }
 
 /* How many pages of the file are in memory. */
@@ -359,9 +469,13 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_flipped_bit_is_found_within_one_pass_and_gone_when_the_bytes_are_back),
     HARNESS_TEST(all_files_that_share_the_bytes_are_marked_with_the_first),
     HARNESS_TEST(missing_bytes_are_told_of_and_not_marked),
-    HARNESS_TEST(a_lost_file_is_told_until_a_whole_pass_finds_it),
+    HARNESS_TEST(a_lost_file_is_told_with_the_way_out_until_it_is_read),
+    HARNESS_TEST(fsck_tells_of_lost_files_as_well),
+    HARNESS_TEST(a_disk_that_is_gone_fills_no_table),
     HARNESS_TEST(the_rate_is_held_by_counting),
     HARNESS_TEST(no_transaction_is_open_while_bytes_are_read),
+    HARNESS_TEST(a_page_that_cannot_be_read_is_an_error_and_tried_again),
+    HARNESS_TEST(who_was_taken_over_marks_nothing_and_moves_no_position),
     HARNESS_TEST(a_killed_pass_is_gone_on_with_where_it_stood),
     HARNESS_TEST(a_pass_begins_when_it_is_due),
     HARNESS_TEST(what_is_in_memory_stays_and_what_is_not_does_not_come),
