@@ -87,6 +87,9 @@ struct error *outbox_retry(struct database *database, struct arena *arena, const
 struct error *outbox_bury(struct database *database, struct arena *arena, const struct outbox_item *item,
                           const char *reason);
 
+/* Removes everything that concerns the user, done or not. Reports about it change nothing any more. */
+struct error *outbox_forget(struct database *database, struct arena *arena, struct id user);
+
 /* An item as the operator sees it: never the payload. */
 struct outbox_line {
     uint64_t number;

@@ -58,6 +58,11 @@ struct error *authorise(struct call *call);
 struct error *authorise_validate_simulate(struct call *call, struct validation *validation);
 struct error *authorise_simulate(struct call *call);
 
+/* member_help.c */
+struct error *members_send_again(struct call *call);
+struct error *members_unlock(struct call *call);
+struct error *members_erase(struct call *call);
+
 /* organisations.c */
 extern const struct schema organisations_reply_schema, organisations_own_schema, organisations_patch_schema;
 extern const struct schema organisations_list_query_schema, organisations_list_schema;
@@ -82,6 +87,7 @@ struct error *passwords_admin_set(struct call *call);
     "disable|organisation.update|session."                                                                             \
     "refreshFailed|session.reuse|secrets.rotate|settings.update|"                                                      \
     "user.adminConfirm|user.changePassword|user.confirm|user.confirmFailed|user.create|user.createAdmin|user.disable|" \
+    "user.erase|"                                                                                                      \
     "user.forgottenPassword|"                                                                                          \
     "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.resendConfirmation|"                           \
     "user.resendInvitation|user.resetFailed|user.resetPassword|user.setPassword|user.setTemporaryPassword|user."       \

@@ -210,6 +210,58 @@ static const struct route rows[] = {
     },
     {
         .method = METHOD_POST,
+        .path = "/customers/organisations/users/{id}/resend",
+        .operation = "resendToUser",
+        .tag = "Accounts",
+        .summary = "Send a user the first e-mail again",
+        .description =
+            "A new code or temporary password replaces the old. A user who awaits nothing is 409 (user.state). An"
+            " account gets at most " LIMIT_TEXT(ONE_TIME_CODE_MAILS_A_DAY) " such mails in a day (UTC); then the answer"
+                                                                           " is 429. Nobody acts on who may do more.",
+        .access = ACCESS_PERMISSION,
+        .permission = "cus:user:w",
+        .reply_kind = REPLY_SUCCESS,
+        .reply = &system_success_schema,
+        .errors = ERRORS(ERROR_USER_UNKNOWN, ERROR_ROLE_NOT_GRANTABLE, ERROR_USER_STATE, ERROR_RATE_LIMITED),
+        .handler = members_send_again,
+    },
+    {
+        .method = METHOD_POST,
+        .path = "/customers/organisations/users/{id}/unlock",
+        .operation = "unlockUser",
+        .tag = "Accounts",
+        .summary = "End a user's wait after wrong passwords",
+        .description = "Does no harm where there is none. The wait of a client address stays. Nobody acts on who may do"
+                       " more.",
+        .access = ACCESS_PERMISSION,
+        .permission = "cus:user:w",
+        .reply_kind = REPLY_SUCCESS,
+        .reply = &system_success_schema,
+        .errors = ERRORS(ERROR_USER_UNKNOWN, ERROR_ROLE_NOT_GRANTABLE),
+        .handler = members_unlock,
+    },
+    {
+        .method = METHOD_POST,
+        .path = "/customers/organisations/users/{id}/erase",
+        .operation = "eraseUser",
+        .tag = "Accounts",
+        .summary = "Erase a disabled user for good",
+        .description =
+            "Name, address, phone, language and the account at the identity provider go, and so do sessions, codes and"
+            " mails that are not sent yet; the address is free again. Files stay the organisation's, with userName "
+            "null;"
+            " audit rows keep the id alone. Only a disabled user can be erased (user.state), and nobody themselves"
+            " (user.self). Nobody acts on who may do more. While the identity provider cannot be reached, a job goes on"
+            " trying.",
+        .access = ACCESS_PERMISSION,
+        .permission = "cus:user:w",
+        .reply_kind = REPLY_SUCCESS,
+        .reply = &system_success_schema,
+        .errors = ERRORS(ERROR_USER_UNKNOWN, ERROR_ROLE_NOT_GRANTABLE, ERROR_USER_STATE, ERROR_USER_SELF),
+        .handler = members_erase,
+    },
+    {
+        .method = METHOD_POST,
         .path = "/customers/confirm-signup",
         .operation = "confirmSignup",
         .tag = "Accounts",

@@ -177,6 +177,13 @@ struct error *outbox_bury(struct database *database, struct arena *arena, const 
     return NULL;
 }
 
+static const struct statement forget_items = {"DELETE FROM outbox WHERE user_id = ?"};
+
+struct error *outbox_forget(struct database *database, struct arena *arena, struct id user)
+{
+    return database_change(database, arena, &forget_items, VALUES(database_id(user)), NULL);
+}
+
 static const struct statement count_items = {
     "SELECT COALESCE(SUM(status = 'waiting'), 0),"
     " COALESCE(SUM(status = 'waiting' AND next_attempt_at < UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE), 0),"

@@ -23,7 +23,8 @@ dist_sql_DATA = sql/001-foundation.sql sql/002-roles.sql sql/003-embedded-identi
 	sql/021-mail-flood.sql sql/022-file-damage.sql sql/023-code-decoys.sql \
 	sql/024-mail-allowance-day.sql sql/025-file-orders.sql \
 	sql/026-user-record.sql sql/027-organisations.sql sql/028-file-links.sql \
-	sql/029-file-lost.sql
+	sql/029-file-lost.sql \
+	sql/030-erasure.sql
 mailtemplatesdir = $(pkgdatadir)/mail
 dist_mailtemplates_DATA = \
 	share/mail/confirm.subject share/mail/confirm.txt share/mail/confirm.html \

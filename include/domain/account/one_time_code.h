@@ -80,6 +80,9 @@ struct error *one_time_code_void(struct database *database, struct arena *arena,
 struct error *one_time_code_mail_allowed(struct database *database, struct arena *arena, struct id user,
                                          const char *purpose, bool *allowed_out);
 
+/* Removes the user's codes and counts of mails; for people who are erased. */
+struct error *one_time_code_forget(struct database *database, struct arena *arena, struct id user);
+
 /* Removes expired codes and the counts of past days; for the job runner. */
 struct error *one_time_code_purge(struct database *database, struct arena *arena, unsigned limit);
 

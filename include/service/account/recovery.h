@@ -11,6 +11,8 @@
 
 #include <stddef.h>
 
+#include "base/id.h"
+
 struct arena;
 struct caller;
 struct error;
@@ -24,6 +26,13 @@ struct service;
 /* Queues a question; `kind` is one of the two above. RATE_LIMITED when the client's address has asked too often. */
 struct error *recovery_ask(struct service *service, struct arena *arena, const struct caller *caller, const char *kind,
                            const char *username);
+
+/*
+ * Queues the first mail of a user again, for somebody who may do so and has counted the mail. Part of a transaction.
+ * The job gives whoever awaits confirmation a new code, and whoever awaits the first login a new temporary password.
+ */
+struct error *recovery_send_again(struct service *service, struct arena *arena, const struct caller *caller,
+                                  struct id user);
 
 /*
  * Answers a claimed question and reports it to the outbox. An active user gets a reset code. A user who awaits

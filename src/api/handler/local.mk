@@ -15,6 +15,7 @@ libghapi_handler_a_SOURCES = \
 	src/api/handler/limits.c \
 	src/api/handler/links.c \
 	src/api/handler/members_int.h \
+	src/api/handler/member_help.c \
 	src/api/handler/members.c \
 	src/api/handler/organisations.c \
 	src/api/handler/passwords.c \

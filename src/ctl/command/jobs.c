@@ -28,6 +28,7 @@
 #include "domain/permission/principal.h"
 #include "identity/provider.h"
 #include "service/account/mail_queue.h"
+#include "service/account/member_erase.h"
 #include "service/account/password.h"
 #include "service/account/provider_sync.h"
 #include "service/account/recovery.h"
@@ -139,6 +140,8 @@ static struct error *do_item(struct service *service, struct arena *arena, const
         return mail_queue_send(service, arena, transport, item, sent_out);
     if (strcmp(item->kind, PROVIDER_SYNC_KIND) == 0)
         return provider_sync_run(service, arena, item);
+    if (strcmp(item->kind, MEMBER_ERASE_KIND) == 0)
+        return member_erase_run(service, arena, item);
     if (strcmp(item->kind, RECOVERY_FORGOTTEN) == 0 || strcmp(item->kind, RECOVERY_RESEND) == 0)
         return recovery_run(service, arena, item);
     return outbox_bury(service->database, arena, item, "there is no job of this kind");

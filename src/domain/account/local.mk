@@ -3,6 +3,8 @@ libghdomain_a_SOURCES += \
 	src/domain/account/address_keys.c \
 	include/domain/account/embedded_account.h \
 	src/domain/account/embedded_account.c \
+	include/domain/account/erasure.h \
+	src/domain/account/erasure.c \
 	include/domain/account/one_time_code.h \
 	src/domain/account/one_time_code.c \
 	include/domain/account/organisation.h \

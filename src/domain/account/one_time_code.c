@@ -213,3 +213,12 @@ struct error *one_time_code_purge(struct database *database, struct arena *arena
     TRY(database_change(database, arena, &purge_codes, VALUES(database_integer(limit)), NULL));
     return database_change(database, arena, &purge_allowances, VALUES(database_integer(limit)), NULL);
 }
+
+static const struct statement forget_codes = {"DELETE FROM code WHERE user_id = ?"};
+static const struct statement forget_allowances = {"DELETE FROM mail_allowance WHERE user_id = ?"};
+
+struct error *one_time_code_forget(struct database *database, struct arena *arena, struct id user)
+{
+    TRY(database_change(database, arena, &forget_codes, VALUES(database_id(user)), NULL));
+    return database_change(database, arena, &forget_allowances, VALUES(database_id(user)), NULL);
+}

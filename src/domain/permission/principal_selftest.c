@@ -140,7 +140,8 @@ static struct error *try_all(struct database *database, struct arena *arena, voi
  */
 static struct error *find_repairs(struct database *database, struct arena *arena, struct selftest *selftest)
 {
-    static const char *const names[] = {"principal_repair_remove", "principal_repair_fill", "principal_repair_roles"};
+    static const char *const names[] = {"principal_repair_remove", "principal_repair_fill", "principal_repair_roles",
+                                        "principal_repair_people", "audit_scrub_addresses"};
     static const struct statement count_trigger = {"SELECT COUNT(*) FROM information_schema.triggers"
                                                    " WHERE trigger_schema = DATABASE() AND trigger_name = ?"};
     for (size_t i = 0; selftest->trigger == NULL && i < sizeof names / sizeof *names; i++) {

@@ -6,6 +6,10 @@ libghservice_account_a_SOURCES = \
 	src/service/account/member_change.c \
 	src/service/account/member_int.h \
 	src/service/account/member.c \
+	include/service/account/member_erase.h \
+	src/service/account/member_erase.c \
+	include/service/account/member_help.h \
+	src/service/account/member_help.c \
 	include/service/account/notification.h \
 	src/service/account/notification.c \
 	include/service/account/organisation_update.h \

@@ -65,6 +65,17 @@ struct error *member_check_reach(struct service *service, struct arena *arena, c
     return grant_check_reach(arena, caller, &roles, user, path);
 }
 
+struct error *member_hold(struct service *service, struct arena *arena, const struct caller *caller,
+                          const char *required, struct id organisation, struct id id, struct caller *now_out,
+                          struct user **user_out)
+{
+    TRY(authority_hold(service, arena, caller, required, id, now_out));
+    if (!id_equal(organisation, caller_home(now_out)) && !principal_administers(now_out->principal, required))
+        return member_unknown(arena, "id");
+    TRY(user_lock(service->database, arena, organisation, id, user_out));
+    return *user_out == NULL ? member_unknown(arena, "id") : NULL;
+}
+
 /* ---- confirming ---------------------------------------------------------------------------------- */
 
 /* The permission of an administrator who confirms without a code. */

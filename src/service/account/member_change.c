@@ -129,19 +129,16 @@ static struct error *judge(const struct update *update, struct arena *arena, con
 
 /* ---- changing ------------------------------------------------------------------------------------ */
 
-/* Locks the user's row and checks the caller again. Only administrators reach into another organisation. */
+/* Locks the user's row and checks the caller again. */
 static struct error *hold(struct update *update, struct arena *arena, struct user **user_out)
 {
     struct service *service = update->service;
-    struct database *database = service->database;
-    TRY(by_operator(update)
-            ? user_hold(database, arena, update->id, false)
-            : authority_hold(service, arena, update->caller, update->required, update->id, &update->now));
-    if (!by_operator(update) && !id_equal(update->organisation, caller_home(&update->now)) &&
-        !principal_administers(update->now.principal, update->required))
-        return member_unknown(arena, "id");
-    TRY(user_lock(database, arena, update->organisation, update->id, user_out));
-    TRY(role_list(database, arena, &update->roles));
+    if (by_operator(update))
+        TRY(user_lock(service->database, arena, update->organisation, update->id, user_out));
+    else
+        TRY(member_hold(service, arena, update->caller, update->required, update->organisation, update->id,
+                        &update->now, user_out));
+    TRY(role_list(service->database, arena, &update->roles));
     return *user_out == NULL ? member_unknown(arena, "id") : NULL;
 }
 

@@ -38,6 +38,7 @@ struct question {
     const struct user *user;
     const char *organisation;
     struct secret temporary_password;
+    bool on_behalf; /* somebody else asked for the user: the mail is counted and recorded already */
 };
 
 /* A sealed question that is about to be queued. */
@@ -59,10 +60,9 @@ static struct error *queue_question(struct database *database, struct arena *are
     return asking->wait == 0 ? outbox_add(database, arena, &asking->work) : NULL;
 }
 
-struct error *recovery_ask(struct service *service, struct arena *arena, const struct caller *caller, const char *kind,
-                           const char *username)
+static struct error *seal_question(struct service *service, struct arena *arena, const struct caller *caller,
+                                   const char *username, bool on_behalf, struct outbox_work *work)
 {
-    struct asking asking = {.work = {.kind = kind, .rank = OUTBOX_QUESTION}, .client_address = caller->client_address};
     struct buffer payload;
     unsigned char *sealed;
     buffer_init(&payload, arena);
@@ -72,16 +72,33 @@ struct error *recovery_ask(struct service *service, struct arena *arena, const s
     buffer_add_json_text(&payload, caller->client_address);
     buffer_add_text(&payload, ",\"requestId\":");
     buffer_add_json_text(&payload, caller->request_id);
-    buffer_add_text(&payload, "}");
-    TRY(seal(arena, service->master, SEAL_PURPOSE, payload.bytes, payload.length, &sealed,
-             &asking.work.payload_length));
-    asking.work.payload = sealed;
+    buffer_add_format(&payload, ",\"onBehalf\":%s}", on_behalf ? "true" : "false");
+    TRY(seal(arena, service->master, SEAL_PURPOSE, payload.bytes, payload.length, &sealed, &work->payload_length));
+    work->payload = sealed;
+    return NULL;
+}
+
+struct error *recovery_send_again(struct service *service, struct arena *arena, const struct caller *caller,
+                                  struct id user)
+{
+    struct outbox_work work = {.kind = RECOVERY_RESEND, .rank = OUTBOX_QUESTION, .user_id = user};
+    TRY(seal_question(service, arena, caller, id_text(arena, user), true, &work));
+    return outbox_add(service->database, arena, &work);
+}
+
+struct error *recovery_ask(struct service *service, struct arena *arena, const struct caller *caller, const char *kind,
+                           const char *username)
+{
+    struct asking asking = {.work = {.kind = kind, .rank = OUTBOX_QUESTION}, .client_address = caller->client_address};
+    TRY(seal_question(service, arena, caller, username, false, &asking.work));
     TRY(database_transaction(service->database, arena, queue_question, &asking, NULL));
     return asking.wait == 0 ? NULL : login_throttle_refuse(arena, asking.wait, METRIC_THROTTLED_MAIL);
 }
 
 static struct error *record(struct question *question, struct arena *arena, const char *action)
 {
+    if (question->on_behalf)
+        return NULL;
     struct caller asker = {.client_address = question->client_address, .request_id = question->request_id};
     struct audit_entry entry = {
         .action = action,
@@ -104,6 +121,16 @@ static struct error *finish_item(struct database *database, struct arena *arena,
     return current ? NULL : error_new(arena, ERROR_INTERNAL, "the lease of the question had run out");
 }
 
+/* Counts the mail and tells whether it may be sent. One that was asked for on behalf of the user is counted already. */
+static struct error *take_allowance(const struct question *question, struct arena *arena, const char *purpose,
+                                    bool *allowed_out)
+{
+    *allowed_out = true;
+    if (question->on_behalf)
+        return NULL;
+    return one_time_code_mail_allowed(question->service->database, arena, question->user->id, purpose, allowed_out);
+}
+
 /* Each of the three answers is one transaction: allowance, code, mail, audit row and the end of the job. */
 
 static struct error *mail_reset(struct database *database, struct arena *arena, void *context)
@@ -112,7 +139,7 @@ static struct error *mail_reset(struct database *database, struct arena *arena, 
     struct secret code;
     bool allowed = false;
     struct id id = question->user->id;
-    TRY(one_time_code_mail_allowed(database, arena, id, ONE_TIME_CODE_RESET, &allowed));
+    TRY(take_allowance(question, arena, ONE_TIME_CODE_RESET, &allowed));
     if (allowed) {
         TRY(one_time_code_issue(database, arena, question->service->master, id, ONE_TIME_CODE_RESET,
                                 ONE_TIME_CODE_RESET_SECONDS, &code));
@@ -128,7 +155,7 @@ static struct error *mail_confirmation(struct database *database, struct arena *
     struct secret code;
     bool allowed = false;
     struct id id = question->user->id;
-    TRY(one_time_code_mail_allowed(database, arena, id, ONE_TIME_CODE_CONFIRM, &allowed));
+    TRY(take_allowance(question, arena, ONE_TIME_CODE_CONFIRM, &allowed));
     if (allowed) {
         TRY(one_time_code_issue(database, arena, question->service->master, id, ONE_TIME_CODE_CONFIRM,
                                 ONE_TIME_CODE_CONFIRM_SECONDS, &code));
@@ -158,8 +185,7 @@ static struct error *invite_again(struct question *question, struct arena *arena
     bool allowed = true;
     /* Counted at the first attempt only. */
     if (question->item->attempts <= 1)
-        TRY(one_time_code_mail_allowed(service->database, arena, question->user->id, NOTIFICATION_FIRST_LOGIN,
-                                       &allowed));
+        TRY(take_allowance(question, arena, NOTIFICATION_FIRST_LOGIN, &allowed));
     if (!allowed)
         return outbox_finish(service->database, arena, question->item, NULL);
     question->temporary_password = secret_of(random_text(arena, RANDOM_PASSWORD_CHARACTERS));
@@ -208,9 +234,8 @@ static struct error *have_sent(struct question *question, struct arena *arena, e
     enum provider_outcome outcome;
     bool allowed = true;
     if (question->item->attempts <= 1)
-        TRY(one_time_code_mail_allowed(database, arena, question->user->id,
-                                       code == PROVIDER_CODE_RESET ? ONE_TIME_CODE_RESET : ONE_TIME_CODE_CONFIRM,
-                                       &allowed));
+        TRY(take_allowance(question, arena, code == PROVIDER_CODE_RESET ? ONE_TIME_CODE_RESET : ONE_TIME_CODE_CONFIRM,
+                           &allowed));
     if (!allowed)
         return outbox_finish(database, arena, question->item, NULL);
     TRY(provider_send_code(service->provider, arena, question->user->provider_subject, code, &outcome));
@@ -231,6 +256,7 @@ static struct error *open_question(struct question *question, struct arena *aren
     *username_out = document_text(document_member(document, "username"));
     question->client_address = document_text(document_member(document, "clientAddress"));
     question->request_id = document_text(document_member(document, "requestId"));
+    (void)document_boolean(document_member(document, "onBehalf"), &question->on_behalf);
     return *username_out != NULL ? NULL : error_new(arena, ERROR_INTERNAL, "the question names nobody");
 }
 

@@ -14,15 +14,21 @@ class Held:
 
     def __init__(self, stack, database):
         self.database = database
+        self.subject = None
         self.configuration = configparser.ConfigParser(interpolation=None, comment_prefixes="#")
         self.configuration.read(stack.configuration)
         self.look = {"embedded": self._embedded, "cognito": self._cognito, "keycloak": self._keycloak}[stack.provider]
 
-    def account(self, identity):
-        """What it holds of our user."""
+    def account(self, identity, subject=None):
+        """What it holds of our user; `subject` where our row does not know any more what the account is called."""
+        self.subject = subject
         return self.look(identity)
 
     def _subject(self, identity):
+        return self.subject or self.named(identity)
+
+    def named(self, identity):
+        """What the provider calls the user's account."""
         return self.database.run("SELECT provider_subject FROM `user` WHERE id = %s", key(identity))[0][0]
 
     def _embedded(self, identity):

@@ -20,6 +20,7 @@ static const struct {
     {"user.c:find_by_key", "login: there is no caller whose organisation could bind"},
     {"user.c:find_by_id", "login: there is no caller whose organisation could bind"},
     {"user.c:find_any", "login by id, and staff who hold `a` (audited)"},
+    {"erasure.c:find_begun", "the job runner finishes what any organisation has begun"},
     {"provisioning.c:list_stale", "the job runner finishes what any organisation left half-done"},
     {"user_list.c:each_user", "the operator's commands go over everyone"},
     {"file.c:find_any", "staff who hold `a` (audited)"},

@@ -206,7 +206,8 @@ class Plan:
         if not self.fetch(name):
             return
         http = self.tests / "http"
-        cases = [http / "providers" / "test_accounts.py", http / "accounts" / "test_states.py",
+        cases = [http / "providers" / "test_accounts.py", http / "providers" / "test_people.py",
+                 http / "accounts" / "test_states.py",
                  *http.glob(f"providers/with_{name}.py")]
         with Stack(self.chosen, self.steps, f"with {name}", ["--provider", PROVIDER_OF[name], "--emulator",
                                                              name]) as stack:

@@ -338,7 +338,13 @@ static void a_trigger_that_is_missing_is_found(void **state)
                                         "session_mark_delete",
                                         "principal_repair_remove",
                                         "principal_repair_fill",
-                                        "principal_repair_roles"};
+                                        "principal_repair_roles",
+                                        "principal_repair_people",
+                                        "people_insert",
+                                        "people_join",
+                                        "people_leave",
+                                        "people_delete",
+                                        "audit_scrub_addresses"};
     struct arena *arena = harness_arena(state);
     struct world world = given_world(arena);
     int64_t users = sql_integer(world.database, arena, "SELECT COUNT(*) FROM user");
