@@ -76,6 +76,12 @@ struct error *outbox_finish(struct database *database, struct arena *arena, cons
                             bool *current_out);
 
 /*
+ * Ends the item in the transaction that does its work. Where its lease has passed to another runner, which works in our
+ * place, the error undoes the transaction.
+ */
+struct error *outbox_finish_ours(struct database *database, struct arena *arena, const struct outbox_item *item);
+
+/*
  * Reports a failure: the item is tried again after a wait that doubles from 5 s to 15 min with each attempt, plus up to
  * a fifth of jitter. After `attempts_max` attempts the item is dead. `reason` is for the operator: no secrets, cut at
  * 500 characters.

@@ -39,6 +39,7 @@ enum schema_type {
     SCHEMA_NAME,
     SCHEMA_EMAIL,
     SCHEMA_PHONE,
+    SCHEMA_LANGUAGE, /* a language tag, in its usual spelling */
     SCHEMA_TIME,
     SCHEMA_CHOICE,
     SCHEMA_SECRET,

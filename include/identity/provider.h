@@ -70,7 +70,7 @@ struct provider_account {
 
 /* What provider_set_attributes() changes: the members whose flag is set. */
 struct provider_attributes {
-    const char *email; /* the account's address, which does not change; some providers need it as well */
+    const char *email; /* the account's address; with set_verified it becomes this one */
     bool set_verified; /* email_verified and phone_verified */
     bool set_phone;
     bool set_permissions;
@@ -135,6 +135,9 @@ struct provider_administration {
     struct error *(*set_attributes)(struct provider *, struct arena *, const char *subject,
                                     const struct provider_attributes *, enum provider_outcome *);
     struct error *(*remove)(struct provider *, struct arena *, struct id user, const char *email);
+    /* NULL: accounts have no address that a user of ours does not have. */
+    struct error *(*holds_address)(struct provider *, struct arena *, const char *subject, struct id user,
+                                   const char *email, bool *other_out);
 };
 
 /* Codes that the provider mails and verifies itself. */
@@ -287,6 +290,13 @@ struct error *provider_confirm(struct provider *provider, struct arena *arena, c
 /* Enables or disables the account; disabling ends all sessions. Repeating it does no harm. OK or ABSENT. */
 struct error *provider_set_enabled(struct provider *provider, struct arena *arena, const char *subject, bool enabled,
                                    enum provider_outcome *outcome_out);
+
+/*
+ * Whether the provider has an account with that address other than the one of `subject`, which is `user`'s. An account
+ * that another application made can have one that is nobody's here.
+ */
+struct error *provider_holds_address(struct provider *provider, struct arena *arena, const char *subject,
+                                     struct id user, const char *email, bool *other_out);
 
 /*
  * Writes attributes. Repeating it does no harm. The provider cannot tell an older change from a newer one, so send what

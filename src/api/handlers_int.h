@@ -13,6 +13,7 @@
 struct call;
 struct error;
 struct schema;
+struct user;
 struct validation;
 
 /* accounts.c */
@@ -32,9 +33,17 @@ struct username_body {
     const char *username;
 };
 
+/* The body of a request that shows a code for the user whom it names. */
+struct confirm_body {
+    const char *username;
+    const char *code;
+};
+
 /* members.c */
 extern const struct schema members_user_schema, members_create_schema, members_confirm_schema, members_username_schema;
 extern const struct schema members_list_query_schema, members_list_schema, members_patch_schema;
+/* Replies with members_user_schema. */
+struct error *members_reply_user(struct call *call, const struct user *user);
 struct error *members_validate_new(struct call *call, struct validation *validation);
 struct error *members_validate_patch(struct call *call, struct validation *validation);
 struct error *members_create(struct call *call);
@@ -80,6 +89,15 @@ struct error *passwords_forgotten(struct call *call);
 struct error *passwords_reset(struct call *call);
 struct error *passwords_admin_set(struct call *call);
 
+/* own_account.c */
+extern const struct schema own_account_patch_schema, own_account_change_email_schema;
+extern const struct schema own_account_confirm_email_schema;
+struct error *own_account_validate_patch(struct call *call, struct validation *validation);
+struct error *own_account_patch(struct call *call);
+struct error *own_account_change_email(struct call *call);
+struct error *own_account_confirm_email(struct call *call);
+struct error *own_account_cancel_email(struct call *call);
+
 /* audit.c. AUDIT_ACTIONS has every action that is written to the audit trail. */
 #define AUDIT_ACTIONS                                                                                                  \
     "access.crossOrganisation|access.denied|audit.purge|cache.update|customer.create|file.archive|file.damaged|file."  \
@@ -87,8 +105,7 @@ struct error *passwords_admin_set(struct call *call);
     "disable|organisation.update|session."                                                                             \
     "refreshFailed|session.reuse|secrets.rotate|settings.update|"                                                      \
     "user.adminConfirm|user.changePassword|user.confirm|user.confirmFailed|user.create|user.createAdmin|user.disable|" \
-    "user.erase|"                                                                                                      \
-    "user.forgottenPassword|"                                                                                          \
+    "user.emailChanged|user.emailChangeCancelled|user.emailChangeRequested|user.erase|user.forgottenPassword|"         \
     "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.resendConfirmation|"                           \
     "user.resendInvitation|user.resetFailed|user.resetPassword|user.setPassword|user.setTemporaryPassword|user."       \
     "unlock|user.update"

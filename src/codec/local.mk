@@ -5,6 +5,7 @@ libghcodec_a_SOURCES = \
 	include/codec/document.h src/codec/document.c \
 	src/codec/document_int.h src/codec/document_scan.c \
 	include/codec/encoding.h src/codec/encoding.c \
+	include/codec/language_tag.h src/codec/language_tag.c \
 	include/codec/password_hash.h src/codec/password_hash.c src/codec/password_memory_int.h src/codec/password_memory.c \
 	include/codec/random.h src/codec/random.c \
 	include/codec/seal.h src/codec/seal.c \

@@ -141,6 +141,14 @@ static int64_t wait_after(unsigned attempts)
     return wait + random % (wait / 5);
 }
 
+struct error *outbox_finish_ours(struct database *database, struct arena *arena, const struct outbox_item *item)
+{
+    bool current = false;
+    assert(database_in_transaction(database));
+    TRY(outbox_finish(database, arena, item, &current));
+    return current ? NULL : error_new(arena, ERROR_INTERNAL, "the lease of the work had run out");
+}
+
 static const struct statement postpone_item = {
     "UPDATE outbox SET next_attempt_at = UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND, last_error = ?"
     " WHERE id = ? AND attempts = ? AND status = 'waiting'"};

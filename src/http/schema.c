@@ -17,6 +17,7 @@
 #include "codec/address.h"
 #include "codec/document.h"
 #include "codec/encoding.h"
+#include "codec/language_tag.h"
 #include "codec/visible.h"
 
 struct reader {
@@ -107,6 +108,15 @@ static void check_plain(const struct reader *reader, const struct schema_field *
         fault(reader, path, "format", "must not hold control characters");
 }
 
+/* The tag in its usual spelling. */
+static const char *check_language(const struct reader *reader, const char *path, const char *value)
+{
+    const char *canonical = language_tag_canonical(reader->arena, value);
+    if (canonical == NULL)
+        fault(reader, path, "format", "must be a language tag (BCP 47) such as de-CH");
+    return canonical;
+}
+
 static void store_text(const struct reader *reader, const struct schema_field *field, const char *path,
                        const char *value, char *place)
 {
@@ -117,6 +127,9 @@ static void store_text(const struct reader *reader, const struct schema_field *f
     case SCHEMA_PHONE:
         if (!schema_phone_is_good(value))
             fault(reader, path, "format", "must be a phone number in E.164 form, such as +441632960123");
+        break;
+    case SCHEMA_LANGUAGE:
+        value = check_language(reader, path, value);
         break;
     case SCHEMA_CHOICE:
         if (!choice_has(field->choices, value))

@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "base/id.h"
 #include "base/name.h"
+#include "codec/language_tag.h"
 #include "http/schema.h"
 
 static void write_texts(struct buffer *buffer, const struct text_list *list)
@@ -152,6 +153,8 @@ static void describe_text(struct buffer *buffer, const struct schema_field *fiel
         buffer_add_text(buffer, ",\"pattern\":\"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$\"");
     if (field->type == SCHEMA_PHONE)
         buffer_add_text(buffer, ",\"pattern\":\"^\\\\+[1-9][0-9]{6,14}$\"");
+    if (input && field->type == SCHEMA_LANGUAGE)
+        buffer_add_format(buffer, ",\"minLength\":2,\"maxLength\":%d", LANGUAGE_TAG_BYTES);
     if (field->type == SCHEMA_CHOICE)
         describe_choices(buffer, field->choices, nullable);
     if (input && field->type == SCHEMA_NAME)

@@ -156,6 +156,16 @@ struct error *provider_set_enabled(struct provider *provider, struct arena *aren
     return NULL;
 }
 
+struct error *provider_holds_address(struct provider *provider, struct arena *arena, const char *subject,
+                                     struct id user, const char *email, bool *other_out)
+{
+    const struct provider_administration *administration = provider->functions->administration;
+    *other_out = false;
+    if (administration->holds_address == NULL)
+        return NULL;
+    return administration->holds_address(provider, arena, subject, user, email, other_out);
+}
+
 struct error *provider_set_attributes(struct provider *provider, struct arena *arena, const char *subject,
                                       const struct provider_attributes *attributes, enum provider_outcome *outcome_out)
 {

@@ -13,21 +13,44 @@ store_archives = libghstore.a libghstore_cache.a libghstore_mail.a libghstore_da
 store_libs = $(store_archives) $(codec_libs) $(MARIADB_LIBS) $(CURL_LIBS) $(LMDB_LIBS)
 
 sqldir = $(pkgdatadir)/sql
-dist_sql_DATA = sql/001-foundation.sql sql/002-roles.sql sql/003-embedded-identity.sql \
-	sql/004-files.sql sql/005-accounts.sql sql/006-changes.sql sql/007-files.sql \
-	sql/008-maintenance.sql sql/009-settings.sql sql/010-audit-filters.sql sql/011-principal.sql \
-	sql/012-outside-identity.sql sql/013-searches.sql sql/014-password-intents.sql \
+dist_sql_DATA = sql/001-foundation.sql \
+	sql/002-roles.sql \
+	sql/003-embedded-identity.sql \
+	sql/004-files.sql \
+	sql/005-accounts.sql \
+	sql/006-changes.sql \
+	sql/007-files.sql \
+	sql/008-maintenance.sql \
+	sql/009-settings.sql \
+	sql/010-audit-filters.sql \
+	sql/011-principal.sql \
+	sql/012-outside-identity.sql \
+	sql/013-searches.sql \
+	sql/014-password-intents.sql \
 	sql/015-password-intents.sql \
-	sql/016-session-mark.sql sql/017-code-decoy.sql sql/018-worker-rights.sql \
-	sql/019-address-keys.sql sql/020-refresh-successors.sql \
-	sql/021-mail-flood.sql sql/022-file-damage.sql sql/023-code-decoys.sql \
-	sql/024-mail-allowance-day.sql sql/025-file-orders.sql \
-	sql/026-user-record.sql sql/027-organisations.sql sql/028-file-links.sql \
+	sql/016-session-mark.sql \
+	sql/017-code-decoy.sql \
+	sql/018-worker-rights.sql \
+	sql/019-address-keys.sql \
+	sql/020-refresh-successors.sql \
+	sql/021-mail-flood.sql \
+	sql/022-file-damage.sql \
+	sql/023-code-decoys.sql \
+	sql/024-mail-allowance-day.sql \
+	sql/025-file-orders.sql \
+	sql/026-user-record.sql \
+	sql/027-organisations.sql \
+	sql/028-file-links.sql \
 	sql/029-file-lost.sql \
-	sql/030-erasure.sql
+	sql/030-erasure.sql \
+	sql/031-email-changes.sql
 mailtemplatesdir = $(pkgdatadir)/mail
 dist_mailtemplates_DATA = \
 	share/mail/confirm.subject share/mail/confirm.txt share/mail/confirm.html \
+	share/mail/email-cancelled.subject share/mail/email-cancelled.txt share/mail/email-cancelled.html \
+	share/mail/email-change.subject share/mail/email-change.txt share/mail/email-change.html \
+	share/mail/email-notice.subject share/mail/email-notice.txt share/mail/email-notice.html \
+	share/mail/email-taken.subject share/mail/email-taken.txt share/mail/email-taken.html \
 	share/mail/first-login.subject share/mail/first-login.txt share/mail/first-login.html \
 	share/mail/password-changed.subject share/mail/password-changed.txt share/mail/password-changed.html \
 	share/mail/reset.subject share/mail/reset.txt share/mail/reset.html

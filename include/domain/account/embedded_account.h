@@ -73,7 +73,8 @@ struct error *embedded_account_enable(struct database *database, struct arena *a
 struct embedded_account_attributes {
     bool set_verified, set_phone, set_permissions;
     bool email_verified, phone_verified;
-    const char *phone; /* NULL clears */
+    const char *phone;    /* NULL clears */
+    const char *username; /* with set_verified; NULL: keep */
     const char *permissions;
 };
 

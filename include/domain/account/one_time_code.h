@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Confirmation and reset codes: six digits, for one use; five wrong tries void one. A user has at most one a purpose. A
- * code is stored as an HMAC under the service's secret, bound to user and purpose.
+ * Codes that confirm an account or a new address, or reset a password: six digits, for one use; five wrong tries void
+ * one. A user has at most one a purpose. A code is stored as an HMAC under the service's secret, bound to user and
+ * purpose.
  */
 #ifndef GATEHOUSE_DOMAIN_ACCOUNT_ONE_TIME_CODE_H
 #define GATEHOUSE_DOMAIN_ACCOUNT_ONE_TIME_CODE_H
@@ -18,6 +19,7 @@ struct error;
 
 #define ONE_TIME_CODE_CONFIRM "confirm"
 #define ONE_TIME_CODE_RESET "reset"
+#define ONE_TIME_CODE_EMAIL "email"
 
 #define ONE_TIME_CODE_DIGITS 6
 #define ONE_TIME_CODE_TRIES 5

@@ -32,10 +32,12 @@ struct error;
 #define THROTTLE_MAIL_FREE 30
 #define THROTTLE_MAIL_SECONDS 300
 #define THROTTLE_ORGANISATION_SECONDS 3600
+#define THROTTLE_CANCEL_FREE 5
+#define THROTTLE_CANCEL_SECONDS 86400
 
 /* The subject of a count. */
 struct throttle_key {
-    const char *scope; /* "account", "address", "mail" or "organisation" */
+    const char *scope; /* "account", "address", "mail", "organisation" or "cancel" */
     uint8_t subject[32];
 };
 
@@ -51,6 +53,12 @@ struct throttle_key throttle_of_address(const char *address);
 struct throttle_key throttle_of_mail(const char *address);
 struct throttle_key throttle_of_members(struct id organisation);
 struct throttle_key throttle_of_customers(struct id organisation);
+
+/*
+ * For throttle_take() as well: the tries of one client address at the codes that undo changes of one account's address.
+ * `account` is throttle_of_user() or throttle_of_name().
+ */
+struct throttle_key throttle_of_cancelling(const struct throttle_key *account, const char *address);
 
 /* *wait_out is the seconds to wait before the next try, 0 when it may be made now. */
 struct error *throttle_check(struct database *database, struct arena *arena, const struct throttle_key *key,

@@ -163,6 +163,9 @@ struct error *user_others_hold_everything(struct database *database, struct aren
 /* Writes names, phone, permissions, status, verified marks and roles of *user; part of a transaction. */
 struct error *user_update(struct database *database, struct arena *arena, const struct user *user);
 
+/* Writes names, phone with its verified mark, and locale of *user; part of a transaction. */
+struct error *user_update_profile(struct database *database, struct arena *arena, const struct user *user);
+
 /*
  * Confirms: awaiting-confirmation -> active, e-mail verified. *changed_out (may be NULL) is false when the user was in
  * another status.

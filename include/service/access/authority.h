@@ -26,6 +26,13 @@ struct error *authority_hold(struct service *service, struct arena *arena, const
                              const char *required, struct id target, struct caller *caller_out);
 
 /*
+ * The same for a caller who changes what is the caller's own, and needs no permission: locks the row against
+ * everything. TOKEN_REVOKED.
+ */
+struct error *authority_hold_self(struct service *service, struct arena *arena, const struct caller *caller,
+                                  struct caller *caller_out);
+
+/*
  * Checks that a change of a user leaves somebody in charge. `before` is the locked row, `after` what the change makes
  * of it. USER_LAST_OWNER when the change takes from the organisation its last active owner, or from internal staff
  * their last active holder of PERMISSION_EVERYTHING. Call it in the transaction that makes the change: two transactions

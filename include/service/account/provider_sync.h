@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Brings the identity provider's account in line with our row: permissions (the mirror, docs/permissions.md), phone,
- * verified marks, confirmed, enabled. A job names a user and nothing else, and sends the row as it is when the job
- * runs. So jobs may come late, twice or in any order.
+ * Brings the identity provider's account in line with our row: permissions (the mirror, docs/permissions.md), address,
+ * phone, verified marks, confirmed, enabled. A job names a user and nothing else, and sends the row as it is when the
+ * job runs. So jobs may come late, twice or in any order.
  */
 #ifndef GATEHOUSE_SERVICE_ACCOUNT_PROVIDER_SYNC_H
 #define GATEHOUSE_SERVICE_ACCOUNT_PROVIDER_SYNC_H

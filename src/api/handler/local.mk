@@ -18,6 +18,7 @@ libghapi_handler_a_SOURCES = \
 	src/api/handler/member_help.c \
 	src/api/handler/members.c \
 	src/api/handler/organisations.c \
+	src/api/handler/own_account.c \
 	src/api/handler/passwords.c \
 	src/api/handler/permissions.c \
 	src/api/handler/settings.c \

@@ -30,7 +30,7 @@ static const struct schema_field user_reply_fields[] = {
 const struct schema members_user_schema = {
     .name = "UserReply", SCHEMA_FIELDS(user_reply_fields), .size = sizeof(struct user_reply)};
 
-static struct error *reply_user(struct call *call, const struct user *user)
+struct error *members_reply_user(struct call *call, const struct user *user)
 {
     struct user_reply *reply = arena_alloc(call->arena, sizeof *reply);
     reply->user = user_view(call->arena, user);
@@ -81,15 +81,10 @@ struct error *members_create(struct call *call)
 {
     struct user user;
     TRY(sign_up_member(call->service, call->arena, &call->caller, call->body, &user));
-    return reply_user(call, &user);
+    return members_reply_user(call, &user);
 }
 
 /* ---- confirm, resend ----------------------------------------------------------------------------- */
-
-struct confirm_body {
-    const char *username;
-    const char *code;
-};
 
 static const struct schema_field confirm_fields[] = {
     {.name = "username",
@@ -236,7 +231,7 @@ struct error *members_get(struct call *call)
 {
     struct user *user;
     TRY(member_find(call->service, call->arena, &call->caller, call->route->permission, call->id, &user));
-    return reply_user(call, user);
+    return members_reply_user(call, user);
 }
 
 /* ---- patch --------------------------------------------------------------------------------------- */
@@ -312,5 +307,5 @@ struct error *members_patch(struct call *call)
     if (patch.has_status)
         (void)user_status_parse(body->status, &patch.status);
     TRY(member_update(call->service, call->arena, &call->caller, call->route->permission, call->id, &patch, &user));
-    return reply_user(call, user);
+    return members_reply_user(call, user);
 }

@@ -33,7 +33,7 @@ static const struct schema_field user_fields[] = {
     {.name = "createdAt", .type = SCHEMA_TIME, .offset = offsetof(struct user_view, created_at)},
     {.name = "updatedAt", .type = SCHEMA_TIME, .offset = offsetof(struct user_view, updated_at)},
     {.name = "locale",
-     .type = SCHEMA_TEXT,
+     .type = SCHEMA_LANGUAGE,
      .flags = SCHEMA_NULLABLE,
      .offset = offsetof(struct user_view, locale),
      .description = "The user's language, as BCP 47 writes it; null where it is not known."},

@@ -19,6 +19,7 @@
 #include "base/metrics.h"
 #include "blob/blob.h"
 #include "ctl/ctl_int.h"
+#include "domain/account/email_change.h"
 #include "domain/account/one_time_code.h"
 #include "domain/account/session.h"
 #include "domain/account/throttle.h"
@@ -27,6 +28,8 @@
 #include "domain/outbox.h"
 #include "domain/permission/principal.h"
 #include "identity/provider.h"
+#include "service/account/email_cancel.h"
+#include "service/account/email_change.h"
 #include "service/account/mail_queue.h"
 #include "service/account/member_erase.h"
 #include "service/account/password.h"
@@ -144,6 +147,10 @@ static struct error *do_item(struct service *service, struct arena *arena, const
         return member_erase_run(service, arena, item);
     if (strcmp(item->kind, RECOVERY_FORGOTTEN) == 0 || strcmp(item->kind, RECOVERY_RESEND) == 0)
         return recovery_run(service, arena, item);
+    if (strcmp(item->kind, EMAIL_CHANGE_KIND) == 0)
+        return email_change_run(service, arena, item);
+    if (strcmp(item->kind, EMAIL_CANCEL_KIND) == 0)
+        return email_cancel_run(service, arena, item);
     return outbox_bury(service->database, arena, item, "there is no job of this kind");
 }
 
@@ -201,6 +208,11 @@ static struct error *purge_links(struct service *service, struct arena *arena, u
     return file_link_purge(service->database, arena, PURGE_ROWS, count);
 }
 
+static struct error *purge_email_changes(struct service *service, struct arena *arena, uint64_t *count)
+{
+    return email_change_purge(service->database, arena, PURGE_ROWS, count);
+}
+
 static struct error *purge_tokens(struct service *service, struct arena *arena, uint64_t *count)
 {
     *count = 0;
@@ -238,8 +250,8 @@ static struct error *finish_purge(struct service *service, struct arena *arena, 
 static struct error *tidy(struct service *service, struct arena *arena)
 {
     static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
-        purge_tokens, purge_sessions, purge_links, purge_outbox, purge_throttle,
-        purge_codes,  purge_changes,  sweep_blobs, finish_purge, repair_principals};
+        purge_tokens,        purge_sessions, purge_links, purge_outbox, purge_throttle,   purge_codes,
+        purge_email_changes, purge_changes,  sweep_blobs, finish_purge, repair_principals};
     struct error *first = NULL;
     cache_sweep(service->cache);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {

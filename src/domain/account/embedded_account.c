@@ -133,7 +133,8 @@ struct error *embedded_account_enable(struct database *database, struct arena *a
 }
 
 static const struct statement describe_account = {
-    "UPDATE identity_account SET email_verified = IF(?, ?, email_verified),"
+    "UPDATE identity_account SET username = COALESCE(IF(?, ?, NULL), username),"
+    " email_verified = IF(?, ?, email_verified),"
     " phone_verified = IF(?, ?, phone_verified), phone = IF(?, ?, phone),"
     " permissions = IF(?, ?, permissions), updated_at = UTC_TIMESTAMP(3) WHERE id = ?"};
 
@@ -142,7 +143,8 @@ struct error *embedded_account_describe(struct database *database, struct arena 
 {
     struct database_value verified = database_boolean(attributes->set_verified);
     return update(database, arena, &describe_account,
-                  VALUES(verified, database_boolean(attributes->email_verified), verified,
+                  VALUES(verified, database_text(attributes->username), verified,
+                         database_boolean(attributes->email_verified), verified,
                          database_boolean(attributes->phone_verified), database_boolean(attributes->set_phone),
                          database_text(attributes->phone), database_boolean(attributes->set_permissions),
                          database_text(attributes->permissions), database_id(id)),

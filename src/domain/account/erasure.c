@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "domain/account/email_change.h"
 #include "domain/account/embedded_account.h"
 #include "domain/account/one_time_code.h"
 #include "domain/account/password_intent.h"
@@ -112,6 +113,7 @@ struct error *erasure_end(struct database *database, struct arena *arena, const 
     TRY(database_change(database, arena, &empty_user, VALUES(id, organisation), NULL));
     TRY(remove_accounts(database, arena, erasure->user_id));
     TRY(one_time_code_forget(database, arena, erasure->user_id));
+    TRY(email_change_forget(database, arena, erasure->user_id));
     TRY(lift_throttles(database, arena, erasure));
     return outbox_forget(database, arena, erasure->user_id);
 }

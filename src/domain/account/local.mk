@@ -1,6 +1,8 @@
 libghdomain_a_SOURCES += \
 	include/domain/account/address_keys.h \
 	src/domain/account/address_keys.c \
+	include/domain/account/email_change.h \
+	src/domain/account/email_change.c \
 	include/domain/account/embedded_account.h \
 	src/domain/account/embedded_account.c \
 	include/domain/account/erasure.h \

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "codec/address.h"
+#include "domain/account/email_change.h"
 #include "domain/columns_int.h"
 
 /* How long a request waits for another that makes the same account; making one takes some 100 ms. */
@@ -99,6 +100,12 @@ static struct error *begin_rows(struct database *database, struct arena *arena, 
         beginning->outcome = PROVISIONING_TAKEN;
         return rows->count == 1 && is_ours(beginning, rows) ? take_over(database, arena, rows, beginning) : NULL;
     }
+    bool reserved = false;
+    struct id owner;
+    TRY(email_change_is_taken(database, arena, user->email, (struct id){{0}}, &reserved, &owner));
+    beginning->outcome = PROVISIONING_TAKEN;
+    if (reserved)
+        return NULL;
     if (beginning->limit != NULL)
         TRY(throttle_take(database, arena, &beginning->limit->key, beginning->limit->most, &beginning->limit->wait));
     beginning->outcome = PROVISIONING_LIMITED;

@@ -79,6 +79,15 @@ struct throttle_key throttle_of_customers(struct id organisation)
     return make_key("organisation", 'c', organisation.bytes, sizeof organisation.bytes);
 }
 
+struct throttle_key throttle_of_cancelling(const struct throttle_key *account, const char *address)
+{
+    struct throttle_key client = network_key("cancel", address);
+    uint8_t both[2 * sizeof client.subject];
+    memcpy(both, account->subject, sizeof account->subject);
+    memcpy(both + sizeof account->subject, client.subject, sizeof client.subject);
+    return make_key("cancel", 'e', both, sizeof both);
+}
+
 static bool is_account(const struct throttle_key *key)
 {
     return strcmp(key->scope, "account") == 0;
@@ -235,11 +244,18 @@ struct use {
     unsigned wait;
 };
 
+static int64_t period_of(const struct throttle_key *key)
+{
+    if (strcmp(key->scope, "cancel") == 0)
+        return THROTTLE_CANCEL_SECONDS;
+    return strcmp(key->scope, "mail") == 0 ? THROTTLE_MAIL_SECONDS : THROTTLE_ORGANISATION_SECONDS;
+}
+
 static struct error *take_use(struct database *database, struct arena *arena, void *context)
 {
     struct use *use = context;
     struct rows *rows;
-    int64_t period = strcmp(use->key->scope, "mail") == 0 ? THROTTLE_MAIL_SECONDS : THROTTLE_ORGANISATION_SECONDS;
+    int64_t period = period_of(use->key);
     use->wait = 0;
     TRY(database_change(database, arena, &make_state, VALUES(KEY_VALUES(use->key)), NULL));
     TRY(database_query(database, arena, &lock_state, VALUES(KEY_VALUES(use->key)), &rows));

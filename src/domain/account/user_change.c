@@ -65,3 +65,18 @@ struct error *user_note_login(struct database *database, struct arena *arena, st
     assert(database_in_transaction(database));
     return database_change(database, arena, &note_login, VALUES(database_id(id), database_id(organisation)), NULL);
 }
+
+static const struct statement update_profile = {
+    "UPDATE user SET phone = ?, first_name = ?, last_name = ?, phone_verified = ?, locale = ?,"
+    " updated_at = UTC_TIMESTAMP(3) WHERE id = ? AND organisation_id = ?"};
+
+struct error *user_update_profile(struct database *database, struct arena *arena, const struct user *user)
+{
+    assert(database_in_transaction(database));
+    return database_change(database, arena, &update_profile,
+                           VALUES(database_text(user->phone), database_text(user->first_name),
+                                  database_text(user->last_name), database_boolean(user->phone_verified),
+                                  database_text(user->locale), database_id(user->id),
+                                  database_id(user->organisation_id)),
+                           NULL);
+}

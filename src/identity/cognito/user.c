@@ -4,6 +4,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "codec/address.h"
 #include "identity/cognito/cognito_int.h"
 #include "identity/json_int.h"
 
@@ -222,6 +223,18 @@ static struct error *send_attributes(struct cognito *cognito, struct arena *aren
     return cognito_call(cognito, arena, call);
 }
 
+/* Whether the account has that address already: some pools then say that an account has it. */
+static struct error *has_address(struct cognito *cognito, struct arena *arena, const char *subject, const char *email,
+                                 bool *has_out)
+{
+    struct cognito_call call;
+    cognito_user_begin(cognito, arena, "AdminGetUser", subject, &call);
+    TRY(cognito_call(cognito, arena, &call));
+    const struct document *attributes = document_member(call.answer, "UserAttributes");
+    *has_out = call.fault == COGNITO_OK && address_same(arena, attribute_of(attributes, "email"), email);
+    return NULL;
+}
+
 struct error *cognito_user_set_attributes(struct remote *remote, struct arena *arena, const char *subject,
                                           const struct provider_attributes *attributes,
                                           enum provider_outcome *outcome_out)
@@ -230,8 +243,14 @@ struct error *cognito_user_set_attributes(struct remote *remote, struct arena *a
     struct cognito *cognito = cognito_of(remote);
     struct cognito_call call;
     bool with_email = attributes->set_verified && attributes->email != NULL;
+    bool own = false;
     TRY(send_attributes(cognito, arena, subject, attributes, with_email, &call));
-    if (with_email && call.fault == COGNITO_ALIAS_EXISTS)
+    if (with_email && call.fault == COGNITO_ALIAS_EXISTS) {
+        TRY(has_address(cognito, arena, subject, attributes->email, &own));
+        if (!own)
+            return error_new(arena, ERROR_IDENTITY_UNAVAILABLE,
+                             "cognito: another account has the address of %s; delete that one there", subject);
         TRY(send_attributes(cognito, arena, subject, attributes, false, &call));
+    }
     return cognito_outcome(arena, &call, meanings, sizeof meanings / sizeof *meanings, outcome_out);
 }

@@ -121,6 +121,7 @@ static struct error *set_attributes(struct provider *provider, struct arena *are
         .email_verified = attributes->email_verified,
         .phone_verified = attributes->phone_verified,
         .phone = attributes->phone,
+        .username = attributes->email,
         .permissions = attributes->permissions,
     };
     struct id id;

@@ -77,6 +77,8 @@ void keycloak_wanted_realm(struct arena *arena, const struct configuration *conf
     want_flag(patch, old, "verifyEmail", false);
     want_flag(patch, old, "loginWithEmailAllowed", true);
     want_flag(patch, old, "duplicateEmailsAllowed", false);
+    /* The user name is the address, and follows it. */
+    want_flag(patch, old, "editUsernameAllowed", true);
     want_number(patch, arena, old, "quickLoginCheckMilliSeconds", 0);
     want_number(patch, arena, old, "accessTokenLifespan", configuration->identity.access_token_seconds);
     want_number(patch, arena, old, "ssoSessionIdleTimeout", configuration->identity.refresh_token_seconds);

@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/log.h"
+#include "codec/address.h"
 #include "codec/encoding.h"
 #include "identity/keycloak/keycloak_int.h"
 
@@ -324,6 +325,31 @@ struct error *keycloak_user_set_enabled(struct remote *remote, struct arena *are
     return *outcome_out == PROVIDER_OK && !enabled ? keycloak_session_end_all(keycloak, arena, subject) : NULL;
 }
 
+/*
+ * Gives the account another address. Its user name follows where it was the address before: otherwise the old address
+ * could not be given to anybody else.
+ */
+static void take_address(struct arena *arena, struct keycloak_user *user, const char *email)
+{
+    if (email == NULL)
+        return;
+    if (address_same(arena, user->username, user->email))
+        user->username = email;
+    user->email = email;
+}
+
+/* Not every realm lets user names change; there the account keeps the one that it has. */
+static struct error *put_renamed(struct keycloak *keycloak, struct arena *arena, struct keycloak_user *user,
+                                 const char *username, const struct keycloak_change *changes, size_t count,
+                                 enum provider_outcome *outcome_out)
+{
+    struct error *error = keycloak_user_put(keycloak, arena, user, changes, count, outcome_out);
+    if (error == NULL || strcmp(user->username, username) == 0)
+        return error;
+    user->username = username;
+    return keycloak_user_put(keycloak, arena, user, changes, count, outcome_out);
+}
+
 static struct error *change_attributes(struct keycloak *keycloak, struct arena *arena, const char *subject,
                                        void *context)
 {
@@ -336,15 +362,17 @@ static struct error *change_attributes(struct keycloak *keycloak, struct arena *
     *edit->outcome = PROVIDER_ABSENT;
     if (user.id == NULL)
         return NULL;
+    const char *username = user.username;
     if (wanted->set_permissions)
         changes[count++] = (struct keycloak_change){PERMISSIONS_ATTRIBUTE, wanted->permissions};
     if (wanted->set_phone)
         changes[count++] = (struct keycloak_change){PHONE, wanted->phone};
     if (wanted->set_verified) {
+        take_address(arena, &user, wanted->email);
         user.email_verified = wanted->email_verified;
         changes[count++] = (struct keycloak_change){PHONE_VERIFIED, wanted->phone_verified ? "true" : NULL};
     }
-    TRY(keycloak_user_put(keycloak, arena, &user, changes, count, edit->outcome));
+    TRY(put_renamed(keycloak, arena, &user, username, changes, count, edit->outcome));
     if (*edit->outcome != PROVIDER_OK)
         return NULL;
     TRY(keycloak_user_get(keycloak, arena, subject, &user));

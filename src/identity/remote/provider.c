@@ -4,6 +4,8 @@
  * secrets, and holds the table of functions. Logins, passwords, sessions and keys have files of their own (see
  * remote_int.h).
  */
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/log.h"
 #include "domain/account/password_intent.h"
@@ -130,6 +132,18 @@ static struct error *set_attributes(struct provider *provider, struct arena *are
     return remote->driver->administration->set_attributes(remote, arena, subject, attributes, outcome_out);
 }
 
+/* An address that is nobody's here can be that of an account which another application has made. */
+static struct error *holds_address(struct provider *provider, struct arena *arena, const char *subject, struct id user,
+                                   const char *email, bool *other_out)
+{
+    struct remote *remote = remote_of(provider);
+    struct remote_account found = {0};
+    remote_start(remote, remote->options.admin_milliseconds);
+    TRY(remote->driver->administration->find(remote, arena, user, email, &found));
+    *other_out = found.subject != NULL && strcmp(found.subject, subject) != 0;
+    return NULL;
+}
+
 /* ---- codes of the provider's own ------------------------------------------------------------------ */
 
 static struct error *send_code(struct provider *provider, struct arena *arena, const char *subject,
@@ -193,6 +207,7 @@ static const struct provider_administration administration = {
     .set_enabled = set_enabled,
     .set_attributes = set_attributes,
     .remove = remove_account,
+    .holds_address = holds_address,
 };
 
 static const struct provider_codes codes = {

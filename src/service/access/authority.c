@@ -30,16 +30,31 @@ static struct error *hold_both(struct service *service, struct arena *arena, str
     return caller_first ? NULL : user_hold(database, arena, caller, true);
 }
 
-struct error *authority_hold(struct service *service, struct arena *arena, const struct caller *caller,
-                             const char *required, struct id target, struct caller *caller_out)
+/* Reads the rights of a caller whose row is locked. */
+static struct error *load_again(struct service *service, struct arena *arena, const struct caller *caller,
+                                struct caller *caller_out)
 {
     struct principal *principal = NULL;
-    TRY(hold_both(service, arena, caller_user(caller), target));
     TRY(principal_load(service->database, arena, caller_user(caller), caller->principal->session_id, &principal));
     if (!principal_stands(principal))
         return error_new(arena, ERROR_TOKEN_REVOKED, "the caller was shut out while the request was on its way");
     *caller_out = *caller;
     caller_out->principal = principal;
+    return NULL;
+}
+
+struct error *authority_hold_self(struct service *service, struct arena *arena, const struct caller *caller,
+                                  struct caller *caller_out)
+{
+    TRY(user_hold(service->database, arena, caller_user(caller), false));
+    return load_again(service, arena, caller, caller_out);
+}
+
+struct error *authority_hold(struct service *service, struct arena *arena, const struct caller *caller,
+                             const char *required, struct id target, struct caller *caller_out)
+{
+    TRY(hold_both(service, arena, caller_user(caller), target));
+    TRY(load_again(service, arena, caller, caller_out));
     return caller_require(arena, caller_out, required);
 }
 

@@ -1,5 +1,9 @@
 noinst_LIBRARIES += libghservice_account.a
 libghservice_account_a_SOURCES = \
+	include/service/account/email_cancel.h \
+	src/service/account/email_cancel.c \
+	include/service/account/email_change.h \
+	src/service/account/email_change.c \
 	include/service/account/mail_queue.h \
 	src/service/account/mail_queue.c \
 	include/service/account/member.h \
@@ -14,7 +18,11 @@ libghservice_account_a_SOURCES = \
 	src/service/account/notification.c \
 	include/service/account/organisation_update.h \
 	src/service/account/organisation_update.c \
+	include/service/account/own_profile.h \
+	src/service/account/own_profile.c \
 	include/service/account/password.h \
+	include/service/account/password_proof.h \
+	src/service/account/password_proof.c \
 	src/service/account/password.c \
 	include/service/account/provider_sync.h \
 	src/service/account/provider_sync.c \

@@ -7,6 +7,7 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "base/name.h"
+#include "domain/account/email_change.h"
 #include "domain/account/one_time_code.h"
 #include "domain/account/user.h"
 #include "service/account/mail_queue.h"
@@ -69,6 +70,42 @@ struct error *notification_reset(struct service *service, struct arena *arena, c
         {"minutes", arena_format(arena, "%d", ONE_TIME_CODE_RESET_SECONDS / 60)},
     };
     return QUEUE(service, arena, "reset", user, values);
+}
+
+struct error *notification_email_change(struct service *service, struct arena *arena, const struct user *user,
+                                        const char *email, struct secret code)
+{
+    const struct mail_template_value values[] = {
+        {"email", email},
+        {"code", secret_reveal(code)},
+        {"hours", arena_format(arena, "%d", EMAIL_CHANGE_SECONDS / 3600)},
+    };
+    return mail_queue_add(service, arena, "email-change", user->id, email, values, sizeof values / sizeof *values);
+}
+
+struct error *notification_email_notice(struct service *service, struct arena *arena, const struct user *user,
+                                        const char *email, struct secret code)
+{
+    const struct mail_template_value values[] = {
+        PERSON(arena, user),
+        {"newEmail", email},
+        {"code", secret_reveal(code)},
+        {"link", link_to(service, arena, "cancel-email", user)},
+        {"hours", arena_format(arena, "%d", EMAIL_CHANGE_SECONDS / 3600)},
+    };
+    return QUEUE(service, arena, "email-notice", user, values);
+}
+
+struct error *notification_email_taken(struct service *service, struct arena *arena, const struct user *user)
+{
+    const struct mail_template_value values[] = {PERSON(arena, user)};
+    return QUEUE(service, arena, "email-taken", user, values);
+}
+
+struct error *notification_email_cancelled(struct service *service, struct arena *arena, const struct user *user)
+{
+    const struct mail_template_value values[] = {PERSON(arena, user)};
+    return QUEUE(service, arena, "email-cancelled", user, values);
 }
 
 struct error *notification_password_changed(struct service *service, struct arena *arena, const struct user *user)

@@ -30,8 +30,8 @@ struct error *provider_sync_queue(struct service *service, struct arena *arena, 
 /* What the row says, as one text: rows with the same text are the same at the provider. */
 static const char *describe(struct arena *arena, const struct user *user, const char *mirror)
 {
-    return arena_format(arena, "%d %d %d %s %s", (int)user->status, user->email_verified, user->phone_verified,
-                        user->phone == NULL ? "-" : user->phone, mirror);
+    return arena_format(arena, "%d %d %d %s %s %s", (int)user->status, user->email_verified, user->phone_verified,
+                        user->phone == NULL ? "-" : user->phone, user->email, mirror);
 }
 
 static struct error *send_row(struct service *service, struct arena *arena, const struct user *user, const char *mirror)

@@ -110,17 +110,6 @@ static struct error *record(struct question *question, struct arena *arena, cons
     return caller_audit(question->service, arena, &asker, &entry);
 }
 
-/*
- * Ends the item. Where its lease has passed to another runner, which answers in our place, the error undoes the
- * transaction.
- */
-static struct error *finish_item(struct database *database, struct arena *arena, const struct outbox_item *item)
-{
-    bool current = false;
-    TRY(outbox_finish(database, arena, item, &current));
-    return current ? NULL : error_new(arena, ERROR_INTERNAL, "the lease of the question had run out");
-}
-
 /* Counts the mail and tells whether it may be sent. One that was asked for on behalf of the user is counted already. */
 static struct error *take_allowance(const struct question *question, struct arena *arena, const char *purpose,
                                     bool *allowed_out)
@@ -146,7 +135,7 @@ static struct error *mail_reset(struct database *database, struct arena *arena, 
         TRY(notification_reset(question->service, arena, question->user, code));
         TRY(record(question, arena, "user.forgottenPassword"));
     }
-    return finish_item(database, arena, question->item);
+    return outbox_finish_ours(database, arena, question->item);
 }
 
 static struct error *mail_confirmation(struct database *database, struct arena *arena, void *context)
@@ -162,7 +151,7 @@ static struct error *mail_confirmation(struct database *database, struct arena *
         TRY(notification_confirm(question->service, arena, question->user, question->organisation, code));
         TRY(record(question, arena, "user.resendConfirmation"));
     }
-    return finish_item(database, arena, question->item);
+    return outbox_finish_ours(database, arena, question->item);
 }
 
 static struct error *mail_invitation(struct database *database, struct arena *arena, void *context)
@@ -171,7 +160,7 @@ static struct error *mail_invitation(struct database *database, struct arena *ar
     TRY(notification_first_login(question->service, arena, question->user, question->organisation,
                                  question->temporary_password));
     TRY(record(question, arena, "user.resendInvitation"));
-    return finish_item(database, arena, question->item);
+    return outbox_finish_ours(database, arena, question->item);
 }
 
 /*
@@ -213,7 +202,7 @@ static struct error *catch_up(struct database *database, struct arena *arena, vo
     TRY(user_confirm(database, arena, user->organisation_id, user->id, &changed));
     if (changed)
         TRY(provider_sync_queue(question->service, arena, user->id, 0));
-    return finish_item(database, arena, question->item);
+    return outbox_finish_ours(database, arena, question->item);
 }
 
 static struct error *record_sending(struct database *database, struct arena *arena, void *context)
@@ -221,7 +210,7 @@ static struct error *record_sending(struct database *database, struct arena *are
     struct question *question = context;
     bool forgotten = strcmp(question->item->kind, RECOVERY_FORGOTTEN) == 0;
     TRY(record(question, arena, forgotten ? "user.forgottenPassword" : "user.resendConfirmation"));
-    return finish_item(database, arena, question->item);
+    return outbox_finish_ours(database, arena, question->item);
 }
 
 /*
@@ -238,6 +227,8 @@ static struct error *have_sent(struct question *question, struct arena *arena, e
                            &allowed));
     if (!allowed)
         return outbox_finish(database, arena, question->item, NULL);
+    /* The provider mails to the address that it knows: it must be ours, which may have changed a moment ago. */
+    TRY(provider_sync_user(service, arena, question->user->id));
     TRY(provider_send_code(service->provider, arena, question->user->provider_subject, code, &outcome));
     if (outcome == PROVIDER_STATE && code == PROVIDER_CODE_CONFIRM)
         return database_transaction(database, arena, catch_up, question, NULL);

@@ -14,9 +14,10 @@ MEMBERS = {
     "lockedUntil"
 }
 # A table's rows about one user; what no call may change is compared over all of them. When a row of the
-# embedded provider was last touched is its own business.
+# embedded provider was last touched is its own business, and so is when the user signed in.
 STATE = {
-    "user": "SELECT * FROM `user` WHERE id = %s",
+    "user": "SELECT id, organisation_id, email, email_key, phone, first_name, last_name, permissions, status, "
+    "email_verified, phone_verified, provider_subject, created_at, updated_at, locale FROM `user` WHERE id = %s",
     "user_role": "SELECT role_id FROM user_role WHERE user_id = %s ORDER BY role_id",
     "identity_account": "SELECT id, username, password_version, password_temporary, password_expires_at, "
     "status, enabled, email_verified, phone, phone_verified, permissions FROM identity_account "

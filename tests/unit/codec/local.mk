@@ -9,6 +9,7 @@ tests_unit_test_codec_SOURCES = \
 	tests/unit/codec/test_document_scan.c \
 	tests/unit/codec/test_encoding.c \
 	tests/unit/codec/test_key_set_read.c \
+	tests/unit/codec/test_language_tag.c \
 	tests/unit/codec/test_password_hash.c \
 	tests/unit/codec/test_random.c \
 	tests/unit/codec/test_seal.c \

@@ -9,6 +9,7 @@
     X(document_scan)                                                                                                   \
     X(encoding)                                                                                                        \
     X(key_set_read)                                                                                                    \
+    X(language_tag)                                                                                                    \
     X(password_hash)                                                                                                   \
     X(random)                                                                                                          \
     X(seal)                                                                                                            \

@@ -207,6 +207,7 @@ class Plan:
             return
         http = self.tests / "http"
         cases = [http / "providers" / "test_accounts.py", http / "providers" / "test_people.py",
+                 http / "providers" / "test_email_change.py",
                  http / "accounts" / "test_states.py",
                  *http.glob(f"providers/with_{name}.py")]
         with Stack(self.chosen, self.steps, f"with {name}", ["--provider", PROVIDER_OF[name], "--emulator",
