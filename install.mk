@@ -38,7 +38,8 @@ dist_systemd_DATA = systemd/gatehouse-backup.timer systemd/gatehouse-fsck.timer 
 nodist_logrotate_DATA = logrotate/gatehouse
 dist_web_DATA = web/favicon.ico web/robots.txt web/index.html web/first-login.html web/confirm.html web/cancel-email.html web/reset.html web/sign-in.html
 dist_webassets_DATA = web/assets/api.js web/assets/config.js web/assets/first-login.js web/assets/form.js \
-	web/assets/icon.svg web/assets/style.css web/assets/page.js web/assets/confirm.js web/assets/cancel-email.js web/assets/reset.js \
+	web/assets/icon.svg web/assets/style.css web/assets/page.js web/assets/confirm.js web/assets/cancel-email.js \
+	web/assets/reset.js web/assets/texts.js web/assets/texts-de.js \
 	web/assets/index.js web/assets/sign-in.js
 
 EXTRA_DIST += tools/quickstart tools/test tools/lib/packages tools/lib/packages.txt tools/lib/quickstart tools/lib/emulators \

@@ -28,8 +28,16 @@ struct configuration {
         struct text_list web_server_user;
         int64_t requests_per_worker;
         int64_t io_timeout_seconds;
+        const char *language; /* of mails and pages where nothing tells what the person reads */
         const char *secret_file;
     } service;
+    struct { /* what mails and pages show of the installation */
+        const char *name;
+        const char *logo;      /* as in the file: an address, or a path below the pages; NULL: none */
+        const char *logo_dark; /* for a dark ground; NULL: as `logo` */
+        const char *accent;    /* #rrggbb */
+        const char *support;   /* where people find help: https, http or mailto; NULL: nowhere */
+    } branding;
     struct {
         const char *socket; /* NULL: connect to host and port */
         const char *host;
@@ -141,12 +149,16 @@ struct configuration {
 
 enum configuration_type {
     CONFIGURATION_TEXT,
-    CONFIGURATION_URL,     /* http or https; a trailing slash is dropped */
-    CONFIGURATION_PATH,    /* absolute */
-    CONFIGURATION_CHOICE,  /* one of `choices`, separated by | */
-    CONFIGURATION_WORDS,   /* separated by blanks */
-    CONFIGURATION_INTEGER, /* within minimum..maximum */
-    CONFIGURATION_BOOLEAN  /* true or false */
+    CONFIGURATION_URL,      /* http or https; a trailing slash is dropped */
+    CONFIGURATION_PATH,     /* absolute */
+    CONFIGURATION_CHOICE,   /* one of `choices`, separated by | */
+    CONFIGURATION_COLOUR,   /* #rrggbb */
+    CONFIGURATION_LANGUAGE, /* base/language.h */
+    CONFIGURATION_LINK,     /* https, http or mailto */
+    CONFIGURATION_PICTURE,  /* https, http, or a path below the pages */
+    CONFIGURATION_WORDS,    /* separated by blanks */
+    CONFIGURATION_INTEGER,  /* within minimum..maximum */
+    CONFIGURATION_BOOLEAN   /* true or false */
 };
 
 /* A row of the table; documentation tests and `gatehousectl check` read it. */

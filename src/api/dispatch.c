@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/host/process.h"
+#include "base/language.h"
 #include "base/log.h"
 #include "base/metrics.h"
 #include "codec/digest.h"
@@ -377,6 +378,7 @@ void dispatch(struct service *service, struct request *request, struct reply *re
     call.caller.client_address = request->client_address;
     call.caller.request_id = request->request_id;
     log_context(request->request_id, NULL, NULL, NULL);
+    service->reader = language_pick(&service->languages, request_header(request, "ACCEPT_LANGUAGE"));
     reply_init(reply, request->arena);
     reply->no_body = request->method == METHOD_HEAD;
     struct error *error = serve(&call);

@@ -141,6 +141,10 @@ struct error *links_make(struct call *call);
 struct error *links_list(struct call *call);
 struct error *links_revoke(struct call *call);
 
+/* branding.c */
+extern const struct schema branding_schema;
+struct error *branding_get(struct call *call);
+
 /* cache.c */
 extern const struct schema cache_body_schema, cache_numbers_schema;
 struct error *cache_update(struct call *call);

@@ -120,6 +120,22 @@ static const struct route rows[] = {
     },
     {
         .method = METHOD_GET,
+        .path = "/system/branding",
+        .operation = "getBranding",
+        .tag = "Service",
+        .summary = "What the installation looks like",
+        .description = "Name, logos, colour, support link and languages, for pages and clients. Send the ETag back in "
+                       "If-None-Match to learn whether they changed.",
+        .access = ACCESS_PUBLIC,
+        .offline = OFFLINE_ALSO,
+        .headers = &system_tag_schema,
+        .tagged = true,
+        .reply_kind = REPLY_OBJECT,
+        .reply = &branding_schema,
+        .handler = branding_get,
+    },
+    {
+        .method = METHOD_GET,
         .path = "/system/health/live",
         .operation = "live",
         .tag = "Service",

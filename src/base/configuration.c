@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of all settings, and the reader of gatehouse.conf and of the environment that fills the configuration. */
+/* Reads gatehouse.conf and the environment into the configuration, by the table of configuration_rows.c. */
 #include "base/configuration.h"
 
 #include <errno.h>
@@ -10,120 +10,9 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/language.h"
 #include "base/limits.h"
 #include "base/network.h"
-
-#define PLACE(section, name) #section, #name
-#define AT(section, name) .offset = offsetof(struct configuration, section.name)
-#define TEXT(section, name, fallback)                                                                                  \
-    {PLACE(section, name), CONFIGURATION_TEXT, fallback, NULL, 0, 0, false, AT(section, name)}
-#define REQUIRED_URL(section, name) {PLACE(section, name), CONFIGURATION_URL, NULL, NULL, 0, 0, true, AT(section, name)}
-#define URL(section, name) {PLACE(section, name), CONFIGURATION_URL, NULL, NULL, 0, 0, false, AT(section, name)}
-#define FILE_PATH(section, name, fallback)                                                                             \
-    {PLACE(section, name), CONFIGURATION_PATH, fallback, NULL, 0, 0, false, AT(section, name)}
-#define CHOICE(section, name, fallback, choices)                                                                       \
-    {PLACE(section, name), CONFIGURATION_CHOICE, fallback, choices, 0, 0, false, AT(section, name)}
-#define WORDS(section, name) {PLACE(section, name), CONFIGURATION_WORDS, NULL, NULL, 0, 0, false, AT(section, name)}
-#define WORDS_OR(section, name, fallback)                                                                              \
-    {PLACE(section, name), CONFIGURATION_WORDS, fallback, NULL, 0, 0, false, AT(section, name)}
-#define INTEGER(section, name, fallback, minimum, maximum)                                                             \
-    {PLACE(section, name), CONFIGURATION_INTEGER, fallback, NULL, minimum, maximum, false, AT(section, name)}
-#define BOOLEAN(section, name, fallback)                                                                               \
-    {PLACE(section, name), CONFIGURATION_BOOLEAN, fallback, NULL, 0, 0, false, AT(section, name)}
-
-static const struct configuration_row rows[] = {
-    REQUIRED_URL(service, base_url),
-    URL(service, web_url),
-    BOOLEAN(service, expose_stack, "false"),
-    INTEGER(service, max_json_bytes, "65536", 1024, LIMIT_JSON_BYTES_MAX),
-    INTEGER(service, max_file_bytes, "5368709120", 1, INT64_C(1) << 50),
-    WORDS(service, cors_origins),
-    WORDS(service, web_server_user),
-    INTEGER(service, requests_per_worker, "50000", 1, 1000000000),
-    INTEGER(service, io_timeout_seconds, "60", 1, 3600),
-    FILE_PATH(service, secret_file, GATEHOUSE_SYSCONFDIR "/secret"),
-    FILE_PATH(database, socket, NULL),
-    TEXT(database, host, "127.0.0.1"),
-    INTEGER(database, port, "3306", 1, 65535),
-    TEXT(database, name, "gatehouse"),
-    TEXT(database, user, "gatehouse"),
-    FILE_PATH(database, password_file, NULL),
-    CHOICE(database, tls, "required", "required|off-on-a-trusted-network"),
-    FILE_PATH(database, tls_ca_file, NULL),
-    INTEGER(database, connect_timeout_seconds, "2", 1, 60),
-    INTEGER(database, query_timeout_seconds, "5", 1, 600),
-    TEXT(database, admin_user, NULL),
-    FILE_PATH(database, admin_password_file, NULL),
-    FILE_PATH(files, directory, "/var/lib/gatehouse/files"),
-    CHOICE(files, delivery, "stream", "accel|sendfile|stream"),
-    TEXT(files, accel_prefix, "/_gatehouse_files/"),
-    FILE_PATH(files, clamd_socket, NULL),
-    INTEGER(files, clamd_timeout_seconds, "60", 1, 3600),
-    FILE_PATH(files, body_directory, NULL),
-    CHOICE(identity, provider, "embedded", "embedded|cognito|keycloak"),
-    URL(identity, issuer),
-    TEXT(identity, audience, "gatehouse"),
-    INTEGER(identity, access_token_seconds, "900", 60, 86400),
-    INTEGER(identity, refresh_token_seconds, "2592000", 600, 31536000),
-    INTEGER(identity, temporary_password_seconds, "604800", 60, 2592000),
-    CHOICE(identity, codes, "service", "service|provider"),
-    INTEGER(identity, calls_max, "8", 1, 256),
-    TEXT(cognito, region, NULL),
-    URL(cognito, endpoint),
-    URL(cognito, issuer),
-    URL(cognito, jwks_url),
-    TEXT(cognito, user_pool_id, NULL),
-    TEXT(cognito, client_id, NULL),
-    FILE_PATH(cognito, client_secret_file, NULL),
-    TEXT(cognito, access_key_id, NULL),
-    FILE_PATH(cognito, secret_access_key_file, NULL),
-    FILE_PATH(cognito, ca_file, NULL),
-    URL(keycloak, url),
-    TEXT(keycloak, realm, NULL),
-    URL(keycloak, issuer),
-    URL(keycloak, jwks_url),
-    TEXT(keycloak, client_id, NULL),
-    FILE_PATH(keycloak, client_secret_file, NULL),
-    TEXT(keycloak, admin_client_id, NULL),
-    FILE_PATH(keycloak, admin_client_secret_file, NULL),
-    FILE_PATH(keycloak, ca_file, NULL),
-    INTEGER(password, minimum_length, "12", LIMIT_PASSWORD_MIN, 64),
-    FILE_PATH(password, common_list, GATEHOUSE_DATADIR "/common-passwords.txt"),
-    INTEGER(password, hash_memory_kib, "19456", 7168, 1048576),
-    INTEGER(password, hash_passes, "2", 1, 16),
-    CHOICE(mail, transport, "smtp", "file|smtp"),
-    FILE_PATH(mail, directory, NULL),
-    TEXT(mail, from, "Gatehouse <no-reply@localhost>"),
-    TEXT(mail, smtp_url, "smtp://localhost:25"),
-    TEXT(mail, smtp_user, NULL),
-    FILE_PATH(mail, smtp_password_file, NULL),
-    CHOICE(mail, smtp_tls, "required", "none|opportunistic|required"),
-    FILE_PATH(mail, templates, GATEHOUSE_DATADIR "/mail"),
-    FILE_PATH(cache, file, "/run/gatehouse/cache"),
-    INTEGER(cache, size_mib, "16", 0, 4096),
-    CHOICE(log, destination, "stderr", "stderr|syslog|file"),
-    FILE_PATH(log, file, NULL),
-    CHOICE(log, level, "info", "fatal|error|warn|info|debug|trace"),
-    FILE_PATH(metrics, file, "/run/gatehouse/metrics"),
-    WORDS_OR(metrics, allow, "127.0.0.0/8 ::1/128"),
-    INTEGER(limits, accounts_per_hour, "100", 1, 1000000),
-    INTEGER(limits, customers_per_hour, "1000", 1, 1000000),
-    INTEGER(limits, uploads_per_token, "128", 1, LIMIT_UPLOAD_SLOTS),
-    INTEGER(limits, uploads_per_address, "256", 1, LIMIT_UPLOAD_SLOTS),
-    INTEGER(limits, upload_seconds, "43200", 1, LIMIT_UPLOAD_SECONDS),
-    INTEGER(scrub, every_days, "7", 0, 3650),
-    INTEGER(scrub, bytes_per_second, "20971520", 65536, INT64_C(1) << 40),
-    INTEGER(scrub, overdue_days, "30", 1, 36500),
-    INTEGER(health, deadline_seconds, "3", 1, 60),
-    INTEGER(health, free_bytes_min, "67108864", 67108864, INT64_C(1) << 50),
-    INTEGER(health, outbox_lag_seconds, "900", 1, 86400),
-    INTEGER(testing, refresh_grace_seconds, LIMIT_TEXT(LIMIT_REFRESH_GRACE_SECONDS), 1, LIMIT_REFRESH_GRACE_SECONDS),
-    INTEGER(testing, provider_login_seconds, "5", 1, 5),
-    INTEGER(testing, provider_admin_seconds, "8", 1, 8),
-    INTEGER(testing, provider_rest_seconds, "10", 1, 10),
-};
-
-#define ROW_COUNT (sizeof rows / sizeof *rows)
 
 /* inih takes "; …" for a comment and "# …" for a part of the value. Users expect both to be comments. */
 #define COMMENT_WRONG "a comment must stand on a line of its own; behind a value, blank and ; or # are refused"
@@ -132,18 +21,14 @@ struct reading {
     struct arena *arena;
     const char *path;
     struct configuration *configuration;
-    int lines[ROW_COUNT];   /* the line where each value was set; 0: not yet */
-    bool faulty[ROW_COUNT]; /* the value is not valid, and an entry says so */
-    bool comment;           /* the current line has a comment behind its value; both were cut off */
-    bool unread;            /* the file cannot be read, and an entry says so */
+    const struct configuration_row *rows;
+    size_t count;
+    int *lines;   /* for each row the line where the value was set; 0: not yet */
+    bool *faulty; /* for each row: the value is not valid, and an entry says so */
+    bool comment; /* the current line has a comment behind its value; both were cut off */
+    bool unread;  /* the file cannot be read, and an entry says so */
     struct error *error;
 };
-
-const struct configuration_row *configuration_rows(size_t *count_out)
-{
-    *count_out = ROW_COUNT;
-    return rows;
-}
 
 static void fault(struct reading *reading, const char *where, const char *code, const char *message)
 {
@@ -191,7 +76,7 @@ static const char *store_url(struct arena *arena, const char *value, const char 
 /* Texts go into e-mails, replies and the log, which are UTF-8. Names of files may hold any bytes. */
 static bool is_text(enum configuration_type type)
 {
-    return type == CONFIGURATION_TEXT || type == CONFIGURATION_URL || type == CONFIGURATION_WORDS;
+    return type != CONFIGURATION_PATH;
 }
 
 static bool has_control_character(const char *value)
@@ -212,6 +97,47 @@ static const char *fault_of_text(enum configuration_type type, const char *value
     return has_control_character(value) ? "holds a control character" : NULL;
 }
 
+/* "#" and six hexadecimal digits. */
+static bool is_colour(const char *value)
+{
+    return *value == '#' && strlen(value) == 7 && strspn(value + 1, "0123456789abcdefABCDEF") == 6;
+}
+
+/*
+ * An address that a page or a mail shows as a link: https, http or mailto, without what would end it or the attribute
+ * that it stands in.
+ */
+static const char *fault_of_link(const char *value)
+{
+    bool mail = strncmp(value, "mailto:", 7) == 0;
+    if (mail ? strchr(value + 7, '@') == NULL : scheme_length(value) == 0)
+        return "must start with https://, http:// or mailto: and an address";
+    return strpbrk(value, " \t\"'\\<>") != NULL ? "must not hold blanks, quotes or angle brackets" : NULL;
+}
+
+/* A picture: an address with https or http, or a path below the pages. */
+static const char *fault_of_picture(const char *value)
+{
+    if (strpbrk(value, " \t\"'\\<>()") != NULL)
+        return "must not hold blanks, quotes or brackets";
+    if (scheme_length(value) > 0)
+        return NULL;
+    bool climbs = *value == '/' || strstr(value, "..") != NULL || strchr(value, ':') != NULL;
+    return climbs ? "must start with https:// or http://, or be a path below the pages such as assets/logo.svg" : NULL;
+}
+
+/* What is wrong with a value of the types that are texts of a certain form. */
+static const char *fault_of_form(enum configuration_type type, const char *value)
+{
+    if (type == CONFIGURATION_COLOUR)
+        return is_colour(value) ? NULL : "must be # and six hexadecimal digits, such as #1d4f7c";
+    if (type == CONFIGURATION_LANGUAGE)
+        return language_valid(value) ? NULL : "must be a language such as en, de or pt-BR";
+    if (type == CONFIGURATION_LINK)
+        return fault_of_link(value);
+    return type == CONFIGURATION_PICTURE ? fault_of_picture(value) : NULL;
+}
+
 static const char *store_boolean(const char *value, bool *place)
 {
     if (strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
@@ -226,6 +152,8 @@ static const char *store(struct reading *reading, const struct configuration_row
     struct arena *arena = reading->arena;
     char *place = (char *)reading->configuration + row->offset;
     const char *fault_found = fault_of_text(row->type, value);
+    if (fault_found == NULL)
+        fault_found = fault_of_form(row->type, value);
     if (fault_found != NULL)
         return fault_found;
     switch (row->type) {
@@ -241,9 +169,6 @@ static const char *store(struct reading *reading, const struct configuration_row
             return arena_format(arena, "must be one of %s", row->choices);
         *(const char **)(void *)place = arena_text(arena, value);
         return NULL;
-    case CONFIGURATION_TEXT:
-        *(const char **)(void *)place = arena_text(arena, value);
-        return NULL;
     case CONFIGURATION_WORDS:
         *(struct text_list *)(void *)place = text_words(arena, value);
         return NULL;
@@ -254,14 +179,17 @@ static const char *store(struct reading *reading, const struct configuration_row
         return NULL;
     case CONFIGURATION_BOOLEAN:
         return store_boolean(value, (bool *)(void *)place);
+    default:
+        *(const char **)(void *)place = arena_text(arena, value);
+        return NULL;
     }
-    return "has an unknown type";
 }
 
 static int on_line(void *user, const char *section, const char *name, const char *value, int line)
 {
     struct reading *reading = user;
-    for (size_t i = 0; i < ROW_COUNT; i++) {
+    const struct configuration_row *rows = reading->rows;
+    for (size_t i = 0; i < reading->count; i++) {
         if (strcmp(rows[i].section, section) != 0 || strcmp(rows[i].name, name) != 0)
             continue;
         const char *where = arena_format(reading->arena, "%s.%s", section, name);
@@ -312,7 +240,7 @@ static bool line_is_readable(const char *start)
 static bool cut_commented(char *start)
 {
     char *value = *start == '[' || *start == '#' || *start == ';' ? NULL : strpbrk(start, "=:");
-    if (value == NULL)
+    if (value == NULL || is_colour(value + 1 + strspn(value + 1, " \t")))
         return false;
     for (char *at = value + 1; *at != '\0'; at++)
         if ((*at == ';' || *at == '#') && (at[-1] == ' ' || at[-1] == '\t')) {
@@ -400,7 +328,8 @@ const char *configuration_variable(struct arena *arena, const struct configurati
 
 static void read_environment(struct reading *reading)
 {
-    for (size_t i = 0; i < ROW_COUNT; i++) {
+    const struct configuration_row *rows = reading->rows;
+    for (size_t i = 0; i < reading->count; i++) {
         const char *variable = configuration_variable(reading->arena, &rows[i]);
         const char *value = getenv(variable);
         if (value == NULL || *value == '\0')
@@ -415,7 +344,8 @@ static void read_environment(struct reading *reading)
 
 static void check_required(struct reading *reading)
 {
-    for (size_t i = 0; i < ROW_COUNT; i++) {
+    const struct configuration_row *rows = reading->rows;
+    for (size_t i = 0; i < reading->count; i++) {
         const char *place = (const char *)reading->configuration + rows[i].offset;
         if (rows[i].required && !reading->faulty[i] && *(const char *const *)(const void *)place == NULL)
             fault(reading, arena_format(reading->arena, "%s.%s", rows[i].section, rows[i].name), "required",
@@ -458,9 +388,12 @@ struct error *configuration_load(struct arena *arena, const char *path, struct c
 {
     struct configuration *configuration = arena_alloc(arena, sizeof *configuration);
     struct reading reading = {.arena = arena, .path = path, .configuration = configuration};
-    for (size_t i = 0; i < ROW_COUNT; i++)
-        if (rows[i].fallback != NULL)
-            (void)store(&reading, &rows[i], rows[i].fallback);
+    reading.rows = configuration_rows(&reading.count);
+    reading.lines = arena_array(arena, reading.count, sizeof *reading.lines);
+    reading.faulty = arena_array(arena, reading.count, sizeof *reading.faulty);
+    for (size_t i = 0; i < reading.count; i++)
+        if (reading.rows[i].fallback != NULL)
+            (void)store(&reading, &reading.rows[i], reading.rows[i].fallback);
     if (path != NULL)
         read_file(&reading);
     read_environment(&reading);

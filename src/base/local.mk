@@ -3,6 +3,7 @@ libghbase_a_SOURCES = \
 	include/base/arena.h src/base/arena.c \
 	include/base/clock.h src/base/clock.c \
 	include/base/configuration.h src/base/configuration.c src/base/configuration_environment.c \
+	src/base/configuration_rows.c \
 	include/base/error.h include/base/errors.def src/base/error.c \
 	include/base/folder.h src/base/folder.c \
 	include/base/host/census.h src/base/host/census.c \
@@ -11,6 +12,7 @@ libghbase_a_SOURCES = \
 	include/base/host/process.h src/base/host/process.c \
 	include/base/host/upload_slots.h src/base/host/upload_slots.c \
 	include/base/id.h src/base/id.c \
+	include/base/language.h src/base/language.c \
 	include/base/limits.h \
 	include/base/log.h src/base/log.c src/base/log_filter.c \
 	include/base/metrics.h include/base/metrics.def src/base/metrics.c src/base/metrics_int.h \

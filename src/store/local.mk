@@ -44,13 +44,23 @@ dist_sql_DATA = sql/001-foundation.sql \
 	sql/029-file-lost.sql \
 	sql/030-erasure.sql \
 	sql/031-email-changes.sql
-mailtemplatesdir = $(pkgdatadir)/mail
-dist_mailtemplates_DATA = \
-	share/mail/confirm.subject share/mail/confirm.txt share/mail/confirm.html \
-	share/mail/email-cancelled.subject share/mail/email-cancelled.txt share/mail/email-cancelled.html \
-	share/mail/email-change.subject share/mail/email-change.txt share/mail/email-change.html \
-	share/mail/email-notice.subject share/mail/email-notice.txt share/mail/email-notice.html \
-	share/mail/email-taken.subject share/mail/email-taken.txt share/mail/email-taken.html \
-	share/mail/first-login.subject share/mail/first-login.txt share/mail/first-login.html \
-	share/mail/password-changed.subject share/mail/password-changed.txt share/mail/password-changed.html \
-	share/mail/reset.subject share/mail/reset.txt share/mail/reset.html
+mailtemplatesdedir = $(pkgdatadir)/mail/de
+dist_mailtemplatesde_DATA = \
+	share/mail/de/confirm.subject share/mail/de/confirm.txt share/mail/de/confirm.html \
+	share/mail/de/email-cancelled.subject share/mail/de/email-cancelled.txt share/mail/de/email-cancelled.html \
+	share/mail/de/email-change.subject share/mail/de/email-change.txt share/mail/de/email-change.html \
+	share/mail/de/email-notice.subject share/mail/de/email-notice.txt share/mail/de/email-notice.html \
+	share/mail/de/email-taken.subject share/mail/de/email-taken.txt share/mail/de/email-taken.html \
+	share/mail/de/first-login.subject share/mail/de/first-login.txt share/mail/de/first-login.html \
+	share/mail/de/password-changed.subject share/mail/de/password-changed.txt share/mail/de/password-changed.html \
+	share/mail/de/reset.subject share/mail/de/reset.txt share/mail/de/reset.html
+mailtemplatesendir = $(pkgdatadir)/mail/en
+dist_mailtemplatesen_DATA = \
+	share/mail/en/confirm.subject share/mail/en/confirm.txt share/mail/en/confirm.html \
+	share/mail/en/email-cancelled.subject share/mail/en/email-cancelled.txt share/mail/en/email-cancelled.html \
+	share/mail/en/email-change.subject share/mail/en/email-change.txt share/mail/en/email-change.html \
+	share/mail/en/email-notice.subject share/mail/en/email-notice.txt share/mail/en/email-notice.html \
+	share/mail/en/email-taken.subject share/mail/en/email-taken.txt share/mail/en/email-taken.html \
+	share/mail/en/first-login.subject share/mail/en/first-login.txt share/mail/en/first-login.html \
+	share/mail/en/password-changed.subject share/mail/en/password-changed.txt share/mail/en/password-changed.html \
+	share/mail/en/reset.subject share/mail/en/reset.txt share/mail/en/reset.html

@@ -80,8 +80,11 @@ export function get(path, token) {
     return send("GET", path, undefined, token);
 }
 
-/* "40 seconds", "3 minutes": a wait for people, rounded up. */
+/* How long to wait, for people, rounded up. */
 export function waitText(seconds) {
-    const many = (count, unit) => count + " " + unit + (count === 1 ? "" : "s");
-    return seconds < 90 ? many(seconds, "second") : many(Math.ceil(seconds / 60), "minute");
+    if (seconds === 1) {
+        return "Too many tries. Try again in 1 second.";
+    }
+    return seconds < 90 ? `Too many tries. Try again in ${seconds} seconds.`
+        : `Too many tries. Try again in ${Math.ceil(seconds / 60)} minutes.`;
 }

@@ -16,3 +16,9 @@ export const api = "";
  * which shows whose account it is.
  */
 export const signIn = "";
+
+/*
+ * The languages of the pages: English, and those that have a table beside this file (texts-de.js). Add one here when
+ * you add its table.
+ */
+export const languages = ["en", "de"];

@@ -4,6 +4,7 @@
  * the form's element of the class "summary" lists all messages and receives the focus, so that everybody sees, or
  * hears, what went wrong.
  */
+import { translated } from "./texts.js";
 
 let title = document.title;
 
@@ -54,11 +55,12 @@ function summaryItem(input, message) {
 
 /* The service says what is wrong with a value ("must have …"); the label names the value. */
 function sentence(input, message) {
+    const said = translated(message);
     if (!/^[a-z]/.test(message)) {
-        return message;
+        return said;
     }
     const label = input.labels[0].textContent;
-    return label + " " + message + (/[.!?]$/.test(message) ? "" : ".");
+    return label + " " + said + (/[.!?]$/.test(said) ? "" : ".");
 }
 
 /*
@@ -73,7 +75,7 @@ export function showErrors(form, heading, faults, note) {
     for (const { field, message } of faults) {
         const input = inputs.find((candidate) => candidate.name === field);
         if (input === undefined) {
-            list.append(element("li", message));
+            list.append(element("li", translated(message)));
             continue;
         }
         const said = sentence(input, message);
@@ -82,7 +84,7 @@ export function showErrors(form, heading, faults, note) {
         }
         list.append(summaryItem(input, said));
     }
-    summary.append(element("h2", heading));
+    summary.append(element("h2", translated(heading)));
     if (list.hasChildNodes()) {
         summary.append(list);
     }
@@ -91,7 +93,7 @@ export function showErrors(form, heading, faults, note) {
         small.className = "note";
         summary.append(small);
     }
-    document.title = "Error: " + title;
+    document.title = translated("Error:") + " " + title;
     summary.hidden = false;
     summary.focus();
 }

@@ -6,6 +6,7 @@
 import { post, waitText } from "./api.js";
 import { signIn } from "./config.js";
 import { clearErrors, onPress, setTitle, showErrors } from "./form.js";
+import { translated } from "./texts.js";
 
 const CODE = /^[0-9]{6}$/;
 
@@ -62,10 +63,10 @@ export function showFaults(form, faults) {
 
 /* Shows the service's refusal: by `faults`, in the page's own words, or else in the words of the service. */
 export function showRefusal(form, heading, error, faults) {
-    const note = error.requestId === "" ? "" : "If you ask for help, mention this: " + error.requestId;
+    const note = error.requestId === "" ? "" : translated("If you ask for help, mention this:") + " " + error.requestId;
     const said = faults.length > 0 ? faults : error.validation.map(({ path, message }) => ({ field: path, message }));
     if (error.status === 429 && error.retryAfter > 0) {
-        showErrors(form, "Too many tries. Try again in " + waitText(error.retryAfter) + ".", [], note);
+        showErrors(form, waitText(error.retryAfter), [], note);
     } else if (said.length > 0) {
         showErrors(form, heading, said, note);
     } else {
@@ -122,6 +123,6 @@ export function onAgain(form, path, answer) {
             return;
         }
         clearErrors(form);
-        status.textContent = answer;
+        status.textContent = translated(answer);
     });
 }

@@ -6,6 +6,7 @@
 import { get, post } from "./api.js";
 import { onPress, onSubmit, showPasswordsWith } from "./form.js";
 import { showFaults, showPart, showRefusal, text } from "./page.js";
+import { translated } from "./texts.js";
 
 const form = document.getElementById("form");
 const elsewhere = document.getElementById("elsewhere");
@@ -32,7 +33,8 @@ function leadElsewhere(code) {
     if (found !== undefined) {
         const link = document.createElement("a");
         [link.href, link.textContent] = found;
-        elsewhere.replaceChildren("Go on here: ", link, ".");
+        link.textContent = translated(link.textContent);
+        elsewhere.replaceChildren(translated("Go on here:"), " ", link, ".");
     }
     return found !== undefined;
 }

@@ -16,6 +16,7 @@
 #include "store/mail/mail_template.h"
 
 struct arena;
+struct configuration;
 struct error;
 struct service;
 
@@ -24,10 +25,22 @@ struct service;
 
 /*
  * Queues the mail `template` for `user` at the address `to`; part of the open transaction. `values` fill the template.
- * A mail with a value `code` or `temporaryPassword` is sent before all others.
+ * A mail with a value `code` or `temporaryPassword` is sent before all others. The language is settled now: the one of
+ * service->languages that fits `locale` (of the user's row; NULL: unknown), else the one that the request asks for,
+ * else the installation's.
  */
 struct error *mail_queue_add(struct service *service, struct arena *arena, const char *template, struct id user,
-                             const char *to, const struct mail_template_value *values, size_t count);
+                             const char *to, const char *locale, const struct mail_template_value *values,
+                             size_t count);
+
+/*
+ * Fills a template in a language as it would be mailed, with the name, accent and support link of the installation
+ * beside `values`. Where the language lacks the template, the installation's language stands in, and then a template
+ * that lies in no language's folder. INTERNAL as mail_template_fill().
+ */
+struct error *mail_queue_fill(const struct configuration *configuration, struct arena *arena, const char *language,
+                              const char *template, const struct mail_template_value *values, size_t count,
+                              struct mail *mail_out);
 
 /*
  * Sends one claimed item and reports to the outbox that it is done, is to be tried again, or is dead. Errors are those

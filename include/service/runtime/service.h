@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/secret.h"
+#include "base/text.h"
 
 struct arena;
 struct blob_store;
@@ -60,6 +61,8 @@ struct service {
     struct followed_changes changes;
     struct link_key_cache *link_keys;
     struct settings_applied settings;
+    struct text_list languages; /* of mails and pages; the installation's own comes first */
+    const char *reader;         /* the language that the current request asks for, one of these; NULL: none of them */
 };
 
 /*

@@ -222,7 +222,7 @@ static const struct schema_field fields[] = {
     {.name = "languages",
      .type = SCHEMA_TEXTS,
      .offset = offsetof(struct limits_view, languages),
-     .description = "The languages of e-mails and pages, as BCP 47 writes them."},
+     .description = "The languages of e-mails and pages, as BCP 47 writes them; the installation's own comes first."},
 };
 
 const struct schema limits_schema = {.name = "Limits",
@@ -268,7 +268,7 @@ struct error *limits_get(struct call *call)
         .buckets = buckets(call->arena),
         .picture_types = content_pictures(call->arena),
         .services = choice_list(call->arena, ORGANISATION_SERVICES),
-        .languages = text_words(call->arena, "en"),
+        .languages = call->service->languages,
     };
     call->result = view;
     return NULL;

@@ -9,6 +9,7 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "ctl/check/check_int.h"
+#include "service/account/mail_queue.h"
 #include "service/runtime/startup.h"
 #include "service/system/inspect.h"
 #include "store/mail/mail.h"
@@ -16,9 +17,10 @@
 
 #define MAIL_SECONDS 10
 
-/* Checks the templates that this version sends, filled with examples. */
+/* Checks the templates that this version sends, filled with examples, in each language. */
 static struct error *check_templates(struct checks *checks)
 {
+    const struct configuration *configuration = checks->configuration;
     static const char *const names[] = {"first-login", "confirm", "reset", "password-changed"};
     static const struct mail_template_value values[] = {{"firstName", "A"},
                                                         {"lastName", "B"},
@@ -32,9 +34,18 @@ static struct error *check_templates(struct checks *checks)
                                                         {"minutes", "60"},
                                                         {"time", "2026-11-21 08:52 UTC"}};
     struct mail mail = {0};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        TRY(mail_template_fill(checks->arena, checks->configuration->mail.templates, names[i], values,
-                               sizeof values / sizeof *values, &mail));
+    struct text_list languages =
+        mail_template_languages(checks->arena, configuration->mail.templates, configuration->service.language);
+    for (size_t i = 0; i < languages.count; i++) {
+        const char *folder = arena_format(checks->arena, "%s/%s", configuration->mail.templates, languages.items[i]);
+        for (size_t j = 0; j < sizeof names / sizeof *names; j++) {
+            if (!mail_template_exists(checks->arena, folder, names[j]))
+                return error_message(error_plain(checks->arena, ERROR_INTERNAL),
+                                     "The language folder %s lacks the mail \"%s\".", folder, names[j]);
+            TRY(mail_queue_fill(configuration, checks->arena, languages.items[i], names[j], values,
+                                sizeof values / sizeof *values, &mail));
+        }
+    }
     return NULL;
 }
 

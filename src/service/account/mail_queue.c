@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/language.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "codec/digest.h"
@@ -23,6 +24,7 @@
 struct letter {
     const char *template;
     const char *to;
+    const char *language; /* NULL: none was settled when it was queued */
     struct mail_template_value values[VALUES_MAX];
     size_t count;
 };
@@ -37,8 +39,9 @@ static enum outbox_rank rank_of(const struct mail_template_value *values, size_t
 }
 
 struct error *mail_queue_add(struct service *service, struct arena *arena, const char *template, struct id user,
-                             const char *to, const struct mail_template_value *values, size_t count)
+                             const char *to, const char *locale, const struct mail_template_value *values, size_t count)
 {
+    const char *language = language_pick(&service->languages, locale);
     struct outbox_work work = {.kind = MAIL_QUEUE_KIND, .rank = rank_of(values, count), .user_id = user};
     struct buffer payload;
     buffer_init(&payload, arena);
@@ -46,6 +49,8 @@ struct error *mail_queue_add(struct service *service, struct arena *arena, const
     buffer_add_json_text(&payload, template);
     buffer_add_text(&payload, ",\"to\":");
     buffer_add_json_text(&payload, to);
+    buffer_add_text(&payload, ",\"language\":");
+    buffer_add_json_text(&payload, language != NULL ? language : service->reader);
     buffer_add_text(&payload, ",\"values\":{");
     for (size_t i = 0; i < count; i++) {
         if (i != 0)
@@ -70,6 +75,7 @@ static struct error *open_letter(struct service *service, struct arena *arena, c
     TRY(document_parse(arena, secret_reveal(payload), payload.length, &document));
     letter->template = document_text(document_member(document, "template"));
     letter->to = document_text(document_member(document, "to"));
+    letter->language = document_text(document_member(document, "language"));
     const struct document *values = document_member(document, "values");
     for (const struct document *value = document_first(values); value != NULL && letter->count < VALUES_MAX;
          value = document_next(value))
@@ -92,6 +98,44 @@ static struct id message_id(const struct outbox_item *item)
     return id;
 }
 
+/* The folder with the template: that of the language, else the installation's, else the folder of all languages. */
+static const char *folder_of(const struct configuration *configuration, struct arena *arena, const char *language,
+                             const char *template)
+{
+    const char *all = configuration->mail.templates;
+    const char *const wanted[] = {language, configuration->service.language};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        if (wanted[i] == NULL || !language_valid(wanted[i]))
+            continue;
+        const char *folder = arena_format(arena, "%s/%s", all, wanted[i]);
+        if (mail_template_exists(arena, folder, template))
+            return folder;
+    }
+    return all;
+}
+
+struct error *mail_queue_fill(const struct configuration *configuration, struct arena *arena, const char *language,
+                              const char *template, const struct mail_template_value *values, size_t count,
+                              struct mail *mail_out)
+{
+    const char *support = configuration->branding.support;
+    const struct mail_template_value own[] = {
+        {"product", configuration->branding.name},
+        {"accent", configuration->branding.accent},
+        {"support", support == NULL ? "" : support},
+        {"supportText", support == NULL                       ? ""
+                        : strncmp(support, "mailto:", 7) == 0 ? support + 7
+                                                              : support},
+    };
+    size_t own_count = sizeof own / sizeof *own;
+    struct mail_template_value *all = arena_array(arena, count + own_count, sizeof *all);
+    memcpy(all, own, sizeof own);
+    if (count > 0)
+        memcpy(all + own_count, values, count * sizeof *values);
+    return mail_template_fill(arena, folder_of(configuration, arena, language, template), template, all,
+                              count + own_count, mail_out);
+}
+
 static struct error *compose(struct service *service, struct arena *arena, const struct outbox_item *item,
                              struct mail_message *message)
 {
@@ -99,8 +143,8 @@ static struct error *compose(struct service *service, struct arena *arena, const
     struct mail mail = {.id = message_id(item)};
     TRY(open_letter(service, arena, item, &letter));
     mail.to = letter.to;
-    TRY(mail_template_fill(arena, service->configuration->mail.templates, letter.template, letter.values, letter.count,
-                           &mail));
+    TRY(mail_queue_fill(service->configuration, arena, letter.language, letter.template, letter.values, letter.count,
+                        &mail));
     return mail_compose(arena, service->configuration->mail.from, &mail, clock_now(), message);
 }
 

@@ -30,7 +30,7 @@ static const char *link_to(struct service *service, struct arena *arena, const c
     }
 
 #define QUEUE(service, arena, template, user, values)                                                                  \
-    mail_queue_add((service), (arena), (template), (user)->id, (user)->email, (values),                                \
+    mail_queue_add((service), (arena), (template), (user)->id, (user)->email, (user)->locale, (values),                \
                    sizeof(values) / sizeof *(values))
 
 struct error *notification_first_login(struct service *service, struct arena *arena, const struct user *user,

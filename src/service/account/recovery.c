@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/language.h"
 #include "base/log.h"
 #include "codec/document.h"
 #include "codec/random.h"
@@ -72,6 +73,8 @@ static struct error *seal_question(struct service *service, struct arena *arena,
     buffer_add_json_text(&payload, caller->client_address);
     buffer_add_text(&payload, ",\"requestId\":");
     buffer_add_json_text(&payload, caller->request_id);
+    buffer_add_text(&payload, ",\"language\":");
+    buffer_add_json_text(&payload, service->reader);
     buffer_add_format(&payload, ",\"onBehalf\":%s}", on_behalf ? "true" : "false");
     TRY(seal(arena, service->master, SEAL_PURPOSE, payload.bytes, payload.length, &sealed, &work->payload_length));
     work->payload = sealed;
@@ -248,6 +251,8 @@ static struct error *open_question(struct question *question, struct arena *aren
     question->client_address = document_text(document_member(document, "clientAddress"));
     question->request_id = document_text(document_member(document, "requestId"));
     (void)document_boolean(document_member(document, "onBehalf"), &question->on_behalf);
+    question->service->reader =
+        language_pick(&question->service->languages, document_text(document_member(document, "language")));
     return *username_out != NULL ? NULL : error_new(arena, ERROR_INTERNAL, "the question names nobody");
 }
 

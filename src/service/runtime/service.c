@@ -24,6 +24,7 @@
 #include "store/cache/cache.h"
 #include "store/database/database.h"
 #include "store/database/migrate.h"
+#include "store/mail/mail_template.h"
 
 static struct error *open_provider(struct service *service)
 {
@@ -78,6 +79,8 @@ static struct error *open_with(struct arena *arena, const struct configuration *
     /* Only health uses the count: a worker serves without the files as well. */
     (void)migrate_count(arena, arena_format(arena, "%s/sql", configuration_data_directory()), &service_out->migrations);
     service_out->link_keys = link_key_cache_new(arena);
+    service_out->languages =
+        mail_template_languages(arena, configuration->mail.templates, configuration->service.language);
     return NULL;
 }
 

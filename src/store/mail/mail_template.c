@@ -2,10 +2,13 @@
 /* Reads the templates of e-mails and fills in their placeholders. */
 #include "store/mail/mail_template.h"
 
+#include <dirent.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/language.h"
 #include "base/text.h"
 #include "store/mail/mail.h"
 #include "store/source_int.h"
@@ -68,25 +71,67 @@ static void add_value(struct buffer *out, const char *value, bool html)
     }
 }
 
+/* A placeholder in the text: {{name}}, {{#name}} or {{/name}}. */
+struct mark {
+    char sign; /* '#', '/' or '\0' */
+    const char *name;
+    size_t length;
+    const char *behind; /* the text behind it */
+};
+
+static struct error *read_mark(struct arena *arena, const struct filling *filling, const char *open,
+                               struct mark *mark_out)
+{
+    const char *name = open + 2;
+    char sign = *name == '#' || *name == '/' ? *name : '\0';
+    name += sign != '\0';
+    size_t length = strcspn(name, "{}\n");
+    if (strncmp(name + length, "}}", 2) != 0)
+        return error_new(arena, ERROR_INTERNAL, "%s: a placeholder does not end", filling->path);
+    *mark_out = (struct mark){sign, name, length, name + length + 2};
+    if (value_of(filling, name, length) == NULL)
+        return error_new(arena, ERROR_INTERNAL, "%s: there is no value for the placeholder {{%.*s}}", filling->path,
+                         (int)length, name);
+    return NULL;
+}
+
+/* Where the part that `mark` begins ends: behind its {{/name}}. *inside_out is its length up to there. */
+static struct error *find_end(struct arena *arena, const struct filling *filling, const struct mark *mark,
+                              const char **end_out, size_t *inside_out)
+{
+    const char *end = arena_format(arena, "{{/%.*s}}", (int)mark->length, mark->name);
+    const char *found = strstr(mark->behind, end);
+    if (found == NULL)
+        return error_new(arena, ERROR_INTERNAL, "%s: the part %.*s does not end", filling->path, (int)mark->length,
+                         mark->name);
+    *inside_out = (size_t)(found - mark->behind);
+    *end_out = found + strlen(end);
+    return NULL;
+}
+
 static struct error *fill(struct arena *arena, const struct filling *filling, const char *text, struct buffer *out)
 {
-    for (;;) {
-        const char *open = strstr(text, "{{");
-        if (open == NULL) {
-            buffer_add_text(out, text);
-            return NULL;
-        }
+    struct mark mark;
+    for (const char *open; (open = strstr(text, "{{")) != NULL; text = mark.behind) {
         buffer_add(out, text, (size_t)(open - text));
-        size_t length = strcspn(open + 2, "{}\n");
-        if (strncmp(open + 2 + length, "}}", 2) != 0)
-            return error_new(arena, ERROR_INTERNAL, "%s: a placeholder does not end", filling->path);
-        const char *value = value_of(filling, open + 2, length);
-        if (value == NULL)
-            return error_new(arena, ERROR_INTERNAL, "%s: there is no value for the placeholder {{%.*s}}", filling->path,
-                             (int)length, open + 2);
-        add_value(out, value, filling->html);
-        text = open + 2 + length + 2;
+        TRY(read_mark(arena, filling, open, &mark));
+        const char *value = value_of(filling, mark.name, mark.length);
+        if (mark.sign == '/')
+            return error_new(arena, ERROR_INTERNAL, "%s: the part %.*s does not begin", filling->path, (int)mark.length,
+                             mark.name);
+        if (mark.sign == '\0') {
+            add_value(out, value, filling->html);
+            continue;
+        }
+        const char *behind;
+        size_t inside;
+        TRY(find_end(arena, filling, &mark, &behind, &inside));
+        if (*value != '\0')
+            TRY(fill(arena, filling, arena_copy(arena, mark.behind, inside), out));
+        mark.behind = behind;
     }
+    buffer_add_text(out, text);
+    return NULL;
 }
 
 static struct error *fill_file(struct arena *arena, struct filling *filling, const char **text_out)
@@ -130,4 +175,29 @@ struct error *mail_template_fill(struct arena *arena, const char *directory, con
     if (source_exists(filling.path))
         TRY(fill_file(arena, &filling, &mail_out->html));
     return NULL;
+}
+
+bool mail_template_exists(struct arena *arena, const char *directory, const char *name)
+{
+    return name_valid(name) && source_exists(arena_format(arena, "%s/%s.subject", directory, name));
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+struct text_list mail_template_languages(struct arena *arena, const char *directory, const char *first)
+{
+    struct text_list list = {arena_array(arena, MAIL_TEMPLATE_LANGUAGES_MAX + 1, sizeof *list.items), 1};
+    list.items[0] = arena_text(arena, first);
+    DIR *folder = opendir(directory);
+    if (folder == NULL)
+        return list;
+    for (const struct dirent *entry; (entry = readdir(folder)) != NULL && list.count <= MAIL_TEMPLATE_LANGUAGES_MAX;)
+        if (language_valid(entry->d_name) && strcmp(entry->d_name, first) != 0)
+            list.items[list.count++] = arena_text(arena, entry->d_name);
+    (void)closedir(folder);
+    qsort(list.items + 1, list.count - 1, sizeof *list.items, compare_names);
+    return list;
 }

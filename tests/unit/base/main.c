@@ -11,6 +11,7 @@
     X(host_memory)                                                                                                     \
     X(host_process)                                                                                                    \
     X(id)                                                                                                              \
+    X(language)                                                                                                        \
     X(log)                                                                                                             \
     X(log_file)                                                                                                        \
     X(log_filter)                                                                                                      \

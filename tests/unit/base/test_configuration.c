@@ -77,7 +77,7 @@ static void every_kind_of_value_is_read(void **state)
                "[database]\n  socket = /run/mysqld/mysqld.sock\n ; a comment\n   port = 3307\nadmin_user = "
                "root\n[files]\ndelivery = "
                "accel\n"
-               "[service]\nio_timeout_seconds = 3600\n[log]\nlevel = trace\n");
+               "[service]\nio_timeout_seconds = 3600\n[log]\nlevel = trace\n[branding]\naccent = #A0b1C2\n");
     assert_string_equal(configuration->service.base_url, "http://localhost:8080/api");
     assert_string_equal(configuration->service.web_url, "https://www.example.com");
     assert_string_equal(configuration->identity.issuer, "http://localhost:8080/api");
@@ -90,6 +90,7 @@ static void every_kind_of_value_is_read(void **state)
     assert_string_equal(configuration->database.admin_user, "root");
     assert_string_equal(configuration->files.delivery, "accel");
     assert_int_equal(configuration->service.io_timeout_seconds, 3600);
+    assert_string_equal(configuration->branding.accent, "#A0b1C2");
     assert_string_equal(configuration->log.level, "trace");
 }
 
@@ -197,6 +198,10 @@ static void bad_values_are_refused_each_for_its_reason(void **state)
         {"[files]\ndirectory = files", "files.directory", "absolute"},
         {"[mail]\nsmtp_tls = off", "mail.smtp_tls", "none|opportunistic|required"},
         {"[identity]\nprovider = other", "identity.provider", "embedded"},
+        {"[service]\nlanguage = english", "service.language", "such as en, de"},
+        {"[branding]\naccent = #1d4f7c # blue", "branding.accent", "a comment must stand"},
+        {"[branding]\nlogo = ../logo.svg", "branding.logo", "a path below the pages"},
+        {"[branding]\nsupport = javascript:alert(1)", "branding.support", "mailto"},
         {"[mail]\nfrom = J\xfcrgen <j@example.org>", "mail.from", "not UTF-8"},
         {"[mail]\nsmtp_user = \xc3\x28", "mail.smtp_user", "not UTF-8"},
         {"[service]\nweb_url = https://a/\xff", "service.web_url", "not UTF-8"},

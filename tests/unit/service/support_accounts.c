@@ -190,6 +190,9 @@ static void configure(struct stage *stage)
     stage->configuration.log.level = "info";
     stage->configuration.mail.from = "Gatehouse <no-reply@gatehouse.test>";
     stage->configuration.mail.templates = harness_source(stage->arena, "share/mail");
+    stage->configuration.service.language = "en";
+    stage->configuration.branding.name = "Gatehouse";
+    stage->configuration.branding.accent = "#1d4f7c";
 }
 
 struct stage *stage_join(struct arena *arena)

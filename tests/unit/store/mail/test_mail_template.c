@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "store/mail/mail.h"
@@ -72,6 +73,39 @@ static void what_nobody_fills_is_an_error(void **state)
     }
 }
 
+static void a_part_is_left_out_where_its_value_is_empty(void **state)
+{
+    static const char *const wrong[] = {"{{#name}}x", "{{/name}}", "{{#unknown}}x{{/unknown}}",
+                                        "{{#empty}}{{#name}}{{/empty}}{{/name}}", "{{#name}}{{unknown}}{{/name}}"};
+    struct arena *arena = harness_arena(state);
+    struct mail mail;
+    const char *directory =
+        directory_with(arena, "s{{#empty}}t{{/empty}}", "a{{#empty}}b{{link}}{{/empty}}c{{#link}}<{{link}}>{{/link}}d",
+                       "{{#name}}{{#empty}}x{{/empty}}y{{/name}}");
+    help_none(mail_template_fill(arena, directory, "t", values, COUNT, &mail));
+    assert_string_equal(mail.subject, "s");
+    assert_string_equal(mail.text, "ac<https://gatehouse.example/?a=1&b=2>d");
+    assert_string_equal(mail.html, "y");
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        help_error(mail_template_fill(arena, directory_with(arena, "s", wrong[i], NULL), "t", values, COUNT, &mail),
+                   ERROR_INTERNAL);
+}
+
+static void the_languages_are_the_folders_and_the_own_one_comes_first(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *directory = harness_directory(arena);
+    static const char *const names[] = {"de", "en", "pt-BR", "EN", "english", "x"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        assert_int_equal(mkdir(arena_format(arena, "%s/%s", directory, names[i]), 0700), 0);
+    struct text_list languages = mail_template_languages(arena, directory, "en");
+    assert_string_equal(text_list_join(arena, &languages, " "), "en de pt-BR");
+    languages = mail_template_languages(arena, directory, "fr");
+    assert_string_equal(text_list_join(arena, &languages, " "), "fr de en pt-BR");
+    languages = mail_template_languages(arena, "/no/such/folder", "en");
+    assert_string_equal(text_list_join(arena, &languages, " "), "en");
+}
+
 static void names_and_files_that_cannot_be_are_errors(void **state)
 {
     static const char *const names[] = {"", "missing", "../t", "a/b", "T", "t.txt"};
@@ -104,11 +138,15 @@ static void the_first_login_mail_has_link_and_password_alone_on_a_line(void **st
                                                          {"email", "zoe@example.org"},
                                                          {"link", link},
                                                          {"temporaryPassword", "abcdefghjkmnpqrstuvw"},
-                                                         {"days", "7"}};
+                                                         {"days", "7"},
+                                                         {"product", "Gatehouse"},
+                                                         {"accent", "#1d4f7c"},
+                                                         {"support", ""},
+                                                         {"supportText", ""}};
     struct arena *arena = harness_arena(state);
     struct mail mail = {.to = "zoe@example.org"};
     struct mail_message message;
-    help_none(mail_template_fill(arena, harness_source(arena, "share/mail"), "first-login", shipped,
+    help_none(mail_template_fill(arena, harness_source(arena, "share/mail/en"), "first-login", shipped,
                                  sizeof shipped / sizeof *shipped, &mail));
     assert_int_equal(lines_that_are(mail.text, link), 1);
     assert_int_equal(lines_that_are(mail.text, "abcdefghjkmnpqrstuvw"), 1);
@@ -127,6 +165,8 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(placeholders_are_filled_and_escaped_for_html),
     HARNESS_TEST(a_value_stays_on_its_line),
     HARNESS_TEST(what_nobody_fills_is_an_error),
+    HARNESS_TEST(a_part_is_left_out_where_its_value_is_empty),
+    HARNESS_TEST(the_languages_are_the_folders_and_the_own_one_comes_first),
     HARNESS_TEST(names_and_files_that_cannot_be_are_errors),
     HARNESS_TEST(the_first_login_mail_has_link_and_password_alone_on_a_line),
 };
