@@ -120,6 +120,7 @@ struct configuration {
     } log;
     struct {
         const char *file;
+        const char *host;       /* of this host in its minutes; NULL: the system's name of it */
         struct text_list allow; /* addresses and ranges, or the one word "none" */
     } metrics;
     struct {
@@ -144,6 +145,7 @@ struct configuration {
         int64_t provider_login_seconds;
         int64_t provider_admin_seconds;
         int64_t provider_rest_seconds;
+        int64_t stats_seconds; /* the length of a "minute" */
     } testing;
 };
 

@@ -104,6 +104,9 @@
 /* Lost files that are remembered; the scrub reports every one. */
 #define LIMIT_FILES_LOST 1000
 
+/* The minutes that one reply has: those of two hosts for two days. */
+#define LIMIT_STATS_ROWS 5760
+
 /* One log line, written with one write(2). */
 #define LIMIT_LOG_LINE_BYTES 8192
 #define LIMIT_LOG_FILTER_BYTES 1024

@@ -12,6 +12,8 @@
  *   ID                             struct id        none: absent or null
  *   BOOLEAN                        bool
  *   INTEGER                        int64_t          NULLABLE: SCHEMA_NO_INTEGER is null
+ *   THOUSANDTHS                    int64_t          a number with three digits behind the point; only written;
+ *                                                   NULLABLE: a negative one is null
  *   TEXTS                          struct text_list
  *   OBJECT                         struct x *       NULL: absent or null
  *   OBJECTS                        struct schema_list
@@ -46,6 +48,7 @@ enum schema_type {
     SCHEMA_ID,
     SCHEMA_BOOLEAN,
     SCHEMA_INTEGER,
+    SCHEMA_THOUSANDTHS,
     SCHEMA_TEXTS,
     SCHEMA_OBJECT,
     SCHEMA_OBJECTS,

@@ -163,6 +163,10 @@ struct error *settings_get(struct call *call);
 struct error *settings_put(struct call *call);
 struct error *settings_history(struct call *call);
 
+/* stats.c */
+extern const struct schema stats_query_schema, stats_reply_schema;
+struct error *stats_list(struct call *call);
+
 /* system.c */
 extern const struct schema system_health_schema, system_version_schema, system_success_schema;
 /* The headers of a row that is `tagged`. */

@@ -102,6 +102,24 @@ static const struct route rows[] = {
     },
     {
         .method = METHOD_GET,
+        .path = "/system/stats",
+        .operation = "listStats",
+        .tag = "Service",
+        .summary = "What each host did in each minute, the oldest first",
+        .description =
+            "Kept for 48 hours and written by each host's job runner; a minute that a host did not see is missing. The "
+            "durations are exact to the bucket of the metrics that they fall into. At most " LIMIT_TEXT(
+                LIMIT_STATS_ROWS) " items, and whole minutes: where there are more, ask again with the last "
+                                  "minute as since.",
+        .access = ACCESS_PERMISSION,
+        .permission = "sys:stats:a",
+        .query = &stats_query_schema,
+        .reply_kind = REPLY_OBJECT,
+        .reply = &stats_reply_schema,
+        .handler = stats_list,
+    },
+    {
+        .method = METHOD_GET,
         .path = "/system/limits",
         .operation = "getLimits",
         .tag = "Service",

@@ -110,6 +110,7 @@ static const struct configuration_row rows[] = {
     FILE_PATH(log, file, NULL),
     CHOICE(log, level, "info", "fatal|error|warn|info|debug|trace"),
     FILE_PATH(metrics, file, "/run/gatehouse/metrics"),
+    TEXT(metrics, host, NULL),
     WORDS_OR(metrics, allow, "127.0.0.0/8 ::1/128"),
     INTEGER(limits, accounts_per_hour, "100", 1, 1000000),
     INTEGER(limits, customers_per_hour, "1000", 1, 1000000),
@@ -126,6 +127,7 @@ static const struct configuration_row rows[] = {
     INTEGER(testing, provider_login_seconds, "5", 1, 5),
     INTEGER(testing, provider_admin_seconds, "8", 1, 8),
     INTEGER(testing, provider_rest_seconds, "10", 1, 10),
+    INTEGER(testing, stats_seconds, "60", 1, 60),
 };
 
 const struct configuration_row *configuration_rows(size_t *count_out)

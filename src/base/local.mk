@@ -17,6 +17,7 @@ libghbase_a_SOURCES = \
 	include/base/log.h src/base/log.c src/base/log_filter.c \
 	include/base/metrics.h include/base/metrics.def src/base/metrics.c src/base/metrics_int.h \
 	src/base/metrics_layout.c src/base/metrics_int.h src/base/metrics_text.c \
+	include/base/metrics_totals.h src/base/metrics_totals.c \
 	include/base/name.h src/base/name.c \
 	include/base/network.h src/base/network.c \
 	include/base/secret.h src/base/secret.c \

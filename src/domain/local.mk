@@ -8,6 +8,8 @@ libghdomain_a_SOURCES = \
 	src/domain/change_log.c \
 	src/domain/columns_int.h \
 	src/domain/columns.c \
+	include/domain/host_minute.h \
+	src/domain/host_minute.c \
 	include/domain/lease.h \
 	src/domain/lease.c \
 	include/domain/moment.h \

@@ -49,6 +49,14 @@ static void write_integer(struct buffer *buffer, const struct schema_field *fiel
         buffer_add_integer(buffer, integer);
 }
 
+static void write_thousandths(struct buffer *buffer, const struct schema_field *field, int64_t value)
+{
+    if ((field->flags & SCHEMA_NULLABLE) != 0 && value < 0)
+        buffer_add_text(buffer, "null");
+    else
+        buffer_add_format(buffer, "%lld.%03lld", (long long)(value / 1000), (long long)(value % 1000));
+}
+
 static void write_value(struct buffer *buffer, const struct schema_field *field, const void *place)
 {
     switch (field->type) {
@@ -57,6 +65,9 @@ static void write_value(struct buffer *buffer, const struct schema_field *field,
         return;
     case SCHEMA_INTEGER:
         write_integer(buffer, field, *(const int64_t *)place);
+        return;
+    case SCHEMA_THOUSANDTHS:
+        write_thousandths(buffer, field, *(const int64_t *)place);
         return;
     case SCHEMA_ID:
         write_id(buffer, *(const struct id *)place);
@@ -180,6 +191,14 @@ static void describe_fallback(struct buffer *buffer, const struct schema_field *
     }
 }
 
+static void describe_number(struct buffer *buffer, const struct schema_field *field, bool input, bool nullable)
+{
+    describe_type(buffer, field->type == SCHEMA_INTEGER ? "integer" : "number", nullable);
+    if (field->type == SCHEMA_INTEGER && (input || field->maximum > 0))
+        buffer_add_format(buffer, ",\"minimum\":%lld,\"maximum\":%lld", (long long)field->minimum,
+                          (long long)field->maximum);
+}
+
 void schema_describe_field(struct buffer *buffer, const struct schema_field *field, bool input)
 {
     bool nullable = (field->flags & SCHEMA_NULLABLE) != 0;
@@ -196,11 +215,8 @@ void schema_describe_field(struct buffer *buffer, const struct schema_field *fie
     buffer_add_char(buffer, '{');
     if (field->type == SCHEMA_BOOLEAN) {
         describe_type(buffer, "boolean", nullable);
-    } else if (field->type == SCHEMA_INTEGER) {
-        describe_type(buffer, "integer", nullable);
-        if (input || field->maximum > 0)
-            buffer_add_format(buffer, ",\"minimum\":%lld,\"maximum\":%lld", (long long)field->minimum,
-                              (long long)field->maximum);
+    } else if (field->type == SCHEMA_INTEGER || field->type == SCHEMA_THOUSANDTHS) {
+        describe_number(buffer, field, input, nullable);
     } else if (field->type == SCHEMA_TEXTS) {
         describe_texts(buffer, field, input);
     } else if (field->type == SCHEMA_RAW) {

@@ -161,6 +161,15 @@ static const struct example members[] = {
     {"Branding.languages", "[\"en\", \"de\"]"},
     {"Logos.light", "\"https://files.example.org/assets/logo.svg\""},
     {"Logos.dark", "\"https://files.example.org/assets/logo-dark.svg\""},
+    {"HostMinute.host", "\"host1.example.org\""},
+    {"HostMinute.requests", "1804"},
+    {"HostMinute.p50Ms", "0.412"},
+    {"HostMinute.p99Ms", "4.75"},
+    {"HostMinute.logins", "12"},
+    {"HostMinute.loginFailures", "1"},
+    {"HostMinute.uploads", "3"},
+    {"HostMinute.uploadBytes", "144639"},
+    {"HostMinute.freeBytes", "52613349376"},
     {"Version.name", "\"Gatehouse\""},
     {"Version.version", "\"1.0.0\""},
     {"Version.apiVersion", "\"1.0.0\""},
@@ -232,6 +241,9 @@ static void add_by_type(struct buffer *buffer, const struct schema_field *field,
         return;
     case SCHEMA_INTEGER:
         buffer_add_integer(buffer, field->minimum);
+        return;
+    case SCHEMA_THOUSANDTHS:
+        buffer_add_text(buffer, "0.5");
         return;
     case SCHEMA_TEXTS:
         add_texts(buffer, field);

@@ -25,6 +25,7 @@
 #include "domain/account/throttle.h"
 #include "domain/change_log.h"
 #include "domain/file/file_link.h"
+#include "domain/host_minute.h"
 #include "domain/outbox.h"
 #include "domain/permission/principal.h"
 #include "identity/provider.h"
@@ -41,6 +42,7 @@
 #include "service/runtime/service.h"
 #include "service/runtime/startup.h"
 #include "service/system/settings_update.h"
+#include "service/system/stats.h"
 #include "store/cache/cache.h"
 #include "store/mail/mail.h"
 
@@ -213,6 +215,11 @@ static struct error *purge_email_changes(struct service *service, struct arena *
     return email_change_purge(service->database, arena, PURGE_ROWS, count);
 }
 
+static struct error *purge_minutes(struct service *service, struct arena *arena, uint64_t *count)
+{
+    return host_minute_purge(service->database, arena, PURGE_ROWS, count);
+}
+
 static struct error *purge_tokens(struct service *service, struct arena *arena, uint64_t *count)
 {
     *count = 0;
@@ -250,7 +257,7 @@ static struct error *finish_purge(struct service *service, struct arena *arena, 
 static struct error *tidy(struct service *service, struct arena *arena)
 {
     static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
-        purge_tokens,        purge_sessions, purge_links, purge_outbox, purge_throttle,   purge_codes,
+        purge_tokens,        purge_sessions, purge_links, purge_minutes, purge_outbox, purge_throttle,   purge_codes,
         purge_email_changes, purge_changes,  sweep_blobs, finish_purge, repair_principals};
     struct error *first = NULL;
     cache_sweep(service->cache);
@@ -342,6 +349,7 @@ static int run_until_told(struct service *service, struct mailer *mailer)
                              {.seconds = METRICS_SECONDS, .run = set_outbox_metrics}};
     struct arena *arena = arena_new();
     struct scrub *scrub = open_scrub(service);
+    struct stats_runner stats = {.begun = false};
     host_process_join(HOST_PROCESS_JOBS, NULL);
     LOG(INFO, JOBS, "job runner started");
     while (!ending && !cache_spent(service->cache)) {
@@ -349,6 +357,8 @@ static int run_until_told(struct service *service, struct mailer *mailer)
         struct error *error = do_round(service, arena, mailer, &count);
         if (error == NULL)
             error = do_chores(service, arena, chores, sizeof chores / sizeof *chores);
+        if (error == NULL)
+            error = stats_step(service, arena, &stats, clock_now());
         if (error == NULL)
             scrub_some(scrub);
         host_process_follow(clock_monotonic());

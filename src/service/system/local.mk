@@ -9,4 +9,6 @@ libghservice_system_a_SOURCES = \
 	include/service/system/inspect.h \
 	src/service/system/inspect.c \
 	include/service/system/settings_update.h \
-	src/service/system/settings_update.c
+	src/service/system/settings_update.c \
+	include/service/system/stats.h \
+	src/service/system/stats.c

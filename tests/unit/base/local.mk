@@ -18,6 +18,7 @@ tests_unit_test_base_SOURCES = \
 	tests/unit/base/test_log_file.c \
 	tests/unit/base/test_log_filter.c \
 	tests/unit/base/test_metrics.c \
+	tests/unit/base/test_metrics_totals.c \
 	tests/unit/base/test_name.c \
 	tests/unit/base/test_network.c \
 	tests/unit/base/test_secret.c \

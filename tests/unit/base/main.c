@@ -16,6 +16,7 @@
     X(log_file)                                                                                                        \
     X(log_filter)                                                                                                      \
     X(metrics)                                                                                                         \
+    X(metrics_totals)                                                                                                  \
     X(name)                                                                                                            \
     X(network)                                                                                                         \
     X(secret)                                                                                                          \

@@ -34,7 +34,8 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/support_maintenance.h \
 	tests/unit/service/system/test_health.c \
 	tests/unit/service/system/test_inspect.c \
-	tests/unit/service/system/test_settings_update.c
+	tests/unit/service/system/test_settings_update.c \
+	tests/unit/service/system/test_stats.c
 tests_unit_test_service_CPPFLAGS = $(unit_cppflags)
 tests_unit_test_service_CFLAGS = $(unit_cflags)
 tests_unit_test_service_LDADD = $(support_libs) $(unit_libs) $(service_archives) libghhttp.a $(blob_libs) $(identity_libs) $(CMOCKA_LIBS)

@@ -26,5 +26,6 @@
     X(file_update)                                                                                                     \
     X(upload)                                                                                                          \
     X(login_throttle)                                                                                                  \
+    X(stats)                                                                                                           \
     X(notification)
 HARNESS_MAIN("service", MODULES)
