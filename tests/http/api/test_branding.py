@@ -5,6 +5,9 @@ the test's own."""
 import json
 import re
 
+import pytest
+
+from operations.test_check import Copy
 from support.programs import system
 
 MEMBERS = ["name", "logos", "accent", "support", "languages"]
@@ -39,3 +42,9 @@ def test_it_is_what_the_configuration_says(stack, tmp_path):
                                            "dark": "https://cdn.example.org/dark.png"},
         "accent": "#A0b1C2", "support": "mailto:help@example.org", "languages": ["de", "en", "fr"]
     }
+
+
+@pytest.mark.parametrize("name, value", [("accent", "blue"), ("logo", "/logo.svg"), ("support", "help@example.org")])
+def test_a_branding_that_cannot_be_shown_is_named(stack, tmp_path, name, value):
+    environment = {f"GATEHOUSE_BRANDING_{name.upper()}": value}
+    Copy(stack, tmp_path).one("configuration", "error", f"branding.{name}: ", environment)

@@ -5,10 +5,12 @@ installation's; and that no language lacks a text."""
 import html.parser
 import pathlib
 import re
+import shutil
 
 import pytest
 
 from mail import support_smtp_server as smtp
+from operations.test_check import Copy
 from support import mail
 from support.database import key
 from support.programs import crash
@@ -77,6 +79,25 @@ def test_an_umlaut_in_the_subject_comes_through_a_mail_server(api, customer, sta
     assert message["Subject"] == SUBJECTS["de"]
     assert message.as_bytes().split(b"\n\n")[0].isascii()
     assert "Mit freundlichen Grüßen" in mail.lines(message)
+
+
+@pytest.fixture(name="copy")
+def fixture_copy(stack, tmp_path):
+    return Copy(stack, tmp_path)
+
+
+def test_a_language_folder_that_lacks_a_mail_is_named(copy, stack, tmp_path):
+    templates = pathlib.Path(stack.configuration).parents[1] / "install" / "share" / "gatehouse" / "mail"
+    shutil.copytree(templates, tmp_path / "mail")
+    copy.set("mail", templates=str(tmp_path / "mail"))
+    assert "mail texts" not in copy.findings(0)
+    (tmp_path / "mail" / "de" / "reset.subject").unlink()
+    said = copy.one("mail texts", "error", 'lacks the mail "reset"')
+    assert str(tmp_path / "mail" / "de") in said
+    shutil.copytree(templates / "en", tmp_path / "mail" / "fr")
+    shutil.copy(templates / "de" / "reset.subject", tmp_path / "mail" / "de")
+    (tmp_path / "mail" / "fr" / "confirm.txt").write_text("Bonjour {{prenom}}")
+    copy.one("mail texts", "error", "/fr/confirm.txt")
 
 
 # ---- completeness ------------------------------------------------------------------------------------------
