@@ -141,10 +141,6 @@ struct error *links_make(struct call *call);
 struct error *links_list(struct call *call);
 struct error *links_revoke(struct call *call);
 
-/* branding.c */
-extern const struct schema branding_schema;
-struct error *branding_get(struct call *call);
-
 /* cache.c */
 extern const struct schema cache_body_schema, cache_numbers_schema;
 struct error *cache_update(struct call *call);
@@ -171,11 +167,13 @@ struct error *stats_list(struct call *call);
 extern const struct schema system_health_schema, system_version_schema, system_success_schema;
 /* The headers of a row that is `tagged`. */
 extern const struct schema system_tag_schema;
+extern const struct schema system_branding_schema;
 struct error *system_live(struct call *call);
 struct error *system_ready(struct call *call);
 struct error *system_metrics(struct call *call);
 struct error *system_version(struct call *call);
 struct error *system_openapi(struct call *call);
 struct error *system_keys(struct call *call);
+struct error *system_branding(struct call *call);
 
 #endif

@@ -149,8 +149,8 @@ static const struct route rows[] = {
         .headers = &system_tag_schema,
         .tagged = true,
         .reply_kind = REPLY_OBJECT,
-        .reply = &branding_schema,
-        .handler = branding_get,
+        .reply = &system_branding_schema,
+        .handler = system_branding,
     },
     {
         .method = METHOD_GET,

@@ -3,7 +3,6 @@ libghapi_handler_a_SOURCES = \
 	src/api/handler/accounts.c \
 	src/api/handler/audit.c \
 	src/api/handler/authorise.c \
-	src/api/handler/branding.c \
 	src/api/handler/cache.c \
 	src/api/handler/downloads.c \
 	src/api/handler/file_bulk.c \
