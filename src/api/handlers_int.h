@@ -159,15 +159,11 @@ struct error *settings_get(struct call *call);
 struct error *settings_put(struct call *call);
 struct error *settings_history(struct call *call);
 
-/* stats.c */
-extern const struct schema stats_query_schema, stats_reply_schema;
-struct error *stats_list(struct call *call);
-
 /* system.c */
 extern const struct schema system_health_schema, system_version_schema, system_success_schema;
 /* The headers of a row that is `tagged`. */
 extern const struct schema system_tag_schema;
-extern const struct schema system_branding_schema;
+extern const struct schema system_branding_schema, system_stats_query_schema, system_stats_schema;
 struct error *system_live(struct call *call);
 struct error *system_ready(struct call *call);
 struct error *system_metrics(struct call *call);
@@ -175,5 +171,6 @@ struct error *system_version(struct call *call);
 struct error *system_openapi(struct call *call);
 struct error *system_keys(struct call *call);
 struct error *system_branding(struct call *call);
+struct error *system_stats(struct call *call);
 
 #endif

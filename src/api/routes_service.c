@@ -113,10 +113,10 @@ static const struct route rows[] = {
                                   "minute as since.",
         .access = ACCESS_PERMISSION,
         .permission = "sys:stats:a",
-        .query = &stats_query_schema,
+        .query = &system_stats_query_schema,
         .reply_kind = REPLY_OBJECT,
-        .reply = &stats_reply_schema,
-        .handler = stats_list,
+        .reply = &system_stats_schema,
+        .handler = system_stats,
     },
     {
         .method = METHOD_GET,

@@ -22,7 +22,6 @@ libghapi_handler_a_SOURCES = \
 	src/api/handler/passwords.c \
 	src/api/handler/permissions.c \
 	src/api/handler/settings.c \
-	src/api/handler/stats.c \
 	src/api/handler/system.c \
 	src/api/handler/views_int.h \
 	src/api/handler/views.c

@@ -21,11 +21,13 @@
 static struct error *check_templates(struct checks *checks)
 {
     const struct configuration *configuration = checks->configuration;
-    static const char *const names[] = {"first-login", "confirm", "reset", "password-changed"};
+    static const char *const names[] = {"first-login",  "confirm",      "reset",       "password-changed",
+                                        "email-change", "email-notice", "email-taken", "email-cancelled"};
     static const struct mail_template_value values[] = {{"firstName", "A"},
                                                         {"lastName", "B"},
                                                         {"organisation", "C"},
                                                         {"email", "a@example.org"},
+                                                        {"newEmail", "b@example.org"},
                                                         {"code", "123456"},
                                                         {"temporaryPassword", "P"},
                                                         {"link", "https://example.org/"},

@@ -80,7 +80,8 @@ struct error *notification_email_change(struct service *service, struct arena *a
         {"code", secret_reveal(code)},
         {"hours", arena_format(arena, "%d", EMAIL_CHANGE_SECONDS / 3600)},
     };
-    return mail_queue_add(service, arena, "email-change", user->id, email, values, sizeof values / sizeof *values);
+    return mail_queue_add(service, arena, "email-change", user->id, email, user->locale, values,
+                          sizeof values / sizeof *values);
 }
 
 struct error *notification_email_notice(struct service *service, struct arena *arena, const struct user *user,
