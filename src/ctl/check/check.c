@@ -58,8 +58,7 @@ static void check_settings(struct checks *checks)
     (void)check_tell(
         checks, "secret files", CHECK_ERROR, inspect_secret_files(arena, configuration),
         "A file with a secret belongs to the workers' user with mode 0600, or to root and its group with mode 0640.");
-    (void)check_tell(checks, "log", CHECK_ERROR, inspect_log(arena, configuration),
-                     "Make the folder, and give it and the log to the workers' user.");
+    (void)check_tell(checks, "log", CHECK_ERROR, inspect_log(arena, configuration), NULL);
     (void)check_tell(
         checks, "cache", CHECK_WARNING, inspect_cache(arena, configuration),
         "Make the folder for the workers' user; without the cache each process asks the database for itself.");

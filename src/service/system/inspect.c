@@ -225,7 +225,10 @@ struct error *inspect_log(struct arena *arena, const struct configuration *confi
     if (problem != NULL)
         return finding(arena, arena_format(arena, "%s of [log] file %s.", path, problem));
     const char *sentence = unwritable(arena, "[log] file", path);
-    return sentence == NULL ? NULL : finding(arena, sentence);
+    if (sentence == NULL)
+        return NULL;
+    return finding(arena,
+                   arena_format(arena, "%s Make the folder, and give it and the log to the workers' user.", sentence));
 }
 
 /*

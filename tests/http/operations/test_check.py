@@ -198,7 +198,7 @@ def test_a_missing_secret_file_is_named_with_how_it_is_made(copy, tmp_path):
 
 def test_a_log_that_cannot_be_written_is_named(copy, tmp_path):
     copy.set("log", destination="file", file=tmp_path / "missing" / "gatehouse.log").one(
-        "log", "error", f"The folder {tmp_path / 'missing'} of [log] file is missing")
+        "log", "error", f"The folder {tmp_path / 'missing'} of [log] file is missing. Make the folder, and give it")
     copy.set("log", destination="file", file=tmp_path).one("log", "error", "is a folder: name a file in it")
 
 
@@ -220,7 +220,7 @@ def unfit_log(folder, kind):
 def test_a_log_that_is_no_file_of_its_own_is_named_with_the_way_out(copy, tmp_path, kind):
     path, said = unfit_log(tmp_path, kind)
     chosen = copy.set("log", destination="file", file=path)
-    chosen.one("log", "error", f"{path} of [log] file {said}")
+    assert "Make the folder" not in chosen.one("log", "error", f"{path} of [log] file {said}")
     # A process that would write the log says the same, and starts nothing.
     done = subprocess.run([str(copy.stack.ctl), "--config", str(copy.path), "jobs"], capture_output=True,
                           text=True, timeout=60, check=False)
