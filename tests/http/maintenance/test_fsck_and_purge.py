@@ -206,7 +206,11 @@ def test_a_disabled_organisation_is_shut_out_with_the_next_request(stack, custom
     operator.run(stack, "organisation", "set", identity, "--status", "disabled")
     customer.api.get("/customers/me", token=token, status=401, code="auth.tokenRevoked")
     operator.run(stack, "organisation", "set", identity, "--status", "active")
-    customer.api.get("/customers/me", token=token, status=200)
+    # Its sessions have ended; its people sign in again.
+    customer.api.get("/customers/me", token=token, status=401, code="auth.tokenRevoked")
+    customer.tokens = None
+    customer.sign_in()
+    customer.get("/customers/me", status=200)
 
 
 def test_organisation_refuses_what_makes_no_sense(stack, customer, administrator):

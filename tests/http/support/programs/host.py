@@ -101,7 +101,7 @@ class Host:
         """A worker on this host; used in a `with`."""
         return system.worker(
             types.SimpleNamespace(worker_program=self.stack.worker_program, configuration=str(self.configuration),
-                                  base_url=self.stack.base_url))
+                                  base_url=self.stack.base_url, as_workers=list))
 
 
 def run_logged(command, log):
