@@ -130,6 +130,10 @@ static void print_whole(struct arena *arena, const struct user *user, const char
     (void)printf("effective       %s\n", or_none(effective));
     (void)printf("created         %s\n", user->created_at);
     (void)printf("updated         %s\n", user->updated_at);
+    (void)printf("language        %s\n", or_none(user->locale));
+    (void)printf("last login      %s\n", or_none(user->last_login_at));
+    (void)printf("invited until   %s\n", or_none(user->invitation_expires_at));
+    (void)printf("waits until     %s\n", or_none(user->locked_until));
 }
 
 static void write_whole(struct arena *arena, const struct user *user, const char *effective)
@@ -143,21 +147,29 @@ static void write_whole(struct arena *arena, const struct user *user, const char
     ctl_json_boolean(&json, "phoneVerified", user->phone_verified);
     ctl_json_text(&json, "createdAt", user->created_at);
     ctl_json_text(&json, "updatedAt", user->updated_at);
+    ctl_json_text(&json, "locale", user->locale);
+    ctl_json_text(&json, "lastLoginAt", user->last_login_at);
+    ctl_json_text(&json, "invitationExpiresAt", user->invitation_expires_at);
+    ctl_json_text(&json, "lockedUntil", user->locked_until);
     ctl_json_close(&json);
-}
-
-static struct error *print_user(struct service *service, struct arena *arena, const struct user *user, bool as_json)
-{
-    struct role_list roles;
-    TRY(role_list(service->database, arena, &roles));
-    const char *effective = grant_mirror(arena, &roles, &user->roles, &user->permissions);
-    (as_json ? write_whole : print_whole)(arena, user, effective);
-    return NULL;
 }
 
 static struct error *unknown(struct arena *arena, const char *username)
 {
     return error_message(error_plain(arena, ERROR_USER_UNKNOWN), "There is no account %s.", username);
+}
+
+static struct error *print_user(struct service *service, struct arena *arena, struct id id, bool as_json)
+{
+    struct role_list roles;
+    struct user *user = NULL;
+    TRY(user_find_any(service->database, arena, id, &user));
+    if (user == NULL)
+        return unknown(arena, id_text(arena, id));
+    TRY(role_list(service->database, arena, &roles));
+    const char *effective = grant_mirror(arena, &roles, &user->roles, &user->permissions);
+    (as_json ? write_whole : print_whole)(arena, user, effective);
+    return NULL;
 }
 
 static struct error *show(struct service *service, struct arena *arena, void *context)
@@ -167,7 +179,7 @@ static struct error *show(struct service *service, struct arena *arena, void *co
     TRY(user_find_by_username(service->database, arena, run->operands[0], &user));
     if (user == NULL)
         return unknown(arena, run->operands[0]);
-    return print_user(service, arena, user, run->json);
+    return print_user(service, arena, user->id, run->json);
 }
 
 static int run_show(struct run *run)
@@ -198,7 +210,7 @@ static struct error *alter(struct service *service, struct arena *arena, void *c
         return unknown(arena, run->operands[0]);
     if (error != NULL && (error->code == ERROR_REQUEST_INVALID || error->code == ERROR_ROLE_NOT_GRANTABLE))
         return error_message(error, "These roles cannot be set.");
-    return error != NULL ? error : print_user(service, arena, user, run->json);
+    return error != NULL ? error : print_user(service, arena, user->id, run->json);
 }
 
 static int set_status(struct run *run, enum user_status status)

@@ -82,7 +82,8 @@ class Plan:
         return [Job("checks", self.run_checks, first=True)]
 
     def run_checks(self):
-        found = sorted(self.chosen.top.glob("tools/check-*"))
+        found = sorted(path for path in self.chosen.top.glob("tools/check-*")
+                       if self.chosen.tidy or path.name != "check-tidy")
         own = ["tests/bench/test_measure.py", *sorted(self.chosen.top.glob("tests/tools/test_*.py"))]
         commands = [[path] for path in found] + [["/usr/bin/python3", "-I", "-B", path] for path in own]
         with concurrent.futures.ThreadPoolExecutor(CHECKS_AT_ONCE) as pool:
