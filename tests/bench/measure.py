@@ -77,7 +77,7 @@ def ratios(measured, comparison, value="rate"):
     return [of[value] / to[value] for of, to in zip(rows[up[0]], rows[up[1]])]
 
 
-def judge(comparison, values, processor=None, unit=""):
+def evaluate(comparison, values, processor=None, unit=""):
     """A row of the table of goals: what, against what, the goal, what was found, whether it is reached."""
     found = spread(values)
     reached = found["median"] >= comparison.goal if comparison.least else found["median"] <= comparison.goal
@@ -93,7 +93,7 @@ def describe(measured, comparisons):
         busy = None
         if not isinstance(comparison, Tail):
             busy = 1 / spread(ratios(measured, comparison, "processor"))["median"]
-        table.append(judge(comparison, ratios(measured, comparison), busy))
+        table.append(evaluate(comparison, ratios(measured, comparison), busy))
     return table
 
 

@@ -62,7 +62,7 @@ def emulator():
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item, call):
     outcome = yield
-    deviations.judge(item, call, outcome.get_result(), emulator())
+    deviations.compare(item, call, outcome.get_result(), emulator())
 
 
 @pytest.fixture(scope="session")

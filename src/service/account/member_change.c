@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Changes members, and tells beforehand what a change would bring. Both ask judge(), so what is told is what happens.
+ * Changes members, and tells beforehand what a change would bring. Both ask check_change(), so what is told is what
+ * happens.
  */
 #include <string.h>
 
@@ -117,8 +118,8 @@ static struct error *check_status(const struct update *update, struct arena *are
 }
 
 /* Judges the change of `before` into `after`, by the caller and the roles as `update` has them. */
-static struct error *judge(const struct update *update, struct arena *arena, const struct user *before,
-                           const struct user *after)
+static struct error *check_change(const struct update *update, struct arena *arena, const struct user *before,
+                                  const struct user *after)
 {
     TRY(check_grants(update, arena, before, after));
     TRY(check_self(update, arena, before, after));
@@ -178,7 +179,7 @@ static struct error *update_rows(struct database *database, struct arena *arena,
     struct user *after = arena_alloc(arena, sizeof *after);
     TRY(hold(update, arena, &before));
     apply(update->patch, before, after);
-    TRY(judge(update, arena, before, after));
+    TRY(check_change(update, arena, before, after));
     bool disabled = update->patch->has_status && after->status == USER_DISABLED;
     struct audit_entry entry = {
         .details = describe(arena, update->patch),
@@ -269,7 +270,7 @@ struct error *member_foresee(struct service *service, struct arena *arena, const
     TRY(member_find_named(service, arena, caller, required, id, "userId", &before));
     TRY(role_list(service->database, arena, &update.roles));
     apply(patch, before, &after);
-    struct error *refusal = judge(&update, arena, before, &after);
+    struct error *refusal = check_change(&update, arena, before, &after);
     if (refusal != NULL && refusal->code != ERROR_ROLE_NOT_GRANTABLE)
         return refusal;
     *outcome_out = (struct member_outcome){

@@ -12,7 +12,7 @@ struct service;
 struct user;
 
 /* The answer where there is no such user within reach: USER_UNKNOWN at `path`. */
-struct error *member_unknown(struct arena *arena, const char *path);
+struct error *member_unknown(struct arena *arena, const char *path) __attribute__((returns_nonnull));
 
 /*
  * Part of a transaction that changes the user `id`, whom member_find() has found in `organisation`: locks the rows of

@@ -110,7 +110,7 @@ static struct error *change_item(struct database *database, struct arena *arena,
 }
 
 /* The error of the outcomes: an unknown file before a wrong state, and that before a duplicate. */
-static struct error *judge(const struct bulk *bulk, struct arena *arena)
+static struct error *check_files(const struct bulk *bulk, struct arena *arena)
 {
     bool seen[FILE_DUPLICATE + 1] = {false};
     for (size_t i = 0; i < bulk->count; i++)
@@ -146,7 +146,7 @@ static void explain_item(struct bulk *bulk, struct error *error, const struct it
 /* Names every file that stands in the way, in the order of the request. */
 static struct error *explain(struct bulk *bulk, struct arena *arena)
 {
-    struct error *error = judge(bulk, arena);
+    struct error *error = check_files(bulk, arena);
     if (error == NULL)
         return NULL;
     for (size_t index = 0; index < bulk->count; index++)

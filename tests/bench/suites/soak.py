@@ -188,7 +188,7 @@ def run(stack, options):
         faults += client.faults[:FAULTS_TOLD]
         if len(client.faults) > FAULTS_TOLD:
             faults.append(f"and {len(client.faults) - FAULTS_TOLD} more of that client")
-    rows = [measure.judge(goal, [max(growth(watch.samples, which))], unit=unit)
+    rows = [measure.evaluate(goal, [max(growth(watch.samples, which))], unit=unit)
             for which, goal, unit in ((0, GROWTH, "KiB more"), (1, OPEN, "more")) if growth(watch.samples, which)]
     faults += [f"{row['of']}: {row['median']} {row['unit']}" for row in rows if not row["holds"]]
     if not rows:

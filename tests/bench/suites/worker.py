@@ -66,8 +66,8 @@ def run(stack, options):
     grown = [late[pid] - kib for pid, kib in (early or {}).items() if pid in late]
     if not grown:
         faults.append("the worker has not lived through the load")
-    rows = [measure.judge(START, times, unit="ms"), measure.judge(IDLE, [idle], unit="MiB")]
-    rows += [measure.judge(GROWTH, grown, unit="KiB more")] if grown else []
+    rows = [measure.evaluate(START, times, unit="ms"), measure.evaluate(IDLE, [idle], unit="MiB")]
+    rows += [measure.evaluate(GROWTH, grown, unit="KiB more")] if grown else []
     faults += [f"the worker has grown by {kib} KiB" for kib in grown if kib > GROWTH_KIB]
     return {"title": "A worker", "rounds": len(entries), "seconds": seconds, "measured": measured, "comparisons": rows,
             "memory": {"private KiB of the worker, idle, after 10,000 and after 100,000 requests":

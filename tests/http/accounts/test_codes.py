@@ -122,7 +122,7 @@ def test_the_same_wrong_code_counts_each_time(issued):
 
 
 def test_parallel_guesses_cannot_go_round_the_five(issued, database):
-    """Sixty wrong guesses at once over all workers spend the code; no more than five of them are judged."""
+    """Sixty wrong guesses at once over all workers spend the code; no more than five of them are checked."""
     guesses = [wrong(issued.code, number) for number in range(1, 60)]
     with concurrent.futures.ThreadPoolExecutor(30) as pool:
         replies = list(pool.map(issued.use, guesses))

@@ -162,7 +162,7 @@ def test_control_characters_in_names_are_refused(administrator, name):
     "Żółć 漢字 🦊", "=?utf-8?q?Bcc?="
 ])
 def test_a_hostile_name_changes_neither_the_mail_headers_nor_its_markup(accounts, members, database, name):
-    # The interface takes some of them only; all may be there from before it judged names.
+    # The interface takes some of them only; all may be there from before it validated names.
     invited = accounts.invited()
     database.run("UPDATE `user` SET first_name = %s WHERE email = %s", name, invited.email)
     database.run("UPDATE organisation SET name = %s WHERE id = %s", name, key(invited.organisation["id"]))

@@ -32,8 +32,8 @@ class Server:
         self.user, self.password, self.taken = user, password, taken
         self.tried, self.received = [], []
         self.lock = threading.Lock()
-        self.controller = AnyPort(self, hostname="127.0.0.1", port=0, authenticator=self._judge, auth_required=True,
-                                  auth_require_tls=False)
+        self.controller = AnyPort(self, hostname="127.0.0.1", port=0, authenticator=self._authenticate,
+                                  auth_required=True, auth_require_tls=False)
 
     def __enter__(self):
         self.controller.start()
@@ -55,7 +55,7 @@ class Server:
         with self.lock:
             return [one for recipients, one in self.received if address in recipients]
 
-    def _judge(self, _server, _session, _envelope, _mechanism, data):
+    def _authenticate(self, _server, _session, _envelope, _mechanism, data):
         with self.lock:
             self.tried.append(data.password.decode())
             return AuthResult(success=data.login.decode() == self.user and self.tried[-1] == self.password)

@@ -33,7 +33,7 @@ def stray(accounts, database):
                  key(account.id))
 
 
-def judged(answer, where):
+def body_of(answer, where):
     """The parsed error body of a FastCGI answer."""
     return check_error(answer.status, answer.headers, answer.body, where)
 
@@ -63,7 +63,7 @@ def test_without_a_database_every_answer_is_a_clean_500(stack, keeper, tmp_path)
                                  token=keeper.token if method == "GET" else None,
                                  body=body or b"",
                                  content_type="application/json" if body else None)
-            assert answer.status == 500 and judged(answer, path)["code"] == "database.unavailable"
+            assert answer.status == 500 and body_of(answer, path)["code"] == "database.unavailable"
             assert str(tmp_path) not in answer.body.decode() and "nobody.sock" not in answer.body.decode()
         ready = worker.call("GET", stack.prefix + "/system/health/ready")
         assert ready.status == 500 and "database" in ready.body.decode().lower()
@@ -80,8 +80,7 @@ def test_a_database_that_accepts_and_never_answers_costs_seconds_not_the_worker(
         with system.worker(stack, database_socket=path) as worker:
             started = time.monotonic()
             answer = worker.call("GET", stack.prefix + "/customers/me", token=keeper.token, timeout=40)
-            assert answer.status == 500 and judged(answer,
-                                                   "silent database")["code"] == "database.unavailable"
+            assert answer.status == 500 and body_of(answer, "silent database")["code"] == "database.unavailable"
             assert time.monotonic() - started < 25
 
 
@@ -94,11 +93,11 @@ def test_a_full_disk_is_storage_full_and_leaves_nothing(stack, stray, small_disk
         for size in (5 << 20, 30 << 20):
             started = time.monotonic()
             answer = upload(worker, stack, stray, files.form(samples.noise(size), "too-big.bin"))
-            assert answer.status == 500 and judged(answer, "full disk")["code"] == "storage.full"
+            assert answer.status == 500 and body_of(answer, "full disk")["code"] == "storage.full"
             assert time.monotonic() - started < 20
         two = files.form(samples.noise(1 << 20),
                          "one.bin") + [multipart.Part("file", samples.noise(5 << 20), "two.bin")]
-        assert judged(upload(worker, stack, stray, two), "full disk")["code"] == "storage.full"
+        assert body_of(upload(worker, stack, stray, two), "full disk")["code"] == "storage.full"
         assert blobs(small_disk) == kept and len(files.listed(stray, status="all")) == listed
         assert os.statvfs(small_disk).f_bfree == used, "bytes of a refused upload are still held"
         # Reads are still served, and what fits is kept as before.
@@ -127,8 +126,7 @@ def test_a_file_size_limit_of_the_process_is_storage_trouble_not_a_crash(stack, 
                        files_directory=str(tmp_path / "files"),
                        files_delivery="stream") as worker:
         answer = upload(worker, stack, stray, files.form(samples.noise(3 << 20), "over.bin"))
-        assert answer.status == 500 and judged(answer,
-                                               "EFBIG")["code"] in ("storage.full", "storage.unavailable")
+        assert answer.status == 500 and body_of(answer, "EFBIG")["code"] in ("storage.full", "storage.unavailable")
         assert blobs(tmp_path / "files") == [] and worker.process.poll() is None
         assert upload(worker, stack, stray, files.form(samples.noise(1000), "under.bin")).status == 200
 
@@ -154,7 +152,7 @@ def test_a_file_over_the_configured_size_is_413_and_named(stack, stray, tmp_path
         form = files.form(samples.noise(10),
                           "small.bin") + [multipart.Part("file", samples.noise(100_001), "big.bin")]
         answer = upload(worker, stack, stray, form)
-        body = judged(answer, "too big")
+        body = body_of(answer, "too big")
         assert (answer.status, body["code"]) == (413, "request.tooLarge") and [
             entry["path"] for entry in body["validation"]
         ] == ["file[1]"]

@@ -57,7 +57,7 @@ def refuse(word):
 
 
 def entries(path):
-    """The log's lines, each judged to the letter."""
+    """The log's lines, each checked to the letter."""
     with open(path, "rb") as file:
         data = file.read()
     assert data.endswith(b"\n")
@@ -158,7 +158,7 @@ def test_a_thousand_hostile_texts_leave_a_thousand_valid_lines(worker, administr
 
 
 def test_hostile_names_at_the_login_stay_in_their_lines(worker, texts):
-    """Fewer of them: each is judged at the cost of a password."""
+    """Fewer of them: each is checked at the cost of a password."""
     for text in texts[::20]:
         body = json.dumps({"username": text.decode("latin-1")[:254],
                            "password": text.decode("latin-1")[:1000]}).encode()

@@ -128,7 +128,7 @@ class World:
         reply = self.people[step.caller].patch(f"{USERS}/{self.people[step.target].id}", json=step.body)
         return reply.status_code, "" if reply.status_code == 200 else reply.json()["code"]
 
-    def judge(self, steps, answers):
+    def check(self, steps, answers):
         """Fails unless the answers and the rows are those of some order of the steps."""
         after = self.read()
         told = f"seed {SEED}\nbefore {self.state}\nsteps {steps}\nanswers {answers}\nafter {after}"
@@ -176,7 +176,7 @@ def test_one_after_the_other(world):
             world.reset()
         step = world.step()
         answer = world.send(step)
-        world.judge([step], [answer])
+        world.check([step], [answer])
         seen[answer] = seen.get(answer, 0) + 1
         world.revive()
     # Every kind of answer was met.
@@ -194,7 +194,7 @@ def test_several_at_once(world):
             steps = [world.step()]
             steps += [world.step(steps[0]) for _ in range(AT_ONCE - 1)]
             answers = list(pool.map(world.send, steps))
-            world.judge(steps, answers)
+            world.check(steps, answers)
             changed += answers.count(DONE)
             world.revive()
     assert changed > BATCHES / 4, f"seed {SEED}: {changed}"

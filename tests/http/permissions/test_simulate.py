@@ -73,7 +73,7 @@ class World:
     def may(self, name, permission):
         return model.allowed(self.held(name), permission)
 
-    def judge(self, caller, target, change):
+    def check(self, caller, target, change):
         """Simulates, changes, compares. What kind of pair it was."""
         who, whom = self.people[caller], self.people[target]
         before = self.rows(target), self.allowed(target)
@@ -145,7 +145,7 @@ def test_a_random_change_does_what_was_foretold(world):
         if number % RESET_EVERY == 0:
             world.reset()
         caller, target, change = random.choice(list(CAST)), random.choice(list(CAST)), random_change()
-        kind = world.judge(caller, target, change)
+        kind = world.check(caller, target, change)
         seen[kind] = seen.get(kind, 0) + 1
     world.reset()
     expected = {"done", "not grantable", "user.unknown", "request.invalid", "user.self", "no reader"}

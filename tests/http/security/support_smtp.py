@@ -59,7 +59,7 @@ class Server:
             if word == b"EHLO":
                 client.sendall(b"250-localhost\r\n250 AUTH PLAIN\r\n")
             elif word == b"AUTH":
-                self._judge(client, lines, line.split())
+                self._authenticate(client, lines, line.split())
             elif word == b"DATA":
                 client.sendall(b"354 go on\r\n")
                 client.sendall(b"250 taken\r\n" if self._take(lines) else b"451 cut\r\n")
@@ -69,7 +69,7 @@ class Server:
             else:
                 client.sendall(b"250 ok\r\n")
 
-    def _judge(self, client, lines, words):
+    def _authenticate(self, client, lines, words):
         if len(words) < 3:
             client.sendall(b"334 \r\n")
             words.append(lines.readline().strip())

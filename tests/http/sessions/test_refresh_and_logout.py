@@ -142,7 +142,7 @@ def test_no_refresh_token_lies_in_the_database(api, session, database):
 
 @pytest.mark.slow
 def test_a_spent_refresh_token_after_the_grace_ends_the_whole_session(stack, api, person):
-    """A worker whose grace is a second judges the token when that second is over by the clock."""
+    """A worker whose grace is a second checks the token when that second is over by the clock."""
     stolen, bystander = person.session(), person.session()
     after = refresh(api, stolen["refreshToken"], status=200).json()["tokens"]
     newest = refresh(api, after["refreshToken"], status=200).json()["tokens"]

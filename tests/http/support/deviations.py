@@ -26,7 +26,7 @@ def skip_what_cannot_run(items, emulator):
             item.add_marker(pytest.mark.skip(reason=f"{emulator}: {entry['reason']} See {entry['covered']}."))
 
 
-def judge(item, call, report, emulator):
+def compare(item, call, report, emulator):
     """Turns the report of a listed case round."""
     entry = listed(emulator).get(item.nodeid)
     if entry is None or report.skipped or report.when == "teardown":
