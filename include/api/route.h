@@ -88,6 +88,8 @@ struct route {
     const struct schema *headers; /* request headers that the handler reads; for the OpenAPI document */
     const struct schema *query;
     const struct schema *body; /* BODY_MULTIPART: the text fields */
+    /* Checks the headers before the body is read; may be NULL. */
+    struct error *(*check)(struct call *call);
     /*
      * Adds to `validation` what the body schema cannot see, so that every failing path is reported at once; may be
      * NULL.

@@ -125,6 +125,7 @@ struct configuration {
     } metrics;
     struct {
         int64_t accounts_per_hour;  /* team members that an organisation may create */
+        int64_t sessions_per_user;  /* that are open at a time */
         int64_t customers_per_hour; /* that internal staff may create together */
         int64_t uploads_per_token;  /* uploads under way; where Apache asks about them */
         int64_t uploads_per_address;

@@ -56,6 +56,8 @@ struct request_source {
      * request.
      */
     const char *(*parameter)(void *context, const char *name);
+    /* Whether the web server has passed that parameter on more than once; NULL: it never does. */
+    bool (*repeated)(void *context, const char *name);
     /*
      * Reads up to `size` bytes of the body; 0 at its end, -1 when the peer failed or fell silent, REQUEST_SOURCE_FAULT
      * when this side failed.
@@ -89,6 +91,12 @@ void request_init(struct request *request, struct arena *arena, const struct req
 
 /* A request header by its CGI name without "HTTP_", e.g. "IF_NONE_MATCH"; NULL when absent. */
 const char *request_header(const struct request *request, const char *name);
+
+/*
+ * Whether the client sent that header more than once and the web server passed each of them on. request_header() gives
+ * the first.
+ */
+bool request_header_repeated(const struct request *request, const char *name);
 
 /* The Content-Type header, NULL when absent or empty. */
 const char *request_content_type(const struct request *request);

@@ -73,6 +73,7 @@ struct schema_field {
     int64_t maximum;             /* likewise; 0 for TEXT and NAME: LIMIT_FIELD_BYTES */
     const char *choices;         /* CHOICE, or the items of TEXTS: separated by | */
     const char *fallback;        /* the value when absent, as text ("25", "true", "a|b") */
+    const char *instead;         /* REQUIRED, of a body: the member that stands for it; both are refused */
     const struct schema *schema; /* OBJECT, OBJECTS */
     int64_t item_maximum;        /* TEXTS: characters an item */
     const char *description;
@@ -101,8 +102,8 @@ struct schema_pair {
 
 /*
  * Reads the members of `object` into a new struct. Every fault goes into `validation`: codes `required`, `unknown`,
- * `type`, `length`, `format`, `choice`, `range`, `count`, `duplicate`. *present_out (may be NULL) gets bit n for each
- * field n that the input has, null included. The struct is complete only when nothing was recorded.
+ * `type`, `length`, `format`, `choice`, `range`, `count`, `duplicate`, `unexpected`. *present_out (may be NULL) gets
+ * bit n for each field n that the input has, null included. The struct is complete only when nothing was recorded.
  */
 void *schema_read(const struct schema *schema, const struct document *object, struct validation *validation,
                   uint64_t *present_out);

@@ -173,6 +173,7 @@ struct provider_functions {
                              enum provider_outcome *);
     struct error *(*logout)(struct provider *, struct arena *, const char *subject, struct id session);
     struct error *(*logout_all)(struct provider *, struct arena *, const char *subject);
+    struct error *(*logout_others)(struct provider *, struct arena *, const char *subject, struct id kept);
     struct error *(*change_password)(struct provider *, struct arena *, const char *subject, struct id session,
                                      struct secret password, struct secret new_password, enum provider_outcome *);
     void (*rules)(struct provider *, struct token_rules *rules_out);
@@ -222,9 +223,11 @@ struct error *provider_answer_new_password(struct provider *provider, struct are
 struct error *provider_refresh(struct provider *provider, struct arena *arena, const char *refresh_token,
                                struct provider_tokens *tokens_out, enum provider_outcome *outcome_out);
 
-/* Ends one session, or all of the account. One that has ended is no error. */
+/* Ends one session, all of the account, or all but `kept`. One that has ended is no error. */
 struct error *provider_logout(struct provider *provider, struct arena *arena, const char *subject, struct id session);
 struct error *provider_logout_all(struct provider *provider, struct arena *arena, const char *subject);
+struct error *provider_logout_others(struct provider *provider, struct arena *arena, const char *subject,
+                                     struct id kept);
 
 /*
  * Whether calls join the database transaction that is open, so that its rollback undoes them. A provider that is called

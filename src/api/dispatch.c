@@ -277,6 +277,8 @@ static struct error *serve(struct call *call)
     if (is_question(call))
         return call->route->admit(call);
     TRY(open_link(call, match.segments[0]));
+    if (call->route->check != NULL)
+        TRY(call->route->check(call));
     TRY(read_input(call, ids));
     TRY(follow_changes(call));
     TRY(call->route->handler(call));
@@ -376,6 +378,7 @@ void dispatch(struct service *service, struct request *request, struct reply *re
     struct call call = {
         .service = service, .arena = request->arena, .request = request, .reply = reply, .routes = routes()};
     call.caller.client_address = request->client_address;
+    call.caller.user_agent = request_header(request, "USER_AGENT");
     call.caller.request_id = request->request_id;
     log_context(request->request_id, NULL, NULL, NULL);
     service->reader = language_pick(&service->languages, request_header(request, "ACCEPT_LANGUAGE"));

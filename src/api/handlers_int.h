@@ -23,8 +23,12 @@ extern const struct schema accounts_refresh_schema, accounts_refresh_reply_schem
 extern const struct schema accounts_logout_schema;
 extern const struct schema accounts_me_schema;
 struct error *accounts_signup(struct call *call);
+struct error *accounts_validate_login(struct call *call, struct validation *validation);
 struct error *accounts_login(struct call *call);
+struct error *accounts_check_refresh(struct call *call);
+struct error *accounts_validate_refresh(struct call *call, struct validation *validation);
 struct error *accounts_refresh(struct call *call);
+struct error *accounts_validate_logout(struct call *call, struct validation *validation);
 struct error *accounts_logout(struct call *call);
 struct error *accounts_me(struct call *call);
 
@@ -102,15 +106,23 @@ struct error *own_account_cancel_email(struct call *call);
 #define AUDIT_ACTIONS                                                                                                  \
     "access.crossOrganisation|access.denied|audit.purge|cache.update|customer.create|file.archive|file.damaged|file."  \
     "link|file.infected|file.purge|file.repaired|file.restore|file.unlink|file.update|file.upload|organisation."       \
-    "disable|organisation.update|session."                                                                             \
+    "disable|organisation.update|session.end|session."                                                                 \
     "refreshFailed|session.reuse|secrets.rotate|settings.update|"                                                      \
     "user.adminConfirm|user.changePassword|user.confirm|user.confirmFailed|user.create|user.createAdmin|user.disable|" \
     "user.emailChanged|user.emailChangeCancelled|user.emailChangeRequested|user.erase|user.forgottenPassword|"         \
-    "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.resendConfirmation|"                           \
+    "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.logoutOthers|user.resendConfirmation|"         \
     "user.resendInvitation|user.resetFailed|user.resetPassword|user.setPassword|user.setTemporaryPassword|user."       \
     "unlock|user.update"
 extern const struct schema audits_query_schema, audits_reply_schema;
 struct error *audits_list(struct call *call);
+
+/* sessions.c */
+extern const struct schema sessions_list_schema;
+struct error *sessions_list(struct call *call);
+struct error *sessions_end(struct call *call);
+struct error *sessions_list_of(struct call *call);
+struct error *sessions_end_of(struct call *call);
+struct error *sessions_end_all_of(struct call *call);
 
 /* files.c */
 extern const struct schema files_info_schema, files_record_schema;

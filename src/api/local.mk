@@ -14,7 +14,8 @@ libghapi_a_SOURCES = \
 	src/api/routes_accounts.c \
 	src/api/routes_files.c \
 	src/api/routes_organisations.c \
-	src/api/routes_service.c
+	src/api/routes_service.c \
+	src/api/routes_sessions.c
 include $(top_srcdir)/src/api/document/local.mk
 include $(top_srcdir)/src/api/handler/local.mk
 api_archives = libghapi.a libghapi_handler.a libghapi_document.a \

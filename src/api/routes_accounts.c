@@ -30,15 +30,18 @@ static const struct route rows[] = {
         .operation = "login",
         .tag = "Accounts",
         .summary = "Sign in",
-        .description = "With a temporary password, newPassword sets the permanent one.",
+        .description =
+            "With a temporary password, newPassword sets the permanent one. A browser asks for its refresh token "
+            "in a cookie (session).",
         .access = ACCESS_PUBLIC,
         .body_kind = BODY_JSON,
         .body = &accounts_login_schema,
+        .validate = accounts_validate_login,
         .reply_kind = REPLY_OBJECT,
         .reply = &accounts_login_reply_schema,
-        .errors =
-            ERRORS(ERROR_CREDENTIALS, ERROR_USER_DISABLED, ERROR_USER_UNCONFIRMED, ERROR_NEW_PASSWORD_REQUIRED,
-                   ERROR_PASSWORD_POLICY, ERROR_RATE_LIMITED, ERROR_DATABASE_UNAVAILABLE, ERROR_IDENTITY_UNAVAILABLE),
+        .errors = ERRORS(ERROR_ORIGIN, ERROR_CREDENTIALS, ERROR_USER_DISABLED, ERROR_USER_UNCONFIRMED,
+                         ERROR_NEW_PASSWORD_REQUIRED, ERROR_PASSWORD_POLICY, ERROR_RATE_LIMITED,
+                         ERROR_DATABASE_UNAVAILABLE, ERROR_IDENTITY_UNAVAILABLE),
         .handler = accounts_login,
     },
     {
@@ -48,15 +51,17 @@ static const struct route rows[] = {
         .tag = "Accounts",
         .summary = "Exchange a refresh token for new tokens",
         .description = "Each refresh token has one successor. Sent again within " LIMIT_TEXT(
-            LIMIT_REFRESH_GRACE_SECONDS) " seconds it is answered with the same "
-                                         "successor; sent later it ends the session.",
+            LIMIT_REFRESH_GRACE_SECONDS) " seconds it is answered with the same successor; sent later it ends the "
+                                         "session. It comes in the body, or in the cookie of a browser (session).",
         .access = ACCESS_PUBLIC,
         .body_kind = BODY_JSON,
         .body = &accounts_refresh_schema,
+        .check = accounts_check_refresh,
+        .validate = accounts_validate_refresh,
         .reply_kind = REPLY_OBJECT,
         .reply = &accounts_refresh_reply_schema,
-        .errors = ERRORS(ERROR_TOKEN_INVALID, ERROR_TOKEN_REVOKED, ERROR_RATE_LIMITED, ERROR_DATABASE_UNAVAILABLE,
-                         ERROR_IDENTITY_UNAVAILABLE),
+        .errors = ERRORS(ERROR_ORIGIN, ERROR_TOKEN_MISSING, ERROR_TOKEN_INVALID, ERROR_TOKEN_REVOKED,
+                         ERROR_RATE_LIMITED, ERROR_DATABASE_UNAVAILABLE, ERROR_IDENTITY_UNAVAILABLE),
         .handler = accounts_refresh,
     },
     {
@@ -64,12 +69,13 @@ static const struct route rows[] = {
         .path = "/customers/logout",
         .operation = "logout",
         .tag = "Accounts",
-        .summary = "End this session, or all of the user's",
+        .summary = "End this session, all of the user's, or all others",
         .description = "Access and refresh tokens of the session end at once. With everywhere, so do those of all "
-                       "other sessions of the user.",
+                       "other sessions of the user; with others, only those.",
         .access = ACCESS_TOKEN,
         .body_kind = BODY_JSON,
         .body = &accounts_logout_schema,
+        .validate = accounts_validate_logout,
         .reply_kind = REPLY_SUCCESS,
         .reply = &system_success_schema,
         .errors = ERRORS(ERROR_IDENTITY_UNAVAILABLE),

@@ -16,6 +16,7 @@ struct routes_group {
 };
 
 extern const struct routes_group routes_accounts;
+extern const struct routes_group routes_sessions;
 extern const struct routes_group routes_files;
 extern const struct routes_group routes_organisations;
 extern const struct routes_group routes_service;

@@ -113,6 +113,7 @@ static const struct configuration_row rows[] = {
     TEXT(metrics, host, NULL),
     WORDS_OR(metrics, allow, "127.0.0.0/8 ::1/128"),
     INTEGER(limits, accounts_per_hour, "100", 1, 1000000),
+    INTEGER(limits, sessions_per_user, "1000", 1, 10000),
     INTEGER(limits, customers_per_hour, "1000", 1, 1000000),
     INTEGER(limits, uploads_per_token, "128", 1, LIMIT_UPLOAD_SLOTS),
     INTEGER(limits, uploads_per_address, "256", 1, LIMIT_UPLOAD_SLOTS),

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unictype.h>
 
+#include "base/arena.h"
 #include "base/text.h"
 
 /* Looks like nothing, though Unicode calls these three symbols or letters. */
@@ -34,4 +35,24 @@ bool visible_text(const char *text)
         step = step > 0 ? step : 1;
     }
     return false;
+}
+
+const char *visible_copy(struct arena *arena, const char *text, size_t characters)
+{
+    const unsigned char *bytes = (const unsigned char *)text;
+    struct buffer copy;
+    size_t seen = 0;
+    buffer_init(&copy, arena);
+    for (size_t left = strlen(text), step; left > 0 && seen < characters; left -= step, bytes += step) {
+        uint32_t code_point = 0;
+        step = utf8_next(bytes, left, &code_point);
+        bool kept = step > 0 && (visible_code_point(code_point) || (code_point == ' ' && seen > 0));
+        if (kept)
+            buffer_add(&copy, bytes, step);
+        seen += kept ? 1 : 0;
+        step = step > 0 ? step : 1;
+    }
+    while (copy.length > 0 && copy.bytes[copy.length - 1] == ' ')
+        copy.bytes[--copy.length] = '\0';
+    return copy.length > 0 ? copy.bytes : NULL;
 }

@@ -185,10 +185,13 @@ bool fastcgi_open(const struct fastcgi_options *options, const char **problem_ou
     return true;
 }
 
-/* FCGX_GetParam() with an inlined comparison: most parameters differ early from the one in question. */
-static const char *parameter(const char *name)
+/*
+ * The place of a parameter, from `entry` on; NULL where there is none. FCGX_GetParam() with an inlined comparison: most
+ * parameters differ early from the one in question.
+ */
+static char **find_parameter(char **entry, const char *name)
 {
-    for (char **entry = state.request.envp; entry != NULL && *entry != NULL; entry++) {
+    for (; entry != NULL && *entry != NULL; entry++) {
         const char *at = *entry;
         const char *wanted = name;
         while (*wanted != '\0' && *at == *wanted) {
@@ -196,9 +199,22 @@ static const char *parameter(const char *name)
             wanted++;
         }
         if (*wanted == '\0' && *at == '=')
-            return at + 1;
+            return entry;
     }
     return NULL;
+}
+
+static const char *parameter(const char *name)
+{
+    char **entry = find_parameter(state.request.envp, name);
+    return entry == NULL ? NULL : *entry + strlen(name) + 1;
+}
+
+static bool source_repeated(void *context, const char *name)
+{
+    (void)context;
+    char **entry = find_parameter(state.request.envp, name);
+    return entry != NULL && find_parameter(entry + 1, name) != NULL;
 }
 
 static const char *source_parameter(void *context, const char *name)
@@ -333,7 +349,8 @@ bool fastcgi_accept(struct request_source *source_out)
         drop();
     }
     allow_for_body();
-    *source_out = (struct request_source){.kind = request_kind(), .parameter = source_parameter, .read = source_read};
+    *source_out = (struct request_source){
+        .kind = request_kind(), .parameter = source_parameter, .repeated = source_repeated, .read = source_read};
     return true;
 }
 

@@ -113,14 +113,30 @@ void request_init(struct request *request, struct arena *arena, const struct req
     split_target(request, base_path);
 }
 
+#define PARAMETER_BYTES 64
+
+/* The name of a header's parameter; false: it is too long. */
+static bool parameter_of(const char *name, char parameter_out[PARAMETER_BYTES])
+{
+    size_t length = strlen(name);
+    if (length >= PARAMETER_BYTES - 5)
+        return false;
+    memcpy(parameter_out, "HTTP_", 5);
+    memcpy(parameter_out + 5, name, length + 1);
+    return true;
+}
+
 const char *request_header(const struct request *request, const char *name)
 {
-    char parameter[64] = "HTTP_";
-    size_t length = strlen(name);
-    if (length >= sizeof parameter - 5)
-        return NULL;
-    memcpy(parameter + 5, name, length + 1);
-    return request->source.parameter(request->source.context, parameter);
+    char parameter[PARAMETER_BYTES];
+    return parameter_of(name, parameter) ? request->source.parameter(request->source.context, parameter) : NULL;
+}
+
+bool request_header_repeated(const struct request *request, const char *name)
+{
+    char parameter[PARAMETER_BYTES];
+    const struct request_source *source = &request->source;
+    return source->repeated != NULL && parameter_of(name, parameter) && source->repeated(source->context, parameter);
 }
 
 const char *request_content_type(const struct request *request)

@@ -286,14 +286,25 @@ static const struct schema_field *find_field(const struct schema *schema, const 
     return NULL;
 }
 
-/* Sets defaults for fields that the input does not have, and records missing ones. */
+/* Whether the input has the member that stands for the field. */
+static bool is_replaced(const struct schema *schema, const struct schema_field *field, uint64_t present)
+{
+    size_t index = 0;
+    return field->instead != NULL && find_field(schema, field->instead, &index) != NULL && (present >> index & 1) != 0;
+}
+
+/* Sets defaults for fields that the input does not have, and records missing ones and those that exclude each other. */
 static void finish_absent(const struct reader *reader, const struct schema *schema, uint64_t present, char *values)
 {
     for (size_t i = 0; i < schema->count; i++) {
         const struct schema_field *field = &schema->fields[i];
+        bool replaced = is_replaced(schema, field, present);
+        if ((present >> i & 1) != 0 && replaced)
+            fault(reader, path_of(reader, field->name), "unexpected",
+                  arena_format(reader->arena, "must not be there beside %s", field->instead));
         if ((present >> i & 1) != 0)
             continue;
-        if ((field->flags & SCHEMA_REQUIRED) != 0)
+        if ((field->flags & SCHEMA_REQUIRED) != 0 && !replaced)
             fault(reader, path_of(reader, field->name), "required", "is missing");
         else
             store_fallback(reader, field, values + field->offset);

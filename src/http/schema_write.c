@@ -238,6 +238,15 @@ void schema_describe_field(struct buffer *buffer, const struct schema_field *fie
     buffer_add_char(buffer, '}');
 }
 
+/* One of two members must be there, and not both. */
+static void describe_instead(struct buffer *buffer, const struct schema *schema, bool input)
+{
+    for (size_t i = 0; input && i < schema->count; i++)
+        if (schema->fields[i].instead != NULL)
+            buffer_add_format(buffer, ",\"oneOf\":[{\"required\":[\"%s\"]},{\"required\":[\"%s\"]}]",
+                              schema->fields[i].name, schema->fields[i].instead);
+}
+
 void schema_describe(struct buffer *buffer, const struct schema *schema, bool input)
 {
     buffer_add_text(buffer, "{\"type\":\"object\"");
@@ -257,11 +266,14 @@ void schema_describe(struct buffer *buffer, const struct schema *schema, bool in
     const char *separator = "";
     for (size_t i = 0; i < schema->count; i++) {
         unsigned flags = schema->fields[i].flags;
-        if (input ? (flags & SCHEMA_REQUIRED) == 0 : (flags & SCHEMA_OPTIONAL) != 0)
+        bool required = (flags & SCHEMA_REQUIRED) != 0 && schema->fields[i].instead == NULL;
+        if (input ? !required : (flags & SCHEMA_OPTIONAL) != 0)
             continue;
         buffer_add_text(buffer, separator);
         buffer_add_json_text(buffer, schema->fields[i].name);
         separator = ",";
     }
-    buffer_add_text(buffer, "],\"additionalProperties\":false}");
+    buffer_add_char(buffer, ']');
+    describe_instead(buffer, schema, input);
+    buffer_add_text(buffer, ",\"additionalProperties\":false}");
 }

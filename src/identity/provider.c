@@ -105,6 +105,14 @@ struct error *provider_logout_all(struct provider *provider, struct arena *arena
     return NULL;
 }
 
+struct error *provider_logout_others(struct provider *provider, struct arena *arena, const char *subject,
+                                     struct id kept)
+{
+    int64_t begun = clock_monotonic();
+    TRY(counted(begun, provider->functions->logout_others(provider, arena, subject, kept), NULL));
+    return NULL;
+}
+
 struct error *provider_change_password(struct provider *provider, struct arena *arena, const char *subject,
                                        struct id session, struct secret password, struct secret new_password,
                                        enum provider_outcome *outcome_out)

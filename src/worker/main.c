@@ -26,6 +26,7 @@
 #include "http/fastcgi.h"
 #include "http/reply.h"
 #include "http/request.h"
+#include "service/access/session_use.h"
 #include "service/runtime/service.h"
 #include "service/runtime/startup.h"
 #include "store/cache/cache.h"
@@ -81,6 +82,7 @@ static void serve(struct service *service, const struct configuration *configura
         if (!fastcgi_send(&reply))
             LOG(DEBUG, HTTP, "the peer left before the reply was sent");
         fastcgi_finish(request.body_left);
+        session_use_write(service, arena);
         arena_reset(arena);
     }
     arena_free(&arena);

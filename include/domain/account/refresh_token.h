@@ -54,6 +54,10 @@ const char *refresh_token_new(struct arena *arena, unsigned char hash_out[DIGEST
 /* The digest of a token that was sent; false when it cannot be one. */
 bool refresh_token_hash(const char *token, unsigned char hash_out[DIGEST_BYTES]);
 
+/* Whether a token that was sent, spent or not, belongs to a session whose tokens are in a cookie. */
+struct error *refresh_token_is_in_cookie(struct database *database, struct arena *arena, const char *token,
+                                         bool *in_cookie_out);
+
 /* Adds the first token of a session. */
 struct error *refresh_token_insert(struct database *database, struct arena *arena,
                                    const unsigned char hash[DIGEST_BYTES], struct id session);

@@ -51,6 +51,13 @@ struct error *session_family_find_token_of(struct database *database, struct are
                                            struct session_family_token *token_out);
 
 /*
+ * Finds the tokens of at most `limit` families of the user, ended or not, but for the family that `kept` belongs to.
+ * *tokens_out is in the arena.
+ */
+struct error *session_family_find_others(struct database *database, struct arena *arena, struct id user, struct id kept,
+                                         unsigned limit, struct session_family_token **tokens_out, size_t *count_out);
+
+/*
  * Ends the user's sessions of the family of `session`, or with `others` all of the user's other sessions. A session
  * without a family is one by itself. With `others` and a session of zeros, all sessions of the user end. The refresh
  * tokens of the ended sessions are not touched: session_family_drop_tokens() and refresh_token_delete_ended() drop

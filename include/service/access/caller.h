@@ -17,6 +17,7 @@ struct service;
 struct caller {
     const struct principal *principal; /* NULL on public paths */
     const char *client_address;
+    const char *user_agent; /* as the client sent it; NULL: it did not */
     const char *request_id;
 };
 

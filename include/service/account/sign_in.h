@@ -6,6 +6,8 @@
 #ifndef GATEHOUSE_SERVICE_ACCOUNT_SIGN_IN_H
 #define GATEHOUSE_SERVICE_ACCOUNT_SIGN_IN_H
 
+#include <stdbool.h>
+
 #include "base/secret.h"
 #include "domain/account/user.h"
 #include "identity/provider.h"
@@ -19,6 +21,7 @@ struct sign_in_request {
     const char *username;
     struct secret password;
     struct secret new_password; /* bytes NULL: not sent */
+    const char *session;        /* not NULL: the refresh tokens of the session go into a cookie */
 };
 
 /*
@@ -30,9 +33,12 @@ struct error *sign_in_with_password(struct service *service, struct arena *arena
                                     const struct sign_in_request *login, struct provider_tokens *tokens_out,
                                     struct user **user_out);
 
-/* Gives new tokens for a refresh token. TOKEN_INVALID, TOKEN_REVOKED, RATE_LIMITED. */
+/*
+ * Gives new tokens for a refresh token. With `from_cookie` it must belong to a session whose tokens are in a cookie.
+ * TOKEN_INVALID, TOKEN_REVOKED, RATE_LIMITED.
+ */
 struct error *sign_in_refresh(struct service *service, struct arena *arena, const struct caller *caller,
-                              const char *refresh_token, struct provider_tokens *tokens_out);
+                              const char *refresh_token, bool from_cookie, struct provider_tokens *tokens_out);
 
 /* Ends the caller's session; `everywhere`: all sessions of the user. */
 struct error *sign_in_log_out(struct service *service, struct arena *arena, const struct caller *caller,

@@ -22,6 +22,7 @@ struct link_key_cache;
 struct password_policy;
 struct provider;
 struct scanner;
+struct session_use;
 struct sniffer;
 struct token_memo;
 
@@ -63,6 +64,7 @@ struct service {
     struct settings_applied settings;
     struct text_list languages; /* of mails and pages; the installation's own comes first */
     const char *reader;         /* the language that the current request asks for, one of these; NULL: none of them */
+    struct session_use *session_use; /* which uses of sessions are noted; NULL: none are */
 };
 
 /*

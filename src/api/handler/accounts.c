@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Handles the endpoints of accounts: sign-up of customers, login, refresh, logout, me. */
 #include <stddef.h>
+#include <string.h>
 
 #include "api/handler/views_int.h"
 #include "api/handlers_int.h"
 #include "api/route.h"
+#include "api/session_cookie_int.h"
 #include "base/arena.h"
 #include "base/limits.h"
 #include "domain/account/organisation.h"
 #include "domain/permission/principal.h"
 #include "http/schema.h"
+#include "service/account/session_admin.h"
 #include "service/account/sign_in.h"
 #include "service/account/sign_up.h"
 #include "service/runtime/service.h"
@@ -124,7 +127,11 @@ struct tokens_view {
 static const struct schema_field tokens_fields[] = {
     {.name = "accessToken", .type = SCHEMA_TEXT, .offset = offsetof(struct tokens_view, access_token)},
     {.name = "idToken", .type = SCHEMA_TEXT, .offset = offsetof(struct tokens_view, id_token)},
-    {.name = "refreshToken", .type = SCHEMA_TEXT, .offset = offsetof(struct tokens_view, refresh_token)},
+    {.name = "refreshToken",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_OPTIONAL,
+     .offset = offsetof(struct tokens_view, refresh_token),
+     .description = "Absent where it was asked for in a cookie."},
     {.name = "tokenType",
      .type = SCHEMA_CHOICE,
      .choices = "Bearer",
@@ -138,9 +145,13 @@ static const struct schema_field tokens_fields[] = {
 static const struct schema tokens_schema = {
     .name = "Tokens", SCHEMA_FIELDS(tokens_fields), .size = sizeof(struct tokens_view)};
 
-static struct tokens_view *tokens_view(struct arena *arena, const struct provider_tokens *tokens)
+/* `session` not NULL: the refresh token goes into a cookie, and not into the body. */
+static struct error *give_tokens(struct call *call, const struct provider_tokens *tokens, const char *session,
+                                 const struct tokens_view **view_out)
 {
-    struct tokens_view *view = arena_alloc(arena, sizeof *view);
+    struct tokens_view *view = arena_alloc(call->arena, sizeof *view);
+    struct session_record *record;
+    *view_out = view;
     *view = (struct tokens_view){
         .access_token = tokens->access_token,
         .id_token = tokens->id_token,
@@ -148,7 +159,28 @@ static struct tokens_view *tokens_view(struct arena *arena, const struct provide
         .token_type = "Bearer",
         .expires_in = tokens->expires_in,
     };
-    return view;
+    if (session == NULL)
+        return NULL;
+    TRY(session_find(call->service->database, call->arena, tokens->user_id, tokens->session_id, false, &record));
+    if (record == NULL)
+        return error_plain(call->arena, ERROR_TOKEN_REVOKED);
+    session_cookie_set(call, tokens->refresh_token, record->seconds_left);
+    view->refresh_token = NULL;
+    return NULL;
+}
+
+/* ---- the cookie of a browser --------------------------------------------------------------------- */
+
+#define SESSION_DESCRIPTION                                                                                            \
+    "With cookie the refresh token comes and goes in a cookie that no script can read, __Secure-gatehouse-refresh. "   \
+    "The "                                                                                                             \
+    "request must come from a page of this service: Sec-Fetch-Site same-origin, or the Origin of base_url or web_url."
+
+/* Checks where a request comes from that asks for the cookie, whatever else is wrong with it. */
+static struct error *check_session(const struct call *call, const char *session)
+{
+    bool cookie = session != NULL && strcmp(session, SESSION_COOKIE_CHOICE) == 0;
+    return cookie ? session_cookie_check_origin(call) : NULL;
 }
 
 /* ---- login --------------------------------------------------------------------------------------- */
@@ -174,6 +206,11 @@ static const struct schema_field login_fields[] = {
      .maximum = LIMIT_PASSWORD_INPUT_CHARACTERS,
      .offset = offsetof(struct sign_in_request, new_password),
      .description = "With a temporary password: the one to set."},
+    {.name = "session",
+     .type = SCHEMA_CHOICE,
+     .choices = SESSION_COOKIE_CHOICE,
+     .offset = offsetof(struct sign_in_request, session),
+     .description = SESSION_DESCRIPTION},
 };
 
 const struct schema accounts_login_schema = {
@@ -192,13 +229,21 @@ static const struct schema_field login_reply_fields[] = {
 const struct schema accounts_login_reply_schema = {
     .name = "LoginReply", SCHEMA_FIELDS(login_reply_fields), .size = sizeof(struct login_reply)};
 
+struct error *accounts_validate_login(struct call *call, struct validation *validation)
+{
+    (void)validation;
+    return check_session(call, ((const struct sign_in_request *)call->body)->session);
+}
+
 struct error *accounts_login(struct call *call)
 {
+    const struct sign_in_request *body = call->body;
     struct provider_tokens tokens;
     struct user *user;
-    TRY(sign_in_with_password(call->service, call->arena, &call->caller, call->body, &tokens, &user));
+    TRY(sign_in_with_password(call->service, call->arena, &call->caller, body, &tokens, &user));
     struct login_reply *reply = arena_alloc(call->arena, sizeof *reply);
-    *reply = (struct login_reply){tokens_view(call->arena, &tokens), user_view(call->arena, user)};
+    TRY(give_tokens(call, &tokens, body->session, &reply->tokens));
+    reply->user = user_view(call->arena, user);
     call->result = reply;
     return NULL;
 }
@@ -207,15 +252,22 @@ struct error *accounts_login(struct call *call)
 
 struct refresh_body {
     const char *refresh_token;
+    const char *session;
 };
 
 static const struct schema_field refresh_fields[] = {
     {.name = "refreshToken",
      .type = SCHEMA_TEXT,
      .flags = SCHEMA_REQUIRED,
+     .instead = "session",
      .minimum = 1,
      .maximum = LIMIT_TOKEN_BYTES,
      .offset = offsetof(struct refresh_body, refresh_token)},
+    {.name = "session",
+     .type = SCHEMA_CHOICE,
+     .choices = SESSION_COOKIE_CHOICE,
+     .offset = offsetof(struct refresh_body, session),
+     .description = SESSION_DESCRIPTION},
 };
 
 const struct schema accounts_refresh_schema = {
@@ -235,13 +287,27 @@ static const struct schema_field refresh_reply_fields[] = {
 const struct schema accounts_refresh_reply_schema = {
     .name = "RefreshReply", SCHEMA_FIELDS(refresh_reply_fields), .size = sizeof(struct refresh_reply)};
 
+struct error *accounts_check_refresh(struct call *call)
+{
+    return session_cookie_check_type(call);
+}
+
+struct error *accounts_validate_refresh(struct call *call, struct validation *validation)
+{
+    (void)validation;
+    return check_session(call, ((const struct refresh_body *)call->body)->session);
+}
+
 struct error *accounts_refresh(struct call *call)
 {
     const struct refresh_body *body = call->body;
+    const char *token = body->refresh_token;
     struct provider_tokens tokens;
-    TRY(sign_in_refresh(call->service, call->arena, &call->caller, body->refresh_token, &tokens));
+    if (body->session != NULL)
+        TRY(session_cookie_read(call, &token));
+    TRY(sign_in_refresh(call->service, call->arena, &call->caller, token, body->session != NULL, &tokens));
     struct refresh_reply *reply = arena_alloc(call->arena, sizeof *reply);
-    reply->tokens = tokens_view(call->arena, &tokens);
+    TRY(give_tokens(call, &tokens, body->session, &reply->tokens));
     call->result = reply;
     return NULL;
 }
@@ -250,6 +316,7 @@ struct error *accounts_refresh(struct call *call)
 
 struct logout_body {
     bool everywhere;
+    bool others;
 };
 
 static const struct schema_field logout_fields[] = {
@@ -258,15 +325,41 @@ static const struct schema_field logout_fields[] = {
      .fallback = "false",
      .offset = offsetof(struct logout_body, everywhere),
      .description = "End all sessions of the user, not only this one."},
+    {.name = "others",
+     .type = SCHEMA_BOOLEAN,
+     .fallback = "false",
+     .offset = offsetof(struct logout_body, others),
+     .description = "End all sessions of the user but this one."},
 };
 
 const struct schema accounts_logout_schema = {
     .name = "LogoutRequest", SCHEMA_FIELDS(logout_fields), .size = sizeof(struct logout_body)};
 
+struct error *accounts_validate_logout(struct call *call, struct validation *validation)
+{
+    const struct logout_body *body = call->body;
+    if (body->everywhere && body->others)
+        validation_add(validation, "unexpected", "must not be there beside everywhere", "%s", "others");
+    return NULL;
+}
+
+static struct error *log_out_others(struct call *call)
+{
+    TRY(session_admin_end_others(call->service, call->arena, &call->caller));
+    call->success = "All your other sessions have ended.";
+    return NULL;
+}
+
 struct error *accounts_logout(struct call *call)
 {
     const struct logout_body *body = call->body;
+    struct session_record *current;
+    if (body->others)
+        return log_out_others(call);
+    TRY(session_admin_current(call->service, call->arena, &call->caller, &current));
     TRY(sign_in_log_out(call->service, call->arena, &call->caller, body->everywhere));
+    if (current != NULL && current->in_cookie)
+        session_cookie_clear(call);
     call->success = body->everywhere ? "You are signed out everywhere." : "You are signed out.";
     return NULL;
 }

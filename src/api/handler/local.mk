@@ -21,6 +21,9 @@ libghapi_handler_a_SOURCES = \
 	src/api/handler/own_account.c \
 	src/api/handler/passwords.c \
 	src/api/handler/permissions.c \
+	src/api/session_cookie_int.h \
+	src/api/session/session_cookie.c \
+	src/api/session/sessions.c \
 	src/api/handler/settings.c \
 	src/api/handler/system.c \
 	src/api/handler/views_int.h \

@@ -27,6 +27,8 @@ libghdomain_a_SOURCES += \
 	src/domain/account/session.c \
 	include/domain/account/session_family.h \
 	src/domain/account/session_family.c \
+	include/domain/session_list.h \
+	src/domain/session_list.c \
 	src/domain/account/session_organisation.c \
 	src/domain/session_memo_int.h \
 	src/domain/account/session_memo.c \

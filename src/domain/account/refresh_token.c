@@ -37,6 +37,22 @@ bool refresh_token_hash(const char *token, unsigned char hash_out[DIGEST_BYTES])
     return true;
 }
 
+static const struct statement find_cookie = {
+    "SELECT s.in_cookie FROM identity_refresh r JOIN session s ON s.id = r.session_id WHERE r.token_hash = ?"};
+
+struct error *refresh_token_is_in_cookie(struct database *database, struct arena *arena, const char *token,
+                                         bool *in_cookie_out)
+{
+    unsigned char hash[DIGEST_BYTES];
+    struct rows *rows;
+    *in_cookie_out = false;
+    if (!refresh_token_hash(token, hash))
+        return NULL;
+    TRY(database_query(database, arena, &find_cookie, VALUES(database_bytes(hash, sizeof hash)), &rows));
+    *in_cookie_out = rows->count != 0 && rows_boolean(rows, 0, 0);
+    return NULL;
+}
+
 static const struct statement insert_token = {
     "INSERT INTO identity_refresh (token_hash, session_id, generation) VALUES (?, ?, ?)"};
 

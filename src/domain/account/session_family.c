@@ -2,6 +2,7 @@
 /* The statements on families of sessions at a remote identity provider. */
 #include "domain/account/session_family.h"
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "store/database/database.h"
 
@@ -59,6 +60,28 @@ struct error *session_family_find_token_of(struct database *database, struct are
         return NULL;
     token_out->family = rows_id(rows, 0, 0);
     token_out->sealed = rows_bytes(rows, 0, 1, &token_out->length);
+    return NULL;
+}
+
+static const struct statement find_others = {
+    "SELECT o.session_id, o.refresh_sealed FROM session s JOIN outside_session o ON o.session_id = s.id"
+    " WHERE s.user_id = ? AND o.refresh_sealed IS NOT NULL AND o.family <>"
+    " COALESCE((SELECT f.family FROM outside_session f WHERE f.session_id = ?), ?) ORDER BY s.id DESC LIMIT ?"};
+
+struct error *session_family_find_others(struct database *database, struct arena *arena, struct id user, struct id kept,
+                                         unsigned limit, struct session_family_token **tokens_out, size_t *count_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_others,
+                       VALUES(database_id(user), database_id(kept), database_id(kept), database_integer(limit)),
+                       &rows));
+    *count_out = rows->count;
+    *tokens_out = arena_array(arena, rows->count, sizeof **tokens_out);
+    for (size_t i = 0; i < rows->count; i++) {
+        struct session_family_token *token = &(*tokens_out)[i];
+        token->family = rows_id(rows, i, 0);
+        token->sealed = rows_bytes(rows, i, 1, &token->length);
+    }
     return NULL;
 }
 

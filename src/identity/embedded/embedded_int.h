@@ -89,6 +89,8 @@ struct error *embedded_session_refresh(struct provider *provider, struct arena *
                                        struct provider_tokens *tokens_out, enum provider_outcome *outcome_out);
 struct error *embedded_session_logout(struct provider *provider, struct arena *arena, const char *subject,
                                       struct id session);
+struct error *embedded_session_logout_others(struct provider *provider, struct arena *arena, const char *subject,
+                                             struct id kept);
 struct error *embedded_session_logout_all(struct provider *provider, struct arena *arena, const char *subject);
 
 /* ---- signing_keys.c ------------------------------------------------------------------------------- */

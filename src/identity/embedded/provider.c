@@ -202,6 +202,7 @@ static const struct provider_functions functions = {
     .refresh = embedded_session_refresh,
     .logout = embedded_session_logout,
     .logout_all = embedded_session_logout_all,
+    .logout_others = embedded_session_logout_others,
     .change_password = embedded_password_change,
     .rules = rules,
     .resolve = resolve,

@@ -162,10 +162,16 @@ struct error *embedded_session_logout(struct provider *provider, struct arena *a
     return database_transaction(ending.embedded->options.database, arena, end_one_rows, &ending, NULL);
 }
 
-struct error *embedded_session_logout_all(struct provider *provider, struct arena *arena, const char *subject)
+struct error *embedded_session_logout_others(struct provider *provider, struct arena *arena, const char *subject,
+                                             struct id kept)
 {
-    struct ending ending = {.embedded = embedded_of(provider)};
+    struct ending ending = {.embedded = embedded_of(provider), .session = kept};
     if (!id_parse(subject, &ending.user))
         return NULL;
     return database_transaction(ending.embedded->options.database, arena, end_all_rows, &ending, NULL);
+}
+
+struct error *embedded_session_logout_all(struct provider *provider, struct arena *arena, const char *subject)
+{
+    return embedded_session_logout_others(provider, arena, subject, (struct id){{0}});
 }

@@ -228,6 +228,7 @@ static const struct provider_functions functions = {
     .refresh = remote_session_refresh,
     .logout = remote_session_logout,
     .logout_all = remote_logout_all,
+    .logout_others = remote_session_logout_others,
     .change_password = remote_password_change,
     .rules = rules,
     .resolve = remote_session_resolve,

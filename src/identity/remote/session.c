@@ -29,6 +29,9 @@
 /* How long refreshes of one session wait for one another: as long as a call takes. */
 #define LOCK_WAIT_SECONDS 5
 
+/* The most tokens that are revoked one by one. */
+#define OTHERS_MAX 32
+
 static const char *seal_purpose(struct arena *arena, struct id family)
 {
     return arena_format(arena, "provider-refresh:%s", id_text(arena, family));
@@ -373,6 +376,18 @@ struct error *remote_session_resolve(struct provider *provider, struct arena *ar
 
 /* ---- logging out ---------------------------------------------------------------------------------- */
 
+/* Revokes a token that the rows had. One that is left over was never held by anybody but the provider and us. */
+static struct error *revoke(struct remote *remote, struct arena *arena, const struct session_family_token *sealed)
+{
+    struct secret token = {0};
+    TRY(unseal(arena, remote->options.master, seal_purpose(arena, sealed->family), sealed->sealed, sealed->length,
+               &token));
+    struct error *error = remote->driver->revoke(remote, arena, token);
+    if (error != NULL)
+        LOG(WARN, IDENTITY, "the provider was not told of a logout", LOG_TEXT("detail", error->detail));
+    return NULL;
+}
+
 struct error *remote_session_logout(struct provider *provider, struct arena *arena, const char *subject,
                                     struct id session)
 {
@@ -380,7 +395,6 @@ struct error *remote_session_logout(struct provider *provider, struct arena *are
     struct database *database = remote->options.database;
     struct ending ending = {.session = session};
     struct session_family_token sealed;
-    struct secret token = {0};
     bool found = false;
     remote_start(remote, remote->options.login_milliseconds);
     TRY(user_find_by_subject(database, arena, subject, &ending.user, &found));
@@ -388,12 +402,33 @@ struct error *remote_session_logout(struct provider *provider, struct arena *are
         return NULL;
     TRY(session_family_find_token_of(database, arena, session, &sealed));
     TRY(database_transaction(database, arena, end_rows, &ending, NULL));
-    if (sealed.sealed == NULL)
+    return sealed.sealed == NULL ? NULL : revoke(remote, arena, &sealed);
+}
+
+/*
+ * Our rows first: they count at once. A provider that cannot end some of an account's sessions gets their tokens one by
+ * one, as far as the time reaches.
+ */
+struct error *remote_session_logout_others(struct provider *provider, struct arena *arena, const char *subject,
+                                           struct id kept)
+{
+    struct remote *remote = remote_of(provider);
+    struct database *database = remote->options.database;
+    struct session_family_token *sealed = NULL;
+    struct id user;
+    size_t count = 0;
+    bool found = false;
+    remote_start(remote, remote->options.admin_milliseconds);
+    TRY(user_find_by_subject(database, arena, subject, &user, &found));
+    if (!found)
         return NULL;
-    TRY(unseal(arena, remote->options.master, seal_purpose(arena, sealed.family), sealed.sealed, sealed.length,
-               &token));
-    struct error *error = remote->driver->revoke(remote, arena, token);
-    /* The token that is left over was never held by anybody but the provider and this service. */
+    if (remote->driver->end_others == NULL)
+        TRY(session_family_find_others(database, arena, user, kept, OTHERS_MAX, &sealed, &count));
+    TRY(remote_session_end_all(remote, arena, user, kept));
+    for (size_t i = 0; i < count && remote_milliseconds_left(remote) > 0; i++)
+        TRY(revoke(remote, arena, &sealed[i]));
+    struct error *error =
+        remote->driver->end_others != NULL ? remote->driver->end_others(remote, arena, subject, kept) : NULL;
     if (error != NULL)
         LOG(WARN, IDENTITY, "the provider was not told of a logout", LOG_TEXT("detail", error->detail));
     return NULL;

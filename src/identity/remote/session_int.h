@@ -27,6 +27,8 @@ struct error *remote_session_refresh(struct provider *provider, struct arena *ar
                                      struct provider_tokens *tokens_out, enum provider_outcome *outcome_out);
 struct error *remote_session_logout(struct provider *provider, struct arena *arena, const char *subject,
                                     struct id session);
+struct error *remote_session_logout_others(struct provider *provider, struct arena *arena, const char *subject,
+                                           struct id kept);
 struct error *remote_session_resolve(struct provider *provider, struct arena *arena, struct token_claims *claims,
                                      bool *known_out);
 struct error *remote_session_tidy(struct provider *provider, struct arena *arena);

@@ -15,6 +15,7 @@
 #include "domain/permission/principal.h"
 #include "identity/provider.h"
 #include "service/access/caller_audit.h"
+#include "service/access/session_use.h"
 #include "service/runtime/change_follower.h"
 #include "service/runtime/service.h"
 
@@ -121,6 +122,7 @@ struct error *caller_authenticate(struct service *service, struct arena *arena, 
         return error_new(arena, ERROR_TOKEN_REVOKED, "the session has ended or the user may not call");
     TRY(follow(service, arena, authorization, principal->change_version));
     caller->principal = principal;
+    session_use_note(service, arena, caller, claims.session);
     return NULL;
 }
 

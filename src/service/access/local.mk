@@ -10,5 +10,7 @@ libghservice_access_a_SOURCES = \
 	src/service/access/grant.c \
 	include/service/access/login_throttle.h \
 	src/service/access/login_throttle.c \
+	include/service/access/session_use.h \
+	src/service/access/session_use.c \
 	include/service/access/signed_link.h \
 	src/service/access/signed_link.c

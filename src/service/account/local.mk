@@ -28,6 +28,8 @@ libghservice_account_a_SOURCES = \
 	src/service/account/provider_sync.c \
 	include/service/account/recovery.h \
 	src/service/account/recovery.c \
+	include/service/account/session_admin.h \
+	src/service/account/session_admin.c \
 	include/service/account/sign_in.h \
 	src/service/account/sign_in.c \
 	include/service/account/sign_up.h \

@@ -8,13 +8,16 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "domain/account/password_policy.h"
+#include "domain/account/refresh_token.h"
 #include "domain/account/session.h"
 #include "domain/audit.h"
 #include "domain/permission/principal.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
 #include "service/access/login_throttle.h"
+#include "service/access/session_use.h"
 #include "service/account/provider_sync.h"
+#include "service/account/session_admin.h"
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 
@@ -206,19 +209,35 @@ struct error *sign_in_with_password(struct service *service, struct arena *arena
         return error;
     caller_log_actor(arena, user);
     TRY(database_transaction(service->database, arena, record_success, &(struct success){service, caller, user}, NULL));
+    TRY(session_admin_begin(service, arena, caller, user, tokens_out->session_id, login->session != NULL));
     /* Read again: the login itself is news, and the first one has changed the status and the verified marks. */
     TRY(user_find(service->database, arena, user->organisation_id, user->id, user_out));
     return *user_out != NULL ? NULL : error_new(arena, ERROR_CREDENTIALS, "the user vanished during the login");
 }
 
+/*
+ * Asks the provider for new tokens. What was given to a client in a reply is nothing that a browser has in its cookie:
+ * somebody has put it there, so that the browser acts as somebody else.
+ */
+static struct error *ask_refresh(struct service *service, struct arena *arena, const char *refresh_token,
+                                 bool from_cookie, struct provider_tokens *tokens_out,
+                                 enum provider_outcome *outcome_out)
+{
+    bool fits = true;
+    if (from_cookie)
+        TRY(refresh_token_is_in_cookie(service->database, arena, refresh_token, &fits));
+    *outcome_out = PROVIDER_TOKEN_INVALID;
+    return fits ? provider_refresh(service->provider, arena, refresh_token, tokens_out, outcome_out) : NULL;
+}
+
 struct error *sign_in_refresh(struct service *service, struct arena *arena, const struct caller *caller,
-                              const char *refresh_token, struct provider_tokens *tokens_out)
+                              const char *refresh_token, bool from_cookie, struct provider_tokens *tokens_out)
 {
     enum provider_outcome outcome;
     struct principal *principal = NULL;
     struct login_throttle throttle = login_throttle_of_code(caller);
     TRY(login_throttle_check(service, arena, &throttle));
-    TRY(provider_refresh(service->provider, arena, refresh_token, tokens_out, &outcome));
+    TRY(ask_refresh(service, arena, refresh_token, from_cookie, tokens_out, &outcome));
     if (outcome == PROVIDER_TOKEN_REUSED) {
         struct error *reuse =
             error_new(arena, ERROR_TOKEN_REVOKED, "a spent refresh token came again; the session is ended");
@@ -235,6 +254,7 @@ struct error *sign_in_refresh(struct service *service, struct arena *arena, cons
     TRY(principal_load(service->database, arena, tokens_out->user_id, tokens_out->session_id, &principal));
     if (principal_stands(principal)) {
         caller_log_actor(arena, &principal->user);
+        session_use_note(service, arena, caller, tokens_out->session_id);
         return NULL;
     }
     TRY(session_end(service->database, arena, tokens_out->session_id, tokens_out->user_id, NULL));

@@ -8,6 +8,7 @@ where it is due; and by openapi.json: the status is documented for the operation
 schema.
 """
 
+import http.cookiejar
 import json
 import re
 
@@ -28,6 +29,7 @@ STATUS_OF_CODE = {
     "user.unknown": 400,
     "organisation.unknown": 400,
     "link.unknown": 400,
+    "session.unknown": 400,
     "code.mismatch": 400,
     "auth.newPasswordRequired": 400,
     "password.policy": 400,
@@ -39,6 +41,7 @@ STATUS_OF_CODE = {
     "auth.userDisabled": 401,
     "auth.userUnconfirmed": 401,
     "auth.permission": 403,
+    "auth.origin": 403,
     "role.notGrantable": 403,
     "link.invalid": 403,
     "user.exists": 409,
@@ -84,6 +87,8 @@ class Api:
         self.document = document
         self.session = requests.Session()
         self.session.trust_env = False
+        # No test finds the cookie of another; whoever wants to send one does so.
+        self.session.cookies.set_policy(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
         # A kept-alive connection that the server closes in the very moment of reuse is no fault of the
         # service.
         self.session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=64, max_retries=0))

@@ -2,5 +2,5 @@
 /* Runs the unit tests of this floor. */
 #include "harness.h"
 
-#define MODULES(X) X(route) X(dispatch)
+#define MODULES(X) X(route) X(dispatch) X(session_cookie)
 HARNESS_MAIN("api", MODULES)

@@ -20,6 +20,7 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/account/test_provisioning.c \
 	tests/unit/domain/permission/test_role.c \
 	tests/unit/domain/account/test_session.c \
+	tests/unit/domain/account/test_session_list.c \
 	tests/unit/domain/account/test_session_memo.c \
 	tests/unit/domain/test_settings.c \
 	tests/unit/domain/test_statements.c \

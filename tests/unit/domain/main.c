@@ -14,6 +14,7 @@
     X(principal_rebuild)                                                                                               \
     X(session_memo)                                                                                                    \
     X(session)                                                                                                         \
+    X(session_list)                                                                                                    \
     X(outbox)                                                                                                          \
     X(file)                                                                                                            \
     X(file_list)                                                                                                       \

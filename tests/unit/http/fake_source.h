@@ -34,6 +34,15 @@ static const char *fake_parameter(void *context, const char *name)
     return NULL;
 }
 
+static bool fake_repeated(void *context, const char *name)
+{
+    struct fake_source *source = context;
+    unsigned count = 0;
+    for (const struct fake_parameter *row = source->parameters; row->name != NULL; row++)
+        count += strcmp(row->name, name) == 0 ? 1 : 0;
+    return count > 1;
+}
+
 static long fake_read(void *context, void *bytes, size_t size)
 {
     struct fake_source *source = context;
@@ -50,8 +59,11 @@ static long fake_read(void *context, void *bytes, size_t size)
 
 static inline struct request_source fake_request_source(struct fake_source *source)
 {
-    return (struct request_source){
-        .context = source, .kind = source->kind, .parameter = fake_parameter, .read = fake_read};
+    return (struct request_source){.context = source,
+                                   .kind = source->kind,
+                                   .parameter = fake_parameter,
+                                   .repeated = fake_repeated,
+                                   .read = fake_read};
 }
 
 #endif

@@ -3,6 +3,7 @@ TESTS += tests/unit/test-http
 tests_unit_test_http_SOURCES = \
 	tests/unit/http/main.c tests/unit/http/fake_source.h \
 	tests/unit/http/test_body_file.c \
+	tests/unit/http/test_cookie.c \
 	tests/unit/http/test_disposition.c \
 	tests/unit/http/record.h tests/unit/http/record.c \
 	tests/unit/http/test_multipart.c \

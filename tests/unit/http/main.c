@@ -4,6 +4,7 @@
 
 #define MODULES(X)                                                                                                     \
     X(body_file)                                                                                                       \
+    X(cookie)                                                                                                          \
     X(disposition)                                                                                                     \
     X(multipart)                                                                                                       \
     X(multipart_header)                                                                                                \

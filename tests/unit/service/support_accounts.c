@@ -87,6 +87,8 @@ DECORATE(logout, (struct provider * provider, struct arena *arena, const char *s
          provider_logout(INNER, arena, subject, session))
 DECORATE(logout_all, (struct provider * provider, struct arena *arena, const char *subject),
          provider_logout_all(INNER, arena, subject))
+DECORATE(logout_others, (struct provider * provider, struct arena *arena, const char *subject, struct id kept),
+         provider_logout_others(INNER, arena, subject, kept))
 DECORATE(change_password,
          (struct provider * provider, struct arena *arena, const char *subject, struct id session,
           struct secret password, struct secret new_password, enum provider_outcome *outcome_out),
@@ -154,6 +156,7 @@ static const struct provider_functions faulty_functions = {
     .refresh = faulty_refresh,
     .logout = faulty_logout,
     .logout_all = faulty_logout_all,
+    .logout_others = faulty_logout_others,
     .change_password = faulty_change_password,
     .rules = faulty_rules,
     .resolve = faulty_resolve,

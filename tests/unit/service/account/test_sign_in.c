@@ -165,7 +165,7 @@ static void address_has_thirty_failures_of_every_kind(void **state)
         expect_error(stage_login(stage, name, CHOSEN, NULL, NULL), ERROR_CREDENTIALS);
         expect_error(member_confirm(service, stage->arena, &stage->stranger, name, "123456"), ERROR_CODE_MISMATCH);
         expect_error(reset(stage, name, "123456", OTHER), ERROR_CODE_MISMATCH);
-        expect_error(sign_in_refresh(service, stage->arena, &stage->stranger, "no-token", &tokens),
+        expect_error(sign_in_refresh(service, stage->arena, &stage->stranger, "no-token", false, &tokens),
                      ERROR_TOKEN_INVALID);
     }
     for (int i = 0; i < 2; i++)
@@ -177,7 +177,7 @@ static void address_has_thirty_failures_of_every_kind(void **state)
     assert_in_range(error->retry_after, 200, 300);
     expect_error(reset(stage, OWNER, "123456", OTHER), ERROR_RATE_LIMITED);
     expect_error(member_confirm(service, stage->arena, &stage->stranger, OWNER, "123456"), ERROR_RATE_LIMITED);
-    expect_error(sign_in_refresh(service, stage->arena, &stage->stranger, "x", &tokens), ERROR_RATE_LIMITED);
+    expect_error(sign_in_refresh(service, stage->arena, &stage->stranger, "x", false, &tokens), ERROR_RATE_LIMITED);
     expect_error(password_change(service, stage->arena, owner, secret_of(CHOSEN), secret_of(OTHER)),
                  ERROR_RATE_LIMITED);
     assert_int_equal(failures_of(stage, "address"), 30);
