@@ -147,6 +147,7 @@ struct configuration {
         int64_t provider_admin_seconds;
         int64_t provider_rest_seconds;
         int64_t stats_seconds; /* the length of a "minute" */
+        int64_t use_seconds;
     } testing;
 };
 

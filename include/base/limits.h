@@ -96,6 +96,9 @@
 #define LIMIT_USER_ROLES 32
 #define LIMIT_USER_PERMISSIONS 100
 
+/* Uses of permissions that a process has noted and not written yet. */
+#define LIMIT_USES_PENDING 256
+
 /* Lists. */
 #define LIMIT_PAGE_DEFAULT 25
 #define LIMIT_PAGE_MAX 100

@@ -25,7 +25,9 @@ struct fastcgi_options {
     /* users that may connect, beside root and this process's user: the web server's */
     uid_t peers[FASTCGI_PEERS_MAX];
     size_t peer_count;
-    const char *body_directory; /* where the web server stores bodies that it hands over as files; NULL: it does not */
+    const char *body_directory;  /* where the web server stores bodies that it hands over as files; NULL: it does not */
+    void (*idle)(void *context); /* called every second while no request comes; NULL: nothing is */
+    void *idle_context;
     int64_t io_timeout_seconds; /* how long the peer may be silent while a body is read or a reply written */
 };
 

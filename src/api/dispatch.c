@@ -21,6 +21,7 @@
 #include "codec/document.h"
 #include "codec/encoding.h"
 #include "domain/audit.h"
+#include "domain/permission/permission_use.h"
 #include "domain/permission/principal.h"
 #include "http/range.h"
 #include "http/reply.h"
@@ -31,6 +32,7 @@
 #include "service/file/upload_bound.h"
 #include "service/runtime/change_follower.h"
 #include "service/runtime/service.h"
+#include "service/runtime/use_log.h"
 
 #define JSON_TYPE "application/json; charset=utf-8"
 
@@ -94,6 +96,14 @@ static struct error *find_route(struct call *call, struct route_match *match)
     return NULL;
 }
 
+/* A body of a file may take hours, and nothing is written meanwhile: what was noted is written before it. */
+static void note_use(struct call *call)
+{
+    use_log_note(call->service->uses, caller_user(&call->caller), call->route->permission, permission_use_today());
+    if (call->route->body_kind == BODY_MULTIPART && !is_question(call))
+        use_log_flush(call->service, call->arena);
+}
+
 static struct error *check_caller(struct call *call, const struct id *file)
 {
     const struct route *route = call->route;
@@ -102,8 +112,10 @@ static struct error *check_caller(struct call *call, const struct id *file)
     TRY(caller_authenticate(call->service, call->arena, request_header(call->request, "AUTHORIZATION"), file,
                             &call->caller, &call->file));
     caller_log_actor(call->arena, &call->caller.principal->user);
-    if (route->access == ACCESS_PERMISSION)
-        return caller_require(call->arena, &call->caller, route->permission);
+    if (route->access != ACCESS_PERMISSION)
+        return NULL;
+    TRY(caller_require(call->arena, &call->caller, route->permission));
+    note_use(call);
     return NULL;
 }
 

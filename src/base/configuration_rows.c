@@ -129,6 +129,7 @@ static const struct configuration_row rows[] = {
     INTEGER(testing, provider_admin_seconds, "8", 1, 8),
     INTEGER(testing, provider_rest_seconds, "10", 1, 10),
     INTEGER(testing, stats_seconds, "60", 1, 60),
+    INTEGER(testing, use_seconds, "45", 1, 45),
 };
 
 const struct configuration_row *configuration_rows(size_t *count_out)

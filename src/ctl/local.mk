@@ -17,6 +17,7 @@ gatehousectl_SOURCES = \
 	src/ctl/command/migrate.c \
 	src/ctl/command/mirror.c \
 	src/ctl/command/organisation.c \
+	src/ctl/command/permissions.c \
 	src/ctl/command/purge.c \
 	src/ctl/command/rotate_keys.c \
 	src/ctl/command/rotate_secret.c \

@@ -42,6 +42,7 @@ static const struct ctl_command *const commands[] = {
     &ctl_user_enable,
     &ctl_user_disable,
     &ctl_user_set_roles,
+    &ctl_permissions_unused,
     &ctl_settings_get,
     &ctl_settings_set,
     &ctl_settings_rollback,

@@ -108,6 +108,16 @@ static bool peer_is_welcome(int fd)
     return address.ss_family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
+/* Nobody has called for a second. Signals wait until it is done, as they do while a request is served. */
+static void while_idle(void)
+{
+    if (state.options.idle == NULL)
+        return;
+    (void)sigprocmask(SIG_BLOCK, &state.ending_signals, NULL);
+    state.options.idle(state.options.idle_context);
+    (void)sigprocmask(SIG_UNBLOCK, &state.ending_signals, NULL);
+}
+
 /*
  * The accept() that libfcgi calls. SIGTERM is deliverable only in here. EINTR makes libfcgi look at its shutdown flag.
  */
@@ -120,6 +130,10 @@ __attribute__((visibility("default"))) int accept(int listener, struct sockaddr 
     (void)sigprocmask(SIG_UNBLOCK, &state.ending_signals, NULL);
     while (fd < 0 && !state.ending) {
         fd = accept4(listener, address, length, SOCK_CLOEXEC);
+        if (fd < 0 && errno == EAGAIN) {
+            while_idle();
+            continue;
+        }
         if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
             break;
         if (fd >= 0 && !peer_is_welcome(fd)) {

@@ -44,7 +44,7 @@ dist_sql_DATA = sql/001-foundation.sql \
 	sql/029-file-lost.sql \
 	sql/030-erasure.sql \
 	sql/031-email-changes.sql sql/032-host-minutes.sql \
-	sql/033-sessions.sql
+	sql/033-sessions.sql sql/034-permission-use.sql
 mailtemplatesdedir = $(pkgdatadir)/mail/de
 dist_mailtemplatesde_DATA = \
 	share/mail/de/confirm.subject share/mail/de/confirm.txt share/mail/de/confirm.html \

@@ -29,6 +29,7 @@
 #include "service/access/session_use.h"
 #include "service/runtime/service.h"
 #include "service/runtime/startup.h"
+#include "service/runtime/use_log.h"
 #include "store/cache/cache.h"
 
 /* The path of base_url, with which the paths of all requests begin. */
@@ -68,9 +69,16 @@ static const char *pool_name(char name_out[sizeof(((struct sockaddr_un *)NULL)->
     return text_is_alpha(name_out[0]) ? name_out : NULL;
 }
 
-static void serve(struct service *service, const struct configuration *configuration)
+/* The process, and the memory of the request that it serves. */
+struct worker {
+    struct service *service;
+    struct arena *arena;
+};
+
+static void serve(const struct worker *worker, const struct configuration *configuration)
 {
-    struct arena *arena = arena_new();
+    struct service *service = worker->service;
+    struct arena *arena = worker->arena;
     const char *base = base_path(configuration->service.base_url);
     int64_t left = configuration->service.requests_per_worker;
     struct request_source source;
@@ -79,13 +87,25 @@ static void serve(struct service *service, const struct configuration *configura
         struct reply reply;
         request_init(&request, arena, &source, base);
         dispatch(service, &request, &reply);
+        /* The client may take its time for a long reply. */
+        if (reply.stream_fd >= 0)
+            use_log_flush(service, arena);
         if (!fastcgi_send(&reply))
             LOG(DEBUG, HTTP, "the peer left before the reply was sent");
         fastcgi_finish(request.body_left);
         session_use_write(service, arena);
+        use_log_flush_due(service, arena);
         arena_reset(arena);
     }
-    arena_free(&arena);
+    use_log_flush(service, arena);
+}
+
+/* What the worker does while nobody calls. */
+static void idle(void *context)
+{
+    struct worker *worker = context;
+    use_log_flush_due(worker->service, worker->arena);
+    arena_reset(worker->arena);
 }
 
 static const char *config_option(int argc, char **argv)
@@ -134,6 +154,9 @@ int main(int argc, char **argv)
     }
     options.io_timeout_seconds = configuration->service.io_timeout_seconds;
     options.body_directory = configuration->files.body_directory;
+    struct worker worker = {&service, arena_new()};
+    options.idle = idle;
+    options.idle_context = &worker;
     find_peers(configuration, &options);
     if (!fastcgi_open(&options, &problem)) {
         LOG(FATAL, WORKER, problem);
@@ -142,7 +165,8 @@ int main(int argc, char **argv)
     dispatch_open();
     host_process_join(HOST_PROCESS_WORKER, pool_name(pool));
     LOG(INFO, WORKER, "worker started");
-    serve(&service, configuration);
+    serve(&worker, configuration);
+    arena_free(&worker.arena);
     LOG(INFO, WORKER, "worker ended");
     service_close(&service);
     host_process_close();

@@ -25,6 +25,7 @@ struct scanner;
 struct session_use;
 struct sniffer;
 struct token_memo;
+struct use_log;
 
 /* How far this process has followed the change log (service/runtime/change_follower.h). */
 struct followed_changes {
@@ -61,6 +62,7 @@ struct service {
     unsigned migrations; /* how many there were at the start; 0: they could not be read */
     struct followed_changes changes;
     struct link_key_cache *link_keys;
+    struct use_log *uses; /* which permissions let people in, and what of it is still to be written */
     struct settings_applied settings;
     struct text_list languages; /* of mails and pages; the installation's own comes first */
     const char *reader;         /* the language that the current request asks for, one of these; NULL: none of them */

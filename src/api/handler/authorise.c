@@ -8,11 +8,13 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "domain/permission/permission.h"
+#include "domain/permission/permission_use.h"
 #include "domain/permission/principal.h"
 #include "http/schema.h"
 #include "service/access/caller.h"
 #include "service/account/member.h"
 #include "service/runtime/service.h"
+#include "service/runtime/use_log.h"
 
 /* ---- explaining ---------------------------------------------------------------------------------- */
 
@@ -138,6 +140,7 @@ static struct error *find_subject(struct call *call, struct id user_id, const st
     if (id_is_none(user_id) || id_equal(user_id, caller_user(&call->caller)))
         return NULL;
     TRY(caller_require(call->arena, &call->caller, required));
+    use_log_note(call->service->uses, caller_user(&call->caller), required, permission_use_today());
     TRY(member_find_named(call->service, call->arena, &call->caller, required, user_id, "userId", &user));
     TRY(principal_load(call->service->database, call->arena, user_id, (struct id){{0}}, &other));
     *principal_out = other;

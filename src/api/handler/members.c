@@ -16,6 +16,7 @@
 #include "service/account/recovery.h"
 #include "service/account/sign_up.h"
 #include "service/runtime/service.h"
+#include "service/runtime/use_log.h"
 
 /* ---- one user ------------------------------------------------------------------------------------ */
 

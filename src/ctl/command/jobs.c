@@ -27,6 +27,7 @@
 #include "domain/file/file_link.h"
 #include "domain/host_minute.h"
 #include "domain/outbox.h"
+#include "domain/permission/permission_use.h"
 #include "domain/permission/principal.h"
 #include "identity/provider.h"
 #include "service/account/email_cancel.h"
@@ -199,6 +200,11 @@ static struct error *purge_changes(struct service *service, struct arena *arena,
     return change_log_purge(service->database, arena, CHANGE_KEEP_DAYS, PURGE_ROWS, count);
 }
 
+static struct error *purge_uses(struct service *service, struct arena *arena, uint64_t *count)
+{
+    return permission_use_purge(service->database, arena, PURGE_ROWS, count);
+}
+
 static struct error *purge_codes(struct service *service, struct arena *arena, uint64_t *count)
 {
     *count = 0;
@@ -258,7 +264,8 @@ static struct error *tidy(struct service *service, struct arena *arena)
 {
     static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
         purge_tokens, purge_sessions,      purge_links,   purge_minutes, purge_outbox, purge_throttle,
-        purge_codes,  purge_email_changes, purge_changes, sweep_blobs,   finish_purge, repair_principals};
+        purge_codes,  purge_email_changes, purge_changes, purge_uses,    sweep_blobs,  finish_purge,
+        repair_principals};
     struct error *first = NULL;
     cache_sweep(service->cache);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {

@@ -1,6 +1,8 @@
 libghdomain_a_SOURCES += \
 	include/domain/permission/permission.h \
 	src/domain/permission/permission.c \
+	include/domain/permission/permission_use.h \
+	src/domain/permission/permission_use.c \
 	include/domain/permission/principal.h \
 	src/domain/principal_int.h \
 	src/domain/permission/principal.c \

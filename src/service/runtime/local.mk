@@ -13,4 +13,6 @@ libghservice_runtime_a_SOURCES = \
 	include/service/runtime/shared_token_cache.h \
 	src/service/runtime/shared_token_cache.c \
 	include/service/runtime/startup.h \
-	src/service/runtime/startup.c
+	src/service/runtime/startup.c \
+	include/service/runtime/use_log.h \
+	src/service/runtime/use_log.c

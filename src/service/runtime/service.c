@@ -22,6 +22,7 @@
 #include "service/access/session_use.h"
 #include "service/runtime/link_key_cache.h"
 #include "service/runtime/shared_token_cache.h"
+#include "service/runtime/use_log.h"
 #include "store/cache/cache.h"
 #include "store/database/database.h"
 #include "store/database/migrate.h"
@@ -83,6 +84,7 @@ static struct error *open_with(struct arena *arena, const struct configuration *
     service_out->link_keys = link_key_cache_new(arena);
     service_out->languages =
         mail_template_languages(arena, configuration->mail.templates, configuration->service.language);
+    service_out->uses = use_log_new(arena, configuration->testing.use_seconds);
     return NULL;
 }
 

@@ -14,6 +14,7 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/file/test_link_key.c \
 	tests/unit/domain/test_outbox.c \
 	tests/unit/domain/permission/test_permission.c \
+	tests/unit/domain/permission/test_permission_use.c \
 	tests/unit/domain/permission/test_principal.c \
 	tests/unit/domain/permission/test_principal_rebuild.c \
 	tests/unit/domain/account/test_password_policy.c \

@@ -5,6 +5,7 @@
 #define MODULES(X)                                                                                                     \
     X(address_keys)                                                                                                    \
     X(permission)                                                                                                      \
+    X(permission_use)                                                                                                  \
     X(statements)                                                                                                      \
     X(role)                                                                                                            \
     X(user)                                                                                                            \
