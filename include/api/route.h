@@ -53,6 +53,7 @@ struct call {
     struct id id;             /* of a path with {id}: its first id; names_link: the link, none if it has no row */
     struct id second_id;      /* of a path with two ids, such as {id} and {sessionId} */
     struct file_record *file; /* names_file: the caller's file or NULL; names_link: the link's file */
+    struct id link_maker;     /* names_link: who made the link */
     const void *query;        /* as the row's query schema reads it */
     uint64_t query_present;
     const void *body; /* as the row's body schema reads it */
@@ -103,9 +104,10 @@ struct route {
     enum reply_kind reply_kind;
     const struct schema *reply;
     const struct schema *other_reply; /* REPLY_ONE_OF_TWO */
-    bool tagged;                      /* the reply has an ETag; If-None-Match with it is answered by 304 */
-    bool reserves_conflict;           /* 409 is in the document, although the row has no code for it yet */
-    const enum error_code *errors;    /* beside those of every such row; ended by ERROR_CODE_COUNT */
+    bool exports; /* the reply comes as text/csv or application/x-ndjson, too, where the client accepts that */
+    bool tagged;  /* the reply has an ETag; If-None-Match with it is answered by 304 */
+    bool reserves_conflict;        /* 409 is in the document, although the row has no code for it yet */
+    const enum error_code *errors; /* beside those of every such row; ended by ERROR_CODE_COUNT */
     struct error *(*handler)(struct call *call);
 };
 

@@ -29,6 +29,7 @@ struct configuration {
         int64_t requests_per_worker;
         int64_t io_timeout_seconds;
         const char *language; /* of mails and pages where nothing tells what the person reads */
+        const char *crossing_reason; /* "optional" or "required" */
         const char *secret_file;
     } service;
     struct { /* what mails and pages show of the installation */
@@ -141,6 +142,10 @@ struct configuration {
         int64_t free_bytes_min;
         int64_t outbox_lag_seconds;
     } health;
+    struct {
+        bool files; /* each download and each opened link of the bucket is a row */
+        bool images;
+    } audit;
     struct { /* intervals that the tests shorten */
         int64_t refresh_grace_seconds;
         int64_t provider_login_seconds;

@@ -102,6 +102,11 @@
 /* Lists. */
 #define LIMIT_PAGE_DEFAULT 25
 #define LIMIT_PAGE_MAX 100
+/* The audit trail: rows that are read at once, and the most that one export has. */
+#define LIMIT_AUDIT_PAGE 200
+#define LIMIT_AUDIT_EXPORT 100000
+/* Why internal staff look into another organisation: the header X-Reason. */
+#define LIMIT_REASON_CHARACTERS 200
 /* The most files that one request archives or restores. */
 #define LIMIT_BULK_FILES 100
 /* Lost files that are remembered; the scrub reports every one. */

@@ -13,6 +13,9 @@ struct arena;
 struct database;
 struct error;
 
+/* The width of a target's id. */
+#define AUDIT_TARGET_CHARACTERS 64
+
 /*
  * Texts may be NULL but for action and outcome; ids of zeros are stored as NULL. Longer texts than the
  * columns are cut.
@@ -44,10 +47,14 @@ struct audit_filter {
     struct id organisation_id;
     struct id user_id;
     const char *action;
+    const char *outcome;
+    const char *target_id;
+    const char *request_id;
     int64_t since;    /* milliseconds since 1970, included; INT64_MIN: from the start */
     int64_t until;    /* excluded; INT64_MAX: no end */
     struct id before; /* the cursor: the last id of the page before */
-    unsigned limit;
+    unsigned skip;    /* so many rows are left out first; the server reads them, which takes time */
+    unsigned limit;   /* 1 to LIMIT_AUDIT_PAGE */
 };
 
 struct audit_page {

@@ -21,6 +21,13 @@ struct reply_header {
     const char *value;
 };
 
+/* What a producer of a long reply says of the piece that it has just written. */
+enum reply_piece {
+    REPLY_PIECE_MORE,  /* another one comes */
+    REPLY_PIECE_LAST,  /* the reply is complete with it */
+    REPLY_PIECE_BROKEN /* nothing more can be made: the connection is cut, so that nobody takes a part for the whole */
+};
+
 struct reply {
     struct arena *arena;
     int status; /* 200 at first */
@@ -31,6 +38,12 @@ struct reply {
     int stream_fd;
     int64_t stream_first;
     int64_t stream_length;
+    /*
+     * When `produce` is not NULL the body is made while it is sent, so that its length does not matter. It adds a piece
+     * whose memory it takes from `arena`; all of that memory is gone at the next call.
+     */
+    enum reply_piece (*produce)(void *context, struct arena *arena, struct buffer *piece);
+    void *context;
     bool no_body; /* HEAD, 304: headers only */
 };
 

@@ -58,12 +58,14 @@ static void set_common_headers(struct call *call)
         reply_set_header(reply, "Cache-Control", "no-store");
     if (call->service->configuration->service.cors_origins.count == 0)
         return;
-    reply_set_header(reply, "Vary", "Origin");
+    const char *vary = reply_find_header(reply, "Vary");
+    reply_set_header(reply, "Vary", vary == NULL ? "Origin" : arena_format(call->arena, "%s, Origin", vary));
     const char *origin = allowed_origin(call);
     if (origin != NULL) {
         reply_set_header(reply, "Access-Control-Allow-Origin", origin);
         reply_set_header(reply, "Access-Control-Expose-Headers",
-                         "X-Request-Id, X-Api-Version, ETag, Retry-After, WWW-Authenticate");
+                         "X-Request-Id, X-Api-Version, ETag, Retry-After, WWW-Authenticate, Content-Disposition, "
+                         "X-Next-Cursor");
     }
 }
 
@@ -76,7 +78,7 @@ static bool answer_preflight(struct call *call, const char *allow)
     reply_set_header(call->reply, "Allow", allow);
     reply_set_header(call->reply, "Access-Control-Allow-Methods", allow);
     reply_set_header(call->reply, "Access-Control-Allow-Headers",
-                     "Authorization, Content-Type, If-Match, If-None-Match, If-Range, Range, X-Request-Id");
+                     "Authorization, Content-Type, If-Match, If-None-Match, If-Range, Range, X-Request-Id, X-Reason");
     reply_set_header(call->reply, "Access-Control-Max-Age", "600");
     return true;
 }
@@ -124,7 +126,7 @@ static struct error *open_link(struct call *call, const char *segment)
 {
     if (!call->route->names_link)
         return NULL;
-    return signed_link_open(call->service, call->arena, segment, &call->file, &call->id);
+    return signed_link_open(call->service, call->arena, segment, &call->file, &call->id, &call->link_maker);
 }
 
 /*
@@ -196,6 +198,19 @@ static unsigned read_ids(struct call *call, const struct route_match *match)
     return good;
 }
 
+/*
+ * Reads why internal staff look into another organisation. Who does not cross a boundary may send it, too: nobody knows
+ * beforehand where an id leads.
+ */
+static void read_reason(struct call *call, struct validation *validation)
+{
+    const char *reason = request_header(call->request, "X_REASON");
+    if (call->caller.principal == NULL || reason == NULL)
+        return;
+    caller_reason_validate(reason, validation);
+    call->caller.reason = reason;
+}
+
 /* Reads path, query and body, and collects every failing path. */
 static struct error *read_input(struct call *call, unsigned ids)
 {
@@ -205,6 +220,7 @@ static struct error *read_input(struct call *call, unsigned ids)
     for (unsigned i = 0; !call->route->names_link && (word = route_word(call->arena, call->route, i)) != NULL; i++)
         if ((ids & 1U << i) == 0)
             validation_add(&validation, "format", "must be an id: 36 lower-case characters", "%s", word);
+    read_reason(call, &validation);
     TRY(read_query(call, &validation));
     TRY(read_body(call, &validation));
     if (call->body != NULL && call->route->validate != NULL)
@@ -230,6 +246,8 @@ static void tag_reply(struct call *call)
 static void write_result(struct call *call)
 {
     struct buffer *body = &call->reply->body;
+    if (call->reply->produce != NULL)
+        return;
     switch (call->route->reply_kind) {
     case REPLY_SUCCESS:
         buffer_add_text(body, "{\"status\":\"success\",\"message\":");
@@ -282,6 +300,7 @@ static struct error *serve(struct call *call)
         return error_plain(call->arena, ERROR_ROUTE_METHOD);
     }
     log_context(call->request->request_id, NULL, NULL, call->route->operation);
+    call->caller.operation = call->route->operation;
     if (call->route->admit != NULL && !is_question(call))
         upload_bound_end(call->service, call->request);
     unsigned ids = read_ids(call, &match);
@@ -392,6 +411,7 @@ void dispatch(struct service *service, struct request *request, struct reply *re
     call.caller.client_address = request->client_address;
     call.caller.user_agent = request_header(request, "USER_AGENT");
     call.caller.request_id = request->request_id;
+    call.caller.reason_required = strcmp(service->configuration->service.crossing_reason, "required") == 0;
     log_context(request->request_id, NULL, NULL, NULL);
     service->reader = language_pick(&service->languages, request_header(request, "ACCEPT_LANGUAGE"));
     reply_init(reply, request->arena);

@@ -105,16 +105,17 @@ struct error *own_account_cancel_email(struct call *call);
 /* audit.c. AUDIT_ACTIONS has every action that is written to the audit trail. */
 #define AUDIT_ACTIONS                                                                                                  \
     "access.crossOrganisation|access.denied|audit.purge|cache.update|customer.create|file.archive|file.damaged|file."  \
-    "link|file.infected|file.purge|file.repaired|file.restore|file.unlink|file.update|file.upload|organisation."       \
-    "disable|organisation.update|session.end|session."                                                                 \
+    "download|file.link|file.infected|file.purge|file.repaired|file.restore|file.unlink|file.update|file.upload|link." \
+    "open|organisation.disable|organisation.update|session.end|session."                                               \
     "refreshFailed|session.reuse|secrets.rotate|settings.update|"                                                      \
     "user.adminConfirm|user.changePassword|user.confirm|user.confirmFailed|user.create|user.createAdmin|user.disable|" \
     "user.emailChanged|user.emailChangeCancelled|user.emailChangeRequested|user.erase|user.forgottenPassword|"         \
     "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.logoutOthers|user.resendConfirmation|"         \
     "user.resendInvitation|user.resetFailed|user.resetPassword|user.setPassword|user.setTemporaryPassword|user."       \
     "unlock|user.update"
-extern const struct schema audits_query_schema, audits_reply_schema;
+extern const struct schema audits_query_schema, audits_own_query_schema, audits_reply_schema;
 struct error *audits_list(struct call *call);
+struct error *audits_list_own(struct call *call);
 
 /* sessions.c */
 extern const struct schema sessions_list_schema;

@@ -230,6 +230,23 @@ static const struct route rows[] = {
     },
     {
         .method = METHOD_GET,
+        .path = "/customers/organisation/audit",
+        .operation = "listOwnAudit",
+        .tag = "Accounts",
+        .summary = "The audit trail of one's own organisation, newest first",
+        .description =
+            "What happened in the organisation, whoever did it: rows access.crossOrganisation are accesses by internal "
+            "staff, with operation and reason in details. Rows are never changed. " EXPORTED,
+        .access = ACCESS_PERMISSION,
+        .permission = "cus:audit:r",
+        .query = &audits_own_query_schema,
+        .reply_kind = REPLY_OBJECT,
+        .reply = &audits_reply_schema,
+        .exports = true,
+        .handler = audits_list_own,
+    },
+    {
+        .method = METHOD_GET,
         .path = "/customers/organisations/users",
         .operation = "listUsers",
         .tag = "Accounts",

@@ -6,6 +6,12 @@
 #include <stddef.h>
 
 #include "api/route.h"
+#include "base/limits.h"
+
+/* What the description of a list with `exports` ends with. */
+#define EXPORTED                                                                                                       \
+    "With Accept: text/csv or application/x-ndjson the reply is an export of up to " LIMIT_TEXT(                       \
+        LIMIT_AUDIT_EXPORT) " rows. Where there are more, X-Next-Cursor is the cursor behind the last one."
 
 /* The codes that a row adds to those of every such row. */
 #define ERRORS(...) ((const enum error_code[]){__VA_ARGS__, ERROR_CODE_COUNT})

@@ -12,12 +12,13 @@ static const struct route rows[] = {
         .tag = "Service",
         .summary = "The audit trail, newest first",
         .description = "Rows are never changed. since is included, until is not. With organisationId, only what "
-                       "happened in that organisation.",
+                       "happened in that organisation. " EXPORTED,
         .access = ACCESS_PERMISSION,
         .permission = "sys:audit:a",
         .query = &audits_query_schema,
         .reply_kind = REPLY_OBJECT,
         .reply = &audits_reply_schema,
+        .exports = true,
         .handler = audits_list,
     },
     {

@@ -1,6 +1,7 @@
 noinst_LIBRARIES += libghcodec.a
 libghcodec_a_SOURCES = \
 	include/codec/address.h src/codec/address.c \
+	include/codec/csv.h src/codec/csv.c \
 	include/codec/digest.h src/codec/digest.c \
 	include/codec/document.h src/codec/document.c \
 	src/codec/document_int.h src/codec/document_scan.c \

@@ -12,7 +12,6 @@
 /* The columns' widths (sql/001-foundation.sql). */
 #define ACTION_BYTES 64
 #define TARGET_TYPE_BYTES 32
-#define TARGET_ID_BYTES 64
 #define ADDRESS_BYTES 45
 #define REQUEST_ID_BYTES 128
 #define OUTCOME_BYTES 16
@@ -39,13 +38,14 @@ struct error *audit_insert(struct database *database, struct arena *arena, const
     const char *details = entry->details == NULL ? "{}" : entry->details;
     if (!utf8_valid(details, strlen(details)) || utf8_count(details) > DETAILS_CHARACTERS)
         details = "{\"truncated\":true}";
-    TRY(database_change(
-        database, arena, &insert_audit,
-        VALUES(database_id(id_new()), plain(arena, entry->action, ACTION_BYTES),
-               database_id_or_null(entry->organisation_id), database_id_or_null(entry->user_id),
-               plain(arena, entry->target_type, TARGET_TYPE_BYTES), plain(arena, entry->target_id, TARGET_ID_BYTES),
-               plain(arena, entry->client_address, ADDRESS_BYTES), plain(arena, entry->request_id, REQUEST_ID_BYTES),
-               plain(arena, entry->outcome, OUTCOME_BYTES), database_text(details)),
-        NULL));
+    TRY(database_change(database, arena, &insert_audit,
+                        VALUES(database_id(id_new()), plain(arena, entry->action, ACTION_BYTES),
+                               database_id_or_null(entry->organisation_id), database_id_or_null(entry->user_id),
+                               plain(arena, entry->target_type, TARGET_TYPE_BYTES),
+                               plain(arena, entry->target_id, AUDIT_TARGET_CHARACTERS),
+                               plain(arena, entry->client_address, ADDRESS_BYTES),
+                               plain(arena, entry->request_id, REQUEST_ID_BYTES),
+                               plain(arena, entry->outcome, OUTCOME_BYTES), database_text(details)),
+                        NULL));
     return NULL;
 }

@@ -38,6 +38,7 @@
 #include "base/text.h"
 #include "http/body_file.h"
 #include "http/fastcgi_deadline_int.h"
+#include "http/fastcgi_send_int.h"
 #include "http/reply.h"
 
 #define LISTEN_FD 0
@@ -46,7 +47,6 @@
 #define FINISH_SECONDS 2 /* for what follows the reply: the rest of the request, and the peer's close */
 #define JSON_SECONDS 5   /* time in advance for a JSON body, which anybody may send */
 #define LISTEN_WAIT_SECONDS 1
-#define SLOWEST_BYTES_PER_SECOND (256 * 1024)
 /* The least average rate of a body over its patience: slower than the slowest mobile networks. */
 #define SLOWEST_BODY_BYTES_PER_SECOND 4096
 #define BODY_STEP_BYTES 32768
@@ -368,74 +368,9 @@ bool fastcgi_accept(struct request_source *source_out)
     return true;
 }
 
-static bool put(const char *bytes, size_t length)
-{
-    while (length > 0) {
-        int step = length > LIMIT_BLOCK_BYTES ? LIMIT_BLOCK_BYTES : (int)length;
-        if (FCGX_PutStr(bytes, step, state.request.out) != step)
-            return false;
-        bytes += step;
-        length -= (size_t)step;
-    }
-    return true;
-}
-
-/* A slow client must not occupy the worker for ever. Web servers buffer replies and wait for slow clients. */
-static bool is_too_slow(int64_t microseconds, int64_t sent)
-{
-    int64_t grace = state.options.io_timeout_seconds * MICROSECONDS;
-    return microseconds > grace && sent / SLOWEST_BYTES_PER_SECOND < (microseconds - grace) / MICROSECONDS;
-}
-
-static bool put_file(const struct reply *reply)
-{
-    char *block = arena_alloc(reply->arena, LIMIT_BLOCK_BYTES);
-    int64_t at = reply->stream_first;
-    int64_t left = reply->stream_length;
-    int64_t started = clock_monotonic();
-    while (left > 0) {
-        if (is_too_slow(clock_monotonic() - started, reply->stream_length - left)) {
-            LOG(WARN, HTTP, "a download was cut: the client took the bytes too slowly", LOG_INTEGER("missing", left));
-            (void)shutdown(state.request.ipcFd, SHUT_RDWR);
-            return false;
-        }
-        size_t want = left > LIMIT_BLOCK_BYTES ? LIMIT_BLOCK_BYTES : (size_t)left;
-        ssize_t got = pread(reply->stream_fd, block, want, at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            /* The announced length is impossible now: cut the connection, so that nobody takes a part for the whole. */
-            LOG(ERROR, HTTP, "a file ended before its recorded size", LOG_INTEGER("missing", left));
-            (void)shutdown(state.request.ipcFd, SHUT_RDWR);
-            return false;
-        }
-        if (!put(block, (size_t)got))
-            return false;
-        at += got;
-        left -= got;
-    }
-    return true;
-}
-
-/* Bytes that fit into the socket are sent without a deadline, since nothing is waited for. */
-static bool put_text(const struct buffer *text)
-{
-    if (text->length <= LIMIT_BLOCK_BYTES)
-        return put(text->bytes, text->length);
-    fastcgi_deadline_start(state.request.ipcFd, SHUT_RDWR, state.options.io_timeout_seconds * MICROSECONDS);
-    bool sent = put(text->bytes, text->length);
-    return !fastcgi_deadline_end() && sent;
-}
-
 bool fastcgi_send(const struct reply *reply)
 {
-    struct buffer head = reply_head(reply);
-    if (reply->no_body)
-        return put(head.bytes, head.length);
-    if (reply->stream_fd >= 0)
-        return put(head.bytes, head.length) && put_file(reply);
-    buffer_add(&head, reply->body.bytes, reply->body.length);
-    return put_text(&head);
+    return fastcgi_send_reply(&state.request, state.options.io_timeout_seconds, reply);
 }
 
 /* Whether the stream of the body has been read to its end, with its last, empty record. */

@@ -6,6 +6,8 @@
 #ifndef GATEHOUSE_SERVICE_ACCESS_CALLER_H
 #define GATEHOUSE_SERVICE_ACCESS_CALLER_H
 
+#include <stdbool.h>
+
 #include "base/id.h"
 #include "domain/permission/principal.h"
 
@@ -19,6 +21,9 @@ struct caller {
     const char *client_address;
     const char *user_agent; /* as the client sent it; NULL: it did not */
     const char *request_id;
+    const char *operation; /* of the route; NULL outside of requests */
+    const char *reason;    /* why internal staff look into another organisation; NULL: they do not say */
+    bool reason_required;  /* nobody of them may look there without a reason */
 };
 
 /* The id of the caller's user; none on public paths. */

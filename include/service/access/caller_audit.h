@@ -11,6 +11,7 @@ struct caller;
 struct error;
 struct service;
 struct user;
+struct validation;
 
 /*
  * Writes an audit row for something that the caller did or tried. Ids of zeros in `entry` are taken from the caller's
@@ -20,7 +21,20 @@ struct user;
 struct error *caller_audit(struct service *service, struct arena *arena, const struct caller *caller,
                            const struct audit_entry *entry);
 
-/* Writes the audit row of internal staff who reach into another organisation. */
+/* The header in which internal staff say why they reach into another organisation. */
+#define CALLER_REASON_HEADER "X-Reason"
+
+/*
+ * Adds an entry to `validation` when `reason` is none: 1 to LIMIT_REASON_CHARACTERS characters in UTF-8, each a blank
+ * or one that can be seen.
+ */
+void caller_reason_validate(const char *reason, struct validation *validation);
+
+/*
+ * Writes the audit row of internal staff who reach into another organisation, with the operation and their reason.
+ * REQUEST_INVALID when they have to give a reason and have not. So it comes before anything that the caller is told of
+ * the other organisation, or changes there.
+ */
 struct error *caller_audit_crossing(struct service *service, struct arena *arena, const struct caller *caller,
                                     struct id organisation, const char *target_type, struct id target);
 

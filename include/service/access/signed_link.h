@@ -50,11 +50,11 @@ struct error *signed_link_make(struct service *service, struct arena *arena, con
 
 /*
  * Finds the file that a link's token opens now, and follows the changes that are read with it
- * (service/runtime/change_follower.h). *link_out is the link's row; none: it has no row. LINK_INVALID whatever the
- * reason; its detail, for the log, tells which.
+ * (service/runtime/change_follower.h). *link_out is the link's row; none: it has no row. *maker_out is who made it.
+ * LINK_INVALID whatever the reason; its detail, for the log, tells which.
  */
 struct error *signed_link_open(struct service *service, struct arena *arena, const char *token,
-                               struct file_record **record_out, struct id *link_out);
+                               struct file_record **record_out, struct id *link_out, struct id *maker_out);
 
 /*
  * Counts a use of the link when the arena is reset, which is after the reply was sent: nobody waits for it. A database

@@ -17,6 +17,7 @@ struct blob_store;
 struct cache;
 struct configuration;
 struct database;
+struct download_memo;
 struct error;
 struct link_key_cache;
 struct password_policy;
@@ -62,7 +63,8 @@ struct service {
     unsigned migrations; /* how many there were at the start; 0: they could not be read */
     struct followed_changes changes;
     struct link_key_cache *link_keys;
-    struct use_log *uses; /* which permissions let people in, and what of it is still to be written */
+    struct download_memo *downloads; /* which files are being fetched in pieces */
+    struct use_log *uses;            /* which permissions let people in, and what of it is still to be written */
     struct settings_applied settings;
     struct text_list languages; /* of mails and pages; the installation's own comes first */
     const char *reader;         /* the language that the current request asks for, one of these; NULL: none of them */

@@ -185,6 +185,18 @@ static const struct example operations[] = {
     {"updateSettings", "{\"status\": \"success\", \"message\": \"The settings are saved as version 7.\"}"},
     {"downloadFile", "\"(the bytes)\""},
     {"openLink", "\"(the bytes)\""},
+    {"text/csv", "\"id,at,action,organisationId,userId,targetType,targetId,clientAddress,requestId,outcome,details"
+                 "\\r\\n01980a6e-52c1-7c44-8f3d-3a0b6f1d2e77,2026-11-23T08:52:00.123Z,file.download,01980a6d-0f3e-"
+                 "7a91-b1c2-5d8e9f0a1b2c,01980a6d-10aa-7b52-9c3d-6e7f8091a2b3,file,01980a6e-52c1-7c44-8f3d-3a0b6f1"
+                 "d2e77,192.0.2.17,8f14e45fceea167a5a36dedd4bea2543,success,\\\"{\\\"\\\"bucket"
+                 "\\\"\\\":\\\"\\\"files\\\"\\\",\\\"\\\"size\\\"\\\":1600}\\\"\\r\\n\""},
+    {"application/x-ndjson",
+     "\"{\\\"id\\\":\\\"01980a6e-52c1-7c44-8f3d-3a0b6f1d2e77\\\",\\\"at\\\":\\\"2026-11-23T08:52:00.12"
+     "3Z\\\",\\\"action\\\":\\\"file.download\\\",\\\"organisationId\\\":\\\"01980a6d-0f3e-7a91-b1c2-5"
+     "d8e9f0a1b2c\\\",\\\"userId\\\":\\\"01980a6d-10aa-7b52-9c3d-6e7f8091a2b3\\\",\\\"targetType"
+     "\\\":\\\"file\\\",\\\"targetId\\\":\\\"01980a6e-52c1-7c44-8f3d-3a0b6f1d2e77\\\",\\\"clientAddres"
+     "s\\\":\\\"192.0.2.17\\\",\\\"requestId\\\":\\\"8f14e45fceea167a5a36dedd4bea2543\\\",\\\"outcome"
+     "\\\":\\\"success\\\",\\\"details\\\":{\\\"bucket\\\":\\\"files\\\",\\\"size\\\":1600}}\\n\""},
     {"metrics", "\"# TYPE gatehouse_requests_total counter\\n"
                 "gatehouse_requests_total{operation=\\\"login\\\",status=\\\"200\\\"} 42\\n\""},
     {"openapi",

@@ -13,8 +13,10 @@
 #include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
+#include "base/limits.h"
 #include "base/text.h"
 #include "http/schema.h"
+#include "service/access/caller_audit.h"
 #include "service/access/signed_link.h"
 
 #define COMPONENTS_MAX 128
@@ -78,6 +80,18 @@ static const char *add_fields(struct writer *writer, const struct schema *schema
     return separator;
 }
 
+/* Every row that asks for a token takes it. */
+static const struct schema_field reason_fields[] = {
+    {.name = CALLER_REASON_HEADER,
+     .type = SCHEMA_TEXT,
+     .minimum = 1,
+     .maximum = LIMIT_REASON_CHARACTERS,
+     .description =
+         "Why internal staff look into another organisation, in UTF-8: it is kept in the audit trail of that "
+         "organisation. Others need not send it."},
+};
+static const struct schema reason_schema = {.name = "Reason", SCHEMA_FIELDS(reason_fields), .size = 1};
+
 static void add_parameters(struct writer *writer, const struct route *route)
 {
     static const struct schema_field id = {.type = SCHEMA_ID};
@@ -94,7 +108,9 @@ static void add_parameters(struct writer *writer, const struct route *route)
         separator = ",";
     }
     separator = add_fields(writer, route->query, "query", separator);
-    (void)add_fields(writer, route->headers, "header", separator);
+    separator = add_fields(writer, route->headers, "header", separator);
+    if (route->access != ACCESS_PUBLIC)
+        (void)add_fields(writer, &reason_schema, "header", separator);
     add(writer, "],");
 }
 
@@ -138,6 +154,9 @@ static void add_reply_example(struct writer *writer, const struct route *route)
         examples_write(&writer->text, route->reply, false);
 }
 
+/* The forms of an export; each has an example of its own. */
+static const char *const export_types[] = {"text/csv", "application/x-ndjson"};
+
 static void add_json_content(struct writer *writer, const struct route *route)
 {
     add(writer, ",\"content\":{\"application/json\":{\"schema\":");
@@ -159,7 +178,12 @@ static void add_json_content(struct writer *writer, const struct route *route)
         add_reference(writer, route->reply);
     }
     add_reply_example(writer, route);
-    add(writer, "}}");
+    add(writer, "}");
+    if (route->exports)
+        for (size_t i = 0; i < sizeof export_types / sizeof *export_types; i++)
+            buffer_add_format(&writer->text, ",\"%s\":{\"schema\":{\"type\":\"string\"},\"example\":%s}",
+                              export_types[i], examples_of_operation(export_types[i]));
+    add(writer, "}");
 }
 
 static void add_plain_content(struct writer *writer, const struct route *route, const char *media, const char *schema)
@@ -187,6 +211,9 @@ static void add_success(struct writer *writer, const struct route *route)
         return;
     }
     add(writer, "\"200\":{\"description\":\"Success.\"");
+    if (route->exports)
+        add(writer, ",\"headers\":{\"X-Next-Cursor\":{\"description\":\"Of an export that has not all rows: the cursor "
+                    "behind its last one.\",\"schema\":{\"type\":\"string\",\"format\":\"uuid\"}}}");
     add_json_content(writer, route);
     add(writer, "}");
     if (route->tagged)

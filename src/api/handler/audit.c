@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Handles the endpoint of the audit trail. */
+/* Handles the endpoints of the audit trail: everything for internal staff, an organisation's own for its owners. */
 #include <stddef.h>
 
+#include "api/handler/audit_int.h"
 #include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "domain/audit.h"
+#include "http/accept.h"
+#include "http/reply.h"
 #include "http/schema.h"
 #include "service/runtime/service.h"
 
@@ -15,16 +18,36 @@ struct audit_query {
     struct id organisation_id;
     struct id user_id;
     const char *action;
+    const char *outcome;
+    const char *target_id;
+    const char *request_id;
     const char *since;
     const char *until;
     int64_t limit;
     struct id cursor;
 };
 
+/* The first one is for internal staff alone. */
 static const struct schema_field query_fields[] = {
     {.name = "organisationId", .type = SCHEMA_ID, .offset = offsetof(struct audit_query, organisation_id)},
     {.name = "userId", .type = SCHEMA_ID, .offset = offsetof(struct audit_query, user_id), .description = "Who acted."},
     {.name = "action", .type = SCHEMA_CHOICE, .choices = AUDIT_ACTIONS, .offset = offsetof(struct audit_query, action)},
+    {.name = "outcome",
+     .type = SCHEMA_CHOICE,
+     .choices = "success|failure",
+     .offset = offsetof(struct audit_query, outcome)},
+    {.name = "targetId",
+     .type = SCHEMA_TEXT,
+     .minimum = 1,
+     .maximum = AUDIT_TARGET_CHARACTERS,
+     .offset = offsetof(struct audit_query, target_id),
+     .description = "What was acted on: the id of a person, a file or an organisation."},
+    {.name = "requestId",
+     .type = SCHEMA_TEXT,
+     .minimum = LIMIT_REQUEST_ID_MIN,
+     .maximum = LIMIT_REQUEST_ID_MAX,
+     .offset = offsetof(struct audit_query, request_id),
+     .description = "All that one request has done: X-Request-Id of its reply."},
     {.name = "since",
      .type = SCHEMA_TEXT,
      .minimum = 20,
@@ -42,64 +65,21 @@ static const struct schema_field query_fields[] = {
      .minimum = 1,
      .maximum = LIMIT_PAGE_MAX,
      .fallback = LIMIT_TEXT(LIMIT_PAGE_DEFAULT),
-     .offset = offsetof(struct audit_query, limit)},
+     .offset = offsetof(struct audit_query, limit),
+     .description = "An export without it has up to " LIMIT_TEXT(LIMIT_AUDIT_EXPORT) " rows."},
     {.name = "cursor",
      .type = SCHEMA_ID,
      .offset = offsetof(struct audit_query, cursor),
-     .description = "nextCursor of the page before."},
+     .description = "nextCursor of the page before, or X-Next-Cursor of the export before."},
 };
 
 const struct schema audits_query_schema = {
     .name = "AuditQuery", SCHEMA_FIELDS(query_fields), .size = sizeof(struct audit_query)};
 
-struct audit_item {
-    struct id id;
-    const char *at;
-    const char *action;
-    struct id organisation_id;
-    struct id user_id;
-    const char *target_type;
-    const char *target_id;
-    const char *client_address;
-    const char *request_id;
-    const char *outcome;
-    const char *details;
-};
-
-static const struct schema_field item_fields[] = {
-    {.name = "id", .type = SCHEMA_ID, .offset = offsetof(struct audit_item, id)},
-    {.name = "at", .type = SCHEMA_TIME, .offset = offsetof(struct audit_item, at)},
-    {.name = "action", .type = SCHEMA_TEXT, .offset = offsetof(struct audit_item, action)},
-    {.name = "organisationId",
-     .type = SCHEMA_ID,
-     .flags = SCHEMA_NULLABLE,
-     .offset = offsetof(struct audit_item, organisation_id)},
-    {.name = "userId", .type = SCHEMA_ID, .flags = SCHEMA_NULLABLE, .offset = offsetof(struct audit_item, user_id)},
-    {.name = "targetType",
-     .type = SCHEMA_TEXT,
-     .flags = SCHEMA_NULLABLE,
-     .offset = offsetof(struct audit_item, target_type)},
-    {.name = "targetId",
-     .type = SCHEMA_TEXT,
-     .flags = SCHEMA_NULLABLE,
-     .offset = offsetof(struct audit_item, target_id)},
-    {.name = "clientAddress",
-     .type = SCHEMA_TEXT,
-     .flags = SCHEMA_NULLABLE,
-     .offset = offsetof(struct audit_item, client_address)},
-    {.name = "requestId",
-     .type = SCHEMA_TEXT,
-     .flags = SCHEMA_NULLABLE,
-     .offset = offsetof(struct audit_item, request_id)},
-    {.name = "outcome",
-     .type = SCHEMA_CHOICE,
-     .choices = "success|failure",
-     .offset = offsetof(struct audit_item, outcome)},
-    {.name = "details", .type = SCHEMA_RAW, .offset = offsetof(struct audit_item, details)},
-};
-
-static const struct schema item_schema = {
-    .name = "AuditItem", SCHEMA_FIELDS(item_fields), .size = sizeof(struct audit_item)};
+const struct schema audits_own_query_schema = {.name = "OwnAuditQuery",
+                                               .fields = query_fields + 1,
+                                               .count = sizeof query_fields / sizeof *query_fields - 1,
+                                               .size = sizeof(struct audit_query)};
 
 struct audit_reply {
     struct schema_list items;
@@ -107,7 +87,10 @@ struct audit_reply {
 };
 
 static const struct schema_field reply_fields[] = {
-    {.name = "items", .type = SCHEMA_OBJECTS, .schema = &item_schema, .offset = offsetof(struct audit_reply, items)},
+    {.name = "items",
+     .type = SCHEMA_OBJECTS,
+     .schema = &audit_item_schema,
+     .offset = offsetof(struct audit_reply, items)},
     {.name = "nextCursor",
      .type = SCHEMA_ID,
      .flags = SCHEMA_NULLABLE,
@@ -123,58 +106,75 @@ static void read_time(struct validation *validation, const char *path, const cha
         validation_add(validation, "format", "must be a time such as 2026-11-21T08:52:00Z", "%s", path);
 }
 
-static struct audit_item *make_item(struct arena *arena, const struct audit_record *record)
-{
-    const struct audit_entry *entry = &record->entry;
-    struct audit_item *item = arena_alloc(arena, sizeof *item);
-    *item = (struct audit_item){
-        .id = record->id,
-        .at = record->at,
-        .action = entry->action,
-        .organisation_id = entry->organisation_id,
-        .user_id = entry->user_id,
-        .target_type = entry->target_type,
-        .target_id = entry->target_id,
-        .client_address = entry->client_address,
-        .request_id = entry->request_id,
-        .outcome = entry->outcome,
-        .details = entry->details,
-    };
-    return item;
-}
-
-struct error *audits_list(struct call *call)
+static struct error *read_filter(struct call *call, struct audit_filter *filter_out)
 {
     const struct audit_query *query = call->query;
-    struct audit_page page;
-    struct audit_filter filter = {
+    struct validation validation;
+    *filter_out = (struct audit_filter){
         .organisation_id = query->organisation_id,
         .user_id = query->user_id,
         .action = query->action,
+        .outcome = query->outcome,
+        .target_id = query->target_id,
+        .request_id = query->request_id,
         .since = INT64_MIN,
         .until = INT64_MAX,
         .before = query->cursor,
         .limit = (unsigned)query->limit,
     };
-    struct validation validation;
     validation_init(&validation, call->arena);
-    read_time(&validation, "since", query->since, &filter.since);
-    read_time(&validation, "until", query->until, &filter.until);
-    TRY(validation.error);
-    TRY(audit_list(call->service->database, call->arena, &filter, &page));
-    /*
-     * Asking for another organisation crosses its boundary, which adds a row to its trail. Its rows are read before
-     * that.
-     */
-    TRY(caller_organisation(call->service, call->arena, &call->caller, call->route->permission, query->organisation_id,
-                            &filter.organisation_id));
+    read_time(&validation, "since", query->since, &filter_out->since);
+    read_time(&validation, "until", query->until, &filter_out->until);
+    return validation.error;
+}
+
+static struct error *list(struct call *call, const struct audit_filter *filter)
+{
+    struct audit_page page;
+    TRY(audit_list(call->service->database, call->arena, filter, &page));
     struct audit_reply *reply = arena_alloc(call->arena, sizeof *reply);
     const void **items = arena_array(call->arena, page.count, sizeof *items);
     for (size_t i = 0; i < page.count; i++)
-        items[i] = make_item(call->arena, &page.items[i]);
+        items[i] = audit_item(call->arena, &page.items[i]);
     reply->items = (struct schema_list){items, page.count};
     if (page.more)
         reply->next_cursor = page.items[page.count - 1].id;
     call->result = reply;
     return NULL;
+}
+
+/* Answers in the form that the client wants: a page, or an export. */
+static struct error *answer(struct call *call, const struct audit_filter *filter)
+{
+    static const char *const forms[] = {
+        [AUDIT_JSON] = "application/json", [AUDIT_CSV] = "text/csv", [AUDIT_NDJSON] = "application/x-ndjson"};
+    enum audit_form form =
+        (enum audit_form)accept_choose(request_header(call->request, "ACCEPT"), forms, sizeof forms / sizeof *forms);
+    reply_set_header(call->reply, "Vary", "Accept");
+    if (form == AUDIT_JSON)
+        return list(call, filter);
+    bool limited = schema_has(call->route->query, call->query_present, "limit");
+    return audit_export(call, filter, form, limited ? filter->limit : LIMIT_AUDIT_EXPORT);
+}
+
+struct error *audits_list(struct call *call)
+{
+    struct audit_filter filter;
+    struct id asked;
+    TRY(read_filter(call, &filter));
+    TRY(answer(call, &filter));
+    /*
+     * Asking for another organisation crosses its boundary, which adds a row to its trail. Its rows, the first ones of
+     * an export, are read before that.
+     */
+    return caller_organisation(call->service, call->arena, &call->caller, call->route->permission,
+                               filter.organisation_id, &asked);
+}
+
+struct error *audits_list_own(struct call *call)
+{
+    struct audit_filter filter;
+    TRY(read_filter(call, &filter));
+    filter.organisation_id = caller_home(&call->caller);
+    return answer(call, &filter);
 }

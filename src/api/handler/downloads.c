@@ -20,6 +20,7 @@
 #include "http/reply.h"
 #include "http/schema.h"
 #include "service/access/signed_link.h"
+#include "service/file/download_audit.h"
 #include "service/runtime/service.h"
 
 struct download_query {
@@ -138,6 +139,19 @@ static struct error *send_bytes(struct call *call, const struct file_record *rec
     return NULL;
 }
 
+/* Adds the row of the download to the audit trail; `part` NULL: all of the file is sent. */
+static struct error *audit(struct call *call, const struct file_record *record, const struct range *part)
+{
+    const struct download download = {
+        .file = record,
+        .link_maker = call->route->names_link ? &call->link_maker : NULL,
+        .link = call->id,
+        .first = part == NULL ? -1 : (int64_t)part->first,
+        .last = part == NULL ? -1 : (int64_t)part->last,
+    };
+    return download_audit(call->service, call->arena, &call->caller, &download);
+}
+
 /* Answers as the conditions of the request decide. *begins_out: the reply has the bytes from the first one on. */
 static struct error *answer(struct call *call, const struct file_record *record, bool *begins_out)
 {
@@ -159,11 +173,13 @@ static struct error *answer(struct call *call, const struct file_record *record,
         return error_plain(call->arena, ERROR_RANGE);
     }
     set_file_headers(call, record, etag);
-    if (decision != RANGE_ANSWER_NOT_MODIFIED)
-        return send_bytes(call, record, &conditions, decision, &range);
-    call->reply->status = 304;
-    call->reply->no_body = true;
-    return NULL;
+    if (decision == RANGE_ANSWER_NOT_MODIFIED) {
+        call->reply->status = 304;
+        call->reply->no_body = true;
+        return NULL;
+    }
+    TRY(send_bytes(call, record, &conditions, decision, &range));
+    return get ? audit(call, record, decision == RANGE_ANSWER_PART ? &range : NULL) : NULL;
 }
 
 struct error *downloads_file(struct call *call)

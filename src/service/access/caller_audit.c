@@ -2,7 +2,12 @@
 /* Writes the audit rows of requests. */
 #include "service/access/caller_audit.h"
 
+#include <string.h>
+
 #include "base/error.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "codec/visible.h"
 #include "domain/audit.h"
 #include "service/access/caller.h"
 #include "service/runtime/service.h"
@@ -22,10 +27,53 @@ struct error *caller_audit(struct service *service, struct arena *arena, const s
     return audit_insert(service->database, arena, &whole);
 }
 
+void caller_reason_validate(const char *reason, struct validation *validation)
+{
+    const unsigned char *at = (const unsigned char *)reason;
+    size_t left = strlen(reason);
+    size_t count = 0;
+    bool seen = false;
+    for (size_t step; left > 0; left -= step, at += step, count++) {
+        uint32_t code_point;
+        step = utf8_next(at, left, &code_point);
+        if (step == 0 || (code_point != ' ' && !visible_code_point(code_point))) {
+            validation_add(validation, "format", "must be text in UTF-8, with blanks and characters that can be seen",
+                           CALLER_REASON_HEADER);
+            return;
+        }
+        seen = seen || code_point != ' ';
+    }
+    if (!seen || count > LIMIT_REASON_CHARACTERS)
+        validation_add(validation, "length", "must have 1 to " LIMIT_TEXT(LIMIT_REASON_CHARACTERS) " characters",
+                       CALLER_REASON_HEADER);
+}
+
+static struct error *missing_reason(struct arena *arena)
+{
+    return error_entry(error_plain(arena, ERROR_REQUEST_INVALID), CALLER_REASON_HEADER, "required",
+                       "is missing: say why you look into another organisation");
+}
+
+/* What is told of a crossing beside its target. */
+static const char *describe_crossing(struct arena *arena, const struct caller *caller)
+{
+    struct buffer details;
+    buffer_init(&details, arena);
+    buffer_add_text(&details, "{\"operation\":");
+    buffer_add_json_text(&details, caller->operation);
+    buffer_add_text(&details, ",\"reason\":");
+    buffer_add_json_text(&details, caller->reason);
+    buffer_add_char(&details, '}');
+    return details.bytes;
+}
+
 struct error *caller_audit_crossing(struct service *service, struct arena *arena, const struct caller *caller,
                                     struct id organisation, const char *target_type, struct id target)
 {
+    if (caller->reason_required && caller->reason == NULL)
+        return missing_reason(arena);
     struct audit_entry entry = {
+        .details = describe_crossing(arena, caller),
         .action = "access.crossOrganisation",
         .organisation_id = organisation,
         .target_type = target_type,

@@ -220,7 +220,7 @@ static struct error *find_target(struct service *service, struct arena *arena, c
 }
 
 struct error *signed_link_open(struct service *service, struct arena *arena, const char *token,
-                               struct file_record **record_out, struct id *link_out)
+                               struct file_record **record_out, struct id *link_out, struct id *maker_out)
 {
     struct link link;
     unsigned char *bytes;
@@ -244,6 +244,7 @@ struct error *signed_link_open(struct service *service, struct arena *arena, con
         return refuse(arena, "the maker of the link may not read the file any more");
     *record_out = target.file;
     *link_out = link.row;
+    *maker_out = target.maker->user.id;
     return NULL;
 }
 

@@ -21,16 +21,21 @@
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 
+/*
+ * `refusal` NULL: the login has succeeded. The row of a failed one says who was meant, where somebody has the name, and
+ * with which code it was refused. It never says what was typed: people type passwords into the wrong field.
+ */
 static struct error *audit_login(struct service *service, struct arena *arena, const struct caller *caller,
-                                 const struct user *user, const char *action, const char *outcome)
+                                 const struct user *user, const struct error *refusal)
 {
     struct audit_entry entry = {
-        .action = action,
+        .action = refusal == NULL ? "user.login" : "user.loginFailed",
         .organisation_id = user == NULL ? (struct id){{0}} : user->organisation_id,
         .user_id = user == NULL ? (struct id){{0}} : user->id,
         .target_type = "user",
         .target_id = user == NULL ? NULL : id_text(arena, user->id),
-        .outcome = outcome,
+        .outcome = refusal == NULL ? "success" : "failure",
+        .details = refusal == NULL ? NULL : arena_format(arena, "{\"code\":\"%s\"}", error_code_text(refusal->code)),
     };
     return caller_audit(service, arena, caller, &entry);
 }
@@ -46,7 +51,7 @@ static struct error *record_success(struct database *database, struct arena *are
     const struct success *success = context;
     const struct user *user = success->user;
     TRY(user_note_login(database, arena, user->organisation_id, user->id));
-    return audit_login(success->service, arena, success->caller, user, "user.login", "success");
+    return audit_login(success->service, arena, success->caller, user, NULL);
 }
 
 /* The provider's answer, as an error for the client; NULL for the outcomes that go on. */
@@ -204,7 +209,7 @@ struct error *sign_in_with_password(struct service *service, struct arena *arena
     if (error != NULL && error->code == ERROR_CREDENTIALS)
         error = login_throttle_failed(service, arena, &throttle, error);
     if (error != NULL && (error_status(error->code) == 401 || error->code == ERROR_RATE_LIMITED))
-        TRY(audit_login(service, arena, caller, user, "user.loginFailed", "failure"));
+        TRY(audit_login(service, arena, caller, user, error));
     if (error != NULL)
         return error;
     caller_log_actor(arena, user);

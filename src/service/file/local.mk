@@ -1,5 +1,7 @@
 noinst_LIBRARIES += libghservice_file.a
 libghservice_file_a_SOURCES = \
+	include/service/file/download_audit.h \
+	src/service/file/download_audit.c \
 	include/service/file/file_bulk.h \
 	src/service/file/file_bulk.c \
 	include/service/file/file_update.h \

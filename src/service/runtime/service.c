@@ -20,6 +20,7 @@
 #include "identity/provider.h"
 #include "identity/provider_open.h"
 #include "service/access/session_use.h"
+#include "service/runtime/download_memo.h"
 #include "service/runtime/link_key_cache.h"
 #include "service/runtime/shared_token_cache.h"
 #include "service/runtime/use_log.h"
@@ -84,6 +85,7 @@ static struct error *open_with(struct arena *arena, const struct configuration *
     service_out->link_keys = link_key_cache_new(arena);
     service_out->languages =
         mail_template_languages(arena, configuration->mail.templates, configuration->service.language);
+    service_out->downloads = download_memo_new(arena);
     service_out->uses = use_log_new(arena, configuration->testing.use_seconds);
     return NULL;
 }

@@ -91,8 +91,7 @@ def test_a_worker_that_is_killed_loses_what_it_has_not_written_and_no_more(stack
         wait_for(database, member.id, "cus:user:r")
 
 
-def test_what_was_noted_is_written_before_the_body_of_an_upload_is_waited_for(stack, database, members, customer,
-                                                                            tmp_path):
+def test_what_was_noted_is_written_before_the_body_of_an_upload_comes(stack, database, members, customer, tmp_path):
     uploader = members.holding(customer, "cus:file:w")
     with host(stack, tmp_path, "one") as one, one.connect() as connection:
         values = fastcgi_client.environment("POST", stack.prefix + FILES, content_length=1000,

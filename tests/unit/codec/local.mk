@@ -4,6 +4,7 @@ tests_unit_test_codec_SOURCES = \
 	tests/unit/codec/main.c \
 	tests/unit/codec/forge.c tests/unit/codec/forge.h \
 	tests/unit/codec/test_address.c \
+	tests/unit/codec/test_csv.c \
 	tests/unit/codec/test_digest.c \
 	tests/unit/codec/test_document.c \
 	tests/unit/codec/test_document_scan.c \

@@ -4,6 +4,7 @@
 
 #define MODULES(X)                                                                                                     \
     X(address)                                                                                                         \
+    X(csv)                                                                                                             \
     X(digest)                                                                                                          \
     X(document)                                                                                                        \
     X(document_scan)                                                                                                   \

@@ -24,10 +24,20 @@ struct written {
     struct id organisation;
     struct id user;
     const char *action;
+    const char *outcome;
+    const char *target;  /* NULL: none */
+    const char *request; /* likewise */
     int64_t at;
 };
 
 static const char *const actions[] = {"user.login", "user.update", "file.upload"};
+static const char *const targets[] = {"target-one", "Target-One", NULL};
+static const char *const requests[] = {"request-one", NULL, "request-two"};
+
+static const char *or_empty(const char *text)
+{
+    return text == NULL ? "" : text;
+}
 
 static void write_rows(struct database *database, struct arena *arena, const struct id organisations[2],
                        const struct id users[2], struct written rows[ROWS])
@@ -35,7 +45,12 @@ static void write_rows(struct database *database, struct arena *arena, const str
     database_fixture_clear();
     for (unsigned i = 0; i < ROWS; i++) {
         struct written *row = &rows[i];
-        *row = (struct written){.id = id_new(), .at = START + (int64_t)(i / 2) * STEP, .action = actions[i % 3]};
+        *row = (struct written){.id = id_new(),
+                                .at = START + (int64_t)(i / 2) * STEP,
+                                .action = actions[i % 3],
+                                .outcome = i % 4 == 1 ? "failure" : "success",
+                                .target = targets[i % 3],
+                                .request = requests[i / 2 % 3]};
         /* Some rows have neither: failed logins of names that nobody has. */
         if (i % 5 != 4)
             row->organisation = organisations[i / 3 % 2];
@@ -48,11 +63,18 @@ static void write_rows(struct database *database, struct arena *arena, const str
         char at[CLOCK_TEXT_BYTES];
         clock_format(row->at, at);
         sql(database, arena,
-            "INSERT INTO audit (id, at, action, organisation_id, user_id, outcome) VALUES"
-            " (%s, '%.10s %.12s', '%s', NULLIF(%s, REPEAT(x'00', 16)), NULLIF(%s, REPEAT(x'00', 16)), 'success')",
+            "INSERT INTO audit (id, at, action, organisation_id, user_id, outcome, target_id, request_id) VALUES"
+            " (%s, '%.10s %.12s', '%s', NULLIF(%s, REPEAT(x'00', 16)), NULLIF(%s, REPEAT(x'00', 16)), '%s',"
+            " NULLIF('%s', ''), NULLIF('%s', ''))",
             sql_id(arena, row->id), at, at + 11, row->action, sql_id(arena, row->organisation),
-            sql_id(arena, row->user));
+            sql_id(arena, row->user), row->outcome, or_empty(row->target), or_empty(row->request));
     }
+}
+
+/* Whether a text passes a filter; NULL lets all pass. */
+static bool passes(const char *asked, const char *text)
+{
+    return asked == NULL || (text != NULL && strcmp(asked, text) == 0);
 }
 
 static bool matches(const struct written *row, const struct audit_filter *filter)
@@ -61,7 +83,8 @@ static bool matches(const struct written *row, const struct audit_filter *filter
         return false;
     if (!id_is_none(filter->user_id) && !id_equal(row->user, filter->user_id))
         return false;
-    if (filter->action != NULL && strcmp(row->action, filter->action) != 0)
+    if (!passes(filter->action, row->action) || !passes(filter->outcome, row->outcome) ||
+        !passes(filter->target_id, row->target) || !passes(filter->request_id, row->request))
         return false;
     return row->at >= filter->since && row->at < filter->until;
 }
@@ -122,6 +145,58 @@ static void every_combination_of_filters(void **state)
                                                           .until = moments[e],
                                                           .limit = 1 + number % 9 * 4},
                                     rows);
+    database_free(&database);
+}
+
+/* Each filter with each other one, so that every statement is met with every rest. */
+static void every_set_of_filters(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct id organisations[2] = {id_new(), id_new()};
+    struct id users[2] = {id_new(), id_new()};
+    struct written rows[ROWS];
+    write_rows(database, arena, organisations, users, rows);
+    for (unsigned set = 0; set < 64; set++)
+        for (unsigned variant = 0; variant < 4; variant++) {
+            struct audit_filter filter = {.since = variant == 3 ? START + 5 * STEP : INT64_MIN,
+                                          .until = variant == 3 ? START + 18 * STEP : INT64_MAX,
+                                          .limit = 3 + set % 5 * 9};
+            if ((set & 1) != 0)
+                filter.organisation_id = organisations[variant % 2];
+            if ((set & 2) != 0)
+                filter.user_id = users[variant / 2];
+            if ((set & 4) != 0)
+                filter.action = actions[variant % 3];
+            if ((set & 8) != 0)
+                filter.outcome = variant % 2 == 0 ? "success" : "failure";
+            if ((set & 16) != 0)
+                filter.target_id = variant == 2 ? "target-one " : targets[variant % 2];
+            if ((set & 32) != 0)
+                filter.request_id = variant == 2 ? "nobody's" : requests[variant % 2 * 2];
+            expect_rows(database, arena, filter, rows);
+        }
+    database_free(&database);
+}
+
+static void rows_may_be_skipped(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct id organisations[2] = {id_new(), id_new()};
+    struct id users[2] = {id_new(), id_new()};
+    struct written rows[ROWS];
+    struct audit_page page;
+    write_rows(database, arena, organisations, users, rows);
+    struct audit_filter filter = {.since = INT64_MIN, .until = INT64_MAX, .skip = ROWS - 2, .limit = 1};
+    expect_ok(audit_list(database, arena, &filter, &page));
+    assert_true(page.count == 1 && page.more && id_equal(page.items[0].id, rows[1].id));
+    filter.skip = ROWS - 1;
+    expect_ok(audit_list(database, arena, &filter, &page));
+    assert_true(page.count == 1 && !page.more && id_equal(page.items[0].id, rows[0].id));
+    filter.skip = ROWS;
+    expect_ok(audit_list(database, arena, &filter, &page));
+    assert_true(page.count == 0 && !page.more);
     database_free(&database);
 }
 
@@ -222,6 +297,8 @@ static void every_member_comes_back(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(every_combination_of_filters),
+    HARNESS_TEST(every_set_of_filters),
+    HARNESS_TEST(rows_may_be_skipped),
     HARNESS_TEST(window_holds_its_start_and_not_its_end),
     HARNESS_TEST(rows_added_meanwhile_do_not_shift_pages),
     HARNESS_TEST(every_member_comes_back),

@@ -2,6 +2,7 @@ check_PROGRAMS += tests/unit/test-http
 TESTS += tests/unit/test-http
 tests_unit_test_http_SOURCES = \
 	tests/unit/http/main.c tests/unit/http/fake_source.h \
+	tests/unit/http/test_accept.c \
 	tests/unit/http/test_body_file.c \
 	tests/unit/http/test_cookie.c \
 	tests/unit/http/test_disposition.c \

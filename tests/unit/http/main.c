@@ -3,6 +3,7 @@
 #include "harness.h"
 
 #define MODULES(X)                                                                                                     \
+    X(accept)                                                                                                          \
     X(body_file)                                                                                                       \
     X(cookie)                                                                                                          \
     X(disposition)                                                                                                     \

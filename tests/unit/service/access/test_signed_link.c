@@ -91,9 +91,11 @@ static bool opens(struct bench *bench, struct service *service, const char *toke
 {
     struct file_record *record = NULL;
     struct id link;
-    struct error *error = signed_link_open(service, bench->arena, token, &record, &link);
+    struct id maker;
+    struct error *error = signed_link_open(service, bench->arena, token, &record, &link, &maker);
     if (error == NULL) {
         assert_true(id_equal(record->id, bench->file.id));
+        assert_true(id_equal(maker, bench->caller.principal->user.id));
         return true;
     }
     expect_error(error, ERROR_LINK_INVALID);
@@ -425,8 +427,10 @@ static void a_key_that_another_row_sealed_does_not_open(void **state)
     size_t length;
     assert_true(base64url_decode(bench->arena, token, strlen(token), &bytes, &length));
     memcpy(bytes, id.bytes, ID_BYTES);
-    expect_error(signed_link_open(&other, bench->arena, base64url_encode(bench->arena, bytes, length), &record, &link),
-                 ERROR_INTERNAL);
+    struct id maker;
+    expect_error(
+        signed_link_open(&other, bench->arena, base64url_encode(bench->arena, bytes, length), &record, &link, &maker),
+        ERROR_INTERNAL);
     bench_free(bench);
 }
 

@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: MIT
+"""GET /customers/organisation/audit: owners see what happened in their organisation, and each access of internal staff
+to it, with the operation and the reason. X-Reason: how the reason comes, and what is refused."""
+
+import json
+import uuid
+
+import pytest
+
+from accounts.test_audit_trail import AUDIT, ITEM, UNKNOWN
+from support import files
+from support.accounts import fresh_email
+from support.database import key
+from support.members import USERS
+from support.programs import system
+
+OWN = "/customers/organisation/audit"
+FILES = "/system/files"
+CROSSING = "access.crossOrganisation"
+
+
+def rows(account, **filters):
+    """Every row of the account's own organisation that the filters name, all pages."""
+    found, cursor = [], None
+    while True:
+        parameters = {"limit": "100", **filters, **({"cursor": cursor} if cursor else {})}
+        body = account.get(OWN, params=parameters, status=200).json()
+        found += body["items"]
+        cursor = body["nextCursor"]
+        if cursor is None:
+            return found
+
+
+def mark():
+    return f"owner-{uuid.uuid4()}"
+
+
+def test_owners_read_their_own_trail_and_nobody_elses(customer, other, nobody, api):
+    identity = mark()
+    customer.get(USERS, headers={"X-Request-Id": identity}, status=200)
+    mine = rows(customer)
+    assert {row["organisationId"] for row in mine} == {customer.organisation["id"]}
+    assert {"customer.create", "user.login"} <= {row["action"] for row in mine}
+    assert all(set(row) == ITEM for row in mine)
+    assert not {row["id"] for row in mine} & {row["id"] for row in rows(other)}
+    # What is somebody else's is what is unknown, also as a filter.
+    for name, value in (("userId", other.id), ("targetId", other.id), ("targetId", other.organisation["id"]),
+                        ("requestId", rows(other)[0]["requestId"]), ("cursor", UNKNOWN)):
+        assert rows(customer, **{name: value}) == [], name
+    customer.get(f"{OWN}?organisationId={other.organisation['id']}", status=400, code="request.invalid",
+                 paths={"organisationId"})
+    reply = nobody.get(OWN, status=403, code="auth.permission")
+    assert reply.json()["body"]["required"] == "cus:audit:r"
+    api.get(OWN, status=401, code="auth.tokenMissing")
+
+
+def test_the_permission_to_read_the_trail_is_enough(members, customer):
+    members.holding(customer, "cus:audit:r").get(OWN, status=200)
+    members.holding(customer, "cus:*:w").get(OWN, status=200)
+    members.holding(customer, "cus:user:a sys:audit:a").get(OWN, status=403, code="auth.permission")
+
+
+def test_the_new_filters_find_exactly_the_rows_they_name(customer, administrator, members):
+    member = members.active(customer)
+    identity = mark()
+    member.api.post("/customers/login", json={"username": member.email, "password": "not the password"},
+                    headers={"X-Request-Id": identity}, status=401)
+    member.login()
+    everything = rows(customer)
+    until = everything[0]["at"]
+    for filters in ({"outcome": "failure"}, {"outcome": "success"}, {"targetId": member.id}, {"requestId": identity},
+                    {"targetId": member.id, "outcome": "failure"},
+                    {"requestId": identity, "action": "user.loginFailed"},
+                    {"outcome": "success", "userId": customer.id, "action": "user.create"}):
+        wanted = [row for row in everything if all(row[name] == value for name, value in filters.items())]
+        wanted = [row for row in wanted if row["at"] < until]
+        assert rows(customer, **filters, until=until) == wanted, filters
+        # What internal staff find is the same; that they looked is a row more.
+        found = administrator.get(AUDIT, params={**filters, "organisationId": customer.organisation["id"],
+                                                 "until": until, "limit": "100"}, status=200).json()
+        assert found["items"] == wanted, filters
+        alone = administrator.get(AUDIT, params={**filters, "limit": "100"}, status=200).json()["items"]
+        assert all(row[name] == value for row in alone for name, value in filters.items())
+
+
+@pytest.mark.parametrize("parameters, paths",
+                         [({"outcome": "maybe"}, {"outcome"}), ({"outcome": ""}, {"outcome"}),
+                          ({"targetId": ""}, {"targetId"}), ({"targetId": "x" * 65}, {"targetId"}),
+                          ({"requestId": "short"}, {"requestId"}), ({"requestId": "x" * 129}, {"requestId"}),
+                          ({"outcome": "x", "requestId": "x", "limit": "0", "since": "x"},
+                           {"outcome", "requestId", "limit", "since"})])
+def test_bad_filters_are_named(owner, administrator, parameters, paths):
+    for account, path in ((owner, OWN), (administrator, AUDIT)):
+        account.get(path, params=parameters, status=400, code="request.invalid", paths=paths)
+
+
+def test_a_failed_login_says_why_and_not_what_was_typed(customer, database, members, api):
+    member = members.active(customer)
+    known, unknown = mark(), mark()
+    typed = fresh_email("secret-word")
+    api.post("/customers/login", json={"username": member.email, "password": "not the password"},
+             headers={"X-Request-Id": known}, status=401)
+    api.post("/customers/login", json={"username": typed, "password": "not the password"},
+             headers={"X-Request-Id": unknown}, status=401)
+    row, = rows(customer, requestId=known)
+    assert (row["userId"], row["targetId"], row["outcome"]) == (member.id, member.id, "failure")
+    assert row["details"] == {"code": "auth.credentials"}
+    found = database.run("SELECT user_id, target_id, organisation_id, details FROM audit WHERE request_id = %s",
+                         unknown)
+    assert found == ((None, None, None, '{"code":"auth.credentials"}'),)
+    assert not database.run("SELECT id FROM audit WHERE details LIKE %s", f"%{typed.split('@', maxsplit=1)[0]}%")
+    members.set_status(member.id, "disabled")
+    again = mark()
+    member.api.post("/customers/login", json={"username": member.email, "password": member.password},
+                    headers={"X-Request-Id": again}, status=401)
+    assert rows(customer, requestId=again)[0]["details"] == {"code": "auth.userDisabled"}
+
+
+# ---- internal staff -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def house(accounts, members):
+    """A customer with a member and a file."""
+    boss = accounts.customer()
+    member = members.active(boss)
+    return boss, member, files.upload(boss, b"something to read")["id"]
+
+
+CROSSINGS = {
+    "getUser": ("GET", USERS + "/{member}", None),
+    "listUsers": ("GET", USERS + "?organisationId={organisation}", None),
+    "updateUser": ("PATCH", USERS + "/{member}", {"firstName": "Renamed"}),
+    "authorise": ("POST", "/customers/authorise", {"permission": "cus:file:r", "userId": "{member}"}),
+    "adminSetPassword": ("POST", "/customers/admin-set-password", {"username": "{member}", "password": "{password}"}),
+    "downloadFile": ("GET", FILES + "/{file}", None),
+    "fileInformation": ("GET", FILES + "/{file}/info", None),
+    "linkFile": ("POST", FILES + "/{file}/link", {}),
+    "updateFile": ("PATCH", FILES + "/{file}", {"tags": ["seen"]}),
+    "listFiles": ("GET", FILES + "?organisationId={organisation}", None),
+    "listAudit": ("GET", AUDIT + "?organisationId={organisation}", None),
+}
+
+
+def filled(value, words):
+    """The text, or the body, with the words in their places."""
+    if isinstance(value, dict):
+        return {name: filled(inner, words) for name, inner in value.items()}
+    return value.format(**words) if isinstance(value, str) else value
+
+
+@pytest.mark.parametrize("method, path, body", CROSSINGS.values(), ids=CROSSINGS)
+def test_each_access_of_internal_staff_is_told_with_operation_and_reason(house, administrator, accounts, document,
+                                                                         method, path, body):
+    boss, member, file = house
+    words = {"member": member.id, "organisation": boss.organisation["id"], "file": file,
+             "password": f"Correct horse {uuid.uuid4().hex}"}
+    accounts.secrets.add(words["password"])
+    identity, reason = mark(), "Ticket 4711: Zähler prüfen — 数字"
+    arguments = {} if body is None else {"json": filled(body, words)}
+    administrator.api.call(method, filled(path, words), token=administrator.token, status=200,
+                           headers={"X-Request-Id": identity, "X-Reason": reason.encode()}, **arguments)
+    found = rows(boss, requestId=identity)
+    crossing = [row for row in found if row["action"] == CROSSING]
+    operation = document.operation(method, filled(path, words).split("?")[0])["operationId"]
+    assert [row["details"] for row in crossing] == [{"operation": operation, "reason": reason}], found
+    assert crossing[0]["userId"] == administrator.id
+    # What was changed is told by a row of its own, of the same request.
+    assert {row["userId"] for row in found} == {administrator.id}
+    assert len(found) == 1 or method != "GET" or operation == "downloadFile"
+
+
+def test_without_a_reason_the_row_says_so(house, administrator):
+    boss, member, _ = house
+    identity = mark()
+    administrator.get(f"{USERS}/{member.id}", headers={"X-Request-Id": identity}, status=200)
+    row, = rows(boss, requestId=identity)
+    assert row["details"] == {"operation": "getUser", "reason": None}
+
+
+BAD = {"too long": ("x" * 201).encode(), "a zero-width space": "a\u200bb".encode(), "a tab": b"a\tb",
+       "a delete": b"a\x7fb",
+       "no UTF-8": b"a\xffb", "latin-1": "Zähler".encode("latin-1"), "a mark of direction": "a\u202eb".encode(),
+       "a C1 control": "a\u0085b".encode(), "a line separator": "a\u2028b".encode()}
+
+
+@pytest.mark.parametrize("value", BAD.values(), ids=BAD)
+def test_what_is_no_reason_is_refused(house, administrator, database, value):
+    boss, member, _ = house
+    identity = mark()
+    administrator.get(f"{USERS}/{member.id}", headers={"X-Request-Id": identity, "X-Reason": value}, status=400,
+                      code="request.invalid", paths={"X-Reason"})
+    assert not database.run("SELECT id FROM audit WHERE request_id = %s AND organisation_id = %s", identity,
+                            key(boss.organisation["id"]))
+    # It is told beside everything else that is wrong, and after the permission.
+    administrator.get(f"{USERS}?limit=0", headers={"X-Reason": value}, status=400, paths={"X-Reason", "limit"})
+    boss.get(AUDIT, headers={"X-Reason": value}, status=403, code="auth.permission")
+
+
+def test_the_longest_reason_is_kept_whole_and_others_may_send_one(house, administrator):
+    boss, member, _ = house
+    identity, reason = mark(), "ü" * 200
+    administrator.get(f"{USERS}/{member.id}", status=200,
+                      headers={"X-Request-Id": identity, "X-Reason": reason.encode()})
+    assert rows(boss, requestId=identity)[0]["details"]["reason"] == reason
+    boss.get(f"{USERS}/{member.id}", headers={"X-Reason": "none of their business"}, status=200)
+
+
+def test_a_reason_may_be_required(stack, house, administrator, database, nobody):
+    boss, member, file = house
+    paths = [(f"{USERS}/{member.id}"), f"{USERS}?organisationId={boss.organisation['id']}", f"{FILES}/{file}/info",
+             f"{AUDIT}?organisationId={boss.organisation['id']}"]
+    with system.worker(stack, service_crossing_reason="required") as worker:
+        for path in paths:
+            identity = mark()
+            answer = worker.call("GET", stack.prefix + path, token=administrator.token,
+                                 headers={"X-Request-Id": identity})
+            told = json.loads(answer.body)
+            assert (answer.status, told["code"]) == (400, "request.invalid"), path
+            assert [(one["path"], one["code"]) for one in told["validation"]] == [("X-Reason", "required")]
+            assert not database.run("SELECT id FROM audit WHERE request_id = %s", identity)
+            answer = worker.call("GET", stack.prefix + path, token=administrator.token,
+                                 headers={"X-Request-Id": identity, "X-Reason": "Ticket 1"})
+            assert answer.status == 200, path
+            assert [row["details"]["reason"] for row in rows(boss, requestId=identity)] == ["Ticket 1"]
+        # Nobody else has to say anything, and what is unknown stays unknown.
+        assert worker.call("GET", stack.prefix + paths[0], token=boss.token).status == 200
+        assert worker.call("GET", stack.prefix + USERS, token=administrator.token).status == 200
+        assert worker.call("GET", stack.prefix + paths[0], token=nobody.token).status == 403
+        answer = worker.call("GET", f"{stack.prefix}{USERS}/{UNKNOWN}", token=administrator.token)
+        assert json.loads(answer.body)["code"] == "user.unknown"
+        # A change is not made either.
+        answer = worker.call("DELETE", f"{stack.prefix}{FILES}/{file}", token=administrator.token)
+        assert (answer.status, json.loads(answer.body)["validation"][0]["path"]) == (400, "X-Reason")
+    assert database.run("SELECT status FROM file WHERE id = %s", key(file))[0][0] == "active"
+
+
+def test_a_page_of_a_configured_origin_may_send_the_reason(stack, api):
+    reply = api.call("OPTIONS", USERS, headers={"Origin": stack.cors_origins[0], "Access-Control-Request-Method": "GET",
+                                                "Access-Control-Request-Headers": "authorization, x-reason"})
+    allowed = reply.headers["Access-Control-Allow-Headers"].lower().replace(" ", "").split(",")
+    assert "x-reason" in allowed
