@@ -54,7 +54,7 @@ int64_t permission_use_first_day(int64_t days);
 
 /*
  * Adds uses, at most PERMISSION_USE_BATCH, with one statement. An older day never replaces a newer one, so uses may be
- * added again, late, in any order and by several hosts at once. Users who do not exist any more are left out.
+ * added again, late, in any order and by several hosts at once. Users who do not exist any more, or are erased, are left out.
  */
 struct error *permission_use_add(struct database *database, struct arena *arena, const struct permission_uses *uses);
 
@@ -85,7 +85,7 @@ const char *permission_use_day_text(struct arena *arena, int64_t day);
  */
 struct error *permission_use_began(struct database *database, struct arena *arena, int64_t *day_out);
 
-/* Deletes all that is stored of a user, for who erases a person; part of a transaction. So far for tests. */
+/* Deletes all that is stored of a user, for who erases a person; part of a transaction. */
 struct error *permission_use_forget(struct database *database, struct arena *arena, struct id user);
 
 /* Deletes at most `limit` rows that are older than PERMISSION_USE_DAYS_MAX; *count_out is how many. */

@@ -30,13 +30,14 @@ int64_t permission_use_first_day(int64_t days)
 
 /*
  * Any number of rows in one statement, which is prepared once: they come as one JSON text. The join leaves out users
- * who were deleted between the request and now. It takes no lock on them, since transactions read what is committed.
+ * who were deleted or erased between the request and now. It takes no lock on them, since transactions read what is committed.
  */
 static const struct statement add_uses = {
     "INSERT INTO permission_use (user_id, permission, last_day)"
     " SELECT u.user_id, j.permission, '1970-01-01' + INTERVAL j.day DAY"
     " FROM JSON_TABLE(?, '$[*]' COLUMNS (user_hex CHAR(32) PATH '$[0]', permission VARCHAR(100) PATH '$[1]',"
     " day INT PATH '$[2]')) j JOIN principal u ON u.user_id = UNHEX(j.user_hex)"
+    " AND u.user_status <> 'erased'"
     " ON DUPLICATE KEY UPDATE last_day = GREATEST(last_day, VALUES(last_day))"};
 
 struct error *permission_use_add(struct database *database, struct arena *arena, const struct permission_uses *uses)

@@ -13,6 +13,7 @@
 #include "domain/account/user.h"
 #include "domain/audit.h"
 #include "domain/outbox.h"
+#include "domain/permission/permission_use.h"
 #include "identity/provider.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
@@ -30,7 +31,9 @@
 
 static struct error *end_rows(struct database *database, struct arena *arena, void *context)
 {
-    return erasure_end(database, arena, context);
+    const struct erasure *erasure = context;
+    TRY(permission_use_forget(database, arena, erasure->user_id));
+    return erasure_end(database, arena, erasure);
 }
 
 static struct error *finish(struct service *service, struct arena *arena, struct id id)
