@@ -109,9 +109,8 @@ static void find_window(const struct audit_filter *filter, struct database_value
 /* The most parameters: two filters of the index, the window, all filters with their marks, two more for a limit. */
 #define VALUES_MAX (2 + 2 + 2 * FILTER_COUNT + 2)
 
-/* Writes the parameters of the best statement, but for those of its limit, and returns that statement. */
-static const struct statement *choose(const struct audit_filter *filter, struct database_value values[VALUES_MAX],
-                                      size_t *count_out)
+/* Finds the best statement, and writes its parameters, but for those of its limit. Returns its index in `choices`. */
+static size_t choose(const struct audit_filter *filter, struct database_value values[VALUES_MAX], size_t *count_out)
 {
     const struct database_value all[FILTER_COUNT] = {
         [ORGANISATION] = database_id_or_null(filter->organisation_id),
@@ -138,7 +137,7 @@ static const struct statement *choose(const struct audit_filter *filter, struct 
         values[count++] = all[i];
     }
     *count_out = count;
-    return choices[choice].statement;
+    return choice;
 }
 
 static void read_record(const struct rows *rows, size_t row, struct audit_record *record_out)
@@ -168,10 +167,10 @@ struct error *audit_list(struct database *database, struct arena *arena, const s
     struct database_value values[VALUES_MAX];
     size_t count;
     struct rows *rows;
-    const struct statement *statement = choose(filter, values, &count);
+    size_t choice = choose(filter, values, &count);
     values[count++] = database_integer(filter->skip);
     values[count++] = database_integer((int64_t)filter->limit + 1);
-    TRY(database_query(database, arena, statement, values, count, &rows));
+    TRY(database_query(database, arena, choices[choice].statement, values, count, &rows));
     page_out->more = rows->count > filter->limit;
     page_out->count = page_out->more ? filter->limit : rows->count;
     page_out->items = arena_array(arena, page_out->count, sizeof *page_out->items);

@@ -54,7 +54,8 @@ int64_t permission_use_first_day(int64_t days);
 
 /*
  * Adds uses, at most PERMISSION_USE_BATCH, with one statement. An older day never replaces a newer one, so uses may be
- * added again, late, in any order and by several hosts at once. Users who do not exist any more, or are erased, are left out.
+ * added again, late, in any order and by several hosts at once. Users who do not exist any more, or are erased,
+ * are left out.
  */
 struct error *permission_use_add(struct database *database, struct arena *arena, const struct permission_uses *uses);
 

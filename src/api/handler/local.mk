@@ -1,9 +1,9 @@
 noinst_LIBRARIES += libghapi_handler.a
 libghapi_handler_a_SOURCES = \
 	src/api/handler/accounts.c \
-	src/api/handler/audit.c \
-	src/api/handler/audit_export.c \
-	src/api/handler/audit_int.h \
+	src/api/handler/audit/audit.c \
+	src/api/handler/audit/audit_export.c \
+	src/api/handler/audit/audit_int.h \
 	src/api/handler/authorise.c \
 	src/api/handler/cache.c \
 	src/api/handler/downloads.c \

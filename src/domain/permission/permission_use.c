@@ -30,7 +30,8 @@ int64_t permission_use_first_day(int64_t days)
 
 /*
  * Any number of rows in one statement, which is prepared once: they come as one JSON text. The join leaves out users
- * who were deleted or erased between the request and now. It takes no lock on them, since transactions read what is committed.
+ * who were deleted or erased between the request and now. It takes no lock on them, since transactions read what is
+ * committed.
  */
 static const struct statement add_uses = {
     "INSERT INTO permission_use (user_id, permission, last_day)"

@@ -9,7 +9,7 @@
  */
 #include <stddef.h>
 
-#include "api/handler/audit_int.h"
+#include "api/handler/audit/audit_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/clock.h"

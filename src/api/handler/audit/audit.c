@@ -2,7 +2,7 @@
 /* Handles the endpoints of the audit trail: everything for internal staff, an organisation's own for its owners. */
 #include <stddef.h>
 
-#include "api/handler/audit_int.h"
+#include "api/handler/audit/audit_int.h"
 #include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
