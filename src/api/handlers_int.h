@@ -59,9 +59,10 @@ struct error *members_get(struct call *call);
 struct error *members_patch(struct call *call);
 
 /* permissions.c */
-extern const struct schema permissions_roles_schema, permissions_catalogue_schema;
+extern const struct schema permissions_roles_schema, permissions_catalogue_schema, permissions_of_user_schema;
 struct error *permissions_roles(struct call *call);
 struct error *permissions_catalogue(struct call *call);
+struct error *permissions_of_user(struct call *call);
 
 /* authorise.c */
 extern const struct schema authorise_schema, authorise_reply_schema, authorise_list_schema;

@@ -445,6 +445,23 @@ static const struct route rows[] = {
         .handler = permissions_catalogue,
     },
     {
+        .method = METHOD_GET,
+        .path = "/customers/organisations/users/{id}/permissions",
+        .operation = "listUserPermissions",
+        .tag = "Accounts",
+        .summary = "What a user may do, where that comes from, and when it was last used",
+        .description =
+            "The effective permissions: the user's own, then those of the roles, each once. The sources are named as"
+            " authorise names them. Uses of the last minute may be missing. Of the own organisation; internal staff"
+            " reach every organisation, and that is a row of the audit trail.",
+        .access = ACCESS_PERMISSION,
+        .permission = "cus:user:r",
+        .reply_kind = REPLY_OBJECT,
+        .reply = &permissions_of_user_schema,
+        .errors = ERRORS(ERROR_USER_UNKNOWN),
+        .handler = permissions_of_user,
+    },
+    {
         .method = METHOD_POST,
         .path = "/customers/authorise",
         .operation = "authorise",

@@ -43,9 +43,12 @@ dist_sql_DATA = sql/001-foundation.sql \
 	sql/028-file-links.sql \
 	sql/029-file-lost.sql \
 	sql/030-erasure.sql \
-	sql/031-email-changes.sql sql/032-host-minutes.sql \
-	sql/033-sessions.sql sql/034-permission-use.sql \
-	sql/035-audit-owners.sql
+	sql/031-email-changes.sql \
+	sql/032-host-minutes.sql \
+	sql/033-sessions.sql \
+	sql/034-permission-use.sql \
+	sql/035-audit-owners.sql \
+	sql/036-file-periods.sql
 mailtemplatesdedir = $(pkgdatadir)/mail/de
 dist_mailtemplatesde_DATA = \
 	share/mail/de/confirm.subject share/mail/de/confirm.txt share/mail/de/confirm.html \

@@ -113,6 +113,15 @@ bool principal_administers(const struct principal *principal, const char *requir
 /* Effective permissions: the well-formed ones of the user, then of the roles, each once, in that order. */
 struct text_list principal_permissions(struct arena *arena, const struct principal *principal);
 
+/* An effective permission, and where it comes from: "user" or "role:<id>", the user's own first. */
+struct principal_held {
+    const char *permission;
+    struct text_list sources;
+};
+
+/* The effective permissions as principal_permissions() has them; returns their number, *held_out in the arena. */
+size_t principal_held(struct arena *arena, const struct principal *principal, struct principal_held **held_out);
+
 /*
  * Every held pattern that grants `required`, the user's own first; returns their number, *sources_out in
  * the arena.

@@ -6,7 +6,10 @@
 #include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
+#include "base/error.h"
+#include "base/limits.h"
 #include "domain/permission/permission.h"
+#include "domain/permission/permission_use.h"
 #include "domain/permission/principal.h"
 #include "domain/permission/role.h"
 #include "http/schema.h"
@@ -142,5 +145,61 @@ struct error *permissions_catalogue(struct call *call)
     for (size_t i = 0; i < count; i++)
         entries[i]->grantable = permission_covers(&held, entries[i]->permission);
     reply_items(call, (const void *const *)entries, count);
+    return NULL;
+}
+
+/* ---- one user's ---------------------------------------------------------------------------------- */
+
+struct held_view {
+    const char *permission;
+    struct text_list sources;
+    const char *last_used_at;
+};
+
+static const struct schema_field held_fields[] = {
+    {.name = "permission", .type = SCHEMA_TEXT, .offset = offsetof(struct held_view, permission)},
+    {.name = "sources",
+     .type = SCHEMA_TEXTS,
+     .offset = offsetof(struct held_view, sources),
+     .description = "role:<id> for each role that grants it, and user for the user's own permissions."},
+    {.name = "lastUsedAt",
+     .type = SCHEMA_TIME,
+     .flags = SCHEMA_NULLABLE,
+     .offset = offsetof(struct held_view, last_used_at),
+     .description = "The day on which the user last did something that it grants, at midnight UTC; null when that was"
+                    " not within the last " LIMIT_TEXT(PERMISSION_USE_DAYS) " days."},
+};
+
+static const struct schema held_schema = {
+    .name = "EffectivePermission", SCHEMA_FIELDS(held_fields), .size = sizeof(struct held_view)};
+
+static const struct schema_field of_user_fields[] = {
+    {.name = "items", .type = SCHEMA_OBJECTS, .schema = &held_schema, .offset = offsetof(struct items_reply, items)},
+};
+
+const struct schema permissions_of_user_schema = {
+    .name = "EffectivePermissions", SCHEMA_FIELDS(of_user_fields), .size = sizeof(struct items_reply)};
+
+struct error *permissions_of_user(struct call *call)
+{
+    struct database *database = call->service->database;
+    struct user *user;
+    struct principal *principal = NULL;
+    struct principal_held *held;
+    struct permission_uses uses;
+    TRY(member_find(call->service, call->arena, &call->caller, call->route->permission, call->id, &user));
+    TRY(principal_load(database, call->arena, user->id, (struct id){{0}}, &principal));
+    if (principal == NULL)
+        return error_plain(call->arena, ERROR_USER_UNKNOWN);
+    TRY(permission_use_of_user(database, call->arena, user->id, permission_use_first_day(PERMISSION_USE_DAYS), &uses));
+    size_t count = principal_held(call->arena, principal, &held);
+    const void **views = arena_array(call->arena, count, sizeof *views);
+    for (size_t i = 0; i < count; i++) {
+        struct held_view *view = arena_alloc(call->arena, sizeof *view);
+        int64_t day = permission_use_last_day(&uses, user->id, held[i].permission);
+        *view = (struct held_view){held[i].permission, held[i].sources, permission_use_day_text(call->arena, day)};
+        views[i] = view;
+    }
+    reply_items(call, views, count);
     return NULL;
 }

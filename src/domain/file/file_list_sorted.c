@@ -6,7 +6,10 @@
  * files.
  *
  * A tag, the beginning of a name or a period may leave few files of many. So each is counted first, up to FEW. A set
- * that is smaller is sorted at once; for a larger one the index of the order finds a page soon.
+ * that is smaller is sorted at once. Files of a larger one mostly fill a page from the first NEAR files of the order.
+ * Where they do not, since the set is a hundredth of the files or its files stand together far behind (names are often
+ * numbered as time goes by), the set is sorted after all. Of a million files in the order of their names those of the
+ * last tenth of the time were found in 21 s when the walk went on.
  */
 #include "domain/file/file_list_int.h"
 
@@ -21,11 +24,18 @@
 /* A set of fewer files than this is sorted at once. */
 #define FEW 1000
 
+/* How many files of the order are looked at before a larger set is sorted, as text in a statement. */
+#define NEAR "2000"
+
+/*
+ * The tag is looked up for each file that is passed. An EXISTS in its place would let the server read all files of the
+ * tag first.
+ */
 #define FILTERS                                                                                                        \
     " AND f.bucket = COALESCE(?, f.bucket) AND f.type = COALESCE(?, f.type)"                                           \
     " AND f.user_id = COALESCE(?, f.user_id) AND f.name BETWEEN ? AND ?"                                               \
-    " AND (? IS NULL OR EXISTS (SELECT 1 FROM file_tag t WHERE t.file_id = f.id"                                       \
-    " AND t.organisation_id = f.organisation_id AND t.tag = ?))"
+    " AND (? IS NULL OR (SELECT 1 FROM file_tag t WHERE t.file_id = f.id"                                              \
+    " AND t.organisation_id = f.organisation_id AND t.tag = ? LIMIT 1) = 1)"
 #define PERIOD " AND f.created_at >= ? AND f.created_at < ?"
 
 /* What follows the cursor in an order. The server reads it as two ranges of the index. */
@@ -35,45 +45,55 @@
 #define BEHIND_NAME BEHIND("name", ">")
 #define BEHIND_SIZE BEHIND("size", "<")
 
-#define BY_CREATED_UP " ORDER BY f.created_at, f.id LIMIT ?"
-#define BY_CREATED_DOWN " ORDER BY f.created_at DESC, f.id DESC LIMIT ?"
-#define BY_NAME " ORDER BY f.name, f.id LIMIT ?"
-#define BY_SIZE " ORDER BY f.size DESC, f.id DESC LIMIT ?"
+#define BY_CREATED_UP " ORDER BY f.created_at, f.id LIMIT "
+#define BY_CREATED_DOWN " ORDER BY f.created_at DESC, f.id DESC LIMIT "
+#define BY_NAME " ORDER BY f.name, f.id LIMIT "
+#define BY_SIZE " ORDER BY f.size DESC, f.id DESC LIMIT "
 
 /* One status: two of them have two places in the index, and the page is merged of both. */
 #define ARM(index, behind, order)                                                                                      \
     "(SELECT f.id FROM file f FORCE INDEX (" index                                                                     \
-    ") WHERE f.organisation_id = ? AND f.status = ?" behind PERIOD FILTERS order ")"
+    ") WHERE f.organisation_id = ? AND f.status = ?" behind PERIOD FILTERS order "?)"
+
+/* The same among the first files of the order, of both statuses together. */
+#define NEAR_ARM(index, behind, order)                                                                                 \
+    "(SELECT f.id, f.organisation_id, f.user_id, f.bucket, f.type, f.name, f.size, f.created_at"                       \
+    " FROM file f FORCE INDEX (" index ") WHERE f.organisation_id = ? AND f.status = ?" behind order NEAR ")"
+#define FIRST(index, behind, order)                                                                                    \
+    {PAGE("SELECT f.id FROM (SELECT * FROM (" NEAR_ARM(index, behind, order) " UNION ALL " NEAR_ARM(                   \
+              index, behind, order) ") f" order NEAR ") f WHERE TRUE" PERIOD FILTERS order "?",                        \
+          order)}
 
 #define PAGE(ids, order)                                                                                               \
     "SELECT " FILE_COLUMNS ", (SELECT n.files FROM file_usage n WHERE n.organisation_id = ?) FROM "                    \
-    "(" ids ") found STRAIGHT_JOIN file f FORCE INDEX (PRIMARY) ON f.id = found.id" order
+    "(" ids ") found STRAIGHT_JOIN file f FORCE INDEX (PRIMARY) ON f.id = found.id" order "?"
 
 #define WALK(index, behind, order) {PAGE(ARM(index, behind, order) " UNION ALL " ARM(index, behind, order), order)}
 
 /* A set that was counted: by the index that holds it. */
 #define NARROW(index, behind, order)                                                                                   \
     {PAGE("SELECT f.id FROM file f FORCE INDEX (" index                                                                \
-          ") WHERE f.organisation_id = ? AND f.status IN (?, ?)" behind PERIOD FILTERS order,                          \
+          ") WHERE f.organisation_id = ? AND f.status IN (?, ?)" behind PERIOD FILTERS order "?",                      \
           order)}
 #define TAGGED(behind, order)                                                                                          \
     {PAGE("SELECT f.id FROM file_tag n FORCE INDEX (file_tag_listing) STRAIGHT_JOIN file f FORCE INDEX (PRIMARY)"      \
           " ON f.id = n.file_id AND f.organisation_id = n.organisation_id"                                             \
-          " WHERE n.organisation_id = ? AND n.tag = ? AND f.status IN (?, ?)" behind PERIOD FILTERS order,             \
+          " WHERE n.organisation_id = ? AND n.tag = ? AND f.status IN (?, ?)" behind PERIOD FILTERS order "?",         \
           order)}
 
 /* Where the files of a listing are looked for. */
-enum source { SOURCE_ALL, SOURCE_TAG, SOURCE_NAME, SOURCE_PERIOD };
+enum source { SOURCE_ALL, SOURCE_NEAR, SOURCE_TAG, SOURCE_NAME, SOURCE_PERIOD, SOURCE_COUNT };
 
 #define SOURCES(index, behind, order)                                                                                  \
     {                                                                                                                  \
         [SOURCE_ALL] = WALK(index, behind, order),                                                                     \
+        [SOURCE_NEAR] = FIRST(index, behind, order),                                                                   \
         [SOURCE_TAG] = TAGGED(behind, order),                                                                          \
         [SOURCE_NAME] = NARROW("file_name", behind, order),                                                            \
         [SOURCE_PERIOD] = NARROW("file_created", behind, order),                                                       \
     }
 
-static const struct statement pages[][4] = {
+static const struct statement pages[][SOURCE_COUNT] = {
     [FILE_NEWEST] = SOURCES("file_created", BEHIND_CREATED_DOWN, BY_CREATED_DOWN),
     [FILE_OLDEST] = SOURCES("file_created", BEHIND_CREATED_UP, BY_CREATED_UP),
     [FILE_BY_NAME] = SOURCES("file_name", BEHIND_NAME, BY_NAME),
@@ -146,14 +166,18 @@ static void add(struct values *values, struct database_value value)
     values->items[values->count++] = value;
 }
 
-/* Cursor, period, filters and the number of rows: how every part of a statement ends. */
-static void add_conditions(struct values *values, struct arena *arena, const struct file_filter *filter)
+static void add_cursor(struct values *values, struct arena *arena, const struct file_filter *filter)
 {
-    const char *prefix = filter->name_prefix == NULL ? "" : filter->name_prefix;
     struct database_value key = bind_key(arena, filter);
     add(values, key);
     add(values, key);
     add(values, database_id(filter->before));
+}
+
+/* Period, filters and the number of rows: how every part of a statement ends. */
+static void add_conditions(struct values *values, struct arena *arena, const struct file_filter *filter)
+{
+    const char *prefix = filter->name_prefix == NULL ? "" : filter->name_prefix;
     add(values, moment(arena, filter->period ? filter->since : INT64_MIN));
     add(values, moment(arena, filter->period ? filter->until : INT64_MAX));
     add(values, database_text(filter->bucket));
@@ -174,14 +198,39 @@ static struct database_value status(const struct file_filter *filter, size_t ind
     return database_text(index == 0 ? file_status_text(filter->status) : "");
 }
 
-static void add_place(struct values *values, const struct file_filter *filter, enum source source)
+/* One status of an order. */
+static void add_arm(struct values *values, struct arena *arena, const struct file_filter *filter, size_t index)
+{
+    add(values, database_id(filter->organisation_id));
+    add(values, status(filter, index));
+    add_cursor(values, arena, filter);
+}
+
+/* A set that was counted. */
+static void add_set(struct values *values, const struct file_filter *filter, enum source source)
 {
     add(values, database_id(filter->organisation_id));
     if (source == SOURCE_TAG)
         add(values, database_text(filter->tag));
     add(values, status(filter, 0));
-    if (source != SOURCE_ALL)
-        add(values, status(filter, 1));
+    add(values, status(filter, 1));
+}
+
+/* The values of a page's statement. */
+static void bind_page(struct values *values, struct arena *arena, const struct file_filter *filter, enum source source)
+{
+    add(values, database_id(filter->organisation_id));
+    if (source == SOURCE_ALL || source == SOURCE_NEAR) {
+        add_arm(values, arena, filter, 0);
+        if (source == SOURCE_ALL)
+            add_conditions(values, arena, filter);
+        add_arm(values, arena, filter, 1);
+    } else {
+        add_set(values, filter, source);
+        add_cursor(values, arena, filter);
+    }
+    add_conditions(values, arena, filter);
+    add(values, database_integer((int64_t)filter->limit + 1));
 }
 
 /* ---- asking -------------------------------------------------------------------------------------- */
@@ -198,7 +247,7 @@ static struct error *count(struct database *database, struct arena *arena, const
         add(&values, database_id(filter->organisation_id));
         add(&values, database_text(filter->tag));
     } else {
-        add_place(&values, filter, source);
+        add_set(&values, filter, source);
     }
     if (source == SOURCE_NAME) {
         add(&values, database_text(filter->name_prefix));
@@ -223,35 +272,45 @@ static bool names(const struct file_filter *filter, enum source source)
     return (filter->sort == FILE_BY_NAME || filter->sort == FILE_LARGEST) && filter->period;
 }
 
+/*
+ * Finds where to look. *few_out: that is a set of few files. Otherwise it is the first set that the filter names, or
+ * all files where it names none.
+ */
 static struct error *choose(struct database *database, struct arena *arena, const struct file_filter *filter,
-                            enum source *source_out)
+                            enum source *source_out, bool *few_out)
 {
-    for (enum source source = SOURCE_TAG; source <= SOURCE_PERIOD; source++) {
-        bool few = false;
-        if (names(filter, source))
-            TRY(count(database, arena, filter, source, &few));
-        *source_out = source;
-        if (few)
+    *source_out = SOURCE_ALL;
+    *few_out = false;
+    for (enum source source = SOURCE_TAG; source < SOURCE_COUNT; source++) {
+        if (!names(filter, source))
+            continue;
+        TRY(count(database, arena, filter, source, few_out));
+        if (*few_out || *source_out == SOURCE_ALL)
+            *source_out = source;
+        if (*few_out)
             return NULL;
     }
-    *source_out = SOURCE_ALL;
     return NULL;
+}
+
+static struct error *ask(struct database *database, struct arena *arena, const struct file_filter *filter,
+                         enum source source, struct rows **rows_out)
+{
+    struct values values = {.count = 0};
+    bind_page(&values, arena, filter, source);
+    return database_query(database, arena, &pages[filter->sort][source], values.items, values.count, rows_out);
 }
 
 struct error *file_list_sorted(struct database *database, struct arena *arena, const struct file_filter *filter,
                                struct rows **rows_out)
 {
-    struct values values = {.count = 0};
     enum source source;
-    TRY(choose(database, arena, filter, &source));
-    add(&values, database_id(filter->organisation_id));
-    add_place(&values, filter, source);
-    add_conditions(&values, arena, filter);
-    if (source == SOURCE_ALL) {
-        add(&values, database_id(filter->organisation_id));
-        add(&values, status(filter, 1));
-        add_conditions(&values, arena, filter);
+    bool few;
+    TRY(choose(database, arena, filter, &source, &few));
+    if (source != SOURCE_ALL && !few) {
+        TRY(ask(database, arena, filter, SOURCE_NEAR, rows_out));
+        if ((*rows_out)->count > filter->limit)
+            return NULL;
     }
-    add(&values, database_integer((int64_t)filter->limit + 1));
-    return database_query(database, arena, &pages[filter->sort][source], values.items, values.count, rows_out);
+    return ask(database, arena, filter, source, rows_out);
 }

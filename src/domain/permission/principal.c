@@ -35,6 +35,10 @@
 #include "domain/principal_int.h"
 #include "domain/session_memo_int.h"
 
+/* Where a permission comes from; a role's id follows. */
+#define USER_SOURCE "user"
+#define ROLE_SOURCE "role:"
+
 #define STAMP_COLUMN 7
 #define FILE_COLUMN PRINCIPAL_COLUMN_COUNT
 
@@ -380,6 +384,32 @@ struct text_list principal_permissions(struct arena *arena, const struct princip
     return list;
 }
 
+static const char *role_source(struct arena *arena, const struct role_grant *grant)
+{
+    return arena_format(arena, ROLE_SOURCE "%s", grant->role);
+}
+
+static struct text_list sources_of(struct arena *arena, const struct principal *principal, const char *permission)
+{
+    struct text_list sources = {arena_array(arena, principal->grant_count + 1, sizeof *sources.items), 0};
+    if (text_list_has(&principal->user.permissions, permission))
+        sources.items[sources.count++] = USER_SOURCE;
+    for (size_t i = 0; i < principal->grant_count; i++)
+        if (text_list_has(&principal->grants[i].permissions, permission))
+            sources.items[sources.count++] = role_source(arena, &principal->grants[i]);
+    return sources;
+}
+
+size_t principal_held(struct arena *arena, const struct principal *principal, struct principal_held **held_out)
+{
+    struct text_list permissions = principal_permissions(arena, principal);
+    *held_out = arena_array(arena, permissions.count, sizeof **held_out);
+    for (size_t i = 0; i < permissions.count; i++)
+        (*held_out)[i] =
+            (struct principal_held){permissions.items[i], sources_of(arena, principal, permissions.items[i])};
+    return permissions.count;
+}
+
 size_t principal_sources(struct arena *arena, const struct principal *principal, const char *required,
                          struct principal_source **sources_out)
 {
@@ -387,13 +417,12 @@ size_t principal_sources(struct arena *arena, const struct principal *principal,
     size_t count = 0;
     for (size_t i = 0; i < principal->user.permissions.count; i++)
         if (permission_grants(principal->user.permissions.items[i], required))
-            sources[count++] = (struct principal_source){"user", principal->user.permissions.items[i]};
+            sources[count++] = (struct principal_source){USER_SOURCE, principal->user.permissions.items[i]};
     for (size_t g = 0; g < principal->grant_count; g++) {
         const struct role_grant *grant = &principal->grants[g];
         for (size_t i = 0; i < grant->permissions.count; i++)
             if (permission_grants(grant->permissions.items[i], required))
-                sources[count++] =
-                    (struct principal_source){arena_format(arena, "role:%s", grant->role), grant->permissions.items[i]};
+                sources[count++] = (struct principal_source){role_source(arena, grant), grant->permissions.items[i]};
     }
     *sources_out = sources;
     return count;

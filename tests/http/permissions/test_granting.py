@@ -9,6 +9,7 @@ import pathlib
 import pytest
 
 from permissions import support_rules as model
+from permissions.support_cast import Cast
 from support import members as team
 from support.accounts import fresh_email, fresh_password, invitation
 from support.client import failing
@@ -18,56 +19,6 @@ from support.members import USERS
 FLOOR = 40
 ATTEMPTS = json.loads(
     (pathlib.Path(__file__).parent / "escalations.json").read_text(encoding="utf-8"))
-# Callers beside the owner: what each holds, as its own permissions.
-CALLERS = {
-    "manager": "cus:user:w", "reader": "cus:user:r", "userAdmin": "cus:user:a", "orgAdmin": "cus:org:a",
-    "broad": "cus:*:a inv:*:a log:*:a", "nobody": ""
-}
-# Targets who hold more than most callers, and their roles.
-TARGETS = {"secondAdministrator": ["admin"], "secondOwner": ["owner", "inv-manage"]}
-
-
-class Cast:
-    """The people of the table, in one organisation but for the foreign one and the administrators. Those whom
-    others depend on are never targets: should an attempt succeed, it harms that one case only."""
-
-    def __init__(self, accounts, members):
-        self.members = members
-        self.database = members.database
-        self.administrator = members.administrator
-        self.owner = accounts.customer()
-        self.people = {
-            "owner": self.owner, "foreign": accounts.customer(), "administrator": self.administrator,
-            "secondAdministrator": members.active(self.administrator, roles=["admin"]),
-            "secondOwner": members.active(self.owner,
-                                          roles=["owner",
-                                                 "inv-manage"]), "member": members.active(self.owner),
-            "waiting": members.waiting(self.owner), "disabledOwner": members.active(self.owner,
-                                                                                    roles=["owner"])
-        }
-        self.owner.patch(f"{USERS}/{self.people['disabledOwner'].id}",
-                         json={"status": "disabled"},
-                         status=200)
-        for name, grants in CALLERS.items():
-            self.people[name] = members.holding(self.owner, grants)
-            assert self.people[name].token
-
-    def whole(self, name):
-        """The person, as the table takes it to be, whatever an attempt before has done."""
-        person, roles = self.people[name], TARGETS.get(name)
-        if roles is not None:
-            self.database.set_grants(person.id, "")
-            self.database.set_roles(person.id, roles)
-            self.members.set_status(person.id, "active")
-        return person
-
-    def fill(self, value, caller, target, email):
-        """Puts the ids of this run into a body."""
-        text = json.dumps(value)
-        for mark, one in (("{foreign organisation}", self.people["foreign"].organisation["id"]),
-                          ("{self}", caller.id), ("{target}", target.id), ("{email}", email)):
-            text = text.replace(mark, one)
-        return json.loads(text)
 
 
 @pytest.fixture(scope="module")

@@ -276,6 +276,24 @@ static void a_decision_is_explained_by_its_sources(void **state)
     database_free(&caller.database);
 }
 
+static void what_is_held_is_listed_with_its_sources(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct caller caller = given_caller(arena, "log-manage", "cus:*:w cus:file:r *:*:* cus:file:r");
+    struct principal_held *held;
+    sql(caller.database, arena, "INSERT INTO user_role (user_id, role_id, position) VALUES (%s, 'inv-manage', 1)",
+        sql_id(arena, caller.user->id));
+    assert_int_equal(principal_held(arena, load(&caller), &held), 4);
+    assert_string_equal(held[0].permission, "cus:*:w");
+    assert_string_equal(text_list_join(arena, &held[0].sources, " "), "user role:log-manage role:inv-manage");
+    assert_string_equal(held[1].permission, "cus:file:r");
+    assert_string_equal(text_list_join(arena, &held[1].sources, " "), "user");
+    assert_string_equal(held[2].permission, "log:*:w");
+    assert_string_equal(text_list_join(arena, &held[2].sources, " "), "role:log-manage");
+    assert_string_equal(held[3].permission, "inv:*:w");
+    database_free(&caller.database);
+}
+
 static void a_file_comes_with_its_organisation_only(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -338,6 +356,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(malformed_permissions_in_the_database_grant_nothing),
     HARNESS_TEST(the_boundary_is_lifted_by_a_only),
     HARNESS_TEST(a_decision_is_explained_by_its_sources),
+    HARNESS_TEST(what_is_held_is_listed_with_its_sources),
     HARNESS_TEST(a_file_comes_with_its_organisation_only),
 };
 HARNESS_MODULE(principal, cases)

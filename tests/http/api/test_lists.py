@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""What holds for every list with pages, in each of its orders: pages join to what stood all the time, whatever comes
+and goes meanwhile; and a first page of many rows reads few of them."""
+
+import pytest
+
+from support.lists import OPERATIONS, SHORT, WAYS, Rows, page
+
+STANDING = 60
+MANY = 24000
+# What a page of 25 may read: some rows for each item; where a filter is counted first, and the first files of an order
+# are looked at, some thousands, which do not grow with the number of files.
+READ_MAX = 15000
+READS = ("Handler_read_first", "Handler_read_key", "Handler_read_last", "Handler_read_next", "Handler_read_prev",
+         "Handler_read_rnd", "Handler_read_rnd_next")
+
+
+def test_each_operation_with_pages_is_in_the_table(document):
+    paged = {operation["operationId"] for _, _, operation in document.operations()
+             if {"limit", "cursor"} <= {parameter["name"] for parameter in operation.get("parameters", [])}}
+    assert paged == set(OPERATIONS) | SHORT
+
+
+@pytest.mark.parametrize("name", sorted(WAYS))
+def test_pages_while_rows_come_and_go_show_what_stands_once(accounts, database, boss, name):
+    """Rows stand at even numbers. Behind each page rows come at odd numbers, before and behind the place that was
+    reached, and those of the page before go again."""
+    listing, owner = WAYS[name], boss
+    with Rows(database, owner, listing) as rows:
+        rows.add(100, 100 + 2 * (STANDING - 1), 2)
+        standing = {rows.identity(100 + 2 * number) for number in range(STANDING)}
+        seen, cursor, added = [], None, []
+        while True:
+            body = page(listing, accounts, owner, limit=7, **({"cursor": cursor} if cursor else {}))
+            seen += [item["id"] for item in body["items"]]
+            cursor = body["nextCursor"]
+            if cursor is None or standing <= set(seen):
+                break
+            if added:
+                rows.remove(*added)
+            start = 101 + 4 * (len(seen) // 7 % 20)
+            added = [start, start + 20, start + 38, 61]
+            for number in added:
+                rows.add(number, number)
+        assert len(seen) == len(set(seen)), "a row came twice"
+        assert standing <= set(seen), f"{len(standing - set(seen))} rows were left out"
+
+
+def reads(database, ask):
+    """How many rows the server reads for a request, and how many it sorts. Others read as well, so the least of a few
+    counts."""
+    def state():
+        found = dict(database.run("SHOW GLOBAL STATUS"))
+        return sum(int(found[name]) for name in READS), int(found["Sort_rows"])
+
+    def once():
+        before = state()
+        ask()
+        return [after - earlier for after, earlier in zip(state(), before)]
+    # The question itself is answered from a table, too.
+    asking = min(-(state()[0] - state()[0]) for _ in range(3))
+    found = [once() for _ in range(5)]
+    return min(read for read, _ in found) - asking, min(sort for _, sort in found)
+
+
+@pytest.mark.parametrize("table", sorted({listing.table for listing in WAYS.values()}))
+def test_a_first_page_of_many_rows_reads_few(accounts, database, boss, table):
+    ways = {name: listing for name, listing in WAYS.items() if listing.table == table}
+    owner = boss
+    most = max(ways.values(), key=lambda listing: listing.also is not None)
+    with Rows(database, owner, most) as rows:
+        rows.add(1000, 999 + MANY)
+        for name, listing in ways.items():
+            read, sorts = reads(database, lambda listing=listing: page(listing, accounts, owner, limit=25))
+            print(f"{name}: {read} rows read, {sorts} sorted")
+            assert read <= READ_MAX, f"{name} reads {read} of {MANY} rows"
+            assert sorts <= READ_MAX, f"{name} sorts {sorts} rows"

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: MIT
+"""An id of another organisation is answered as an unknown one by every endpoint that takes ids: the same bytes but for
+the request's id, the same time, and nothing is touched. The table has each endpoint of the document that takes an id."""
+
+import dataclasses
+import re
+import time
+import uuid
+
+import pytest
+
+from support import files, samples, timing
+from support.client import shape
+from support.database import key
+from support.members import USERS
+
+PAIRS = 100
+# Nobody but internal staff may call these; what they may name is every organisation's.
+STAFF = {"getOrganisation", "updateOrganisation"}
+
+
+@dataclasses.dataclass(frozen=True)
+class Probe:
+    """One question about an id. `kind` is what the id is of: user, session, file, link."""
+
+    operation: str
+    call: str
+    kind: str
+    body: object = None
+    headers: dict = None
+    ends: bool = False  # a success would be the end of what is asked about
+
+    @property
+    def name(self):
+        return f"{self.operation} {self.kind}{' ' + str(sorted(self.headers)) if self.headers else ''}"
+
+
+PROBES = [
+    Probe("getUser", f"GET {USERS}/{{id}}", "user"),
+    Probe("getUser", f"GET {USERS}/{{id}}", "user", headers={"X-Reason": "ticket 4711"}),
+    Probe("updateUser", f"PATCH {USERS}/{{id}}", "user", {"firstName": "Mine"}),
+    Probe("updateUser", f"PATCH {USERS}/{{id}}", "user", {"status": "disabled", "roles": []}),
+    Probe("listUserPermissions", f"GET {USERS}/{{id}}/permissions", "user"),
+    Probe("simulateGrants", "POST /customers/authorise/simulate", "user", {"userId": "{id}", "roles": []}),
+    Probe("authorise", "POST /customers/authorise", "user", {"userId": "{id}", "permission": "cus:file:r"}),
+    Probe("authorise", "POST /customers/authorise", "user", {"userId": "{id}", "permissions": ["cus:file:r"] * 3}),
+    Probe("resendToUser", f"POST {USERS}/{{id}}/resend", "user"),
+    Probe("unlockUser", f"POST {USERS}/{{id}}/unlock", "user"),
+    Probe("eraseUser", f"POST {USERS}/{{id}}/erase", "user"),
+    Probe("listUserSessions", f"GET {USERS}/{{id}}/sessions", "user"),
+    Probe("endUserSessions", f"DELETE {USERS}/{{id}}/sessions", "user"),
+    Probe("endUserSession", f"DELETE {USERS}/{{id}}/sessions/{{session}}", "user"),
+    Probe("endUserSession", f"DELETE {USERS}/{{self}}/sessions/{{id}}", "session"),
+    Probe("endSession", "DELETE /customers/sessions/{id}", "session"),
+    Probe("downloadFile", "GET /system/files/{id}", "file"),
+    Probe("fileInformation", "GET /system/files/{id}/info", "file"),
+    Probe("archiveFile", "DELETE /system/files/{id}", "file"),
+    Probe("updateFile", "PATCH /system/files/{id}", "file", {"name": "mine.txt"}),
+    Probe("restoreFile", "POST /system/files/{id}/restore", "file"),
+    Probe("linkFile", "POST /system/files/{id}/link", "file", {"expiresIn": 60}),
+    Probe("archiveFiles", "POST /system/files/archive", "file", {"ids": ["{id}"]}),
+    Probe("restoreFiles", "POST /system/files/restore", "file", {"ids": ["{id}"]}),
+    Probe("listFileLinks", "GET /system/files/{id}/links", "file"),
+    Probe("revokeFileLink", "DELETE /system/files/{id}/links/{link}", "file"),
+    Probe("revokeFileLink", "DELETE /system/files/{own}/links/{id}", "link"),
+]
+
+
+class Ground:
+    """What is asked about, in another organisation, and the rows that must stay."""
+
+    def __init__(self, database, owner, other):
+        self.database, self.owner, self.other = database, owner, other
+        self.file = files.upload(other, samples.text(), "theirs.txt")["id"]
+        self.own = files.upload(owner, samples.text(), "ours.txt")["id"]
+        other.post(f"/system/files/{self.file}/link", json={"expiresIn": 3600}, status=200)
+        session = database.run("SELECT id FROM session WHERE user_id = %s AND ended_at IS NULL", key(other.id))[0][0]
+        self.ids = {"user": other.id, "file": self.file, "session": str(uuid.UUID(bytes=session)),
+                    "link": self.link() or str(uuid.uuid4())}
+
+    def link(self):
+        """The id of a link of the other organisation, where links have ids."""
+        if "file_link" not in self.database.tables():
+            return None
+        rows = self.database.run("SELECT id FROM file_link WHERE file_id = %s", key(self.file))
+        return str(uuid.UUID(bytes=rows[0][0]))
+
+    def ask(self, probe, identity):
+        marks = {"{id}": identity, "{self}": self.owner.id, "{own}": self.own, "{session}": self.ids["session"],
+                 "{link}": self.ids["link"]}
+
+        def fill(value):
+            if isinstance(value, str):
+                for mark, one in marks.items():
+                    value = value.replace(mark, one)
+                return value
+            if isinstance(value, list):
+                return [fill(one) for one in value]
+            return {name: fill(one) for name, one in value.items()} if isinstance(value, dict) else value
+        method, path = fill(probe.call).split(" ")
+        arguments = {} if probe.body is None else {"json": fill(probe.body)}
+        return self.owner.api.call(method, path, token=self.owner.token, headers=probe.headers, **arguments)
+
+    def rows(self):
+        """Everything of the other organisation that a probe may not touch."""
+        return [self.database.run(sql, identity) for sql, identity in (
+            ("SELECT * FROM `user` WHERE id = %s", key(self.other.id)),
+            ("SELECT role_id FROM user_role WHERE user_id = %s ORDER BY role_id", key(self.other.id)),
+            ("SELECT id, ended_at FROM session WHERE user_id = %s ORDER BY id", key(self.other.id)),
+            ("SELECT * FROM file WHERE id = %s", key(self.file)),
+            ("SELECT COUNT(*) FROM audit WHERE organisation_id = %s", key(self.other.organisation["id"])))]
+
+
+@pytest.fixture(scope="module")
+def ground(database, owner, other):
+    owner.sign_in()
+    other.sign_in()
+    return Ground(database, owner, other)
+
+
+def there(document, probe):
+    """Skips what the service does not have."""
+    method, path = probe.call.split(" ")
+    if document.operation(method, re.sub(r"\{[^}]+\}", "x", path)) is None:
+        pytest.skip("the service has no such endpoint")
+
+
+def test_the_table_has_every_endpoint_that_takes_an_id(document):
+    named = {re.sub(r"\{[^}]+\}", "{}", probe.call) for probe in PROBES}
+    for method, template, operation in document.operations():
+        if re.search(r"\{(?!token)", template) and operation["operationId"] not in STAFF:
+            call = re.sub(r"\{[^}]+\}", "{}", f"{method} {template}")
+            assert call in named, f"{operation['operationId']} takes an id and is not in the table"
+
+
+@pytest.mark.parametrize("probe", PROBES, ids=[probe.name for probe in PROBES])
+def test_a_foreign_id_is_answered_as_an_unknown_one(document, ground, probe):
+    there(document, probe)
+    before = ground.rows()
+    foreign, unknown = (ground.ask(probe, identity) for identity in (ground.ids[probe.kind], str(uuid.uuid4())))
+    assert foreign.status_code == 400, foreign.text
+    assert shape(foreign) == shape(unknown)
+    assert ground.rows() == before
+
+
+@pytest.mark.alone
+@pytest.mark.parametrize("probe", PROBES, ids=[probe.name for probe in PROBES])
+def test_a_foreign_id_takes_the_time_of_an_unknown_one(document, ground, probe):
+    there(document, probe)
+
+    def one_round():
+        ground.owner.sign_in()
+        times = ([], [])
+        for _ in range(PAIRS):
+            for kind, identity in enumerate((ground.ids[probe.kind], str(uuid.uuid4()))):
+                started = time.perf_counter()
+                assert ground.ask(probe, identity).status_code == 400
+                times[kind].append(time.perf_counter() - started)
+        return times
+
+    timing.take_as_long(one_round)
