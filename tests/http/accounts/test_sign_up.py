@@ -15,7 +15,10 @@ from support.client import failing
 from support.database import key
 from support.members import MEMBERS
 
-ORGANISATION = {"id", "name", "services", "status", "createdAt", "updatedAt"}
+ORGANISATION = {
+    "id", "name", "services", "status", "createdAt", "updatedAt", "quotaBytes", "quotaFiles", "usedBytes", "usedFiles",
+    "userCount"
+}
 UUID7 = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}\Z")
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\Z")
 
