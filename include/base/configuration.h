@@ -28,7 +28,7 @@ struct configuration {
         struct text_list web_server_user;
         int64_t requests_per_worker;
         int64_t io_timeout_seconds;
-        const char *language; /* of mails and pages where nothing tells what the person reads */
+        const char *language;        /* of mails and pages where nothing tells what the person reads */
         const char *crossing_reason; /* "optional" or "required" */
         const char *secret_file;
     } service;

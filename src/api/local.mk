@@ -15,6 +15,7 @@ libghapi_a_SOURCES = \
 	src/api/routes_files.c \
 	src/api/routes_organisations.c \
 	src/api/routes_service.c \
+	src/api/routes_rights.c \
 	src/api/routes_sessions.c
 include $(top_srcdir)/src/api/document/local.mk
 include $(top_srcdir)/src/api/handler/local.mk

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes the route table of its groups: routes_accounts.c, routes_organisations.c, routes_files.c and routes_service.c
- * each hold the rows of one tag, routes_sessions.c more of those of accounts.
+ * each hold the rows of one tag, routes_rights.c and routes_sessions.c more of those of accounts.
  */
 #include "api/route.h"
 
@@ -10,8 +10,8 @@
 
 #include "api/routes_int.h"
 
-static const struct routes_group *const groups[] = {&routes_accounts, &routes_sessions, &routes_organisations,
-                                                    &routes_files, &routes_service};
+static const struct routes_group *const groups[] = {&routes_accounts,      &routes_rights, &routes_sessions,
+                                                    &routes_organisations, &routes_files,  &routes_service};
 
 /* One array, since the metrics count requests by the row's place in it. */
 static struct route rows[ROUTES_MAX];

@@ -22,6 +22,7 @@ struct routes_group {
 };
 
 extern const struct routes_group routes_accounts;
+extern const struct routes_group routes_rights;
 extern const struct routes_group routes_sessions;
 extern const struct routes_group routes_files;
 extern const struct routes_group routes_organisations;

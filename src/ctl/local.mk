@@ -13,7 +13,7 @@ gatehousectl_SOURCES = \
 	src/ctl/command/fsck.c \
 	src/ctl/command/grants.c \
 	src/ctl/command/identity.c \
-	src/ctl/command/jobs.c \
+	src/ctl/command/jobs.c src/ctl/command/jobs_int.h src/ctl/command/jobs_tidy.c \
 	src/ctl/command/migrate.c \
 	src/ctl/command/mirror.c \
 	src/ctl/command/organisation.c \

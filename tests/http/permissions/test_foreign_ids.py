@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """An id of another organisation is answered as an unknown one by every endpoint that takes ids: the same bytes but for
-the request's id, the same time, and nothing is touched. The table has each endpoint of the document that takes an id."""
+the request's id, the same time, and nothing is touched. The table has each endpoint of the document that takes an
+id."""
 
 import dataclasses
 import re
