@@ -156,7 +156,7 @@ struct error *email_cancel(struct service *service, struct arena *arena, const s
     struct throttle_key key =
         throttle_of_cancelling(&account, caller->client_address != NULL ? caller->client_address : "");
     TRY(take_try(&cancelling, arena, &key, &taken));
-    if (!cancelling.done) {
+    if (user == NULL || !cancelling.done) {
         TRY(caller_audit_failure(service, arena, caller, CANCELLED, user));
         return login_throttle_failed(service, arena, &throttle, error_plain(arena, ERROR_CODE_MISMATCH));
     }
