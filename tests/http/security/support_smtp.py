@@ -31,9 +31,13 @@ class Server:
         self.thread.join(10)
 
     def wait(self, address, count=1):
-        """The count-th message to an address."""
-        return wait_until(lambda: self.messages(address)[count - 1:count], mail.PATIENCE_SECONDS,
-                          f"mail number {count} to {address}")[0]
+        """The count-th message to an address. The failure tells what has come instead."""
+        try:
+            return wait_until(lambda: self.messages(address)[count - 1:count], mail.PATIENCE_SECONDS,
+                              f"mail number {count} to {address}")[0]
+        except AssertionError as late:
+            heads = [data.split(b"\r\n\r\n", 1)[0] for data in self.received]
+            raise AssertionError(f"{late}; what has come begins with {heads}") from late
 
     def messages(self, address):
         """All messages to an address so far."""
