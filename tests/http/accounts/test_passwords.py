@@ -328,7 +328,11 @@ def test_setting_a_temporary_password_leaves_the_status_and_the_marks(accounts, 
         members.set_status(account.id, "disabled")
     before = members.user(account.id)
     admin_set(administrator, account, fresh_password())
-    assert {**members.user(account.id), "updatedAt": None} == {**before, "updatedAt": None}
+    after = members.user(account.id)
+    # Whoever is invited has another temporary password now, with a time of its own.
+    changing = {"updatedAt": None, "invitationExpiresAt": None}
+    assert {**after, **changing} == {**before, **changing}
+    assert (after["invitationExpiresAt"] is not None) == (state == "invited")
 
 
 def test_who_awaits_the_first_login_comes_in_with_the_set_password(api, accounts, administrator):

@@ -227,7 +227,9 @@ def test_a_disabled_and_enabled_user_is_as_before(api, members, team):
              code="auth.credentials")
     assert team.patch(path, json={"status": "active"}, status=200).json()["user"]["status"] == "active"
     after = api.post("/customers/login", json=login, status=200).json()["user"]
-    assert {**after, "updatedAt": None} == {**before, "updatedAt": None}
+    changing = {"updatedAt": None, "lastLoginAt": None}
+    assert {**after, **changing} == {**before, **changing}
+    assert after["lastLoginAt"] > after["createdAt"]
 
 
 def test_nobody_changes_their_own_status(members, team):

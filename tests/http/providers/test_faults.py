@@ -138,7 +138,7 @@ def site(request, stack, document, tmp_path_factory):
         host = started.enter_context(remote.host(stack, provider, PASSWORDS["admin"], front.url, front.authority,
                                                  testing=TESTING))
         facts = types.SimpleNamespace(worker_program=stack.worker_program, configuration=str(host.configuration),
-                                      base_url=stack.base_url)
+                                      base_url=stack.base_url, as_workers=list)
         workers = started.enter_context(system.worker(facts, count=PLACES + 1))
         logins = started.enter_context(system.worker(facts, count=2, pool="login"))
         moved = started.enter_context(nginx(stack, workers.path, logins.path))
