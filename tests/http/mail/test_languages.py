@@ -87,7 +87,7 @@ def fixture_copy(stack, tmp_path):
 
 
 def test_a_language_folder_that_lacks_a_mail_is_named(copy, stack, tmp_path):
-    templates = pathlib.Path(stack.configuration).parents[1] / "install" / "share" / "gatehouse" / "mail"
+    templates = stack.data_file("mail")
     shutil.copytree(templates, tmp_path / "mail")
     copy.set("mail", templates=str(tmp_path / "mail"))
     assert "mail texts" not in copy.findings(0)

@@ -86,7 +86,7 @@ class Pool:
         """It takes connections meanwhile, and says nothing."""
         os.kill(self.process.pid, signal.SIGSTOP)
         # Until it has been taken, another thread may answer on a connection that is open.
-        wait_until(lambda: crash.stands_still(self.process.pid), 60, "all threads of the pool to stand still")
+        assert crash.stand_still([self.process.pid]), "the pool has ended"
         try:
             yield
         finally:
