@@ -15,7 +15,6 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from support.programs import crash
 from support.programs.host import Host
-from support.stack import wait_until
 
 SERVERS = pathlib.Path(__file__).parents[2] / "unit" / "identity"
 ADMIN = "admin@gatehouse.example"
