@@ -189,6 +189,7 @@ static void configure(struct stage *stage)
     stage->configuration.identity.issuer = "https://gatehouse.test";
     stage->configuration.identity.audience = "gatehouse";
     stage->configuration.limits.accounts_per_hour = 100;
+    stage->configuration.limits.sessions_per_user = 1000;
     stage->configuration.limits.customers_per_hour = 1000;
     stage->configuration.log.level = "info";
     stage->configuration.mail.from = "Gatehouse <no-reply@gatehouse.test>";

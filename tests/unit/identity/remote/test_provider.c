@@ -156,6 +156,33 @@ static void ended_sessions_open_nothing_though_their_tokens_verify(struct stage 
     stage_end(stage);
 }
 
+/* All but one end: here at once, and at the provider as far as it knows how. */
+static void the_others_end_and_the_kept_session_goes_on(struct stage *stage)
+{
+    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct provider_tokens kept, others[2], next;
+    enum provider_outcome outcome;
+    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &kept, NULL), PROVIDER_OK);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(stage_login(stage, &member, PERMANENT, false, &others[i], NULL), PROVIDER_OK);
+    expect_ok(provider_logout_others(stage->provider, stage->arena, member.subject, kept.session_id));
+    assert_true(stage_opens(stage, &member, kept.access_token));
+    for (size_t i = 0; i < 2; i++) {
+        assert_false(stage_opens(stage, &member, others[i].access_token));
+        expect_ok(provider_refresh(stage->provider, stage->arena, others[i].refresh_token, &next, &outcome));
+        assert_int_equal(outcome, PROVIDER_TOKEN_INVALID);
+    }
+    expect_ok(provider_refresh(stage->provider, stage->arena, kept.refresh_token, &next, &outcome));
+    assert_int_equal(outcome, PROVIDER_OK);
+    assert_true(stage_opens(stage, &member, next.access_token));
+    assert_int_equal(sql_integer(stage->database, stage->arena,
+                                 "SELECT COUNT(*) FROM outside_session o JOIN session s ON s.id = o.session_id"
+                                 " WHERE s.user_id = %s AND s.ended_at IS NOT NULL AND o.refresh_sealed IS NOT NULL",
+                                 sql_id(stage->arena, member.id)),
+                     0);
+    stage_end(stage);
+}
+
 /* A token from a sign-in page of the provider's own: its session is unknown here until it comes. */
 static void a_session_that_began_elsewhere_can_be_ended_here(struct stage *stage)
 {
@@ -347,6 +374,7 @@ EACH(an_invitation_never_replaces_a_password_that_was_chosen, keycloak_stage_new
 EACH(nobody_and_a_wrong_password_are_told_alike, keycloak_scripted)
 EACH(refresh_tokens_are_ours_rotate_and_tell_copies, keycloak_stage_new)
 EACH(ended_sessions_open_nothing_though_their_tokens_verify, keycloak_stage_new)
+EACH(the_others_end_and_the_kept_session_goes_on, keycloak_stage_new)
 EACH(a_session_that_began_elsewhere_can_be_ended_here, keycloak_stage_new)
 EACH(what_does_not_become_a_session_is_closed_at_the_provider, keycloak_stage_new)
 EACH(a_session_that_began_elsewhere_stays_ended, keycloak_stage_new)
@@ -363,6 +391,7 @@ static const struct CMUnitTest cases[] = {
     EACH_TEST(nobody_and_a_wrong_password_are_told_alike),
     EACH_TEST(refresh_tokens_are_ours_rotate_and_tell_copies),
     EACH_TEST(ended_sessions_open_nothing_though_their_tokens_verify),
+    EACH_TEST(the_others_end_and_the_kept_session_goes_on),
     EACH_TEST(a_session_that_began_elsewhere_can_be_ended_here),
     EACH_TEST(what_does_not_become_a_session_is_closed_at_the_provider),
     EACH_TEST(a_session_that_began_elsewhere_stays_ended),
