@@ -181,8 +181,10 @@ struct error *inspect_secret_files(struct arena *arena, const struct configurati
     struct error *error = NULL;
     const struct configuration_row *rows = configuration_rows(&count);
     for (size_t i = 0; i < count; i++) {
+        if (!holds_secret(&rows[i]))
+            continue;
         const char *path = *(const char *const *)(const void *)((const char *)configuration + rows[i].offset);
-        if (!holds_secret(&rows[i]) || path == NULL)
+        if (path == NULL)
             continue;
         const char *sentence = inspect_secret(arena, &rows[i], path);
         if (sentence != NULL)
