@@ -78,7 +78,9 @@ static void each_interval_that_is_for_tests_is_named(void **state)
     struct configuration configuration = {.testing = {.refresh_grace_seconds = 10,
                                                       .provider_login_seconds = 5,
                                                       .provider_admin_seconds = 8,
-                                                      .provider_rest_seconds = 10}};
+                                                      .provider_rest_seconds = 10,
+                                                      .stats_seconds = 60,
+                                                      .use_seconds = 45}};
     assert_null(inspect_testing(arena, &configuration));
     configuration.testing.provider_rest_seconds = 1;
     configuration.testing.refresh_grace_seconds = 11;
