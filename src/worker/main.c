@@ -154,6 +154,7 @@ int main(int argc, char **argv)
     }
     options.io_timeout_seconds = configuration->service.io_timeout_seconds;
     options.body_directory = configuration->files.body_directory;
+    service.session_use = session_use_new(arena);
     struct worker worker = {&service, arena_new()};
     options.idle = idle;
     options.idle_context = &worker;

@@ -16,7 +16,10 @@ struct caller;
 struct service;
 struct session_use;
 
-/* What this process knows of the notes. It lives as long as `arena`. */
+/*
+ * What this process knows of the notes, in `arena`, which lives as long as the process. Only workers have one
+ * (service->session_use); without it nothing is noted.
+ */
 struct session_use *session_use_new(struct arena *arena);
 
 /* The client of a request as a session shows it: what can be seen of its texts, cut to the columns' widths. */

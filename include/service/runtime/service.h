@@ -68,7 +68,7 @@ struct service {
     struct settings_applied settings;
     struct text_list languages; /* of mails and pages; the installation's own comes first */
     const char *reader;         /* the language that the current request asks for, one of these; NULL: none of them */
-    struct session_use *session_use; /* which uses of sessions are noted; NULL: none are */
+    struct session_use *session_use; /* which uses of sessions are noted; set by workers, NULL elsewhere */
 };
 
 /*

@@ -19,7 +19,6 @@
 #include "domain/account/password_policy.h"
 #include "identity/provider.h"
 #include "identity/provider_open.h"
-#include "service/access/session_use.h"
 #include "service/runtime/download_memo.h"
 #include "service/runtime/link_key_cache.h"
 #include "service/runtime/shared_token_cache.h"
@@ -81,7 +80,6 @@ static struct error *open_with(struct arena *arena, const struct configuration *
     token_memo_set_level(service_out->memo, shared_token_cache_new(arena, service_out->cache));
     /* Only health uses the count: a worker serves without the files as well. */
     (void)migrate_count(arena, arena_format(arena, "%s/sql", configuration_data_directory()), &service_out->migrations);
-    service_out->session_use = session_use_new(arena);
     service_out->link_keys = link_key_cache_new(arena);
     service_out->languages =
         mail_template_languages(arena, configuration->mail.templates, configuration->service.language);
