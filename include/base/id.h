@@ -40,6 +40,12 @@ bool id_parse(const char *text, struct id *id_out);
 
 bool id_equal(struct id a, struct id b);
 
+/* When an id of id_new() was made, in milliseconds since 1970. */
+int64_t id_time(struct id id);
+
+/* The least id of a millisecond since 1970; before 1970 the least of all, after the year 10889 the least of its end. */
+struct id id_first_at(int64_t milliseconds);
+
 /* The all-zero id, which id_new() never makes: "none". */
 bool id_is_none(struct id id);
 

@@ -96,6 +96,13 @@ struct error *outbox_bury(struct database *database, struct arena *arena, const 
 /* Removes everything that concerns the user, done or not. Reports about it change nothing any more. */
 struct error *outbox_forget(struct database *database, struct arena *arena, struct id user);
 
+/*
+ * Whether work for the user, of one of the two kinds, waits or was done less than `seconds` ago. A kind may be named
+ * twice.
+ */
+struct error *outbox_has_recent(struct database *database, struct arena *arena, struct id user, const char *kind,
+                                const char *other_kind, unsigned seconds, bool *found_out);
+
 /* An item as the operator sees it: never the payload. */
 struct outbox_line {
     uint64_t number;

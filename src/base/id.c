@@ -9,6 +9,9 @@
 #include "base/arena.h"
 #include "base/clock.h"
 
+#define TIME_BYTES 6
+#define TIME_LAST ((INT64_C(1) << 8 * TIME_BYTES) - 1)
+
 static const char digits[] = "0123456789abcdef";
 
 /* The time and the counter of the last id. */
@@ -18,6 +21,13 @@ struct moment {
 };
 
 static struct moment latest;
+
+/* The first 48 bits, the most significant first. */
+static void put_time(struct id *id, uint64_t milliseconds)
+{
+    for (int i = 0; i < TIME_BYTES; i++)
+        id->bytes[i] = (uint8_t)(milliseconds >> (8 * (TIME_BYTES - 1 - i)));
+}
 
 struct id id_new(void)
 {
@@ -30,11 +40,25 @@ struct id id_new(void)
         latest = (struct moment){now, (unsigned)(id.bytes[6] << 8 | id.bytes[7]) & 0x7ffu};
     else if (++latest.counter > 0xfff)
         latest = (struct moment){latest.milliseconds + 1, 0};
-    for (int i = 0; i < 6; i++)
-        id.bytes[i] = (uint8_t)(latest.milliseconds >> (40 - 8 * i));
+    put_time(&id, latest.milliseconds);
     id.bytes[6] = (uint8_t)(0x70 | latest.counter >> 8);
     id.bytes[7] = (uint8_t)latest.counter;
     id.bytes[8] = (uint8_t)(0x80 | (id.bytes[8] & 0x3f));
+    return id;
+}
+
+int64_t id_time(struct id id)
+{
+    int64_t milliseconds = 0;
+    for (int i = 0; i < TIME_BYTES; i++)
+        milliseconds = milliseconds << 8 | id.bytes[i];
+    return milliseconds;
+}
+
+struct id id_first_at(int64_t milliseconds)
+{
+    struct id id = {{0}};
+    put_time(&id, (uint64_t)(milliseconds < 0 ? 0 : milliseconds > TIME_LAST ? TIME_LAST : milliseconds));
     return id;
 }
 

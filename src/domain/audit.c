@@ -30,18 +30,20 @@ static struct database_value plain(struct arena *arena, const char *text, size_t
 }
 
 static const struct statement insert_audit = {
-    "INSERT INTO audit (id, action, organisation_id, user_id, target_type, target_id, client_address,"
-    " request_id, outcome, details) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
+    "INSERT INTO audit (id, at, action, organisation_id, user_id, target_type, target_id, client_address,"
+    " request_id, outcome, details) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"};
 
 struct error *audit_insert(struct database *database, struct arena *arena, const struct audit_entry *entry)
 {
     const char *details = entry->details == NULL ? "{}" : entry->details;
     if (!utf8_valid(details, strlen(details)) || utf8_count(details) > DETAILS_CHARACTERS)
         details = "{\"truncated\":true}";
+    /* The time that a reader sees is that of the id, by which rows are found between two moments. */
+    struct id id = id_new();
     TRY(database_change(database, arena, &insert_audit,
-                        VALUES(database_id(id_new()), plain(arena, entry->action, ACTION_BYTES),
-                               database_id_or_null(entry->organisation_id), database_id_or_null(entry->user_id),
-                               plain(arena, entry->target_type, TARGET_TYPE_BYTES),
+                        VALUES(database_id(id), database_time(arena, id_time(id)),
+                               plain(arena, entry->action, ACTION_BYTES), database_id_or_null(entry->organisation_id),
+                               database_id_or_null(entry->user_id), plain(arena, entry->target_type, TARGET_TYPE_BYTES),
                                plain(arena, entry->target_id, AUDIT_TARGET_CHARACTERS),
                                plain(arena, entry->client_address, ADDRESS_BYTES),
                                plain(arena, entry->request_id, REQUEST_ID_BYTES),

@@ -85,21 +85,11 @@ static const struct {
     {0, &list_all},
 };
 
-/* The least id of a millisecond, in the layout of UUIDv7 (RFC 9562, section 5.7). */
-static struct id id_at(int64_t milliseconds)
-{
-    struct id id = {{0}};
-    for (int i = 0; i < 6; i++)
-        id.bytes[i] = (uint8_t)((uint64_t)milliseconds >> (40 - 8 * i));
-    return id;
-}
-
 /* Where the window of ids begins and ends. */
 static void find_window(const struct audit_filter *filter, struct database_value *from, struct database_value *to)
 {
-    static const int64_t end_of_time = (INT64_C(1) << 48) - 1;
-    struct id first = id_at(filter->since < 0 ? 0 : filter->since > end_of_time ? end_of_time : filter->since);
-    struct id end = id_at(filter->until < 0 ? 0 : filter->until > end_of_time ? end_of_time : filter->until);
+    struct id first = id_first_at(filter->since);
+    struct id end = id_first_at(filter->until);
     if (!id_is_none(filter->before) && memcmp(filter->before.bytes, end.bytes, ID_BYTES) < 0)
         end = filter->before;
     *from = database_id(first);

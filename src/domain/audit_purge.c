@@ -5,16 +5,6 @@
 #include "base/error.h"
 #include "store/database/database.h"
 
-/* The smallest id of the millisecond behind `before`. */
-static struct id first_after(int64_t before)
-{
-    struct id id = {{0}};
-    uint64_t time = (uint64_t)(before < 0 ? 0 : before) + 1;
-    for (int i = 5; i >= 0; i--, time >>= 8)
-        id.bytes[i] = (uint8_t)time;
-    return id;
-}
-
 static const struct statement purge_rows = {"DELETE FROM audit WHERE id < ? ORDER BY id LIMIT ?"};
 static const struct statement count_rows = {"SELECT COUNT(*) FROM audit WHERE id < ?"};
 
@@ -22,8 +12,8 @@ struct error *audit_purge(struct database *database, struct arena *arena, int64_
                           uint64_t *count_out)
 {
     struct change change;
-    TRY(database_change(database, arena, &purge_rows, VALUES(database_id(first_after(before)), database_integer(limit)),
-                        &change));
+    TRY(database_change(database, arena, &purge_rows,
+                        VALUES(database_id(id_first_at(before + 1)), database_integer(limit)), &change));
     *count_out = change.affected;
     return NULL;
 }
@@ -31,7 +21,7 @@ struct error *audit_purge(struct database *database, struct arena *arena, int64_
 struct error *audit_count(struct database *database, struct arena *arena, int64_t before, int64_t *count_out)
 {
     struct rows *rows;
-    TRY(database_query(database, arena, &count_rows, VALUES(database_id(first_after(before))), &rows));
+    TRY(database_query(database, arena, &count_rows, VALUES(database_id(id_first_at(before + 1))), &rows));
     *count_out = rows_integer(rows, 0, 0);
     return NULL;
 }

@@ -192,6 +192,21 @@ struct error *outbox_forget(struct database *database, struct arena *arena, stru
     return database_change(database, arena, &forget_items, VALUES(database_id(user)), NULL);
 }
 
+static const struct statement find_recent = {
+    "SELECT 1 FROM outbox WHERE user_id = ? AND kind IN (?, ?)"
+    " AND (status = 'waiting' OR finished_at > UTC_TIMESTAMP(3) - INTERVAL ? SECOND) LIMIT 1"};
+
+struct error *outbox_has_recent(struct database *database, struct arena *arena, struct id user, const char *kind,
+                                const char *other_kind, unsigned seconds, bool *found_out)
+{
+    struct rows *rows;
+    TRY(database_query(
+        database, arena, &find_recent,
+        VALUES(database_id(user), database_text(kind), database_text(other_kind), database_integer(seconds)), &rows));
+    *found_out = rows->count > 0;
+    return NULL;
+}
+
 static const struct statement count_items = {
     "SELECT COALESCE(SUM(status = 'waiting'), 0),"
     " COALESCE(SUM(status = 'waiting' AND next_attempt_at < UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE), 0),"

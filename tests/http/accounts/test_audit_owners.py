@@ -31,6 +31,10 @@ def rows(account, **filters):
             return found
 
 
+def milliseconds(moment):
+    return round(datetime.datetime.fromisoformat(moment.replace("Z", "+00:00")).timestamp() * 1000)
+
+
 def mark():
     return f"owner-{uuid.uuid4()}"
 
@@ -42,6 +46,8 @@ def test_owners_read_their_own_trail_and_nobody_elses(customer, other, nobody, a
     assert {row["organisationId"] for row in mine} == {customer.organisation["id"]}
     assert {"customer.create", "user.login"} <= {row["action"] for row in mine}
     assert all(set(row) == ITEM for row in mine)
+    # By its id a row is found between two moments, so it tells the same time.
+    assert all(int(row["id"].replace("-", "")[:12], 16) == milliseconds(row["at"]) for row in mine)
     assert not {row["id"] for row in mine} & {row["id"] for row in rows(other)}
     # What is somebody else's is what is unknown, also as a filter.
     for name, value in (("userId", other.id), ("targetId", other.id), ("targetId", other.organisation["id"]),

@@ -2,7 +2,6 @@
 """Another e-mail address, with every identity provider: exactly one address signs in at every moment, also when
 programs are killed while it changes, and whatever was broken off is finished by a repetition or by the job runner."""
 
-import functools
 import json
 import random
 import threading
@@ -31,23 +30,11 @@ def once(stack):
         pytest.skip("what a provider does not depend on the web server; it is looked at behind nginx")
 
 
-def find_holder(provider, api, member, addresses):
-    """The one address that signs in. While Keycloak renames the account it may refuse a login once
-    (docs/identity-providers.md); no other provider may, and none lets two in."""
-
-    def found():
-        return [address for address in addresses if signs_in(api, address, member.password)]
-
-    holders = found()
-    if not holders and provider == "keycloak":
-        holders = found()
+def holder(api, member, addresses):
+    """The one address that signs in."""
+    holders = [address for address in addresses if signs_in(api, address, member.password)]
     assert len(holders) == 1, f"these sign in: {holders}"
     return holders[0]
-
-
-@pytest.fixture(scope="module")
-def holder(stack):
-    return functools.partial(find_holder, stack.provider)
 
 
 def in_line(database, member):
@@ -63,7 +50,7 @@ def more_mails(database, member):
     database.run("DELETE FROM mail_allowance WHERE user_id = %s", key(member.id))
 
 
-def test_it_changes_and_is_undone(api, database, boss, members, holder):
+def test_it_changes_and_is_undone(api, database, boss, members):
     member = members.active(boss)
     old, notice = changed(members, member)
     new = member.email
@@ -89,7 +76,7 @@ def test_the_old_address_can_be_given_to_somebody_else_a_day_later(api, database
     assert signs_in(api, member.email, member.password)
 
 
-def test_a_password_is_reset_at_the_new_address(api, database, boss, members, holder):
+def test_a_password_is_reset_at_the_new_address(api, database, boss, members):
     member = members.active(boss)
     old, _ = changed(members, member)
     in_line(database, member)
@@ -106,9 +93,8 @@ def test_a_password_is_reset_at_the_new_address(api, database, boss, members, ho
 class Change:
     """One change of a member's address, on its way."""
 
-    def __init__(self, find, database, members, member):
-        self.find, self.members, self.member = find, members, member
-        self.api = members.api
+    def __init__(self, api, database, members, member):
+        self.api, self.members, self.member = api, members, member
         more_mails(database, member)
         self.old, self.new = member.email, fresh_email("new")
         notices = len(members.letters(self.old, "cancel-email"))
@@ -117,7 +103,7 @@ class Change:
         self.notice = notice_to(members, self.old, notices + 1)
 
     def holder(self):
-        return self.find(self.api, self.member, [self.old, self.new])
+        return holder(self.api, self.member, [self.old, self.new])
 
     def finish(self):
         """Repeats the confirmation; one that was done already is refused, since its code is spent."""
@@ -149,10 +135,10 @@ def doomed(stack, doom, number, path, sent, token):
 
 @pytest.mark.fault
 @pytest.mark.usefixtures("killable")
-def test_a_confirmation_killed_at_any_message_leaves_one_address(stack, doom, api, database, boss, members, holder):
+def test_a_confirmation_killed_at_any_message_leaves_one_address(stack, doom, api, database, boss, members):
     member = members.active(boss)
     for number in range(random.randint(1, STEP), MOST, STEP):
-        change = Change(holder, database, members, member)
+        change = Change(api, database, members, member)
         status = doomed(stack, doom, number, CONFIRM, {"confirmationCode": change.code}, member.token)
         assert status in (None, 200)
         change.finish()
@@ -165,10 +151,10 @@ def test_a_confirmation_killed_at_any_message_leaves_one_address(stack, doom, ap
 
 @pytest.mark.fault
 @pytest.mark.usefixtures("killable")
-def test_a_cancelling_killed_at_any_message_leaves_one_address(stack, doom, api, database, boss, members, holder):
+def test_a_cancelling_killed_at_any_message_leaves_one_address(stack, doom, api, database, boss, members):
     member = members.active(boss)
     for number in range(random.randint(1, STEP), MOST, STEP):
-        change = Change(holder, database, members, member)
+        change = Change(api, database, members, member)
         change.finish()
         token, sent = member.token, {"username": member.id, "confirmationCode": change.notice}
         status = doomed(stack, doom, number, CANCEL, sent, None)
@@ -185,7 +171,7 @@ def test_a_cancelling_killed_at_any_message_leaves_one_address(stack, doom, api,
 @pytest.mark.fault
 @pytest.mark.usefixtures("killable")
 def test_a_job_runner_killed_at_any_message_still_mails_codes_that_work(
-        stack, doom, api, database, boss, members, holder):
+        stack, doom, api, database, boss, members):
     members.settle()
     with crash.paused_jobs(stack):
         for number in range(random.randint(1, STEP), MOST, STEP):
@@ -225,14 +211,14 @@ def torn(stack, call, most):
 
 @pytest.mark.fault
 @pytest.mark.usefixtures("killable")
-def test_kills_at_random_moments_leave_one_address(stack, api, database, boss, members, holder):
+def test_kills_at_random_moments_leave_one_address(stack, api, database, boss, members):
     def back():
         wait_until(lambda: api.get("/system/health/ready", edge=True).status_code == 200, 30, "the workers to be back")
 
     member = members.active(boss)
     slow = 0.05
     for _ in range(RANDOM_KILLS):
-        change = Change(holder, database, members, member)
+        change = Change(api, database, members, member)
         token = member.token
         torn(stack, lambda: api.post(CONFIRM, token=token, json={"confirmationCode": change.code}, edge=True), slow)
         back()

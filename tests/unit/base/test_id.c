@@ -111,6 +111,23 @@ static void only_the_canonical_text_is_read(void **state)
     assert_true(id_equal(id, untouched));
 }
 
+static void an_id_tells_its_time_and_follows_the_first_of_it(void **state)
+{
+    (void)state;
+    static const int64_t end = (INT64_C(1) << 48) - 1;
+    static const int64_t times[] = {0, 1, 255, 256, 0x01a207ec0663, end};
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+        assert_int_equal(id_time(id_first_at(times[i])), times[i]);
+    assert_int_equal(id_time(id_first_at(INT64_MIN)), 0);
+    assert_int_equal(id_time(id_first_at(INT64_MAX)), end);
+    for (int i = 0; i < 1000; i++) {
+        struct id id = id_new();
+        struct id first = id_first_at(id_time(id));
+        struct id next = id_first_at(id_time(id) + 1);
+        assert_true(memcmp(first.bytes, id.bytes, ID_BYTES) < 0 && memcmp(id.bytes, next.bytes, ID_BYTES) < 0);
+    }
+}
+
 static void none_is_all_zero(void **state)
 {
     (void)state;
@@ -125,8 +142,12 @@ static void none_is_all_zero(void **state)
 }
 
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(a_new_id_is_a_version_7_uuid_of_now), HARNESS_TEST(ids_do_not_repeat),
-    HARNESS_TEST(ids_of_one_process_ascend),           HARNESS_TEST(a_text_and_its_id_are_the_same),
-    HARNESS_TEST(only_the_canonical_text_is_read),     HARNESS_TEST(none_is_all_zero),
+    HARNESS_TEST(a_new_id_is_a_version_7_uuid_of_now),
+    HARNESS_TEST(ids_do_not_repeat),
+    HARNESS_TEST(ids_of_one_process_ascend),
+    HARNESS_TEST(a_text_and_its_id_are_the_same),
+    HARNESS_TEST(only_the_canonical_text_is_read),
+    HARNESS_TEST(none_is_all_zero),
+    HARNESS_TEST(an_id_tells_its_time_and_follows_the_first_of_it),
 };
 HARNESS_MODULE(id, cases)
