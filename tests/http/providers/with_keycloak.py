@@ -15,6 +15,7 @@ from providers.support_realm import Realm
 from support.accounts import fresh_email, fresh_password
 from support.client import failing
 from support.members import USERS, body, works
+from support.programs import crash
 from support.stack import wait_until
 
 AT_ONCE = 6
@@ -346,6 +347,20 @@ def test_an_invitation_holds_though_the_address_is_changed_there(api, realm, acc
         assert login(api, invited, invited.temporary, newPassword=new).status_code == 200
     finally:
         realm.ask("PUT", "", 204, {"registrationEmailAsUsername": False})
+
+
+def test_a_login_finishes_what_is_on_its_way_to_the_account(api, stack, database, boss, realm, member):
+    with crash.paused_jobs(stack):
+        realm.change(member, enabled=False)
+        # With nothing on its way what the realm says holds.
+        assert login(api, member).status_code == 401
+        database.run("INSERT INTO outbox (kind, user_id, payload) VALUES ('sync', %s, '')", key(member.id))
+        login(api, member, "not the password")
+        assert realm.account(member)["enabled"] is True
+        realm.ask("PUT", f"/users/{realm.subject(member)}", 204, {**realm.account(member), "enabled": False})
+        reply = login(api, member)
+        assert reply.status_code == 200, reply.text
+        me(api, reply.json()["tokens"], 200)
 
 
 def test_who_took_a_users_address_there_does_not_come_in_as_that_user(api, realm, member):

@@ -319,6 +319,34 @@ static void counts_and_purges_what_is_done(void **state)
     database_free(&database);
 }
 
+static bool recent(struct database *database, struct arena *arena, struct id user, const char *kind, const char *other)
+{
+    bool found = true;
+    expect_ok(outbox_has_recent(database, arena, user, kind, other, 10, &found));
+    return found;
+}
+
+static void recent_work_is_that_of_the_user_and_the_kinds(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    database_fixture_clear();
+    struct id user = id_new();
+    assert_false(recent(database, arena, user, "mail", "sync"));
+    given_items(database, arena, 1, user);
+    assert_true(recent(database, arena, user, "mail", "sync"));
+    assert_true(recent(database, arena, user, "sync", "mail"));
+    assert_false(recent(database, arena, user, "sync", "sync"));
+    assert_false(recent(database, arena, id_new(), "mail", "mail"));
+    struct outbox_items items = claim(database, arena, 1);
+    assert_true(recent(database, arena, user, "mail", "mail"));
+    expect_ok(outbox_finish(database, arena, &items.items[0], NULL));
+    assert_true(recent(database, arena, user, "mail", "mail"));
+    sql(database, arena, "UPDATE outbox SET finished_at = finished_at - INTERVAL %u SECOND", 10);
+    assert_false(recent(database, arena, user, "mail", "mail"));
+    database_free(&database);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(work_appears_with_its_transaction_only),
     HARNESS_TEST(delayed_work_is_not_due_before),
@@ -328,6 +356,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(the_oldest_come_first_and_no_more_than_asked_for),
     HARNESS_TEST(a_code_never_waits_behind_thousands_of_others),
     HARNESS_TEST(runners_never_share_an_item),
+    HARNESS_TEST(recent_work_is_that_of_the_user_and_the_kinds),
     HARNESS_TEST(counts_and_purges_what_is_done),
 };
 HARNESS_MODULE(outbox, cases)
