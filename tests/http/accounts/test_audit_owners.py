@@ -2,6 +2,7 @@
 """GET /customers/organisation/audit: owners see what happened in their organisation, and each access of internal staff
 to it, with the operation and the reason. X-Reason: how the reason comes, and what is refused."""
 
+import datetime
 import json
 import uuid
 
