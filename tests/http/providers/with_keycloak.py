@@ -14,6 +14,7 @@ from providers.support_held import Held
 from providers.support_realm import Realm
 from support.accounts import fresh_email, fresh_password
 from support.client import failing
+from support.database import key
 from support.members import USERS, body, works
 from support.programs import crash
 from support.stack import wait_until
