@@ -80,6 +80,8 @@ $(FILLED_IN): Makefile
 		-e 's|@FILES_DIRECTORY[@]|$(localstatedir)/lib/gatehouse/files|g' \
 		-e 's|@ACCEL_PREFIX[@]|/_gatehouse_files/|g' \
 		-e 's|@MAX_BODY[@]|$(INSTALLED_MAX_BODY)|g' \
+		-e 's|@STORE[@]|server s3.example.org:443;|g' \
+		-e 's|@STORE_SCHEME[@]|https|g' \
 		-e 's|@WEB_ROOT[@]|$(webdir)|g' \
 		-e 's|@INCLUDE_DIRECTORY[@]|/etc/apache2/sites-available|g' \
 		$(srcdir)/$@.in > $@

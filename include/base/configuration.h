@@ -60,6 +60,16 @@ struct configuration {
         const char *clamd_socket; /* NULL: files are not checked for viruses */
         int64_t clamd_timeout_seconds;
         const char *body_directory; /* NULL: bodies come over the connection only */
+        const char *store;          /* "directory" or "s3" */
+        struct text_list s3_endpoint;
+        const char *s3_bucket;
+        const char *s3_region;
+        const char *s3_prefix; /* NULL: none */
+        const char *s3_access_key;
+        const char *s3_secret_key_file;
+        const char *s3_ca_file; /* NULL: the system's certificates */
+        const char *s3_spool;
+        int64_t s3_timeout_seconds;
     } files;
     struct {
         const char *provider;

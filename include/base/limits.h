@@ -130,6 +130,13 @@
 #define LIMIT_CACHE_NAMES 100
 #define LIMIT_CACHE_COUNTED 200000
 
+/* Answers of a store of the S3 protocol: XML, and the objects that one page of a list names. */
+#define LIMIT_XML_PATH_BYTES 256
+#define LIMIT_XML_DEPTH 8
+#define LIMIT_XML_TEXT_BYTES 4096
+#define LIMIT_S3_PAGE 500
+#define LIMIT_S3_KEY_BYTES 1024
+
 /* Keys in the secret file. */
 #define LIMIT_MASTER_KEYS 8
 

@@ -11,8 +11,12 @@
  * Errors of all calls: STORAGE_FULL when the disk or a quota is full (ENOSPC, EDQUOT), STORAGE_UNAVAILABLE for every
  * other failure of the storage. Details, file names included, go to the log only.
  *
- * A store is a struct of functions, so that the same calls can use other kinds than the directory (blob/directory.h). A
- * store and its writers belong to one thread.
+ *     TRY(blob_open(store, arena, id, &reader));
+ *     TRY(blob_read(reader, offset, bytes, length, &got));
+ *     blob_close(reader);
+ *
+ * A store is a struct of functions. There are two kinds: a directory (blob/directory.h), and a bucket of a store that
+ * speaks the S3 protocol (blob/s3/s3.h). A store, its writers and its readers belong to one thread.
  */
 #ifndef GATEHOUSE_BLOB_BLOB_H
 #define GATEHOUSE_BLOB_BLOB_H
@@ -26,6 +30,7 @@
 
 struct arena;
 struct error;
+struct blob_reader;
 struct blob_store;
 struct blob_writer;
 
@@ -39,7 +44,33 @@ struct blob_writer;
 struct blob_found {
     struct id id;
     uint64_t size;
-    int64_t modified; /* milliseconds since 1970 */
+    int64_t modified;             /* milliseconds since 1970 */
+    bool has_digest;              /* the store has kept a checksum; only blob_look() tells it */
+    uint8_t digest[DIGEST_BYTES]; /* SHA-256 */
+};
+
+/* A blob whose bytes are all there, as a kind of store commits it. */
+struct blob_final {
+    struct id id;
+    uint64_t size;
+    uint8_t digest[DIGEST_BYTES];
+};
+
+/* Bytes `first` to `last`, both included. */
+struct blob_part {
+    uint64_t first;
+    uint64_t last;
+};
+
+/* What the web server needs to fetch a blob by itself. */
+#define BLOB_HANDOVER_HEADERS 8
+struct blob_handover {
+    const char *path; /* below the folder of files that the web server knows */
+    struct {
+        const char *name;
+        const char *value;
+    } headers[BLOB_HANDOVER_HEADERS]; /* for the web server alone */
+    size_t header_count;
 };
 
 /* Free space of the storage. */
@@ -65,13 +96,24 @@ struct blob_functions {
     /* Only after the last write. Returns fewer bytes than asked for only at the end. */
     struct error *(*read)(struct blob_store *store, struct arena *arena, void *state, uint64_t offset, void *bytes,
                           size_t length, size_t *got_out);
-    struct error *(*commit)(struct blob_store *store, struct arena *arena, void *state, struct id id);
+    struct error *(*commit)(struct blob_store *store, struct arena *arena, void *state, const struct blob_final *final);
     /* Also after a failed commit; never after a good one. */
     void (*abort)(struct blob_store *store, void *state);
     struct error *(*remove)(struct blob_store *store, struct arena *arena, struct id id);
     struct error *(*link)(struct blob_store *store, struct arena *arena, struct id from, struct id to, uint64_t size,
                           bool *linked_out);
-    struct error *(*open)(struct blob_store *store, struct arena *arena, struct id id, int *fd_out, uint64_t *size_out);
+    struct error *(*open)(struct blob_store *store, struct arena *arena, struct id id, struct blob_reader *reader_out);
+    struct error *(*fetch)(struct blob_reader *reader, uint64_t offset, void *bytes, size_t length, size_t *got_out);
+    void (*close)(struct blob_reader *reader);
+    /* NULL: the store has no bytes that a web server could fetch in parts by itself. */
+    struct error *(*hand_over)(struct blob_store *store, struct arena *arena, struct id id, const char *method,
+                               const struct blob_part *part, struct blob_handover *handover_out);
+    /* NULL: nothing to do. */
+    struct error *(*give)(struct blob_store *store, struct arena *arena, struct id id);
+    struct error *(*renew)(struct blob_store *store, struct arena *arena);
+    struct error *(*each_endpoint)(struct blob_store *store, struct arena *arena,
+                                   void (*visit)(void *context, const char *endpoint, struct error *error),
+                                   void *context);
     struct error *(*check)(struct blob_store *store, struct arena *arena);
     struct error *(*space)(struct blob_store *store, struct arena *arena, struct blob_space *space_out);
     struct error *(*sweep)(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out);
@@ -87,7 +129,8 @@ struct blob_functions {
 
 struct blob_store {
     const struct blob_functions *functions;
-    const char *root;     /* for messages and the web server's configuration; the directory's path */
+    const char *root;     /* for messages; the directory's path, or the bucket's address */
+    bool has_files;       /* each blob is a file below `root`, at blob_path() */
     void *context;        /* for the functions alone */
     bool reads_back;      /* written bytes are read before the commit, and should stay in memory until then */
     unsigned char *block; /* the spare gathering block, NULL while a writer has it */
@@ -149,10 +192,60 @@ struct error *blob_link(struct blob_store *store, struct arena *arena, struct id
 struct error *blob_remove(struct blob_store *store, struct arena *arena, struct id id);
 
 /*
- * Opens a blob for reading. The caller closes the descriptor. STORAGE_UNAVAILABLE also when there is no blob with that
- * id: a row without bytes is a fault of the storage.
+ * Opens a blob for reading. STORAGE_UNAVAILABLE also when there is no blob with that id: a row without bytes is a fault
+ * of the storage. The reader lives in the arena.
  */
-struct error *blob_open(struct blob_store *store, struct arena *arena, struct id id, int *fd_out, uint64_t *size_out);
+struct error *blob_open(struct blob_store *store, struct arena *arena, struct id id, struct blob_reader **reader_out);
+
+/*
+ * Reads `length` bytes from `offset` on; fewer only where the blob ends, none behind its end. Reading from the
+ * beginning to the end is the fastest way.
+ */
+struct error *blob_read(struct blob_reader *reader, uint64_t offset, void *bytes, size_t length, size_t *got_out);
+
+uint64_t blob_reader_size(const struct blob_reader *reader);
+
+/*
+ * The file that holds the bytes, for what only files have: advice to the kernel, and names that share their bytes. -1
+ * where the store has no files.
+ */
+int blob_reader_file(const struct blob_reader *reader);
+
+/* Ends the reading; a reset of the arena does the same. May be called again. NULL is fine. */
+void blob_close(struct blob_reader *reader);
+
+/*
+ * Whether the store gives blobs second names. Where it does not, blob_link() never links, and a comparison before it
+ * would be wasted.
+ */
+bool blob_has_links(const struct blob_store *store);
+
+/*
+ * Whether each blob is a file below blob_root(), at blob_path(), so that a web server can send it and cut it, and a
+ * backup can link to it.
+ */
+bool blob_has_files(const struct blob_store *store);
+
+/*
+ * For a store without files: what the web server needs to fetch the blob, or a part of it (NULL: all of it), with the
+ * method GET or HEAD.
+ */
+struct error *blob_hand_over(struct blob_store *store, struct arena *arena, struct id id, const char *method,
+                             const struct blob_part *part, struct blob_handover *handover_out);
+
+/*
+ * When root has written a blob: gives it to the user whom the store belongs to. Does nothing for other users and for
+ * stores without files.
+ */
+struct error *blob_give(struct blob_store *store, struct arena *arena, struct id id);
+
+/* Reads the store's secrets again. Where they cannot be read, the former ones stay in use. */
+struct error *blob_renew(struct blob_store *store, struct arena *arena);
+
+/* Calls `visit` for each address of the store with what is wrong with it (NULL: nothing). Nothing for a directory. */
+struct error *blob_each_endpoint(struct blob_store *store, struct arena *arena,
+                                 void (*visit)(void *context, const char *endpoint, struct error *error),
+                                 void *context);
 
 /* The blob's path relative to blob_root(): "ab/" and 32 hexadecimal digits, made from the id alone. */
 char *blob_path(struct arena *arena, struct id id);

@@ -34,8 +34,12 @@ struct reply {
     struct reply_header headers[REPLY_HEADERS_MAX];
     size_t header_count;
     struct buffer body;
-    /* When stream_fd is not -1 these bytes of the file are sent in place of `body`; the arena closes it. */
-    int stream_fd;
+    /*
+     * When `stream` is not NULL it gives the bytes that are sent in place of `body`: `length` of them from `offset` on.
+     * false, or fewer: they cannot be had, and the connection is cut.
+     */
+    bool (*stream)(void *context, uint64_t offset, void *bytes, size_t length, size_t *got_out);
+    void *stream_context;
     int64_t stream_first;
     int64_t stream_length;
     /*

@@ -19,7 +19,7 @@ struct error;
 struct http_client;
 
 #define HTTP_CLIENT_CONNECT_MILLISECONDS 2000
-#define HTTP_CLIENT_HEADERS_MAX 16
+#define HTTP_CLIENT_HEADERS_MAX 32
 #define HTTP_CLIENT_ANSWER_BYTES_MAX (1024 * 1024)
 
 enum http_client_outcome {
@@ -33,26 +33,41 @@ struct http_client_header {
     const char *value; /* not empty, and without control characters */
 };
 
-/* Signs a call with AWS Signature Version 4 (codec/sigv4.h). The URL has the path "/" and no query. */
+/*
+ * Signs a call with AWS Signature Version 4 (codec/sigv4.h). The path of the URL is percent-encoded as it is sent, and
+ * its query is one of sigv4_query(); for other services than S3 the path is "/".
+ */
 struct http_client_signature {
     const char *region;
     const char *service;
     const char *key_id;
     struct secret key;
+    const char *payload; /* of sigv4_payload(); NULL: that of `body` */
 };
 
+/*
+ * Gives `length` bytes of a body from `offset` on. It may be asked for bytes that it has given before. false: they
+ * cannot be had, and the call ends.
+ */
+typedef bool http_client_source(void *context, uint64_t offset, void *bytes, size_t length);
+
 struct http_client_call {
-    const char *method; /* GET, POST, PUT or DELETE */
+    const char *method; /* GET, HEAD, POST, PUT or DELETE */
     const char *url;
     const struct http_client_header *headers;
     size_t header_count;
     const void *body; /* NULL: none */
     size_t body_length;
+    http_client_source *source; /* in place of `body`: gives body_length bytes, for PUT; NULL: none */
+    void *source_context;
+    void *into; /* the body of an answer of the 2xx goes there; NULL: to the arena */
+    size_t into_bytes;
     const struct http_client_signature *signature; /* NULL: not signed */
     const char *user;                              /* HTTP basic authentication (RFC 7617); NULL: none */
     struct secret password;
-    int64_t milliseconds; /* for the whole call; connecting takes HTTP_CLIENT_CONNECT_MILLISECONDS at most */
-    size_t answer_bytes;  /* a longer answer counts as none; 0: HTTP_CLIENT_ANSWER_BYTES_MAX */
+    int64_t milliseconds;   /* for the whole call; connecting takes HTTP_CLIENT_CONNECT_MILLISECONDS at most */
+    unsigned stall_seconds; /* the call also ends after so long without a byte in either direction; 0: not so */
+    size_t answer_bytes;    /* a longer answer counts as none; 0: HTTP_CLIENT_ANSWER_BYTES_MAX */
     /*
      * The call must not be carried out twice, so it uses a new connection: on a kept connection that the peer has
      * closed, libcurl would send it again.

@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "blob/reader_int.h"
 
 struct blob_writer {
     struct blob_store *store;
@@ -159,7 +160,9 @@ struct error *blob_commit(struct blob_writer *writer, struct id id)
     if (writer->closed)
         return error_new(writer->arena, ERROR_INTERNAL, "a blob that has ended was committed");
     struct blob_store *store = writer->store;
-    struct error *error = store->functions->commit(store, writer->arena, writer->state, id);
+    struct blob_final final = {.id = id, .size = writer->size};
+    memcpy(final.digest, writer->sum, sizeof final.digest);
+    struct error *error = store->functions->commit(store, writer->arena, writer->state, &final);
     if (error != NULL)
         return fail(writer, error_trace(error, __func__, __FILE__, __LINE__));
     close_writer(writer);
@@ -180,10 +183,97 @@ struct error *blob_remove(struct blob_store *store, struct arena *arena, struct 
     return store->functions->remove(store, arena, id);
 }
 
-struct error *blob_open(struct blob_store *store, struct arena *arena, struct id id, int *fd_out, uint64_t *size_out)
+bool blob_has_links(const struct blob_store *store)
 {
-    return store->functions->open(store, arena, id, fd_out, size_out);
+    return store->functions->link != NULL;
 }
+
+/* ---- reading ---------------------------------------------------------------------------------------- */
+
+void blob_close(struct blob_reader *reader)
+{
+    if (reader == NULL || !reader->open)
+        return;
+    reader->open = false;
+    reader->store->functions->close(reader);
+}
+
+static void close_deferred(void *argument)
+{
+    blob_close(argument);
+}
+
+struct error *blob_open(struct blob_store *store, struct arena *arena, struct id id, struct blob_reader **reader_out)
+{
+    struct blob_reader *reader = arena_alloc(arena, sizeof *reader);
+    *reader = (struct blob_reader){.store = store, .arena = arena, .id = id, .file = -1};
+    TRY(store->functions->open(store, arena, id, reader));
+    reader->open = true;
+    arena_defer(arena, close_deferred, reader);
+    *reader_out = reader;
+    return NULL;
+}
+
+struct error *blob_read(struct blob_reader *reader, uint64_t offset, void *bytes, size_t length, size_t *got_out)
+{
+    unsigned char *into = bytes;
+    *got_out = 0;
+    if (!reader->open)
+        return error_new(reader->arena, ERROR_INTERNAL, "a blob was read that is closed");
+    while (*got_out < length) {
+        size_t step = 0;
+        TRY(reader->store->functions->fetch(reader, offset + *got_out, into + *got_out, length - *got_out, &step));
+        if (step == 0)
+            break;
+        *got_out += step;
+    }
+    return NULL;
+}
+
+uint64_t blob_reader_size(const struct blob_reader *reader)
+{
+    return reader->size;
+}
+
+int blob_reader_file(const struct blob_reader *reader)
+{
+    return reader->file;
+}
+
+/* ---- what only one kind of store has ---------------------------------------------------------------- */
+
+bool blob_has_files(const struct blob_store *store)
+{
+    return store->has_files;
+}
+
+struct error *blob_hand_over(struct blob_store *store, struct arena *arena, struct id id, const char *method,
+                             const struct blob_part *part, struct blob_handover *handover_out)
+{
+    *handover_out = (struct blob_handover){.path = blob_path(arena, id)};
+    if (store->functions->hand_over == NULL)
+        return NULL;
+    return store->functions->hand_over(store, arena, id, method, part, handover_out);
+}
+
+struct error *blob_give(struct blob_store *store, struct arena *arena, struct id id)
+{
+    return store->functions->give == NULL ? NULL : store->functions->give(store, arena, id);
+}
+
+struct error *blob_renew(struct blob_store *store, struct arena *arena)
+{
+    return store->functions->renew == NULL ? NULL : store->functions->renew(store, arena);
+}
+
+struct error *blob_each_endpoint(struct blob_store *store, struct arena *arena,
+                                 void (*visit)(void *context, const char *endpoint, struct error *error), void *context)
+{
+    return store->functions->each_endpoint == NULL ? NULL
+                                                   : store->functions->each_endpoint(store, arena, visit, context);
+}
+
+/* ---- keeping house ---------------------------------------------------------------------------------- */
 
 char *blob_path(struct arena *arena, struct id id)
 {

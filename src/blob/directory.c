@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The functions of a store (blob.h) for a directory: second names, reading, removing, free space, and opening the
- * store.
+ * The functions of a store (blob.h) for a directory: second names, removing, free space, and opening the store.
  */
 #include "blob/directory.h"
 
@@ -69,7 +68,7 @@ static struct error *directory_link(struct blob_store *store, struct arena *aren
     return error;
 }
 
-/* ---- reading and keeping house ---- */
+/* ---- keeping house ---- */
 
 static struct error *directory_remove(struct blob_store *store, struct arena *arena, struct id id)
 {
@@ -82,33 +81,6 @@ static struct error *directory_remove(struct blob_store *store, struct arena *ar
     int number = directory->io->unlinkat(shard, name, 0) == 0 ? 0 : errno;
     directory_shut(directory, shard);
     return number == 0 || number == ENOENT ? NULL : directory_failure(arena, number, "remove a blob");
-}
-
-static struct error *directory_open(struct blob_store *store, struct arena *arena, struct id id, int *fd_out,
-                                    uint64_t *size_out)
-{
-    const struct directory *directory = directory_of(store);
-    int shard = directory_find_shard(directory, id);
-    if (shard < 0)
-        return directory_failure(arena, errno, "open a directory of blobs");
-    char name[ID_HEX_BYTES];
-    id_hex(id, name);
-    int fd = directory_open_at(directory, shard, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    int number = errno;
-    directory_shut(directory, shard);
-    if (fd < 0)
-        return directory_failure(arena, number, "open a blob");
-    struct stat status;
-    number = directory->io->fstat(fd, &status) == 0 ? 0 : errno;
-    if (number == 0 && !S_ISREG(status.st_mode))
-        number = EINVAL;
-    if (number != 0) {
-        directory_shut(directory, fd);
-        return directory_failure(arena, number, "look at a blob");
-    }
-    *fd_out = fd;
-    *size_out = (uint64_t)status.st_size;
-    return NULL;
 }
 
 static struct error *directory_check(struct blob_store *store, struct arena *arena)
@@ -146,6 +118,9 @@ static const struct blob_functions functions = {
     .link = directory_link,
     .remove = directory_remove,
     .open = directory_open,
+    .fetch = directory_fetch,
+    .close = directory_close,
+    .give = directory_give,
     .check = directory_check,
     .space = directory_space,
     .sweep = directory_sweep,
@@ -177,6 +152,7 @@ struct error *blob_directory_open(struct arena *arena, const char *root, const s
     struct blob_store *store = arena_alloc(arena, sizeof *store);
     store->functions = &functions;
     store->root = directory->path;
+    store->has_files = true;
     store->context = directory;
     store->block = arena_alloc(arena, LIMIT_BLOB_BLOCK_BYTES);
     *store_out = store;

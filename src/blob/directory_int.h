@@ -12,8 +12,10 @@
 #include "base/id.h"
 
 struct arena;
+struct blob_final;
 struct blob_found;
 struct blob_io;
+struct blob_reader;
 struct blob_store;
 struct blob_stray;
 struct error;
@@ -68,8 +70,16 @@ struct error *directory_write(struct blob_store *store, struct arena *arena, voi
                               size_t length);
 struct error *directory_read(struct blob_store *store, struct arena *arena, void *state, uint64_t offset, void *bytes,
                              size_t length, size_t *got_out);
-struct error *directory_commit(struct blob_store *store, struct arena *arena, void *state, struct id id);
+struct error *directory_commit(struct blob_store *store, struct arena *arena, void *state,
+                               const struct blob_final *final);
 void directory_abort(struct blob_store *store, void *state);
+
+/* blob_open(), blob_read(), blob_close() and blob_give() (directory_read.c). */
+struct error *directory_open(struct blob_store *store, struct arena *arena, struct id id,
+                             struct blob_reader *reader_out);
+struct error *directory_fetch(struct blob_reader *reader, uint64_t offset, void *bytes, size_t length, size_t *got_out);
+void directory_close(struct blob_reader *reader);
+struct error *directory_give(struct blob_store *store, struct arena *arena, struct id id);
 
 /* blob_sweep(), blob_each(), blob_look(), blob_each_stray() and blob_set_aside() (directory_sweep.c). */
 struct error *directory_sweep(struct blob_store *store, struct arena *arena, int64_t before, size_t *count_out);

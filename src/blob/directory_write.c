@@ -224,7 +224,8 @@ static int look_for_holes(const struct directory *directory, const struct pendin
     return hole == pending->written ? 0 : EIO;
 }
 
-struct error *directory_commit(struct blob_store *store, struct arena *arena, void *state, struct id id)
+struct error *directory_commit(struct blob_store *store, struct arena *arena, void *state,
+                               const struct blob_final *final)
 {
     struct directory *directory = directory_of(store);
     struct pending *pending = state;
@@ -236,9 +237,9 @@ struct error *directory_commit(struct blob_store *store, struct arena *arena, vo
     if (number != 0)
         return directory_failure(arena, number, "look for all of a blob's bytes");
     int shard = -1;
-    TRY(directory_open_shard(directory, arena, id, &shard));
+    TRY(directory_open_shard(directory, arena, final->id, &shard));
     char name[ID_HEX_BYTES];
-    id_hex(id, name);
+    id_hex(final->id, name);
     struct error *error = publish(directory, arena, pending, shard, name);
     directory_shut(directory, shard);
     if (error == NULL)

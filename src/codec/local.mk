@@ -14,7 +14,8 @@ libghcodec_a_SOURCES = \
 	src/codec/key_set.c src/codec/key_set_read.c \
 	include/codec/sigv4.h src/codec/sigv4.c \
 	include/codec/token.h src/codec/token_int.h src/codec/token_issue.c src/codec/token_verify.c src/codec/token_memo.c \
-	include/codec/visible.h src/codec/visible.c
+	include/codec/visible.h src/codec/visible.c \
+	include/codec/xml.h src/codec/xml.c
 libghcodec_a_CFLAGS = $(AM_CFLAGS) $(CJSON_CFLAGS) $(IDN2_CFLAGS) $(JWT_CFLAGS) $(OPENSSL_CFLAGS) $(SODIUM_CFLAGS)
 
 # What a program that uses this floor links.

@@ -5,6 +5,7 @@ gatehousectl_SOURCES = \
 	src/ctl/check/check_database.c \
 	src/ctl/check/check_int.h \
 	src/ctl/check/check_mail.c \
+	src/ctl/check/check_store.c \
 	src/ctl/check/check_tell.c \
 	src/ctl/command.c \
 	src/ctl/command/backup.c \

@@ -2,7 +2,6 @@
 /* Sends a reply: its text, the bytes of a file, or a body that is made piece by piece. */
 #include "http/fastcgi_send_int.h"
 
-#include <errno.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -41,7 +40,7 @@ static bool is_too_slow(const struct output *output, int64_t microseconds, int64
     return microseconds > grace && sent / SLOWEST_BYTES_PER_SECOND < (microseconds - grace) / MICROSECONDS;
 }
 
-static bool put_file(const struct output *output, const struct reply *reply)
+static bool put_stream(const struct output *output, const struct reply *reply)
 {
     char *block = arena_alloc(reply->arena, LIMIT_BLOCK_BYTES);
     int64_t at = reply->stream_first;
@@ -54,19 +53,17 @@ static bool put_file(const struct output *output, const struct reply *reply)
             return false;
         }
         size_t want = left > LIMIT_BLOCK_BYTES ? LIMIT_BLOCK_BYTES : (size_t)left;
-        ssize_t got = pread(reply->stream_fd, block, want, at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
+        size_t got = 0;
+        if (!reply->stream(reply->stream_context, (uint64_t)at, block, want, &got) || got == 0) {
             /* The announced length is impossible now: cut the connection, so that nobody takes a part for the whole. */
             LOG(ERROR, HTTP, "a file ended before its recorded size", LOG_INTEGER("missing", left));
             (void)shutdown(output->request->ipcFd, SHUT_RDWR);
             return false;
         }
-        if (!put(output, block, (size_t)got))
+        if (!put(output, block, got))
             return false;
-        at += got;
-        left -= got;
+        at += (int64_t)got;
+        left -= (int64_t)got;
     }
     return true;
 }
@@ -123,8 +120,8 @@ bool fastcgi_send_reply(FCGX_Request *request, int64_t io_timeout_seconds, const
     struct buffer head = reply_head(reply);
     if (reply->no_body)
         return put(&output, head.bytes, head.length);
-    if (reply->stream_fd >= 0)
-        return put(&output, head.bytes, head.length) && put_file(&output, reply);
+    if (reply->stream != NULL)
+        return put(&output, head.bytes, head.length) && put_stream(&output, reply);
     if (reply->produce != NULL)
         return put(&output, head.bytes, head.length) && put_pieces(&output, reply);
     buffer_add(&head, reply->body.bytes, reply->body.length);

@@ -10,7 +10,7 @@
 
 void reply_init(struct reply *reply, struct arena *arena)
 {
-    *reply = (struct reply){.arena = arena, .status = 200, .stream_fd = -1};
+    *reply = (struct reply){.arena = arena, .status = 200};
     buffer_init(&reply->body, arena);
 }
 

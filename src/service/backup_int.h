@@ -12,6 +12,7 @@
 #include "service/maintenance/pace.h"
 
 struct arena;
+struct blob_reader;
 struct error;
 
 #define BACKUP_MANIFEST "manifest.json"
@@ -107,7 +108,10 @@ struct backup_names;
 /* An empty table, of 5 MiB, in the arena. */
 struct backup_names *backup_names_new(struct arena *arena);
 
-/* Whether the bytes open as `fd` were noted under another id, with the item's size and hash; *first_out is that id. */
+/*
+ * Whether the bytes of the file `fd` (-1: of no file) were noted under another id, with the item's size and hash;
+ * *first_out is that id.
+ */
 bool backup_names_find(const struct backup_names *names, int fd, const struct backup_item *item, struct id *first_out);
 
 /* Notes good bytes, which are kept under the item's id now. Bytes with one name are not noted. */
@@ -127,18 +131,18 @@ struct backup_copy {
 
 enum backup_bytes { BACKUP_GOOD, BACKUP_DIFFERENT, BACKUP_UNREADABLE };
 
+/* Bytes of the store or, where `blob` is NULL, of an open file. */
+struct backup_source {
+    struct blob_reader *blob;
+    int file;
+};
+
 /*
  * Reads all of `from`, writes it to `to` unless that is -1, and compares it with the item. Errors are those of writing
  * and of step().
  */
-struct error *backup_copy(struct backup_copy *copy, struct arena *arena, const struct backup_item *item, int from,
-                          int to, enum backup_bytes *bytes_out);
-
-/*
- * When root runs it: gives the file `path` of the blob directory `root`, and its folder, to the owner of the directory,
- * who is the workers' user. Does nothing for other users.
- */
-struct error *backup_give(struct arena *arena, const char *root, const char *path);
+struct error *backup_copy(struct backup_copy *copy, struct arena *arena, const struct backup_item *item,
+                          struct backup_source from, int to, enum backup_bytes *bytes_out);
 
 /* Writes all bytes; 0 or an errno. */
 int backup_write_all(int fd, const void *bytes, size_t length);

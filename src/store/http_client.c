@@ -3,6 +3,7 @@
 #include "store/http_client.h"
 
 #include <curl/curl.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/arena.h"
@@ -13,6 +14,7 @@
 #include "codec/sigv4.h"
 
 #define HEADER_BYTES_MAX 4096
+#define UPLOAD_BUFFER_BYTES (256 * 1024)
 
 struct http_client {
     CURL *curl;
@@ -22,10 +24,13 @@ struct http_client {
 /* One call and its answer. */
 struct exchange {
     struct arena *arena;
+    CURL *curl;
     const struct http_client_call *call;
     struct http_client_answer *answer;
     struct buffer body;
     size_t bound;
+    size_t placed;   /* bytes in call->into */
+    uint64_t offset; /* of the next byte that the source gives */
     bool too_long;
 };
 
@@ -48,10 +53,33 @@ struct error *http_client_new(struct arena *arena, const char *ca_file, struct h
 
 /* ---- reading the answer --------------------------------------------------------------------------- */
 
+/* The wanted bytes go to where the caller wants them. An answer that says why there are none is text as any other. */
+static bool has_place(const struct exchange *exchange)
+{
+    long status = 0;
+    if (exchange->call->into == NULL)
+        return false;
+    (void)curl_easy_getinfo(exchange->curl, CURLINFO_RESPONSE_CODE, &status);
+    return status / 100 == 2;
+}
+
+static size_t place_body(struct exchange *exchange, const char *bytes, size_t length)
+{
+    if (length > exchange->call->into_bytes - exchange->placed) {
+        exchange->too_long = true;
+        return 0;
+    }
+    memcpy((char *)exchange->call->into + exchange->placed, bytes, length);
+    exchange->placed += length;
+    return length;
+}
+
 static size_t take_body(char *bytes, size_t size, size_t count, void *context)
 {
     struct exchange *exchange = context;
     size_t length = size * count;
+    if (has_place(exchange))
+        return place_body(exchange, bytes, length);
     if (length > exchange->bound - exchange->body.length) {
         exchange->too_long = true;
         return 0;
@@ -118,6 +146,10 @@ static void set_connection(CURL *curl, const struct http_client *client, const s
     (void)curl_easy_setopt(
         curl, CURLOPT_CONNECTTIMEOUT_MS,
         (long)(milliseconds < HTTP_CLIENT_CONNECT_MILLISECONDS ? milliseconds : HTTP_CLIENT_CONNECT_MILLISECONDS));
+    if (call->stall_seconds > 0) {
+        (void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);
+        (void)curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, (long)call->stall_seconds);
+    }
     if (client->ca_file != NULL)
         (void)curl_easy_setopt(curl, CURLOPT_CAINFO, client->ca_file);
 }
@@ -141,21 +173,23 @@ static const char *header_given(const struct http_client_call *call, const char 
  * Splits a URL into the parts that a signature covers; false where it is no URL. The default port of the scheme is left
  * out.
  */
-static bool split_url(struct arena *arena, const char *url, const char **host_out, const char **path_out)
+static bool split_url(struct arena *arena, const char *url, const char **host_out, struct sigv4_request *request)
 {
     CURLU *parts = curl_url();
-    char *host = NULL, *port = NULL, *path = NULL;
+    char *host = NULL, *port = NULL, *path = NULL, *query = NULL;
     bool good = parts != NULL && curl_url_set(parts, CURLUPART_URL, url, 0) == CURLUE_OK &&
                 curl_url_get(parts, CURLUPART_HOST, &host, 0) == CURLUE_OK &&
                 curl_url_get(parts, CURLUPART_PATH, &path, 0) == CURLUE_OK;
     if (good) {
         bool named = curl_url_get(parts, CURLUPART_PORT, &port, CURLU_NO_DEFAULT_PORT) == CURLUE_OK;
         *host_out = named ? arena_format(arena, "%s:%s", host, port) : arena_text(arena, host);
-        *path_out = arena_text(arena, path);
+        request->path = arena_text(arena, path);
+        request->query = curl_url_get(parts, CURLUPART_QUERY, &query, 0) == CURLUE_OK ? arena_text(arena, query) : "";
     }
     curl_free(host);
     curl_free(port);
     curl_free(path);
+    curl_free(query);
     curl_url_cleanup(parts);
     return good;
 }
@@ -168,9 +202,9 @@ static struct curl_slist *add_signature(struct curl_slist *list, struct arena *s
     const struct sigv4_scope scope = {signature->region, signature->service, signature->key_id, signature->key};
     struct sigv4_pair *headers = arena_alloc(scratch, (call->header_count + 2) * sizeof *headers);
     char now[SIGV4_TIME_BYTES], payload[SIGV4_PAYLOAD_BYTES];
-    const char *host = NULL, *path = NULL, *date = header_given(call, "X-Amz-Date");
-    struct sigv4_request request = {.method = call->method, .query = "", .headers = headers, .payload = payload};
-    if (!split_url(scratch, call->url, &host, &path))
+    const char *host = NULL, *date = header_given(call, "X-Amz-Date");
+    struct sigv4_request request = {.method = call->method, .headers = headers, .payload = signature->payload};
+    if (!split_url(scratch, call->url, &host, &request))
         return list; /* libcurl reports the fault of the URL */
     for (size_t i = 0; i < call->header_count; i++)
         headers[request.header_count++] = (struct sigv4_pair){call->headers[i].name, call->headers[i].value};
@@ -183,8 +217,10 @@ static struct curl_slist *add_signature(struct curl_slist *list, struct arena *s
         headers[request.header_count++] = (struct sigv4_pair){"X-Amz-Date", now};
         list = add_header(list, scratch, "X-Amz-Date", now);
     }
-    sigv4_payload(call->body, call->body_length, payload);
-    request.path = path;
+    if (request.payload == NULL) {
+        sigv4_payload(call->body, call->body_length, payload);
+        request.payload = payload;
+    }
     request.time = date != NULL ? date : now;
     return add_header(list, scratch, "Authorization", sigv4_authorization(scratch, &scope, &request));
 }
@@ -197,13 +233,56 @@ static struct curl_slist *set_headers(CURL *curl, const struct http_client_call 
         list = add_header(list, scratch, call->headers[i].name, call->headers[i].value);
     if (call->signature != NULL)
         list = add_signature(list, scratch, call);
+    if (call->source != NULL) {
+        /* libcurl would wait a second for a "100 Continue" that not every server sends. */
+        struct curl_slist *longer = curl_slist_append(list, "Expect:");
+        list = longer != NULL ? longer : list;
+    }
     arena_free(&scratch);
     (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, list);
     return list;
 }
 
-static void set_request(CURL *curl, const struct http_client_call *call)
+static size_t give_body(char *bytes, size_t size, size_t count, void *context)
 {
+    struct exchange *exchange = context;
+    const struct http_client_call *call = exchange->call;
+    uint64_t left = call->body_length - exchange->offset;
+    size_t length = size * count < left ? size * count : (size_t)left;
+    if (length > 0 && !call->source(call->source_context, exchange->offset, bytes, length))
+        return CURL_READFUNC_ABORT;
+    exchange->offset += length;
+    return length;
+}
+
+/* libcurl sends the body again where a kept connection was closed before anything came back. */
+static int seek_body(void *context, curl_off_t offset, int origin)
+{
+    struct exchange *exchange = context;
+    if (origin != SEEK_SET || offset < 0 || (uint64_t)offset > exchange->call->body_length)
+        return CURL_SEEKFUNC_FAIL;
+    exchange->offset = (uint64_t)offset;
+    return CURL_SEEKFUNC_OK;
+}
+
+static void set_source(CURL *curl, struct exchange *exchange)
+{
+    (void)curl_easy_setopt(curl, CURLOPT_UPLOAD, 1L);
+    (void)curl_easy_setopt(curl, CURLOPT_INFILESIZE_LARGE, (curl_off_t)exchange->call->body_length);
+    (void)curl_easy_setopt(curl, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_BUFFER_BYTES);
+    (void)curl_easy_setopt(curl, CURLOPT_READFUNCTION, give_body);
+    (void)curl_easy_setopt(curl, CURLOPT_READDATA, exchange);
+    (void)curl_easy_setopt(curl, CURLOPT_SEEKFUNCTION, seek_body);
+    (void)curl_easy_setopt(curl, CURLOPT_SEEKDATA, exchange);
+}
+
+static void set_request(CURL *curl, struct exchange *exchange)
+{
+    const struct http_client_call *call = exchange->call;
+    if (call->source != NULL)
+        set_source(curl, exchange);
+    if (strcmp(call->method, "HEAD") == 0)
+        (void)curl_easy_setopt(curl, CURLOPT_NOBODY, 1L);
     if (call->body != NULL) {
         (void)curl_easy_setopt(curl, CURLOPT_POST, 1L);
         (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)call->body_length);
@@ -242,14 +321,14 @@ enum http_client_outcome http_client_call(struct http_client *client, struct are
                                           const char **reason_out)
 {
     CURL *curl = client->curl;
-    struct exchange exchange = {.arena = arena, .call = call, .answer = answer_out};
+    struct exchange exchange = {.arena = arena, .curl = curl, .call = call, .answer = answer_out};
     exchange.bound = call->answer_bytes != 0 ? call->answer_bytes : HTTP_CLIENT_ANSWER_BYTES_MAX;
     buffer_init(&exchange.body, arena);
     *answer_out = (struct http_client_answer){0};
     curl_easy_reset(curl);
     set_connection(curl, client, call);
     struct curl_slist *headers = set_headers(curl, call);
-    set_request(curl, call);
+    set_request(curl, &exchange);
     set_answer(curl, &exchange);
     CURLcode result = curl_easy_perform(curl);
     (void)curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer_out->status);
@@ -258,6 +337,10 @@ enum http_client_outcome http_client_call(struct http_client *client, struct are
     curl_slist_free_all(headers);
     answer_out->body = exchange.body.bytes;
     answer_out->length = exchange.body.length;
+    if (exchange.placed > 0) {
+        answer_out->body = call->into;
+        answer_out->length = exchange.placed;
+    }
     if (outcome != HTTP_CLIENT_ANSWERED)
         *reason_out = exchange.too_long ? "the answer was too long" : curl_easy_strerror(result);
     return outcome;

@@ -88,7 +88,7 @@ static void serve(const struct worker *worker, const struct configuration *confi
         request_init(&request, arena, &source, base);
         dispatch(service, &request, &reply);
         /* The client may take its time for a long reply. */
-        if (reply.stream_fd >= 0 || reply.produce != NULL)
+        if (reply.stream != NULL || reply.produce != NULL)
             use_log_flush(service, arena);
         if (!fastcgi_send(&reply))
             LOG(DEBUG, HTTP, "the peer left before the reply was sent");

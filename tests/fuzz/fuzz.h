@@ -42,7 +42,8 @@ struct arena;
     X(fuzz_settings)                                                                                                   \
     X(fuzz_sigv4)                                                                                                      \
     X(fuzz_sniff)                                                                                                      \
-    X(fuzz_token)
+    X(fuzz_token)                                                                                                      \
+    X(fuzz_xml)
 
 /* One input for one parser. The arena is empty, and it is reset after the call. */
 typedef void fuzz_target(struct arena *arena, const uint8_t *bytes, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Targets for codecs: JSON, schemas, e-mail addresses, names, signed requests. */
+/* Targets for codecs: JSON, schemas, e-mail addresses, names, signed requests, XML. */
 #include <string.h>
 
 #include "api/route.h"
@@ -13,6 +13,7 @@
 #include "codec/encoding.h"
 #include "codec/sigv4.h"
 #include "codec/visible.h"
+#include "codec/xml.h"
 #include "domain/settings.h"
 #include "fuzz.h"
 #include "http/schema.h"
@@ -163,4 +164,26 @@ void fuzz_sigv4(struct arena *arena, const uint8_t *bytes, size_t size)
     fuzz_expect(strpbrk(first, "\r\n") == NULL, "a header is one line");
     const char *url = sigv4_presign(arena, &scope, &request, pairs, count, 60);
     fuzz_expect(strstr(url, "X-Amz-Signature=") != NULL, "a signed URL has its signature");
+}
+
+/* ---- answers of a store ------------------------------------------------------------------------------ */
+
+static bool look_at_element(void *context, const struct xml_element *element)
+{
+    size_t *count = context;
+    (*count)++;
+    fuzz_expect(*element->path == '/' && strlen(element->path) <= LIMIT_XML_PATH_BYTES, "a path is bounded");
+    fuzz_expect(strlen(element->text) <= LIMIT_XML_TEXT_BYTES, "a text is bounded");
+    fuzz_expect(utf8_valid(element->path, strlen(element->path)), "a path is UTF-8");
+    fuzz_expect(utf8_valid(element->text, strlen(element->text)), "a text is UTF-8");
+    return true;
+}
+
+void fuzz_xml(struct arena *arena, const uint8_t *bytes, size_t size)
+{
+    size_t count = 0, again = 0;
+    const char *text = arena_copy(arena, bytes, size);
+    bool good = xml_read(text, size, look_at_element, &count);
+    fuzz_expect(!good || count > 0, "a document has an element");
+    fuzz_expect(xml_read(text, size, look_at_element, &again) == good && again == count, "a document reads the same");
 }

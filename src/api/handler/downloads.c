@@ -2,7 +2,6 @@
 /* Handles downloads, with an access token or by a signed link. */
 #include <stddef.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "api/handler/files_int.h"
 #include "api/handlers_int.h"
@@ -53,53 +52,65 @@ static void set_file_headers(struct call *call, const struct file_record *record
 }
 
 /* Opens the bytes of the row and checks their size: missing or cut bytes must not look like a download. */
-static struct error *open_bytes(struct call *call, const struct file_record *record, int *fd_out)
+static struct error *open_bytes(struct call *call, const struct file_record *record, struct blob_reader **bytes_out)
 {
-    uint64_t size = 0;
-    TRY(blob_open(call->service->blobs, call->arena, record->id, fd_out, &size));
-    if (size == (uint64_t)record->size)
+    TRY(blob_open(call->service->blobs, call->arena, record->id, bytes_out));
+    if (blob_reader_size(*bytes_out) == (uint64_t)record->size)
         return NULL;
-    (void)close(*fd_out);
+    blob_close(*bytes_out);
     return error_new(call->arena, ERROR_STORAGE_UNAVAILABLE, "the bytes of file %s are not of the recorded size",
                      id_text(call->arena, record->id));
 }
 
-static void close_fd(void *argument)
+static bool read_bytes(void *context, uint64_t offset, void *bytes, size_t length, size_t *got_out)
 {
-    (void)close(*(int *)argument);
+    return blob_read(context, offset, bytes, length, got_out) == NULL;
 }
 
 /* Has the worker send the bytes itself, for web servers without X-Accel-Redirect and X-Sendfile. */
-static void stream(struct call *call, const struct range *range, int fd)
+static void stream(struct call *call, const struct range *range, struct blob_reader *bytes)
 {
     struct reply *reply = call->reply;
-    int *held = arena_alloc(call->arena, sizeof *held);
-    *held = fd;
-    arena_defer(call->arena, close_fd, held);
-    reply->stream_fd = fd;
+    reply->stream = read_bytes;
+    reply->stream_context = bytes;
     reply->stream_first = (int64_t)range->first;
     reply->stream_length = (int64_t)(range->last - range->first + 1);
     reply_set_header(reply, "Accept-Ranges", "bytes");
     reply_format_header(reply, "Content-Length", "%lld", (long long)reply->stream_length);
 }
 
-static void hand_over(struct call *call, const struct file_record *record, const char *header, const char *prefix,
-                      int fd)
+/* Has the web server fetch the bytes; `part` NULL: all of them, or what it cuts itself from a file. */
+static struct error *hand_over(struct call *call, const struct file_record *record, const struct range *part)
 {
-    (void)close(fd);
-    reply_format_header(call->reply, header, "%s%s", prefix, blob_path(call->arena, record->id));
+    struct blob_handover handover;
+    struct blob_store *store = call->service->blobs;
+    const struct configuration *configuration = call->service->configuration;
+    const struct blob_part wanted = {part == NULL ? 0 : part->first, part == NULL ? 0 : part->last};
+    const char *method = call->request->method == METHOD_HEAD ? "HEAD" : "GET";
+    TRY(blob_hand_over(store, call->arena, record->id, method, part == NULL ? NULL : &wanted, &handover));
+    for (size_t i = 0; i < handover.header_count; i++)
+        reply_set_header(call->reply, handover.headers[i].name, handover.headers[i].value);
+    if (strcmp(configuration->files.delivery, "sendfile") == 0)
+        reply_format_header(call->reply, "X-Sendfile", "%s/%s", blob_root(store), handover.path);
+    else
+        reply_format_header(call->reply, "X-Accel-Redirect", "%s%s", configuration->files.accel_prefix, handover.path);
+    return NULL;
 }
 
 /*
  * Whether the web server can cut the range. It compares If-Match and If-Range with entity tags of its own, and
  * If-Unmodified-Since with the time of the blob, which is not the file's. It also ignores ranges by rules of its own.
- * In these cases the worker sends what it has decided.
+ * In these cases the worker sends what it has decided. From a store without files the web server fetches the part that
+ * the worker has decided on, whatever the client has asked for.
  */
 static bool server_can_send(const struct call *call, const struct range_conditions *conditions,
                             enum range_answer answer)
 {
-    return conditions->if_match == NULL && conditions->if_range == NULL &&
-           request_header(call->request, "IF_UNMODIFIED_SINCE") == NULL &&
+    if (conditions->if_match != NULL || request_header(call->request, "IF_UNMODIFIED_SINCE") != NULL)
+        return false;
+    if (!blob_has_files(call->service->blobs))
+        return strcmp(call->service->configuration->files.delivery, "accel") == 0;
+    return conditions->if_range == NULL &&
            (conditions->range == NULL || (answer == RANGE_ANSWER_PART && range_is_plain(conditions->range)));
 }
 
@@ -117,24 +128,24 @@ static struct error *send_bytes(struct call *call, const struct file_record *rec
 {
     const char *delivery = call->service->configuration->files.delivery;
     const struct range whole = {0, (uint64_t)record->size - 1};
-    int fd;
+    struct blob_reader *bytes;
     if (record->damaged)
         return error_new(call->arena, ERROR_STORAGE_UNAVAILABLE, "the bytes of file %s are damaged",
                          id_text(call->arena, record->id));
-    TRY(open_bytes(call, record, &fd));
+    TRY(open_bytes(call, record, &bytes));
     if (!server_can_send(call, conditions, answer))
         delivery = "stream";
     count_bytes(call, answer == RANGE_ANSWER_PART ? range : &whole, strcmp(delivery, "stream") != 0);
-    if (strcmp(delivery, "accel") == 0) {
-        hand_over(call, record, "X-Accel-Redirect", call->service->configuration->files.accel_prefix, fd);
-    } else if (strcmp(delivery, "sendfile") == 0) {
-        hand_over(call, record, "X-Sendfile", arena_format(call->arena, "%s/", blob_root(call->service->blobs)), fd);
-    } else if (answer == RANGE_ANSWER_PART) {
+    if (strcmp(delivery, "stream") != 0) {
+        blob_close(bytes);
+        return hand_over(call, record, answer == RANGE_ANSWER_PART ? range : NULL);
+    }
+    if (answer == RANGE_ANSWER_PART) {
         call->reply->status = 206;
         reply_set_header(call->reply, "Content-Range", range_format(call->arena, range, (uint64_t)record->size));
-        stream(call, range, fd);
+        stream(call, range, bytes);
     } else {
-        stream(call, &whole, fd);
+        stream(call, &whole, bytes);
     }
     return NULL;
 }

@@ -9,7 +9,6 @@
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
-#include "blob/blob.h"
 #include "blob/scanner.h"
 #include "ctl/check/check_int.h"
 #include "service/runtime/startup.h"
@@ -21,22 +20,12 @@
 static struct error *check_user(struct checks *checks)
 {
     struct stat status;
-    const char *directory = checks->configuration->files.directory;
+    bool is_s3 = strcmp(checks->configuration->files.store, "s3") == 0;
+    const char *directory = is_s3 ? checks->configuration->files.s3_spool : checks->configuration->files.directory;
     if (geteuid() != 0 || stat(directory, &status) != 0 || status.st_uid == 0)
         return NULL;
     return error_message(error_plain(checks->arena, ERROR_INTERNAL),
                          "This runs as root, who may read and write what the workers' user may not.");
-}
-
-static struct error *check_files(struct checks *checks)
-{
-    struct blob_space space;
-    TRY(blob_check(checks->service.blobs, checks->arena));
-    TRY(blob_space(checks->service.blobs, checks->arena, &space));
-    if (space.free_bytes >= (uint64_t)checks->configuration->health.free_bytes_min)
-        return NULL;
-    return error_message(error_plain(checks->arena, ERROR_STORAGE_FULL), "Only %s are free where the files are.",
-                         ctl_bytes(checks->arena, (int64_t)space.free_bytes));
 }
 
 static void check_settings(struct checks *checks)
@@ -71,12 +60,7 @@ static void check_service(struct checks *checks)
     struct error *error = service_open(checks->arena, checks->configuration, &checks->service);
     if (check_tell(checks, "service", CHECK_ERROR, error, NULL)) {
         check_database(checks);
-        (void)check_tell(checks, "files", CHECK_ERROR, check_files(checks),
-                         "Check that [files] directory is there, belongs to the workers' user and has space left.");
-        (void)check_tell(checks, "files owner", CHECK_ERROR, inspect_files_owner(checks->arena, checks->configuration),
-                         "Give the folder and all in it to the workers' user: chown -R gatehouse:gatehouse.");
-        (void)check_tell(checks, "files mode", CHECK_WARNING, inspect_files_mode(checks->arena, checks->configuration),
-                         "Files are the workers' user's alone to write: chmod 0750.");
+        check_store(checks);
         (void)check_tell(checks, "bodies", CHECK_ERROR, inspect_bodies(checks->arena, checks->configuration),
                          "Make the folder as the guide to installing says.");
         if (checks->service.scanner != NULL)

@@ -37,6 +37,9 @@ void check_write(struct ctl_json *json, const char *part, enum check_level level
 /* Checks the database and what is in it. */
 void check_database(struct checks *checks);
 
+/* Checks the store of files. */
+void check_store(struct checks *checks);
+
 /* Checks templates, sender and transport of mail. */
 void check_mail(struct checks *checks);
 

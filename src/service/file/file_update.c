@@ -2,8 +2,6 @@
 /* Archives, restores and renames files, in one transaction each. */
 #include "service/file/file_update.h"
 
-#include <unistd.h>
-
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -165,15 +163,12 @@ static struct error *look_for_text(struct service *service, struct arena *arena,
                                    bool *text_out)
 {
     unsigned char *head = arena_alloc(arena, LIMIT_SNIFF_BYTES);
-    ssize_t got;
-    size_t length = 0;
-    uint64_t size;
-    int fd;
-    TRY(blob_open(service->blobs, arena, record->id, &fd, &size));
-    while (length < LIMIT_SNIFF_BYTES &&
-           (got = pread(fd, head + length, LIMIT_SNIFF_BYTES - length, (off_t)length)) > 0)
-        length += (size_t)got;
-    (void)close(fd);
+    size_t length;
+    struct blob_reader *reader;
+    TRY(blob_open(service->blobs, arena, record->id, &reader));
+    struct error *error = blob_read(reader, 0, head, LIMIT_SNIFF_BYTES, &length);
+    blob_close(reader);
+    TRY(error);
     *text_out = length > 0 && sniff_text(head, length);
     return NULL;
 }

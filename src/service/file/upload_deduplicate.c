@@ -6,9 +6,10 @@
  *
  * The stored bytes are compared with the received ones, byte for byte, before the received ones are released: a disk
  * that has flipped a bit of the old ones must not spoil an upload that was to replace them.
+ *
+ * A store without second names keeps the bytes of each file by themselves.
  */
 #include <string.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -31,8 +32,9 @@ static struct error *find_bytes(const struct upload *upload, size_t index, struc
                            found_out);
 }
 
-/* Whether the descriptor, from its start, has exactly the bytes that the writer has taken. */
-static struct error *compare(struct blob_writer *writer, struct arena *arena, int fd, bool *same_out)
+/* Whether the stored blob has exactly the bytes that the writer has taken. Bytes that cannot be read are others. */
+static struct error *compare(struct blob_writer *writer, struct arena *arena, struct blob_reader *reader,
+                             bool *same_out)
 {
     unsigned char *received = arena_alloc(arena, LIMIT_BLOCK_BYTES);
     unsigned char *there = arena_alloc(arena, LIMIT_BLOCK_BYTES);
@@ -42,12 +44,8 @@ static struct error *compare(struct blob_writer *writer, struct arena *arena, in
     do {
         size_t got = 0;
         TRY(blob_writer_read(writer, offset, received, LIMIT_BLOCK_BYTES, &length));
-        while (got < length) {
-            ssize_t step = pread(fd, there + got, length - got, (off_t)(offset + got));
-            if (step <= 0)
-                return NULL;
-            got += (size_t)step;
-        }
+        if (blob_read(reader, offset, there, length, &got) != NULL || got < length)
+            return NULL;
         if (memcmp(received, there, length) != 0)
             return NULL;
         offset += length;
@@ -60,16 +58,15 @@ static struct error *compare(struct blob_writer *writer, struct arena *arena, in
 static struct error *compare_bytes(struct upload *upload, const struct upload_file *file, struct id there,
                                    bool *same_out)
 {
-    int fd;
-    uint64_t size = 0;
+    struct blob_reader *reader;
     *same_out = false;
     /* A purge has removed them, or they cannot be read: then the received bytes are stored. */
-    if (blob_open(upload->service->blobs, upload->arena, there, &fd, &size) != NULL)
+    if (blob_open(upload->service->blobs, upload->arena, there, &reader) != NULL)
         return NULL;
     struct error *error = NULL;
-    if (size == (uint64_t)file->record.size)
-        error = compare(file->writer, upload->arena, fd, same_out);
-    (void)close(fd);
+    if (blob_reader_size(reader) == (uint64_t)file->record.size)
+        error = compare(file->writer, upload->arena, reader, same_out);
+    blob_close(reader);
     if (error == NULL && !*same_out)
         LOG(ERROR, FILES, "the bytes of a file are not what its row says: see gatehousectl fsck",
             LOG_TEXT("file", id_text(upload->arena, there)));
@@ -81,7 +78,8 @@ struct error *upload_deduplicate(struct upload *upload, size_t index)
     struct upload_file *file = &upload->files[index];
     struct id there;
     bool same = false;
-    TRY(find_bytes(upload, index, &there, &same));
+    if (blob_has_links(upload->service->blobs))
+        TRY(find_bytes(upload, index, &there, &same));
     if (same)
         TRY(compare_bytes(upload, file, there, &same));
     if (same)

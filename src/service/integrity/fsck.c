@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Compares every row with its bytes, and runs the other parts of fsck. */
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -68,26 +66,32 @@ static struct error *load(struct fsck *fsck)
 
 enum reading { READING_GOOD, READING_DIFFERENT, READING_FAILED, READING_ENDED };
 
+static void forget_cached(struct blob_reader *blob)
+{
+    int file = blob_reader_file(blob);
+    if (file < 0)
+        return;
+    (void)posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
+    (void)posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);
+}
+
 /* Reads the bytes from the disk and not from memory, as far as the system can be asked for that. */
-static enum reading read_once(struct fsck *fsck, int fd, const struct file_admin_record *kept)
+static enum reading read_once(struct fsck *fsck, struct blob_reader *blob, const struct file_admin_record *kept)
 {
     uint8_t sum[DIGEST_BYTES];
     enum reading reading = READING_GOOD;
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
-    (void)posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
     int64_t at = 0;
+    size_t got = 0;
+    forget_cached(blob);
     for (;;) {
-        ssize_t got = pread(fd, fsck->block, FSCK_BLOCK_BYTES, at);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0) {
-            reading = got < 0 ? READING_FAILED : reading;
+        if (blob_read(blob, (uint64_t)at, fsck->block, FSCK_BLOCK_BYTES, &got) != NULL)
+            reading = READING_FAILED;
+        if (reading == READING_FAILED || got == 0)
             break;
-        }
-        digest_update(fsck->digest, fsck->block, (size_t)got);
-        at += got;
-        fsck->result->bytes += got;
-        pace_spend(&fsck->pace, got);
+        digest_update(fsck->digest, fsck->block, got);
+        at += (int64_t)got;
+        fsck->result->bytes += (int64_t)got;
+        pace_spend(&fsck->pace, (int64_t)got);
         progress_show(fsck->options->progress, "files", fsck->result->files, fsck->total, fsck->result->bytes);
         if (progress_ends(fsck->options->progress) || lease_holder_renew(&fsck->lease, fsck->scratch) != NULL) {
             reading = READING_ENDED;
@@ -103,15 +107,14 @@ static enum reading read_once(struct fsck *fsck, int fd, const struct file_admin
 /* Reads different bytes a second time: a fault of memory or of a cable must not condemn a file. */
 static struct error *compare_hash(struct fsck *fsck, const struct file_admin_record *kept, enum reading *reading_out)
 {
-    int fd;
-    uint64_t size;
+    struct blob_reader *blob;
     *reading_out = READING_FAILED;
-    if (blob_open(fsck->service->blobs, fsck->scratch, kept->id, &fd, &size) != NULL)
+    if (blob_open(fsck->service->blobs, fsck->scratch, kept->id, &blob) != NULL)
         return NULL;
-    *reading_out = read_once(fsck, fd, kept);
+    *reading_out = read_once(fsck, blob, kept);
     if (*reading_out == READING_DIFFERENT)
-        *reading_out = read_once(fsck, fd, kept);
-    (void)close(fd);
+        *reading_out = read_once(fsck, blob, kept);
+    blob_close(blob);
     return lease_holder_renew(&fsck->lease, fsck->arena);
 }
 
@@ -175,6 +178,8 @@ static struct error *check_file(struct fsck *fsck, const struct file_admin_recor
         return report_file(fsck, kept, FSCK_MISSING);
     if (found.size != (uint64_t)kept->size)
         return report_file(fsck, kept, FSCK_SIZE);
+    if (found.has_digest && !digest_equal(found.digest, kept->hash))
+        return report_file(fsck, kept, FSCK_HASH);
     if (!fsck->options->quick)
         TRY(compare_hash(fsck, kept, &reading));
     if (reading == READING_DIFFERENT)

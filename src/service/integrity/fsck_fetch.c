@@ -28,7 +28,7 @@ static struct error *write_bytes(struct fsck *fsck, const struct file_admin_reco
         return NULL;
     }
     TRY(blob_commit(writer, kept->id));
-    return backup_give(fsck->scratch, blob_root(fsck->service->blobs), blob_path(fsck->scratch, kept->id));
+    return blob_give(fsck->service->blobs, fsck->scratch, kept->id);
 }
 
 struct error *fsck_fetch(struct fsck *fsck, const struct file_admin_record *kept, bool *repaired_out)

@@ -49,7 +49,6 @@ struct scrub *scrub_new(struct service *service, const struct scrub_options *opt
     scrub->rate.bytes_per_second = options->bytes_per_second;
     scrub->reader.digest = digest_open(arena);
     scrub->reader.block = arena_alloc(arena, (size_t)SCRUB_BLOCK_BYTES);
-    scrub->reader.fd = -1;
     return scrub;
 }
 
@@ -212,7 +211,7 @@ static struct error *read_some(struct scrub *scrub)
 {
     const struct file_admin_record *kept = &scrub->page.items[scrub->next];
     enum scrub_verdict verdict = SCRUB_VERDICT_NONE;
-    if (scrub->reader.fd >= 0)
+    if (scrub->reader.blob != NULL)
         verdict = scrub_read_more(scrub, kept);
     else if (scrub_read_begin(scrub, kept, &verdict))
         verdict = SCRUB_VERDICT_NONE;

@@ -23,7 +23,7 @@ enum scrub_verdict {
 struct scrub_reader {
     struct digest *digest;
     unsigned char *block;
-    int fd; /* -1: none */
+    struct blob_reader *blob; /* NULL: none */
     int64_t at;
     bool again; /* it is read a second time: a fault of memory must not condemn a file */
 };

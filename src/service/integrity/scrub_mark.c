@@ -5,7 +5,6 @@
  * marked: nothing can be sent of them, and a disk that is not mounted must not mark every file.
  */
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -67,15 +66,15 @@ static struct error *mark(struct scrub *scrub, const struct file_admin_record *k
     return NULL;
 }
 
-/* Finds the bytes that the file's name leads to; false where that is not known. */
+/* Finds the file that the name of a blob leads to; false where that is not known, and in a store without files. */
 static bool identify(struct scrub *scrub, struct id id, struct stat *status_out)
 {
-    int fd;
-    uint64_t size;
-    if (blob_open(scrub->service->blobs, scrub->scratch, id, &fd, &size) != NULL)
+    struct blob_reader *reader;
+    if (!blob_has_links(scrub->service->blobs) || blob_open(scrub->service->blobs, scrub->scratch, id, &reader) != NULL)
         return false;
-    bool told = fstat(fd, status_out) == 0;
-    (void)close(fd);
+    int file = blob_reader_file(reader);
+    bool told = file >= 0 && fstat(file, status_out) == 0;
+    blob_close(reader);
     return told;
 }
 

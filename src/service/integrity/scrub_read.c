@@ -3,12 +3,10 @@
  * Reads one file, a portion at a time. Portions that are in the page cache are read from there and stay. Portions that
  * come from the disk are dropped from the cache again, so that a pass over all files does not evict what people ask
  * for. The kernel is told not to read ahead: it would put portions into the cache of which nobody could tell that they
- * were not there before.
+ * were not there before. A store without files just gives the bytes.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/metrics.h"
@@ -16,11 +14,17 @@
 #include "service/integrity/scrub_int.h"
 #include "service/runtime/service.h"
 
+static void advise(const struct scrub_reader *reader, int advice, off_t offset, off_t length)
+{
+    int file = blob_reader_file(reader->blob);
+    if (file >= 0)
+        (void)posix_fadvise(file, offset, length, advice);
+}
+
 bool scrub_read_begin(struct scrub *scrub, const struct file_admin_record *kept, enum scrub_verdict *verdict_out)
 {
     struct blob_found found;
     bool there = false;
-    uint64_t size;
     struct scrub_reader *reader = &scrub->reader;
     *verdict_out = SCRUB_VERDICT_UNREADABLE;
     if (blob_look(scrub->service->blobs, scrub->scratch, kept->id, &found, &there) != NULL)
@@ -31,11 +35,11 @@ bool scrub_read_begin(struct scrub *scrub, const struct file_admin_record *kept,
         *verdict_out = SCRUB_VERDICT_DAMAGED;
     if (*verdict_out != SCRUB_VERDICT_UNREADABLE)
         return false;
-    if (blob_open(scrub->service->blobs, scrub->scratch, kept->id, &reader->fd, &size) != NULL) {
-        reader->fd = -1;
+    if (blob_open(scrub->service->blobs, scrub->pages, kept->id, &reader->blob) != NULL) {
+        reader->blob = NULL;
         return false;
     }
-    (void)posix_fadvise(reader->fd, 0, 0, POSIX_FADV_RANDOM);
+    advise(reader, POSIX_FADV_RANDOM, 0, 0);
     reader->at = 0;
     reader->again = false;
     return true;
@@ -44,11 +48,11 @@ bool scrub_read_begin(struct scrub *scrub, const struct file_admin_record *kept,
 void scrub_read_end(struct scrub *scrub)
 {
     uint8_t sum[DIGEST_BYTES];
-    if (scrub->reader.fd < 0)
+    if (scrub->reader.blob == NULL)
         return;
     digest_final(scrub->reader.digest, sum); /* resets it for the next file */
-    (void)close(scrub->reader.fd);
-    scrub->reader.fd = -1;
+    blob_close(scrub->reader.blob);
+    scrub->reader.blob = NULL;
 }
 
 /* Reads what is in the page cache; nothing where the system lacks the call (musl before 1.2.5). */
@@ -56,7 +60,8 @@ static ssize_t read_cached(const struct scrub_reader *reader)
 {
 #ifdef RWF_NOWAIT
     struct iovec vector = {.iov_base = reader->block, .iov_len = (size_t)SCRUB_BLOCK_BYTES};
-    return preadv2(reader->fd, &vector, 1, reader->at, RWF_NOWAIT);
+    int file = blob_reader_file(reader->blob);
+    return file < 0 ? -1 : preadv2(file, &vector, 1, reader->at, RWF_NOWAIT);
 #else
     (void)reader;
     return -1;
@@ -69,10 +74,12 @@ static ssize_t read_portion(struct scrub_reader *reader)
     ssize_t cached = read_cached(reader);
     if (cached > 0)
         return cached;
-    ssize_t got = pread(reader->fd, reader->block, (size_t)SCRUB_BLOCK_BYTES, reader->at);
+    size_t got = 0;
+    if (blob_read(reader->blob, (uint64_t)reader->at, reader->block, (size_t)SCRUB_BLOCK_BYTES, &got) != NULL)
+        return -1;
     if (got > 0)
-        (void)posix_fadvise(reader->fd, reader->at, got, POSIX_FADV_DONTNEED);
-    return got;
+        advise(reader, POSIX_FADV_DONTNEED, reader->at, (off_t)got);
+    return (ssize_t)got;
 }
 
 static enum scrub_verdict conclude(struct scrub *scrub, const struct file_admin_record *kept)
@@ -84,7 +91,7 @@ static enum scrub_verdict conclude(struct scrub *scrub, const struct file_admin_
     if (!good && !reader->again) {
         reader->again = true;
         reader->at = 0;
-        (void)posix_fadvise(reader->fd, 0, 0, POSIX_FADV_DONTNEED); /* so that it comes from the disk this time */
+        advise(reader, POSIX_FADV_DONTNEED, 0, 0); /* so that it comes from the disk this time */
         return SCRUB_VERDICT_NONE;
     }
     scrub_read_end(scrub);
@@ -95,8 +102,6 @@ enum scrub_verdict scrub_read_more(struct scrub *scrub, const struct file_admin_
 {
     struct scrub_reader *reader = &scrub->reader;
     ssize_t got = read_portion(reader);
-    if (got < 0 && errno == EINTR)
-        return SCRUB_VERDICT_NONE;
     if (got < 0) {
         scrub_read_end(scrub);
         return SCRUB_VERDICT_UNREADABLE;

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "blob/blob.h"
 #include "codec/encoding.h"
 #include "domain/file/file_admin.h"
 #include "domain/lease.h"
@@ -246,6 +247,9 @@ struct error *backup_run(struct service *service, struct arena *arena, struct ar
                          const struct backup_options *options, struct backup_result *result_out)
 {
     *result_out = (struct backup_result){0};
+    if (options->link && !blob_has_files(service->blobs))
+        return error_message(error_plain(arena, ERROR_INTERNAL),
+                             "%s has no files to link to. Make the backup without links.", blob_root(service->blobs));
     struct backup backup = {
         .service = service, .arena = arena, .scratch = scratch, .options = options, .result = result_out};
     backup.copy = (struct backup_copy){.digest = digest_open(arena),

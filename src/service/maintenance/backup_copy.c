@@ -5,12 +5,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "blob/blob.h"
 #include "codec/encoding.h"
 #include "service/backup_int.h"
 
@@ -73,17 +73,31 @@ struct error *backup_listed(struct arena *arena, int fd, struct id id, bool *lis
     return NULL;
 }
 
-struct error *backup_copy(struct backup_copy *copy, struct arena *arena, const struct backup_item *item, int from,
-                          int to, enum backup_bytes *bytes_out)
+/* Reads a block; -1 where that fails. */
+static ssize_t read_block(const struct backup_copy *copy, struct backup_source from, int64_t offset)
+{
+    size_t got = 0;
+    ssize_t step;
+    if (from.blob != NULL)
+        return blob_read(from.blob, (uint64_t)offset, copy->block, BACKUP_BLOCK_BYTES, &got) == NULL ? (ssize_t)got
+                                                                                                     : -1;
+    do
+        step = pread(from.file, copy->block, BACKUP_BLOCK_BYTES, offset);
+    while (step < 0 && errno == EINTR);
+    return step;
+}
+
+struct error *backup_copy(struct backup_copy *copy, struct arena *arena, const struct backup_item *item,
+                          struct backup_source from, int to, enum backup_bytes *bytes_out)
 {
     uint8_t sum[DIGEST_BYTES];
     int64_t size = 0;
     ssize_t got;
     struct error *error = NULL;
-    (void)posix_fadvise(from, 0, 0, POSIX_FADV_SEQUENTIAL);
-    while ((got = pread(from, copy->block, BACKUP_BLOCK_BYTES, size)) > 0 || (got < 0 && errno == EINTR)) {
-        if (got < 0)
-            continue;
+    int file = from.blob != NULL ? blob_reader_file(from.blob) : from.file;
+    if (file >= 0)
+        (void)posix_fadvise(file, 0, 0, POSIX_FADV_SEQUENTIAL);
+    while ((got = read_block(copy, from, size)) > 0) {
         digest_update(copy->digest, copy->block, (size_t)got);
         size += got;
         int number = to < 0 ? 0 : backup_write_all(to, copy->block, (size_t)got);
@@ -100,16 +114,4 @@ struct error *backup_copy(struct backup_copy *copy, struct arena *arena, const s
     if (got == 0 && (size != item->size || !digest_equal(sum, item->hash)))
         *bytes_out = BACKUP_DIFFERENT;
     return error;
-}
-
-struct error *backup_give(struct arena *arena, const char *root, const char *path)
-{
-    struct stat status;
-    if (geteuid() != 0 || stat(root, &status) != 0)
-        return NULL;
-    const char *file = arena_format(arena, "%s/%s", root, path);
-    const char *shard = arena_format(arena, "%s/%.2s", root, path);
-    if (lchown(file, status.st_uid, status.st_gid) != 0 || lchown(shard, status.st_uid, status.st_gid) != 0)
-        return backup_failure(arena, errno, "given to the owner of the files directory", file);
-    return NULL;
 }

@@ -44,7 +44,8 @@ static struct error *keep_left_over(struct backup *backup, const struct backup_i
     if (fd < 0)
         return NULL;
     enum backup_bytes bytes;
-    struct error *error = backup_copy(&backup->copy, backup->arena, item, fd, -1, &bytes);
+    struct error *error =
+        backup_copy(&backup->copy, backup->arena, item, (struct backup_source){.file = fd}, -1, &bytes);
     (void)close(fd);
     TRY(error);
     *kept_out = bytes == BACKUP_GOOD;
@@ -93,14 +94,16 @@ static bool link_first(struct backup *backup, const struct backup_item *item, in
     return has_size(source, item->size) && link(source, target) == 0;
 }
 
-static struct error *copy_to(struct backup *backup, const struct backup_item *item, int from, const char *target)
+static struct error *copy_to(struct backup *backup, const struct backup_item *item, struct blob_reader *from,
+                             const char *target)
 {
     enum backup_bytes bytes = BACKUP_UNREADABLE;
     const char *part = arena_format(backup->scratch, "%s" PART, target);
     int to = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (to < 0)
         return backup_failure(backup->arena, errno, "written", part);
-    struct error *error = backup_copy(&backup->copy, backup->arena, item, from, to, &bytes);
+    struct error *error =
+        backup_copy(&backup->copy, backup->arena, item, (struct backup_source){.blob = from}, to, &bytes);
     if (close(to) != 0 && errno != EINTR && error == NULL)
         error = backup_failure(backup->arena, errno, "written", part);
     if (error == NULL && bytes == BACKUP_GOOD && rename(part, target) != 0)
@@ -109,7 +112,7 @@ static struct error *copy_to(struct backup *backup, const struct backup_item *it
         (void)unlink(part);
     TRY(error);
     if (bytes == BACKUP_GOOD) {
-        backup_names_note(backup->copy.names, from, item);
+        backup_names_note(backup->copy.names, blob_reader_file(from), item);
         return NULL;
     }
     return lose(backup, item, bytes == BACKUP_DIFFERENT ? "not what was uploaded" : "unreadable");
@@ -117,12 +120,12 @@ static struct error *copy_to(struct backup *backup, const struct backup_item *it
 
 static struct error *copy_store(struct backup *backup, const struct backup_item *item, const char *target)
 {
-    int from;
-    uint64_t size;
-    if (blob_open(backup->service->blobs, backup->scratch, item->id, &from, &size) != NULL)
+    struct blob_reader *from;
+    if (blob_open(backup->service->blobs, backup->scratch, item->id, &from) != NULL)
         return lose(backup, item, "not there");
-    struct error *error = link_first(backup, item, from, target) ? NULL : copy_to(backup, item, from, target);
-    (void)close(from);
+    bool linked = link_first(backup, item, blob_reader_file(from), target);
+    struct error *error = linked ? NULL : copy_to(backup, item, from, target);
+    blob_close(from);
     return error;
 }
 

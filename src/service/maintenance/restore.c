@@ -11,8 +11,7 @@
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
-#include "blob/blob.h"
-#include "blob/directory.h"
+#include "blob/open.h"
 #include "domain/account/session.h"
 #include "service/maintenance/restore_int.h"
 #include "store/database/database.h"
@@ -217,11 +216,9 @@ struct error *restore_run(struct arena *arena, struct arena *scratch, const stru
                                         .context = &restore};
     TRY(check_backup(&restore));
     TRY(check_secret(&restore));
-    struct error *error = blob_directory_open(arena, configuration->files.directory, NULL, &restore.blobs);
-    if (error != NULL)
-        return error_message(error, "The files directory %s cannot be opened.", configuration->files.directory);
+    TRY(blob_open_configured(arena, configuration, &restore.blobs));
     TRY(open_database(arena, configuration, &restore.database));
-    error = restore_all(&restore);
+    struct error *error = restore_all(&restore);
     database_free(&restore.database);
     return error;
 }

@@ -37,7 +37,8 @@ static struct error *see_blob(void *context, const struct blob_found *found)
         return NULL;
     return error_message(
         error_new(restore->arena, ERROR_INTERNAL, "the store holds %s", id_text(restore->arena, found->id)),
-        "The files directory %s is not empty. Restore into an empty one.", blob_root(restore->blobs));
+        "%s %s is not empty. Restore into an empty one.",
+        blob_has_files(restore->blobs) ? "The files directory" : "The store", blob_root(restore->blobs));
 }
 
 static int open_list(struct restore *restore)
@@ -61,8 +62,7 @@ struct error *restore_check_store(struct restore *restore)
 /* Keeps what an interrupted run has left where it is right, and removes it where it is not. */
 static struct error *keep_left_over(struct restore *restore, const struct backup_item *item, bool *kept_out)
 {
-    int fd;
-    uint64_t size;
+    struct blob_reader *blob;
     bool there = false;
     struct blob_found found;
     enum backup_bytes bytes;
@@ -72,9 +72,10 @@ static struct error *keep_left_over(struct restore *restore, const struct backup
     TRY(blob_look(restore->blobs, restore->scratch, item->id, &found, &there));
     if (!there)
         return NULL;
-    TRY(blob_open(restore->blobs, restore->scratch, item->id, &fd, &size));
-    struct error *error = backup_copy(&restore->copy, restore->arena, item, fd, -1, &bytes);
-    (void)close(fd);
+    TRY(blob_open(restore->blobs, restore->scratch, item->id, &blob));
+    const struct backup_source left = {.blob = blob};
+    struct error *error = backup_copy(&restore->copy, restore->arena, item, left, -1, &bytes);
+    blob_close(blob);
     TRY(error);
     *kept_out = bytes == BACKUP_GOOD;
     return *kept_out ? NULL : blob_remove(restore->blobs, restore->scratch, item->id);
@@ -120,11 +121,11 @@ static struct error *put_blob(struct restore *restore, const struct backup_item 
 static struct error *restore_file(struct restore *restore, const struct backup_item *item)
 {
     bool good = false;
-    const char *path = blob_path(restore->scratch, item->id);
     TRY(keep_left_over(restore, item, &good));
     if (good)
-        return backup_give(restore->scratch, blob_root(restore->blobs), path);
-    const char *source = arena_format(restore->scratch, "%s/" BACKUP_FILES "/%s", restore->result->path, path);
+        return blob_give(restore->blobs, restore->scratch, item->id);
+    const char *source = arena_format(restore->scratch, "%s/" BACKUP_FILES "/%s", restore->result->path,
+                                      blob_path(restore->scratch, item->id));
     int from = open(source, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (from < 0)
         return lose(restore, item, "not in the backup");
@@ -133,7 +134,7 @@ static struct error *restore_file(struct restore *restore, const struct backup_i
     TRY(error);
     if (!good)
         return lose(restore, item, "not the recorded bytes any more");
-    return backup_give(restore->scratch, blob_root(restore->blobs), path);
+    return blob_give(restore->blobs, restore->scratch, item->id);
 }
 
 static struct error *restore_listed(struct restore *restore, FILE *list)

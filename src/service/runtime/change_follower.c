@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/host/hints.h"
 #include "base/log.h"
+#include "blob/blob.h"
 #include "codec/token.h"
 #include "domain/change_log.h"
 #include "identity/provider.h"
@@ -54,13 +55,21 @@ static struct error *apply_cache(struct service *service, struct arena *arena, c
     return NULL;
 }
 
+static void renew_store(struct service *service, struct arena *arena)
+{
+    struct error *error = service->blobs == NULL ? NULL : blob_renew(service->blobs, arena);
+    if (error != NULL)
+        LOG(ERROR, FILES, "the secret of the file store could not be read again; the former one stays in use",
+            LOG_TEXT("detail", error->detail));
+}
+
 static struct error *apply_secrets(struct service *service, struct arena *arena, const struct change_log_entry *entry)
 {
-    (void)arena;
     (void)entry;
     forget_keys(service);
     link_key_cache_clear(service->link_keys);
     database_renew(service->database);
+    renew_store(service, arena);
     service->changes.secrets++;
     return NULL;
 }

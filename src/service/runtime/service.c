@@ -11,7 +11,7 @@
 #include "base/folder.h"
 #include "base/limits.h"
 #include "blob/blob.h"
-#include "blob/directory.h"
+#include "blob/open.h"
 #include "blob/scanner.h"
 #include "blob/sniff.h"
 #include "codec/seal.h"
@@ -65,9 +65,7 @@ static struct error *open_with(struct arena *arena, const struct configuration *
     service_out->database = database_new(&options);
     open_cache(service_out);
     TRY(open_provider(service_out));
-    struct error *error = blob_directory_open(arena, configuration->files.directory, NULL, &service_out->blobs);
-    if (error != NULL)
-        return error_message(error, "The files directory %s cannot be opened.", configuration->files.directory);
+    TRY(blob_open_configured(arena, configuration, &service_out->blobs));
     TRY(sniffer_open(arena, &service_out->sniffer));
     if (configuration->files.clamd_socket != NULL)
         service_out->scanner =

@@ -286,11 +286,18 @@ static void check_owner(struct arena *arena, struct error **error, const char *p
                          (unsigned)status->st_uid, (unsigned)owner));
 }
 
+static bool in_directory(const struct configuration *configuration)
+{
+    return strcmp(configuration->files.store, "directory") == 0;
+}
+
 struct error *inspect_files_owner(struct arena *arena, const struct configuration *configuration)
 {
     const char *path = configuration->files.directory;
     struct error *error = NULL;
     struct stat status;
+    if (!in_directory(configuration))
+        return NULL;
     if (stat(path, &status) != 0)
         return finding(arena, arena_format(arena, "The folder %s of [files] directory cannot be looked at: %s.", path,
                                            strerror(errno)));
@@ -313,7 +320,7 @@ struct error *inspect_files_mode(struct arena *arena, const struct configuration
 {
     const char *path = configuration->files.directory;
     struct stat status;
-    if (stat(path, &status) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0)
+    if (!in_directory(configuration) || stat(path, &status) != 0 || (status.st_mode & (S_IWGRP | S_IWOTH)) == 0)
         return NULL;
     return finding(arena, arena_format(arena, "%s may put files into %s of [files] directory (mode %04o).",
                                        (status.st_mode & S_IWOTH) != 0 ? "Everybody on this machine" : "A whole group",

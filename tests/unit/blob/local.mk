@@ -1,3 +1,4 @@
+EXTRA_DIST += tests/unit/blob/s3/s3_server.py
 check_PROGRAMS += tests/unit/test-blob
 TESTS += tests/unit/test-blob
 tests_unit_test_blob_SOURCES = \
@@ -10,8 +11,12 @@ tests_unit_test_blob_SOURCES = \
 	tests/unit/blob/test_directory_order.c \
 	tests/unit/blob/test_image.c \
 	tests/unit/blob/test_directory_sweep.c \
+	tests/unit/blob/s3/support_s3.h tests/unit/blob/s3/support_s3.c \
+	tests/unit/blob/s3/test_refusal.c \
+	tests/unit/blob/s3/test_s3.c \
+	tests/unit/store/script_server.h tests/unit/store/script_server.c \
 	tests/unit/blob/test_scanner.c \
 	tests/unit/blob/test_sniff.c
-tests_unit_test_blob_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/tests/unit/blob
+tests_unit_test_blob_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/tests/unit/blob -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
 tests_unit_test_blob_CFLAGS = $(unit_cflags)
 tests_unit_test_blob_LDADD = $(unit_libs) $(blob_libs) $(CMOCKA_LIBS)

@@ -10,6 +10,8 @@
     X(directory_order)                                                                                                 \
     X(image)                                                                                                           \
     X(directory_sweep)                                                                                                 \
+    X(s3)                                                                                                              \
+    X(refusal)                                                                                                         \
     X(scanner)                                                                                                         \
     X(sniff)
 HARNESS_MAIN("blob", MODULES)

@@ -70,18 +70,15 @@ struct error *fixture_store(struct blob_store *store, struct arena *arena, struc
 void fixture_assert_stored(struct blob_store *store, struct arena *arena, struct id id, const void *bytes,
                            size_t length)
 {
-    int fd;
-    uint64_t size;
-    struct error *error = blob_open(store, arena, id, &fd, &size);
+    struct blob_reader *reader;
+    struct error *error = blob_open(store, arena, id, &reader);
     if (error != NULL)
         fail_msg("the blob is not there: %s", error->detail);
-    assert_int_equal(size, length);
+    assert_int_equal(blob_reader_size(reader), length);
     unsigned char *read_back = arena_alloc(arena, length + 1);
     size_t got = 0;
-    ssize_t step;
-    while ((step = read(fd, read_back + got, length + 1 - got)) > 0)
-        got += (size_t)step;
-    close(fd);
+    assert_null(blob_read(reader, 0, read_back, length + 1, &got));
+    blob_close(reader);
     assert_int_equal(got, length);
     assert_memory_equal(read_back, bytes, length);
 }

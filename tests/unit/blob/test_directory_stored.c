@@ -85,15 +85,14 @@ static void removing_is_done_once_or_not_at_all(void **state)
     struct arena *arena = harness_arena(state);
     struct blob_store *store = fixture_new_store(arena, NULL);
     struct id id = id_new();
-    int fd;
-    uint64_t size;
+    struct blob_reader *reader;
     assert_null(blob_remove(store, arena, id)); /* not even its directory is there */
     assert_null(fixture_store(store, arena, id, "x", 1, 1));
     assert_null(blob_remove(store, arena, id));
     assert_null(blob_remove(store, arena, id));
     assert_int_equal(fixture_files(blob_root(store)), 0);
-    assert_int_equal(blob_open(store, arena, id, &fd, &size)->code, ERROR_STORAGE_UNAVAILABLE);
-    assert_int_equal(blob_open(store, arena, id_new(), &fd, &size)->code, ERROR_STORAGE_UNAVAILABLE);
+    assert_int_equal(blob_open(store, arena, id, &reader)->code, ERROR_STORAGE_UNAVAILABLE);
+    assert_int_equal(blob_open(store, arena, id_new(), &reader)->code, ERROR_STORAGE_UNAVAILABLE);
 }
 
 static void only_plain_files_in_plain_directories_are_opened(void **state)
@@ -102,19 +101,18 @@ static void only_plain_files_in_plain_directories_are_opened(void **state)
     struct blob_store *store = fixture_new_store(arena, NULL);
     size_t descriptors = fixture_descriptors();
     struct id id = id_new();
-    int fd;
-    uint64_t size;
+    struct blob_reader *reader;
     assert_null(fixture_store(store, arena, id, "x", 1, 1));
     char *path = arena_text(arena, fixture_path(store, arena, id));
     assert_int_equal(unlink(path), 0);
     assert_int_equal(symlink("/etc/passwd", path), 0);
-    assert_int_equal(blob_open(store, arena, id, &fd, &size)->code, ERROR_STORAGE_UNAVAILABLE);
+    assert_int_equal(blob_open(store, arena, id, &reader)->code, ERROR_STORAGE_UNAVAILABLE);
     assert_int_equal(unlink(path), 0);
     assert_int_equal(mkdir(path, 0700), 0);
-    assert_int_equal(blob_open(store, arena, id, &fd, &size)->code, ERROR_STORAGE_UNAVAILABLE);
+    assert_int_equal(blob_open(store, arena, id, &reader)->code, ERROR_STORAGE_UNAVAILABLE);
     assert_int_equal(rmdir(path), 0);
     assert_int_equal(mkfifo(path, 0600), 0);
-    assert_int_equal(blob_open(store, arena, id, &fd, &size)->code, ERROR_STORAGE_UNAVAILABLE);
+    assert_int_equal(blob_open(store, arena, id, &reader)->code, ERROR_STORAGE_UNAVAILABLE);
     assert_int_equal(unlink(path), 0);
     *strrchr(path, '/') = '\0';
     assert_int_equal(rmdir(path), 0);

@@ -19,7 +19,8 @@ tests_unit_test_codec_SOURCES = \
 	tests/unit/codec/test_token.c \
 	tests/unit/codec/test_token_attack.c \
 	tests/unit/codec/test_token_memo.c \
-	tests/unit/codec/test_visible.c
+	tests/unit/codec/test_visible.c \
+	tests/unit/codec/test_xml.c
 tests_unit_test_codec_CPPFLAGS = $(unit_cppflags)
 tests_unit_test_codec_CFLAGS = $(unit_cflags) $(CJSON_CFLAGS) $(OPENSSL_CFLAGS)
 tests_unit_test_codec_LDADD = $(unit_libs) $(codec_libs) $(CMOCKA_LIBS) -lm

@@ -19,6 +19,7 @@
     X(token)                                                                                                           \
     X(token_attack)                                                                                                    \
     X(token_memo)                                                                                                      \
-    X(visible)
+    X(visible)                                                                                                         \
+    X(xml)
 
 HARNESS_MAIN("codec", MODULES)

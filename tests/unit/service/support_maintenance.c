@@ -31,6 +31,7 @@ struct keep *keep_new(struct arena *arena)
     database_fixture_clear();
     keep->arena = arena;
     keep->scratch = arena_new();
+    keep->configuration.files.store = "directory";
     keep->configuration.files.directory = harness_directory(arena);
     keep->service.arena = arena;
     keep->service.configuration = &keep->configuration;

@@ -48,7 +48,16 @@ def reset(connection):
     connection.close()
 
 
-def behave(connection, path, request):
+def answer_second(connection, request, mark):
+    """The first one is read and gets no answer."""
+    if os.path.exists(mark):
+        connection.sendall(answer(b"200 OK", request))
+        return True
+    with open(mark, "w", encoding="utf-8"):
+        return False
+
+
+def behave(connection, path, request, directory):
     """Answers one request; False when the connection is over."""
     if path in ("/echo", "/"):
         connection.sendall(answer(b"200 OK", request, b"X-Kind:  two words \r\n"))
@@ -56,6 +65,12 @@ def behave(connection, path, request):
         connection.sendall(answer(path[8:].encode() + b" Said", b"<html>no</html>"))
     elif path == "/redirect":
         connection.sendall(answer(b"302 Found", b"", b"Location: /echo\r\n"))
+    elif path == "/close-once":
+        return answer_second(connection, request, os.path.join(directory, "closed"))
+    elif path == "/stall":
+        connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+        time.sleep(30)
+        return False
     elif path == "/long":
         connection.sendall(answer(b"200 OK", b"x" * 5000))
     elif path == "/half":
@@ -94,7 +109,7 @@ def serve(connection, options, context):
             line = request.split(b"\r\n", 1)[0].decode()
             with LOCK, open(os.path.join(options.directory, "log"), "a", encoding="utf-8") as log:
                 log.write(line + "\n")
-            going = behave(connection, line.split()[1], request)
+            going = behave(connection, line.split()[1], request, options.directory)
     except OSError:
         pass
     finally:

@@ -90,7 +90,7 @@ static void a_call_arrives_as_it_was_given(void **state)
 static void nothing_of_one_call_goes_into_the_next(void **state)
 {
     struct stage *stage = stage_of(state);
-    struct http_client_signature signature = {"eu-central-1", "cognito-idp", "AKIDEXAMPLE", secret_of("key")};
+    struct http_client_signature signature = {"eu-central-1", "cognito-idp", "AKIDEXAMPLE", secret_of("key"), NULL};
     struct http_client_call call = {.method = "POST",
                                     .url = arena_format(stage->arena, "%s/echo", stage->base),
                                     .body = "{}",
@@ -122,7 +122,7 @@ static void a_signed_call_arrives_with_the_published_signature(void **state)
     };
     struct stage *stage = stage_of(state);
     const struct http_client_signature signature = {"us-east-1", "service", "AKIDEXAMPLE",
-                                                    secret_of("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY")};
+                                                    secret_of("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"), NULL};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         const struct http_client_header headers[] = {
             {"Host", "example.amazonaws.com"}, {"X-Amz-Date", "20150830T123600Z"}, vectors[i].more};
@@ -143,6 +143,81 @@ static void a_signed_call_arrives_with_the_published_signature(void **state)
             vectors[i].names, vectors[i].signature);
         assert_non_null(strstr(stage->answer.body, wanted));
     }
+}
+
+static bool give(void *context, uint64_t offset, void *bytes, size_t length)
+{
+    size_t *asked = context;
+    unsigned char *into = bytes;
+    for (size_t i = 0; i < length; i++)
+        into[i] = (unsigned char)('a' + (offset + i) % 26);
+    *asked += length;
+    return *asked < 2000000;
+}
+
+/* The server closes the kept connection once, when it has the whole body: libcurl sends it again from its beginning. */
+static void a_body_is_sent_from_its_source_and_again_where_it_must(void **state)
+{
+    struct stage *stage = stage_of(state);
+    size_t asked = 0;
+    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
+    struct http_client_call call = {.method = "PUT",
+                                    .url = arena_format(stage->arena, "%s/close-once", stage->base),
+                                    .body_length = 300000,
+                                    .source = give,
+                                    .source_context = &asked,
+                                    .milliseconds = PATIENCE_MILLISECONDS};
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+                     HTTP_CLIENT_ANSWERED);
+    assert_int_equal(asked, 600000);
+    assert_null(strstr(stage->answer.body, "Expect:"));
+    const char *body = strstr(stage->answer.body, "\r\n\r\n") + 4;
+    assert_int_equal(stage->answer.length - (size_t)(body - stage->answer.body), 300000);
+    for (size_t i = 0; i < 300000; i++)
+        if (body[i] != (char)('a' + i % 26))
+            fail_msg("byte %zu", i);
+    asked = 2000000;
+    assert_int_not_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+                         HTTP_CLIENT_ANSWERED);
+}
+
+static void an_answer_goes_to_where_the_caller_wants_it(void **state)
+{
+    struct stage *stage = stage_of(state);
+    char bytes[5000];
+    struct http_client_call call = {.method = "GET",
+                                    .url = arena_format(stage->arena, "%s/long", stage->base),
+                                    .into = bytes,
+                                    .into_bytes = sizeof bytes,
+                                    .milliseconds = PATIENCE_MILLISECONDS};
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+                     HTTP_CLIENT_ANSWERED);
+    assert_int_equal(stage->answer.length, sizeof bytes);
+    assert_ptr_equal(stage->answer.body, bytes);
+    assert_int_equal(bytes[4999], 'x');
+    call.into_bytes--;
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+                     HTTP_CLIENT_UNKNOWN);
+    assert_string_equal(stage->reason, "the answer was too long");
+    /* What a refusal says is no part of what was wanted. */
+    call.url = arena_format(stage->arena, "%s/status/404", stage->base);
+    call.into_bytes = 1;
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+                     HTTP_CLIENT_ANSWERED);
+    assert_string_equal(stage->answer.body, "<html>no</html>");
+}
+
+static void a_call_that_stalls_ends(void **state)
+{
+    struct stage *stage = stage_of(state);
+    int64_t began = clock_monotonic();
+    struct http_client_call call = {.method = "GET",
+                                    .url = arena_format(stage->arena, "%s/stall", stage->base),
+                                    .stall_seconds = 1,
+                                    .milliseconds = 4 * PATIENCE_MILLISECONDS};
+    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+                     HTTP_CLIENT_UNKNOWN);
+    assert_true(clock_monotonic() - began < 15 * 1000000);
 }
 
 static void any_status_is_an_answer_and_no_redirect_is_followed(void **state)
@@ -322,6 +397,9 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_call_arrives_as_it_was_given),
     HARNESS_TEST(nothing_of_one_call_goes_into_the_next),
     HARNESS_TEST(a_signed_call_arrives_with_the_published_signature),
+    HARNESS_TEST(a_body_is_sent_from_its_source_and_again_where_it_must),
+    HARNESS_TEST(an_answer_goes_to_where_the_caller_wants_it),
+    HARNESS_TEST(a_call_that_stalls_ends),
     HARNESS_TEST(any_status_is_an_answer_and_no_redirect_is_followed),
     HARNESS_TEST(what_was_sent_without_a_whole_answer_is_unknown),
     HARNESS_TEST(an_answer_over_its_bound_is_none),

@@ -24,6 +24,12 @@ def base_url(chosen):
     return f"http://{HOST}:{chosen.port}"
 
 
+def delivery(chosen):
+    """How downloads leave: a store has no files that Apache could send."""
+    found = DELIVERY[chosen.web_server]
+    return "stream" if chosen.store == "s3" and found == "sendfile" else found
+
+
 def values(chosen, layout):
     """gatehouse.conf as (section, name): value. What is not here keeps its default."""
     apache_as_root = chosen.web_server != "nginx" and os.geteuid() == 0
@@ -38,7 +44,7 @@ def values(chosen, layout):
         ("database", "password_file"): layout.secrets / "database-password",
         ("database", "admin_user"): database.owner(),
         ("files", "directory"): layout.files,
-        ("files", "delivery"): DELIVERY[chosen.web_server],
+        ("files", "delivery"): delivery(chosen),
         **({("files", "body_directory"): layout.bodies} if chosen.uploads == "file" else {}),
         ("identity", "provider"): chosen.provider,
         ("mail", "transport"): "file",
@@ -53,10 +59,13 @@ def values(chosen, layout):
     }
 
 
-def write_configuration(chosen, layout, provider=None):
+def write_configuration(chosen, layout, *others):
     """Writes gatehouse.conf: the installed sample with our values in place of its own."""
     sample = layout.data / "conf" / "gatehouse.conf.in"
-    wanted = values(chosen, layout) | (provider.values() if provider else {}) | dict(chosen.settings)
+    wanted = values(chosen, layout)
+    for one in others:
+        wanted |= one.values() if one else {}
+    wanted |= dict(chosen.settings)
     section, lines = None, []
     for line in sample.read_text(encoding="utf-8").splitlines():
         head = re.fullmatch(r"\[(\w+)\]", line)
@@ -74,8 +83,15 @@ def write_configuration(chosen, layout, provider=None):
     write(layout.configuration, "\n".join(lines) + "\n")
 
 
+def store_endpoints(layout):
+    """The addresses of the store, as gatehouse.conf names them."""
+    text = layout.configuration.read_text(encoding="utf-8")
+    return re.search(r"^s3_endpoint = (.*)$", text, re.MULTILINE)[1].split()
+
+
 def write_site(chosen, layout, folder, name):
     """Writes a web server's site from its installed template and returns its path."""
+    endpoints = store_endpoints(layout) if chosen.store == "s3" else []
     words = {
         "LISTEN": f"{HOST}:{chosen.port}",
         "SERVER_NAME": "localhost",
@@ -92,11 +108,14 @@ def write_site(chosen, layout, folder, name):
         "FILES_DIRECTORY": layout.files,
         "ACCEL_PREFIX": "/_gatehouse_files/",
         "MAX_BODY": MAX_BODY,
+        "STORE": " ".join(f"server {endpoint.split('://')[1]};" for endpoint in endpoints),
+        "STORE_SCHEME": endpoints[0].split("://")[0] if endpoints else "http",
         "WEB_ROOT": layout.data / "web",
         "INCLUDE_DIRECTORY": layout.etc / folder,
     }
     template = layout.data / folder / f"{name}.in"
-    lines = template.read_text(encoding="utf-8").replace(f"#[{chosen.uploads}] ", "").splitlines()
+    text = template.read_text(encoding="utf-8").replace(f"#[{chosen.uploads}] ", "")
+    lines = (text.replace("#[s3] ", "") if endpoints else text).splitlines()
     filled = [line if line.lstrip().startswith("#") else re.sub(r"@([A-Z_]+)@", lambda word: str(words[word[1]]), line)
               for line in lines]
     site = layout.etc / folder / name

@@ -46,6 +46,7 @@ class Layout:
         self.login_socket = self.run / "login.sock"
         self.upload_socket = self.run / "upload.sock"
         self.bodies = self.temporary / "bodies"
+        self.spool = state / "data" / "spool"
         self.build = build_directory / "build"
         self.install = build_directory / "install"
         self.data = self.install / "share" / "gatehouse"

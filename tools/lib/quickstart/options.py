@@ -52,6 +52,9 @@ def read(arguments):
                         help="the identity provider (default: embedded); cognito brings the emulator cognito-local "
                              "along, from the npm registry, keycloak its own server, from the Maven repository, on a "
                              "loopback port of their own")
+    parser.add_argument("--store", choices=("directory", "s3"), default="directory",
+                        help="where the bytes of files are (default: directory); s3 brings the store versitygw along, "
+                             "built from the Go module proxy (needs Go), on a loopback port of its own")
     parser.add_argument("--workers", metavar="N", type=number(1, 256), default=max(4, 2 * cores()),
                         help="number of workers (default: twice the cores, at least 4); those that hash passwords "
                              "come on top, one a core")

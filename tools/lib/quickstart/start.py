@@ -14,6 +14,7 @@ import layout as layouts
 import packages
 import providers
 import stop
+import store
 import webserver
 from output import say, tail
 from problem import Interrupted, Problem
@@ -78,10 +79,11 @@ def serve(chosen, layout, lock, on_ready):
         layout.clear()
         allow_open_files()
         provider = providers.select(chosen, layout, processes)
-        if provider:
-            provider.fetch()
+        storage = store.select(chosen, layout, processes)
+        for one in filter(None, (provider, storage)):
+            one.fetch()
         build.build(chosen, layout, processes)
-        start_all(chosen, layout, processes, supervisor, provider)
+        start_all(chosen, layout, processes, supervisor, provider, storage)
         announce(chosen, layout, provider)
         on_ready()
         supervisor.forever()
@@ -113,7 +115,7 @@ def allow_open_files():
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def start_all(chosen, layout, processes, supervisor, provider):
+def start_all(chosen, layout, processes, supervisor, provider, storage):
     """Database and provider first, then tables and accounts, then whoever uses them, the web server last."""
     database.create(layout, processes)
     say("Starting the database")
@@ -121,11 +123,13 @@ def start_all(chosen, layout, processes, supervisor, provider):
     supervisor.add(mariadb)
     supervisor.await_answer(mariadb, lambda: database.answers(layout, processes), 60, "MariaDB does not answer")
     layout.secret("database-password")
+    if storage:
+        storage.start(supervisor)
     if provider:
         provider.start(supervisor)
-        configuration.write_configuration(chosen, layout, provider)
+        configuration.write_configuration(chosen, layout, provider, storage)
         provider.set_up()
-    configuration.write_configuration(chosen, layout, provider)
+    configuration.write_configuration(chosen, layout, provider, storage)
     gatehousectl(layout, processes, "migrate")
     create_administrator(layout, processes)
     say("Starting the service")
@@ -141,7 +145,7 @@ def start_all(chosen, layout, processes, supervisor, provider):
     server = webserver.service(chosen, layout)
     supervisor.add(server)
     supervisor.await_answer(server, lambda: is_ready(chosen.port), READY_SECONDS, "The service is not ready")
-    supervisor.publish(facts(chosen, layout, provider))
+    supervisor.publish(facts(chosen, layout, provider) | {"storeUrl": storage.url if storage else None})
 
 
 def pool(name, layout, path, workers):

@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Sends a large blob in parts: begins an upload, sends its parts one after the other, each with its own SHA-256, and
+ * completes it. Only then there is an object. Not every store knows a condition at the end, so the object is looked for
+ * before. An upload that fails is given up at the store; one that nobody could give up is swept a day later.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/limits.h"
+#include "base/log.h"
+#include "blob/blob.h"
+#include "blob/s3/s3_int.h"
+#include "codec/encoding.h"
+#include "codec/xml.h"
+
+#define PARTS_MAX 10000
+#define MEBIBYTE (UINT64_C(1024) * 1024)
+
+/* An upload in parts. */
+struct upload {
+    struct s3 *s3;
+    struct arena *arena;
+    const struct blob_final *final;
+    void *state;
+    const char *key;
+    char id[S3_UPLOAD_ID_BYTES + 1];
+    uint64_t part_bytes;
+    struct buffer parts; /* the list that completes it */
+    bool complete;       /* the answer to the last call says so */
+};
+
+/* ---- beginning and giving up ---------------------------------------------------------------------- */
+
+static bool take_id(void *context, const struct xml_element *element)
+{
+    struct upload *upload = context;
+    if (strcmp(element->path, "/InitiateMultipartUploadResult/UploadId") == 0 &&
+        strlen(element->text) <= S3_UPLOAD_ID_BYTES)
+        (void)snprintf(upload->id, sizeof upload->id, "%s", element->text);
+    return true;
+}
+
+static struct error *begin(struct upload *upload)
+{
+    struct s3_reply reply;
+    struct s3_call call = {.method = "POST", .key = upload->key, .body = ""};
+    s3_add_query(&call, "uploads", "");
+    s3_add_header(&call, "Content-Type", "application/octet-stream");
+    s3_add_header(&call, S3_DIGEST_HEADER, hex_encode(upload->arena, upload->final->digest, DIGEST_BYTES));
+    TRY(s3_send(upload->s3, upload->arena, &call, &reply));
+    if (reply.answer.status == 200 && xml_read(reply.answer.body, reply.answer.length, take_id, upload) &&
+        *upload->id != '\0')
+        return NULL;
+    return s3_refusal(upload->s3, upload->arena, &reply, "to begin an upload in parts");
+}
+
+static struct error *give_up(struct s3 *s3, struct arena *arena, const char *key, const char *id, bool is_last)
+{
+    struct s3_reply reply;
+    struct s3_call call = {.method = "DELETE", .key = key, .is_last = is_last};
+    s3_add_query(&call, "uploadId", id);
+    TRY(s3_send(s3, arena, &call, &reply));
+    if (reply.answer.status / 100 == 2 || reply.answer.status == 404)
+        return NULL;
+    return s3_refusal(s3, arena, &reply, "to give up an upload");
+}
+
+/* ---- parts ---------------------------------------------------------------------------------------- */
+
+static struct error *digest_part(struct upload *upload, struct arena *scratch, uint64_t first, uint64_t length,
+                                 const char **digest_out)
+{
+    struct blob_store *spool = upload->s3->spool;
+    unsigned char *block = arena_alloc(scratch, LIMIT_BLOB_BLOCK_BYTES);
+    struct digest *digest = digest_open(scratch);
+    uint8_t sum[DIGEST_BYTES];
+    struct error *error = NULL;
+    for (uint64_t at = 0; at < length && error == NULL;) {
+        size_t got = 0;
+        size_t wanted = length - at < LIMIT_BLOB_BLOCK_BYTES ? (size_t)(length - at) : LIMIT_BLOB_BLOCK_BYTES;
+        error = spool->functions->read(spool, scratch, upload->state, first + at, block, wanted, &got);
+        if (error == NULL && got == 0)
+            error = error_new(scratch, ERROR_STORAGE_UNAVAILABLE, "The spool has lost bytes of a file.");
+        digest_update(digest, block, got);
+        at += got;
+    }
+    digest_final(digest, sum);
+    *digest_out = hex_encode(scratch, sum, sizeof sum);
+    return error;
+}
+
+static struct error *send_part(struct upload *upload, struct arena *scratch, unsigned number, uint64_t first,
+                               uint64_t length)
+{
+    struct s3_reply reply;
+    struct s3_source source = {.s3 = upload->s3, .arena = scratch, .state = upload->state, .first = first};
+    struct s3_call call = {.method = "PUT", .key = upload->key, .source = &source, .bytes = length};
+    TRY(digest_part(upload, scratch, first, length, &call.payload));
+    s3_add_query(&call, "partNumber", arena_format(scratch, "%u", number));
+    s3_add_query(&call, "uploadId", upload->id);
+    TRY(s3_send(upload->s3, scratch, &call, &reply));
+    const char *tag = http_client_answer_header(&reply.answer, "ETag");
+    if (reply.answer.status != 200 || tag == NULL || strpbrk(tag, "<>&") != NULL)
+        return s3_refusal(upload->s3, scratch, &reply, "to store a part of an object");
+    buffer_add_format(&upload->parts, "<Part><PartNumber>%u</PartNumber><ETag>%s</ETag></Part>", number, tag);
+    return NULL;
+}
+
+static struct error *send_parts(struct upload *upload)
+{
+    unsigned number = 1;
+    uint64_t size = upload->final->size;
+    buffer_add_text(&upload->parts, "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">");
+    for (uint64_t first = 0; first < size; first += upload->part_bytes) {
+        uint64_t left = size - first;
+        struct arena *scratch = arena_new();
+        uint64_t length = left < upload->part_bytes ? left : upload->part_bytes;
+        struct error *error = s3_keep_error(upload->arena, send_part(upload, scratch, number++, first, length));
+        arena_free(&scratch);
+        TRY(error);
+    }
+    buffer_add_text(&upload->parts, "</CompleteMultipartUpload>");
+    return NULL;
+}
+
+/* ---- completing ----------------------------------------------------------------------------------- */
+
+static bool take_completion(void *context, const struct xml_element *element)
+{
+    struct upload *upload = context;
+    upload->complete = upload->complete || strcmp(element->path, "/CompleteMultipartUploadResult") == 0;
+    return true;
+}
+
+/* A store may begin its answer with 200 and then say in the body that it failed. */
+static struct error *complete(struct upload *upload)
+{
+    struct s3 *s3 = upload->s3;
+    struct s3_reply reply;
+    enum s3_state state = S3_ABSENT;
+    struct s3_call call = {.method = "POST", .key = upload->key, .body = upload->parts.bytes};
+    s3_add_query(&call, "uploadId", upload->id);
+    s3_add_header(&call, "Content-Type", "application/xml");
+    if (!s3->unconditional)
+        s3_add_header(&call, "If-None-Match", "*");
+    struct error *error = s3_send(s3, upload->arena, &call, &reply);
+    if (error == NULL && reply.answer.status == 200)
+        (void)xml_read(reply.answer.body, reply.answer.length, take_completion, upload);
+    if (error == NULL && !upload->complete) {
+        s3_read_refusal(&reply);
+        error = s3_refusal(s3, upload->arena, &reply, "to complete an upload");
+    }
+    /* Whatever it has answered, the object tells. */
+    struct error *unknown = s3_compare(s3, upload->arena, upload->final, error != NULL, &state);
+    if (unknown == NULL && state == S3_SAME)
+        return NULL;
+    if (error == NULL)
+        error = unknown;
+    return error != NULL ? error
+                         : error_new(upload->arena, ERROR_STORAGE_UNAVAILABLE,
+                                     "The store at %s has completed an upload, and the object is not what was sent.",
+                                     reply.endpoint);
+}
+
+static struct error *send(struct upload *upload)
+{
+    TRY(begin(upload));
+    TRY(send_parts(upload));
+    return complete(upload);
+}
+
+static uint64_t part_size(const struct s3 *s3, uint64_t size)
+{
+    uint64_t least = (size + PARTS_MAX - 1) / PARTS_MAX;
+    return least <= s3->part_bytes ? s3->part_bytes : (least + MEBIBYTE - 1) / MEBIBYTE * MEBIBYTE;
+}
+
+struct error *s3_commit_parts(struct s3 *s3, struct arena *arena, void *state, const struct blob_final *final)
+{
+    struct arena *scratch = arena_new();
+    enum s3_state before = S3_ABSENT;
+    struct upload *upload = arena_alloc(scratch, sizeof *upload);
+    *upload = (struct upload){.s3 = s3,
+                              .arena = arena,
+                              .final = final,
+                              .state = state,
+                              .key = s3_key(s3, arena, final->id),
+                              .part_bytes = part_size(s3, final->size)};
+    buffer_init(&upload->parts, scratch);
+    struct error *error = s3_compare(s3, arena, final, false, &before);
+    if (error == NULL && before == S3_OTHER)
+        error = error_new(arena, ERROR_INTERNAL, "blob store: there is a blob %s already", id_text(arena, final->id));
+    if (error == NULL && before == S3_ABSENT)
+        error = send(upload);
+    if (error != NULL && *upload->id != '\0' && give_up(s3, arena, upload->key, upload->id, true) != NULL)
+        LOG(WARN, BLOB, "an upload in parts could not be given up; it is swept in a day", LOG_TEXT("key", upload->key));
+    arena_free(&scratch);
+    return error;
+}
+
+/* ---- sweeping ------------------------------------------------------------------------------------- */
+
+#define UPLOADS "/ListMultipartUploadsResult/"
+
+/* A page of uploads under way. */
+struct page {
+    struct s3 *s3;
+    struct arena *arena;
+    int64_t before;
+    char key[LIMIT_S3_KEY_BYTES + 1];
+    char id[S3_UPLOAD_ID_BYTES + 1];
+    int64_t begun;
+    bool more;
+    size_t count;
+    size_t rows;
+    struct error *error;
+};
+
+static void sweep_upload(struct page *page)
+{
+    page->rows++;
+    if (page->begun == 0 || page->begun >= page->before || *page->id == '\0' ||
+        strncmp(page->key, page->s3->prefix, strlen(page->s3->prefix)) != 0)
+        return;
+    page->error = give_up(page->s3, page->arena, page->key, page->id, false);
+    page->count += page->error == NULL;
+}
+
+static bool take_upload(void *context, const struct xml_element *element)
+{
+    struct page *page = context;
+    const char *text = element->text;
+    if (strcmp(element->path, UPLOADS "Upload/Key") == 0 && strlen(text) <= LIMIT_S3_KEY_BYTES)
+        (void)snprintf(page->key, sizeof page->key, "%s", text);
+    else if (strcmp(element->path, UPLOADS "Upload/UploadId") == 0 && strlen(text) <= S3_UPLOAD_ID_BYTES)
+        (void)snprintf(page->id, sizeof page->id, "%s", text);
+    else if (strcmp(element->path, UPLOADS "Upload/Initiated") == 0)
+        (void)clock_parse(text, &page->begun);
+    else if (strcmp(element->path, UPLOADS "IsTruncated") == 0)
+        page->more = strcmp(text, "true") == 0;
+    else if (strcmp(element->path, UPLOADS "Upload") == 0)
+        sweep_upload(page);
+    return page->error == NULL;
+}
+
+static struct error *sweep_page(struct page *page)
+{
+    struct s3_reply reply;
+    char key[LIMIT_S3_KEY_BYTES + 1], id[S3_UPLOAD_ID_BYTES + 1];
+    struct s3_call call = {.method = "GET"};
+    memcpy(key, page->key, sizeof key);
+    memcpy(id, page->id, sizeof id);
+    s3_add_query(&call, "uploads", "");
+    s3_add_query(&call, "max-uploads", LIMIT_TEXT(LIMIT_S3_PAGE));
+    s3_add_query(&call, "prefix", page->s3->prefix);
+    if (*key != '\0') {
+        s3_add_query(&call, "key-marker", key);
+        s3_add_query(&call, "upload-id-marker", id);
+    }
+    page->more = false;
+    page->rows = 0;
+    TRY(s3_send(page->s3, page->arena, &call, &reply));
+    bool read = reply.answer.status == 200 && xml_read(reply.answer.body, reply.answer.length, take_upload, page);
+    TRY(page->error);
+    page->more = page->more && page->rows > 0;
+    return read ? NULL : s3_refusal(page->s3, page->arena, &reply, "to list uploads");
+}
+
+struct error *s3_sweep_uploads(struct s3 *s3, struct arena *arena, int64_t before, size_t *count_out)
+{
+    struct arena *scratch = arena_new();
+    struct page *page = arena_alloc(scratch, sizeof *page);
+    struct error *error;
+    *page = (struct page){.s3 = s3, .arena = arena, .before = before};
+    do
+        error = sweep_page(page);
+    while (error == NULL && page->more);
+    *count_out += page->count;
+    arena_free(&scratch);
+    return error;
+}
