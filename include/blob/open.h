@@ -8,6 +8,7 @@ struct blob_store;
 struct configuration;
 struct error;
 
+#define BLOB_OPEN_DIRECTORY "directory"
 #define BLOB_OPEN_S3 "s3"
 
 /*
@@ -16,5 +17,9 @@ struct error;
  */
 struct error *blob_open_configured(struct arena *arena, const struct configuration *configuration,
                                    struct blob_store **store_out);
+
+/* The same for the store of that kind, whatever [files] store says: to move blobs from one to the other. */
+struct error *blob_open_kind(struct arena *arena, const struct configuration *configuration, const char *kind,
+                             struct blob_store **store_out);
 
 #endif

@@ -34,8 +34,8 @@ static struct error *open_s3(struct arena *arena, const struct configuration *co
     return blob_s3_open(arena, &options, store_out);
 }
 
-static struct error *open_kind(struct arena *arena, const struct configuration *configuration, const char *kind,
-                               struct blob_store **store_out)
+struct error *blob_open_kind(struct arena *arena, const struct configuration *configuration, const char *kind,
+                             struct blob_store **store_out)
 {
     return strcmp(kind, BLOB_OPEN_S3) == 0 ? open_s3(arena, configuration, store_out)
                                            : open_directory(arena, configuration, store_out);
@@ -48,5 +48,5 @@ struct error *blob_open_configured(struct arena *arena, const struct configurati
     if (strcmp(kind, BLOB_OPEN_S3) == 0 && strcmp(configuration->files.delivery, "sendfile") == 0)
         return error_message(error_plain(arena, ERROR_INTERNAL),
                              "delivery in [files] must be accel or stream when store is s3.");
-    return open_kind(arena, configuration, kind, store_out);
+    return blob_open_kind(arena, configuration, kind, store_out);
 }

@@ -9,6 +9,7 @@ gatehousectl_SOURCES = \
 	src/ctl/check/check_tell.c \
 	src/ctl/command.c \
 	src/ctl/command/backup.c \
+	src/ctl/command/blobs.c \
 	src/ctl/command/cache.c \
 	src/ctl/command/create_admin.c \
 	src/ctl/command/fsck.c \

@@ -32,6 +32,7 @@ static const struct ctl_command *const commands[] = {
     &ctl_scrub,
     &ctl_scrub_status,
     &ctl_purge,
+    &ctl_blobs_move,
     &ctl_backup,
     &ctl_restore,
     &ctl_organisation_list,

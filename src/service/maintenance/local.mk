@@ -9,6 +9,8 @@ libghservice_maintenance_a_SOURCES = \
 	src/service/maintenance/backup_names.c \
 	src/service/maintenance/backup_run_int.h \
 	src/service/maintenance/backup_step.c \
+	include/service/maintenance/blob_move.h \
+	src/service/maintenance/blob_move.c \
 	include/service/maintenance/identity_transfer.h \
 	src/service/maintenance/identity_transfer.c \
 	include/service/maintenance/lease_holder.h \

@@ -23,6 +23,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/integrity/test_scrub.c \
 	tests/unit/service/main.c \
 	tests/unit/service/maintenance/test_backup.c \
+	tests/unit/service/maintenance/test_blob_move.c \
 	tests/unit/service/maintenance/test_lease_holder.c \
 	tests/unit/service/maintenance/test_purge.c \
 	tests/unit/service/maintenance/test_reseal.c \
@@ -36,7 +37,9 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/system/test_health.c \
 	tests/unit/service/system/test_inspect.c \
 	tests/unit/service/system/test_settings_update.c \
-	tests/unit/service/system/test_stats.c
-tests_unit_test_service_CPPFLAGS = $(unit_cppflags)
+	tests/unit/service/system/test_stats.c \
+	tests/unit/store/script_server.c \
+	tests/unit/store/script_server.h
+tests_unit_test_service_CPPFLAGS = $(unit_cppflags) -DGATEHOUSE_PYTHON3='"$(PYTHON3)"'
 tests_unit_test_service_CFLAGS = $(unit_cflags)
 tests_unit_test_service_LDADD = $(support_libs) $(unit_libs) $(service_archives) libghhttp.a $(blob_libs) $(identity_libs) $(CMOCKA_LIBS)

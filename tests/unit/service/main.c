@@ -14,6 +14,7 @@
     X(equal_work)                                                                                                      \
     X(authority)                                                                                                       \
     X(mail_flood)                                                                                                      \
+    X(blob_move)                                                                                                       \
     X(change_follower)                                                                                                 \
     X(shared_token_cache)                                                                                              \
     X(lease_holder)                                                                                                    \
