@@ -59,6 +59,9 @@ void reply_clear(struct reply *reply);
 
 /* Sets a header, and replaces one of the same name in any case. `name` is a literal, `value` is copied. */
 void reply_set_header(struct reply *reply, const char *name, const char *value);
+
+/* Adds a header beside those of the same name, for Set-Cookie (RFC 6265, section 3); none beyond the bound. */
+void reply_add_header(struct reply *reply, const char *name, const char *value);
 void reply_format_header(struct reply *reply, const char *name, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 

@@ -8,7 +8,7 @@
  * - What people do is an outcome. What fails is an error: IDENTITY_UNAVAILABLE, DATABASE_UNAVAILABLE or INTERNAL. An
  *   outcome that comes along with an error is PROVIDER_OK only where the provider has done what it was asked.
  * - Functions open transactions of their own. provider_joins_transaction() tells whether they join one that is open.
- * - Sessions are rows of domain/account/session.h with every provider: whoever issues tokens adds the row, and the
+ * - Sessions are rows of domain/session/session.h with every provider: whoever issues tokens adds the row, and the
  *   functions that end sessions end the rows.
  */
 #ifndef GATEHOUSE_IDENTITY_PROVIDER_H
@@ -215,7 +215,7 @@ struct error *provider_answer_new_password(struct provider *provider, struct are
 
 /*
  * Gives new tokens for a refresh token and spends it. A token that was spent at most `refresh_grace_seconds` ago
- * (domain/account/refresh_token.h) is answered with tokens of the same session again: two windows of one client may
+ * (domain/session/refresh_token.h) is answered with tokens of the same session again: two windows of one client may
  * send it at once. Later use ends the session: TOKEN_REUSED. The session's end is fixed at sign-in and does not move.
  * OK, TOKEN_INVALID or TOKEN_REUSED; after OK and TOKEN_REUSED session_id and user_id are filled. The caller looks up
  * whether the user may still call.
@@ -348,7 +348,7 @@ void provider_rules(struct provider *provider, struct token_rules *rules_out);
 
 /*
  * Turns what a verified token says into our ids: on return claims->subject is the user's id and claims->session a row
- * of domain/account/session.h (which may have ended). A session of a remote issuer that was never seen here gets a row.
+ * of domain/session/session.h (which may have ended). A session of a remote issuer that was never seen here gets a row.
  * *known_out is false when the token is nobody's, when it was issued before its user ended all sessions, or when its
  * sign-in (auth_time) is longer ago than a session lives. The first token of a session costs a look-up, the next ones
  * nothing.

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A browser's session: the refresh token lies in a cookie that no script can read and that the browser sends to the
- * path of refresh alone (docs/accounts.md, "Sessions in a browser"). Only refresh looks at it.
+ * path of refresh alone (docs/accounts.md, "Sessions in a browser"). Only refresh looks at it. A second cookie, for the
+ * path of login, has the mark by which the device is known there.
  *
  * A browser adds its cookies to whatever asks for them. So a request that sets or uses the cookie must come from a page
  * of this service:
@@ -39,5 +40,12 @@ void session_cookie_set(const struct call *call, const char *token, int64_t seco
 
 /* Has the browser forget it. */
 void session_cookie_clear(const struct call *call);
+
+/*
+ * The mark of a browser's device, in a cookie of its own that comes with a login alone (docs/accounts.md, "Waits after
+ * failures"). An empty text where there is none, or where there are several.
+ */
+const char *session_cookie_device(const struct call *call);
+void session_cookie_set_device(const struct call *call, const char *mark);
 
 #endif

@@ -27,6 +27,7 @@ libghdomain_a_CFLAGS = $(AM_CFLAGS)
 include $(top_srcdir)/src/domain/account/local.mk
 include $(top_srcdir)/src/domain/file/local.mk
 include $(top_srcdir)/src/domain/permission/local.mk
+include $(top_srcdir)/src/domain/session/local.mk
 domain_archives = libghdomain.a
 
 # What a program that uses this floor links.

@@ -37,20 +37,29 @@ static bool same_name(const char *one, const char *other)
     return one == other || (text_lower(*one) == text_lower(*other) && text_equal_ignoring_case(one, other));
 }
 
-void reply_set_header(struct reply *reply, const char *name, const char *value)
+/* Puts a header in that place, which may be the one behind the last. */
+static void put_header(struct reply *reply, size_t at, const char *name, const char *value)
 {
     bool safe = value_is_safe(value);
     assert(safe);
-    if (!safe)
-        return;
-    size_t at = 0;
-    while (at < reply->header_count && !same_name(reply->headers[at].name, name))
-        at++;
-    if (at == REPLY_HEADERS_MAX)
+    if (!safe || at == REPLY_HEADERS_MAX)
         return;
     reply->headers[at] = (struct reply_header){name, arena_text(reply->arena, value)};
     if (at == reply->header_count)
         reply->header_count++;
+}
+
+void reply_set_header(struct reply *reply, const char *name, const char *value)
+{
+    size_t at = 0;
+    while (at < reply->header_count && !same_name(reply->headers[at].name, name))
+        at++;
+    put_header(reply, at, name, value);
+}
+
+void reply_add_header(struct reply *reply, const char *name, const char *value)
+{
+    put_header(reply, reply->header_count, name, value);
 }
 
 void reply_format_header(struct reply *reply, const char *name, const char *format, ...)

@@ -3,11 +3,11 @@
  * A remote identity provider: one that the service calls over the network. A driver (cognito/, keycloak/) knows how to
  * make each call and what the answers mean. remote/ does the rest, which is the same for all drivers:
  *
- * - Sessions (remote/session.c). The provider issues the tokens, but each sign-in is a row of domain/account/session.h
+ * - Sessions (remote/session.c). The provider issues the tokens, but each sign-in is a row of domain/session/session.h
  *   all the same. Ending the row refuses the next request although the token is still valid. The row's id comes from
  *   what the token says of its session. Some providers name the session anew in each token; then the names are a family
- *   of rows that end together (domain/account/session_family.h).
- * - Refresh tokens. Clients get our own (domain/account/refresh_token.h), so that rotation, grace and the detection of
+ *   of rows that end together (domain/session/session_family.h).
+ * - Refresh tokens. Clients get our own (domain/session/refresh_token.h), so that rotation, grace and the detection of
  *   a copied token are the same with every provider. The provider's own token lies sealed beside the session and never
  *   leaves.
  * - Temporary passwords (domain/account/remote_account.h). Not every provider can let one expire, so the service does.

@@ -5,7 +5,9 @@
  *
  * An account: five consecutive failures are answered as failures. The fifth starts a wait of one second, and each
  * failure after a wait doubles it, up to fifteen minutes. Tries within the wait are refused, and they neither count nor
- * lengthen it. A success resets the count. An address: thirty failures within five minutes, then every try is refused
+ * lengthen it. A success resets the count. After THROTTLE_ACCOUNT_MOST consecutive failures the wait is
+ * THROTTLE_ACCOUNT_STOP_SECONDS (NIST SP 800-63B, section 3.2.2): a new password, set by mail, or an administrator ends
+ * it. An address: thirty failures within five minutes, then every try is refused
  * until the five minutes are over.
  *
  * Parallel tries gain nothing: whether a failure counts is decided under the row's lock when it is recorded, not when
@@ -27,6 +29,8 @@ struct error;
 
 #define THROTTLE_ACCOUNT_FREE 5
 #define THROTTLE_ACCOUNT_WAIT_MAX 900
+#define THROTTLE_ACCOUNT_MOST 100
+#define THROTTLE_ACCOUNT_STOP_SECONDS (30 * 86400)
 #define THROTTLE_ADDRESS_FREE 30
 #define THROTTLE_ADDRESS_SECONDS 300
 #define THROTTLE_MAIL_FREE 30
@@ -44,6 +48,10 @@ struct throttle_key {
 /* The account of a known user (whatever spelling was sent), or a name that no user has. */
 struct throttle_key throttle_of_user(struct id user);
 struct throttle_key throttle_of_name(struct arena *arena, const char *username);
+
+/* A device on which a user has signed in before (domain/session/known_device.h). It waits for its own failures. */
+struct throttle_key throttle_of_device(struct id device);
+
 struct throttle_key throttle_of_address(const char *address);
 
 /*
@@ -97,7 +105,7 @@ struct error *throttle_give_back(struct database *database, struct arena *arena,
 /* Deletes the count: after a proven reset, or by the operator. */
 struct error *throttle_lift(struct database *database, struct arena *arena, const struct throttle_key *key);
 
-/* Removes up to `limit` rows that did not change for a day; for the job runner. */
+/* Removes up to `limit` rows that did not change for a day and make nobody wait; for the job runner. */
 struct error *throttle_purge(struct database *database, struct arena *arena, unsigned limit, uint64_t *count_out);
 
 #endif

@@ -24,9 +24,12 @@ struct login_throttle {
     bool has_address; /* the web server gave the client's address */
 };
 
-/* The keys under which a try at the password of `user` is counted; `user` NULL: nobody has the name `username`. */
+/*
+ * The keys under which a try at the password of `user` is counted; `user` NULL: nobody has the name `username`. From a
+ * device that the user has signed in on before it is counted for that device; `device` all zeros: from no such.
+ */
 struct login_throttle login_throttle_of_password(struct arena *arena, const struct caller *caller,
-                                                 const struct user *user, const char *username);
+                                                 const struct user *user, const char *username, struct id device);
 
 /* The key under which a try at a code or a refresh token is counted: the client's address alone. */
 struct login_throttle login_throttle_of_code(const struct caller *caller);

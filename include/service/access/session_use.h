@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Notes when sessions are used, outside of the requests that use them (domain/session_list.h). A request only
+ * Notes when sessions are used, outside of the requests that use them (domain/session/session_list.h). A request only
  * leaves a mark in the memory of its worker. The worker writes it after the reply, unless this worker knows that the
  * session's note is younger than a minute. The row has the time of the last note, so all workers and hosts together
  * write at most one note a minute and session.
@@ -9,7 +9,7 @@
 #define GATEHOUSE_SERVICE_ACCESS_SESSION_USE_H
 
 #include "base/id.h"
-#include "domain/session_list.h"
+#include "domain/session/session_list.h"
 
 struct arena;
 struct caller;

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "base/id.h"
-#include "domain/session_list.h"
+#include "domain/session/session_list.h"
 
 struct arena;
 struct caller;

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "domain/account/organisation.h"
 #include "domain/permission/principal.h"
+#include "domain/session/known_device.h"
 #include "http/schema.h"
 #include "service/account/session_admin.h"
 #include "service/account/sign_in.h"
@@ -211,6 +212,14 @@ static const struct schema_field login_fields[] = {
      .choices = SESSION_COOKIE_CHOICE,
      .offset = offsetof(struct sign_in_request, session),
      .description = SESSION_DESCRIPTION},
+    {.name = "deviceMark",
+     .type = SCHEMA_TEXT,
+     .maximum = KNOWN_DEVICE_MARK_BYTES,
+     .offset = offsetof(struct sign_in_request, device_mark),
+     .description =
+         "The mark from this client's last login of the user, so that the wrong passwords of strangers do not "
+         "hold it up; empty asks for a first one. With session the mark comes and goes in a cookie, "
+         "__Secure-gatehouse-device, and the text is not looked at."},
 };
 
 const struct schema accounts_login_schema = {
@@ -219,11 +228,17 @@ const struct schema accounts_login_schema = {
 struct login_reply {
     const struct tokens_view *tokens;
     const struct user_view *user;
+    const char *device_mark;
 };
 
 static const struct schema_field login_reply_fields[] = {
     {.name = "tokens", .type = SCHEMA_OBJECT, .schema = &tokens_schema, .offset = offsetof(struct login_reply, tokens)},
     {.name = "user", .type = SCHEMA_OBJECT, .schema = &user_view_schema, .offset = offsetof(struct login_reply, user)},
+    {.name = "deviceMark",
+     .type = SCHEMA_TEXT,
+     .flags = SCHEMA_OPTIONAL,
+     .offset = offsetof(struct login_reply, device_mark),
+     .description = "To keep and to send with the next login; only where deviceMark was sent without session."},
 };
 
 const struct schema accounts_login_reply_schema = {
@@ -237,13 +252,20 @@ struct error *accounts_validate_login(struct call *call, struct validation *vali
 
 struct error *accounts_login(struct call *call)
 {
-    const struct sign_in_request *body = call->body;
+    struct sign_in_request login = *(const struct sign_in_request *)call->body;
+    bool in_cookie = login.session != NULL && login.device_mark != NULL;
     struct provider_tokens tokens;
     struct user *user;
-    TRY(sign_in_with_password(call->service, call->arena, &call->caller, body, &tokens, &user));
+    const char *mark = NULL;
+    if (in_cookie)
+        login.device_mark = session_cookie_device(call);
+    TRY(sign_in_with_password(call->service, call->arena, &call->caller, &login, &tokens, &user, &mark));
     struct login_reply *reply = arena_alloc(call->arena, sizeof *reply);
-    TRY(give_tokens(call, &tokens, body->session, &reply->tokens));
+    TRY(give_tokens(call, &tokens, login.session, &reply->tokens));
+    if (in_cookie)
+        session_cookie_set_device(call, mark);
     reply->user = user_view(call->arena, user);
+    reply->device_mark = in_cookie ? NULL : mark;
     call->result = reply;
     return NULL;
 }

@@ -9,13 +9,16 @@
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/text.h"
+#include "domain/session/known_device.h"
 #include "http/cookie.h"
 #include "http/reply.h"
 #include "http/request.h"
 #include "service/runtime/service.h"
 
-#define NAME "gatehouse-refresh"
+#define REFRESH_NAME "gatehouse-refresh"
 #define REFRESH_PATH "/customers/refresh"
+#define DEVICE_NAME "gatehouse-device"
+#define DEVICE_PATH "/customers/login"
 
 /* ---- origins -------------------------------------------------------------------------------------- */
 
@@ -116,30 +119,31 @@ struct error *session_cookie_check_origin(const struct call *call)
 /* ---- the cookie ----------------------------------------------------------------------------------- */
 
 /* Browsers take a cookie with Secure, and with the prefix that asks for it, over https only. */
-static const char *name_of(const struct call *call)
+static const char *name_of(const struct call *call, const char *name)
 {
     struct origin own = own_origin(call);
-    return is_local(&own) ? NAME : "__Secure-" NAME;
+    return is_local(&own) ? name : arena_format(call->arena, "__Secure-%s", name);
 }
 
-static enum cookie_result find(const struct call *call, const char **token_out)
+static enum cookie_result find(const struct call *call, const char *name, const char **value_out)
 {
     enum cookie_result result =
-        cookie_find(call->arena, request_header(call->request, "COOKIE"), name_of(call), token_out);
+        cookie_find(call->arena, request_header(call->request, "COOKIE"), name_of(call, name), value_out);
     return request_header_repeated(call->request, "COOKIE") ? COOKIE_MANY : result;
 }
 
 struct error *session_cookie_check_type(struct call *call)
 {
     const char *token;
-    if (find(call, &token) == COOKIE_NONE || request_require_type(call->request, "application/json") == NULL)
+    if (find(call, REFRESH_NAME, &token) == COOKIE_NONE ||
+        request_require_type(call->request, "application/json") == NULL)
         return NULL;
     return error_new(call->arena, ERROR_ORIGIN, "the cookie came along with a body that is not JSON");
 }
 
 struct error *session_cookie_read(const struct call *call, const char **token_out)
 {
-    enum cookie_result result = find(call, token_out);
+    enum cookie_result result = find(call, REFRESH_NAME, token_out);
     if (result == COOKIE_ONE)
         return NULL;
     if (result == COOKIE_NONE)
@@ -148,21 +152,35 @@ struct error *session_cookie_read(const struct call *call, const char **token_ou
                        "must be there once only; clear the cookies of this site");
 }
 
-static void set(const struct call *call, const char *token, int64_t seconds)
+/* The value of Set-Cookie for the cookie of that name, which the browser sends below that path. */
+static const char *cookie_text(const struct call *call, const char *name, const char *below, const char *value,
+                               int64_t seconds)
 {
     struct origin own = own_origin(call);
     const char *path = strchr(strstr(call->service->configuration->service.base_url, "://") + 3, '/');
-    reply_format_header(call->reply, "Set-Cookie",
-                        "%s=%s; Path=%s" REFRESH_PATH "; Max-Age=%lld; HttpOnly;%s SameSite=Strict", name_of(call),
-                        token, path == NULL ? "" : path, (long long)seconds, is_local(&own) ? "" : " Secure;");
+    return arena_format(call->arena, "%s=%s; Path=%s%s; Max-Age=%lld; HttpOnly;%s SameSite=Strict", name_of(call, name),
+                        value, path == NULL ? "" : path, below, (long long)seconds, is_local(&own) ? "" : " Secure;");
 }
 
 void session_cookie_set(const struct call *call, const char *token, int64_t seconds)
 {
-    set(call, token, seconds > 0 ? seconds : 0);
+    reply_set_header(call->reply, "Set-Cookie",
+                     cookie_text(call, REFRESH_NAME, REFRESH_PATH, token, seconds > 0 ? seconds : 0));
 }
 
 void session_cookie_clear(const struct call *call)
 {
-    set(call, "", 0);
+    reply_set_header(call->reply, "Set-Cookie", cookie_text(call, REFRESH_NAME, REFRESH_PATH, "", 0));
+}
+
+const char *session_cookie_device(const struct call *call)
+{
+    const char *mark = "";
+    return find(call, DEVICE_NAME, &mark) == COOKIE_ONE ? mark : "";
+}
+
+void session_cookie_set_device(const struct call *call, const char *mark)
+{
+    reply_add_header(call->reply, "Set-Cookie",
+                     cookie_text(call, DEVICE_NAME, DEVICE_PATH, mark, KNOWN_DEVICE_SECONDS));
 }

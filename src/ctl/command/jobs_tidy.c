@@ -8,7 +8,6 @@
 #include "blob/blob.h"
 #include "domain/account/email_change.h"
 #include "domain/account/one_time_code.h"
-#include "domain/account/session.h"
 #include "domain/account/throttle.h"
 #include "domain/change_log.h"
 #include "domain/file/file_link.h"
@@ -16,6 +15,8 @@
 #include "domain/outbox.h"
 #include "domain/permission/permission_use.h"
 #include "domain/permission/principal.h"
+#include "domain/session/known_device.h"
+#include "domain/session/session.h"
 #include "identity/provider.h"
 #include "service/maintenance/purge.h"
 #include "service/runtime/service.h"
@@ -29,6 +30,11 @@
 static struct error *purge_sessions(struct service *service, struct arena *arena, uint64_t *count)
 {
     return session_purge(service->database, arena, PURGE_ROWS, count);
+}
+
+static struct error *purge_devices(struct service *service, struct arena *arena, uint64_t *count)
+{
+    return known_device_purge(service->database, arena, PURGE_ROWS, count);
 }
 
 static struct error *purge_outbox(struct service *service, struct arena *arena, uint64_t *count)
@@ -108,8 +114,8 @@ static struct error *finish_purge(struct service *service, struct arena *arena, 
 struct error *jobs_tidy(struct service *service, struct arena *arena)
 {
     static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
-        purge_tokens,        purge_sessions, purge_links, purge_minutes, purge_outbox, purge_throttle,   purge_codes,
-        purge_email_changes, purge_changes,  purge_uses,  sweep_blobs,   finish_purge, repair_principals};
+        purge_tokens, purge_sessions,      purge_devices, purge_links, purge_minutes, purge_outbox, purge_throttle,
+        purge_codes,  purge_email_changes, purge_changes, purge_uses,  sweep_blobs,   finish_purge, repair_principals};
     struct error *first = NULL;
     cache_sweep(service->cache);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {

@@ -10,12 +10,12 @@
 #include "domain/account/embedded_account.h"
 #include "domain/account/one_time_code.h"
 #include "domain/account/password_intent.h"
-#include "domain/account/refresh_token.h"
 #include "domain/account/remote_account.h"
-#include "domain/account/session.h"
-#include "domain/account/session_family.h"
 #include "domain/account/throttle.h"
 #include "domain/outbox.h"
+#include "domain/session/refresh_token.h"
+#include "domain/session/session.h"
+#include "domain/session/session_family.h"
 #include "store/database/database.h"
 
 /* No address: it has no @, so nobody can ask for an account with it. */

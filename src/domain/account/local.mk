@@ -19,19 +19,8 @@ libghdomain_a_SOURCES += \
 	src/domain/account/password_policy.c \
 	include/domain/account/provisioning.h \
 	src/domain/account/provisioning.c \
-	include/domain/account/refresh_token.h \
-	src/domain/account/refresh_token.c \
 	include/domain/account/remote_account.h \
 	src/domain/account/remote_account.c \
-	include/domain/account/session.h \
-	src/domain/account/session.c \
-	include/domain/account/session_family.h \
-	src/domain/account/session_family.c \
-	include/domain/session_list.h \
-	src/domain/session_list.c \
-	src/domain/account/session_organisation.c \
-	src/domain/session_memo_int.h \
-	src/domain/account/session_memo.c \
 	include/domain/account/signing_key_row.h \
 	src/domain/account/signing_key_row.c \
 	include/domain/account/throttle.h \

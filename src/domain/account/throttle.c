@@ -50,6 +50,11 @@ struct throttle_key throttle_of_name(struct arena *arena, const char *username)
     return make_key("account", 'n', key, strlen(key));
 }
 
+struct throttle_key throttle_of_device(struct id device)
+{
+    return make_key("account", 'd', device.bytes, sizeof device.bytes);
+}
+
 static struct throttle_key network_key(const char *scope, const char *address)
 {
     struct in6_addr v6;
@@ -93,19 +98,23 @@ static bool is_account(const struct throttle_key *key)
     return strcmp(key->scope, "account") == 0;
 }
 
-/* The wait that the n-th consecutive failure of an account starts, in milliseconds. */
+/* The wait that the n-th consecutive failure of an account starts, in seconds. */
 static unsigned wait_after(int64_t failures)
 {
     unsigned wait = 1;
+    if (failures >= THROTTLE_ACCOUNT_MOST)
+        return THROTTLE_ACCOUNT_STOP_SECONDS;
     for (int64_t n = THROTTLE_ACCOUNT_FREE; n < failures && wait < THROTTLE_ACCOUNT_WAIT_MAX; n++)
         wait *= 2;
     return wait < THROTTLE_ACCOUNT_WAIT_MAX ? wait : THROTTLE_ACCOUNT_WAIT_MAX;
 }
 
-/* The longest possible wait for such a key. */
-static int64_t longest_wait(const struct throttle_key *key)
+/* The longest possible wait for such a key after so many failures. */
+static int64_t longest_wait(const struct throttle_key *key, int64_t failures)
 {
-    return is_account(key) ? THROTTLE_ACCOUNT_WAIT_MAX : THROTTLE_ADDRESS_SECONDS;
+    if (!is_account(key))
+        return THROTTLE_ADDRESS_SECONDS;
+    return failures >= THROTTLE_ACCOUNT_MOST ? THROTTLE_ACCOUNT_STOP_SECONDS : THROTTLE_ACCOUNT_WAIT_MAX;
 }
 
 /* Milliseconds until the lock ends (NULL: none), failures, seconds since the window began. */
@@ -133,7 +142,8 @@ static const struct statement give_use_back = {
     "UPDATE throttle SET failures = failures - 1 WHERE scope = ? AND subject = ? AND failures > 0"};
 static const struct statement remove_state = {"DELETE FROM throttle WHERE scope = ? AND subject = ?"};
 static const struct statement purge_states = {
-    "DELETE FROM throttle WHERE updated_at < UTC_TIMESTAMP(3) - INTERVAL 1 DAY LIMIT ?"};
+    "DELETE FROM throttle WHERE updated_at < UTC_TIMESTAMP(3) - INTERVAL 1 DAY"
+    " AND (locked_until IS NULL OR locked_until < UTC_TIMESTAMP(3)) LIMIT ?"};
 
 #define KEY_VALUES(key) database_text((key)->scope), database_bytes((key)->subject, sizeof(key)->subject)
 
@@ -148,7 +158,7 @@ static struct error *seconds_left(struct database *database, struct arena *arena
     *wait_out = 0;
     if (row >= rows->count || rows_is_null(rows, row, 0) || rows_integer(rows, row, 0) <= 0)
         return NULL;
-    int64_t most = longest_wait(key);
+    int64_t most = longest_wait(key, rows_integer(rows, row, 1));
     int64_t seconds = (rows_integer(rows, row, 0) + 999) / 1000;
     *wait_out = (unsigned)(seconds < most ? seconds : most);
     if (seconds <= most)

@@ -9,8 +9,8 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "domain/account/refresh_token.h"
-#include "domain/account/session.h"
+#include "domain/session/refresh_token.h"
+#include "domain/session/session.h"
 #include "identity/embedded/embedded_int.h"
 
 /* What the transaction of a login writes. */

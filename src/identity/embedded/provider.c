@@ -10,8 +10,8 @@
 #include "base/error.h"
 #include "codec/seal.h"
 #include "codec/token.h"
-#include "domain/account/refresh_token.h"
-#include "domain/account/session.h"
+#include "domain/session/refresh_token.h"
+#include "domain/session/session.h"
 #include "identity/embedded/embedded_int.h"
 
 /* ---- creating and removing ------------------------------------------------------------------------ */

@@ -4,12 +4,12 @@
  * by the transaction of the login. A refresh gives the successor of the refresh token and signs new tokens, until the
  * session's fixed end. A logout ends the row and deletes its refresh tokens.
  */
-#include "domain/account/session.h"
+#include "domain/session/session.h"
 
 #include "base/clock.h"
 #include "base/error.h"
 #include "codec/token.h"
-#include "domain/account/refresh_token.h"
+#include "domain/session/refresh_token.h"
 #include "identity/embedded/embedded_int.h"
 
 /* ---- beginning ------------------------------------------------------------------------------------ */

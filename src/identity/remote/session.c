@@ -9,7 +9,7 @@
  * - Resolving: a request brings a token. Its subject becomes our user, and a session that began elsewhere gets a row.
  * - Ending: rows end here first, which counts at once. Then the provider is told.
  */
-#include "domain/account/session.h"
+#include "domain/session/session.h"
 
 #include <string.h>
 
@@ -18,10 +18,10 @@
 #include "base/limits.h"
 #include "base/log.h"
 #include "codec/seal.h"
-#include "domain/account/refresh_token.h"
 #include "domain/account/remote_account.h"
-#include "domain/account/session_family.h"
 #include "domain/account/user.h"
+#include "domain/session/refresh_token.h"
+#include "domain/session/session_family.h"
 #include "identity/remote/jwks_int.h"
 #include "identity/remote/session_int.h"
 #include "identity/remote/slots_int.h"

@@ -17,11 +17,14 @@ struct login_throttle login_throttle_of_code(const struct caller *caller)
 }
 
 struct login_throttle login_throttle_of_password(struct arena *arena, const struct caller *caller,
-                                                 const struct user *user, const char *username)
+                                                 const struct user *user, const char *username, struct id device)
 {
     struct login_throttle throttle = login_throttle_of_code(caller);
     throttle.has_account = true;
-    throttle.account = user != NULL ? throttle_of_user(user->id) : throttle_of_name(arena, username);
+    if (!id_is_none(device))
+        throttle.account = throttle_of_device(device);
+    else
+        throttle.account = user != NULL ? throttle_of_user(user->id) : throttle_of_name(arena, username);
     return throttle;
 }
 

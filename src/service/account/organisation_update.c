@@ -14,10 +14,10 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "domain/account/session.h"
 #include "domain/account/user.h"
 #include "domain/audit.h"
 #include "domain/permission/role.h"
+#include "domain/session/session.h"
 #include "service/access/authority.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"

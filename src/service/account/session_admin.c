@@ -6,12 +6,13 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "domain/account/refresh_token.h"
-#include "domain/account/session.h"
-#include "domain/account/session_family.h"
 #include "domain/account/user.h"
 #include "domain/audit.h"
 #include "domain/permission/principal.h"
+#include "domain/session/known_device.h"
+#include "domain/session/refresh_token.h"
+#include "domain/session/session.h"
+#include "domain/session/session_family.h"
 #include "identity/provider.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
@@ -78,6 +79,7 @@ static struct error *end_one(const struct ending *ending, struct arena *arena)
     if (!ended)
         return unknown_session(arena, ending->required == NULL ? "id" : "sessionId");
     TRY(audit(ending, arena, ending->session));
+    TRY(known_device_forget_session(database, arena, ending->user->id, ending->session));
     return session_family_end(database, arena, ending->user->id, ending->session, false);
 }
 
@@ -92,6 +94,7 @@ static struct error *end_many(const struct ending *ending, struct arena *arena)
             TRY(audit(ending, arena, list.items[i].id));
     if (ending->scope == SCOPE_OTHERS)
         TRY(audit_others(ending, arena));
+    TRY(known_device_forget_all(database, arena, ending->user->id, ending->session));
     return session_family_end(database, arena, ending->user->id, ending->session, true);
 }
 

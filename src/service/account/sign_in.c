@@ -8,11 +8,12 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "domain/account/password_policy.h"
-#include "domain/account/refresh_token.h"
-#include "domain/account/session.h"
 #include "domain/audit.h"
 #include "domain/outbox.h"
 #include "domain/permission/principal.h"
+#include "domain/session/known_device.h"
+#include "domain/session/refresh_token.h"
+#include "domain/session/session.h"
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
 #include "service/access/login_throttle.h"
@@ -224,13 +225,29 @@ static struct error *log_in(struct service *service, struct arena *arena, const 
     return user->status == USER_AWAITING_FIRST_LOGIN ? activate(service, arena, user) : NULL;
 }
 
+/* What follows a good login: the rows that tell of it, the session's client, and the device. */
+static struct error *begin(struct service *service, struct arena *arena, const struct caller *caller,
+                           const struct sign_in_request *login, const struct user *user, struct id device,
+                           struct id session, const char **device_mark_out)
+{
+    TRY(database_transaction(service->database, arena, record_success, &(struct success){service, caller, user}, NULL));
+    TRY(session_admin_begin(service, arena, caller, user, session, login->session != NULL));
+    *device_mark_out = login->device_mark;
+    return login->device_mark == NULL
+               ? NULL
+               : known_device_note(service->database, arena, user->id, device, session, device_mark_out);
+}
+
 struct error *sign_in_with_password(struct service *service, struct arena *arena, const struct caller *caller,
                                     const struct sign_in_request *login, struct provider_tokens *tokens_out,
-                                    struct user **user_out)
+                                    struct user **user_out, const char **device_mark_out)
 {
     struct user *user = NULL;
+    struct id device = {{0}};
     TRY(user_find_by_username(service->database, arena, login->username, &user));
-    struct login_throttle throttle = login_throttle_of_password(arena, caller, user, login->username);
+    if (login->device_mark != NULL)
+        TRY(known_device_find(service->database, arena, user == NULL ? device : user->id, login->device_mark, &device));
+    struct login_throttle throttle = login_throttle_of_password(arena, caller, user, login->username, device);
     struct error *error = login_throttle_check(service, arena, &throttle);
     if (error == NULL)
         error = log_in(service, arena, login, user, &throttle, tokens_out);
@@ -241,8 +258,7 @@ struct error *sign_in_with_password(struct service *service, struct arena *arena
     if (error != NULL)
         return error;
     caller_log_actor(arena, user);
-    TRY(database_transaction(service->database, arena, record_success, &(struct success){service, caller, user}, NULL));
-    TRY(session_admin_begin(service, arena, caller, user, tokens_out->session_id, login->session != NULL));
+    TRY(begin(service, arena, caller, login, user, device, tokens_out->session_id, device_mark_out));
     /* Read again: the login itself is news, and the first one has changed the status and the verified marks. */
     TRY(user_find(service->database, arena, user->organisation_id, user->id, user_out));
     return *user_out != NULL ? NULL : error_new(arena, ERROR_CREDENTIALS, "the user vanished during the login");

@@ -12,7 +12,8 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "blob/open.h"
-#include "domain/account/session.h"
+#include "domain/session/known_device.h"
+#include "domain/session/session.h"
 #include "service/maintenance/restore_int.h"
 #include "store/database/database.h"
 #include "store/database/dump.h"
@@ -175,6 +176,7 @@ static struct error *load_rows(struct restore *restore)
     restore->result->rows = (int64_t)rows;
     TRY(session_end_everyones(restore->database, restore->arena));
     TRY(migrate(restore->database, restore->arena, restore->options->sql, NULL, NULL));
+    TRY(known_device_forget_everyones(restore->database, restore->arena));
     return session_mark_everyone(restore->database, restore->arena);
 }
 

@@ -3,6 +3,7 @@
 MariaDB, each with workers of its own, so that the sizes can take turns."""
 
 import concurrent.futures
+import datetime
 import os
 import pathlib
 import re
@@ -30,19 +31,28 @@ PAGE = "list of files, first page"
 DEEP = "list of files, half-way"
 COMMON = "files whose names begin as most do"
 RARE = "files whose names begin as three do"
+BY_NAME = "list of files by name, first page"
+LARGEST = "list of files, largest first, first page"
+OF_A_DAY = "files of a day, newest first"
 AUDIT = "audit page, first"
 AUDIT_DEEP = "audit page, half-way"
 AUDIT_RARE = "audit page, three such actions"
+OWN = "audit of the own organisation, first page"
+OWN_FAILED = "audit of the own organisation, failures, first page"
+OWN_OF_A_DAY = "audit of the own organisation, a day"
 USERS = "list of users, first page"
 SEARCH = "users of whom three are found"
+ORGANISATIONS = "list of organisations, first page"
 # What is asked, and what it is compared with at the smallest size.
 KINDS = {PAGE: PAGE, DEEP: PAGE, COMMON: COMMON, RARE: RARE, AUDIT: AUDIT, AUDIT_DEEP: AUDIT, AUDIT_RARE: AUDIT_RARE,
-         USERS: USERS, SEARCH: SEARCH}
+         USERS: USERS, SEARCH: SEARCH, BY_NAME: BY_NAME, LARGEST: LARGEST, OF_A_DAY: OF_A_DAY, OWN: OWN,
+         OWN_FAILED: OWN_FAILED, OWN_OF_A_DAY: OWN_OF_A_DAY, ORGANISATIONS: ORGANISATIONS}
 
 ID = "UNHEX(CONCAT('{}', LPAD(HEX({}), 13, '0')))"
 # Ids that carry times, six seconds apart.
 TIMED = "UNHEX(CONCAT(LPAD(HEX({} + seq * 6000), 12, '0'), '7000800', LPAD(HEX(seq), 13, '0')))"
 FIRST_TIME = 0x019400000000
+A_DAY = 24 * 60 * 10
 READER, ADMINISTRATOR, INTERNAL = 1, 2, "00000000000070008000000000000001"
 SHARED = "IF(seq MOD 2 = 0, 1, 2 + (seq DIV 2) MOD {others})"
 RARE_ROWS = "seq IN ({rows} DIV 4 * 2 - 2, {rows} DIV 4 * 2, {rows} DIV 4 * 2 + 2)"
@@ -66,16 +76,19 @@ INSERT INTO user (id, organisation_id, email, phone, first_name, last_name, stat
     SELECT {user_seq}, {user_organisation}, CONCAT('person', seq, '@example.com'), '+4915112345678',
         IF(seq IN (101, 2501, 4801), 'Zuleika', 'Ada'), 'Lovelace', 'active' FROM seq_3_to_{rows};""",
     "file": """
-INSERT INTO file (id, organisation_id, user_id, bucket, type, name, hash, size, content_type, tags)
+INSERT INTO file (id, organisation_id, user_id, bucket, type, name, hash, size, content_type, tags,
+        created_at, updated_at)
     SELECT {timed}, {shared}, {reader}, 'files', 'contract', CONCAT(IF({rare}, 'rare ', 'contract '), seq, '.pdf'),
-        UNHEX(SHA2(seq, 256)), 12345, 'application/pdf', '' FROM seq_1_to_{rows};""",
+        UNHEX(SHA2(seq, 256)), 10000 + seq * 7919 MOD 1000003, 'application/pdf', '', {moment}, {moment}
+        FROM seq_1_to_{rows};""",
     "audit": """
 INSERT INTO audit (id, at, action, organisation_id, user_id, target_type, target_id, client_address,
         request_id, outcome)
-    SELECT {timed}, FROM_UNIXTIME({first_time} / 1000 + seq * 6),
+    SELECT {timed}, {moment},
         IF({rare}, 'settings.update', ELT(1 + seq MOD 10, 'file.upload', 'file.upload', 'file.upload', 'file.upload',
         'file.archive', 'user.login', 'user.login', 'user.login', 'user.login', 'user.loginFailed')), {shared},
-        {reader}, 'file', seq, '192.0.2.1', CONCAT('request-', seq), 'success' FROM seq_1_to_{rows};""",
+        {reader}, 'file', seq, '192.0.2.1', CONCAT('request-', seq), IF(seq MOD 10 = 9, 'failure', 'success')
+        FROM seq_1_to_{rows};""",
 }
 
 
@@ -85,7 +98,8 @@ def fill(stack, name, rows):
         return
     print(f"  making {rows} rows of each kind", flush=True)
     organisations = max(2, rows // 5000)
-    words = {"rows": rows, "organisations": organisations, "internal": INTERNAL, "first_time": FIRST_TIME,
+    words = {"rows": rows, "organisations": organisations, "internal": INTERNAL,
+             "moment": f"FROM_UNIXTIME({FIRST_TIME} / 1000 + seq * 6)",
              "organisation_seq": ID.format("0193000000017000800", "seq"),
              "organisation_1": ID.format("0193000000017000800", 1),
              "user_organisation": ID.format("0193000000017000800", f"LEAST({organisations}, 1 + seq DIV 5000)"),
@@ -113,6 +127,11 @@ def half_way(rows, identity):
 def timed(number):
     """An id that carries its time."""
     return f"{FIRST_TIME + number * 6000:012x}7000800{number:013x}"
+
+
+def moment(number):
+    """When a row was made, as the interface writes it."""
+    return datetime.datetime.fromtimestamp(FIRST_TIME / 1000 + number * 6, datetime.timezone.utc).strftime("%FT%TZ")
 
 
 class Memory:
@@ -158,6 +177,7 @@ def targets(stack, size, configuration):
     reader, administrator = (stack.tokens(f"{who}-{size}.txt", 1, configuration, [[person(number)] * 2])
                              for who, number in (("reader", READER), ("administrator", ADMINISTRATOR)))
     files, audit, users = "/system/files?", "/system/audit?", "/customers/organisations/users?"
+    own, day = "/customers/organisation/audit?", f"since={moment(rows // 2)}&until={moment(rows // 2 + A_DAY)}"
     asked = {
         PAGE: ([files + "limit=25"], reader),
         DEEP: ([f"{files}limit=25&cursor={cursor}" for cursor in half_way(rows, timed)], reader),
@@ -166,6 +186,13 @@ def targets(stack, size, configuration):
         AUDIT: ([audit + "limit=25"], administrator),
         AUDIT_DEEP: ([f"{audit}limit=25&cursor={cursor}" for cursor in half_way(rows, timed)], administrator),
         AUDIT_RARE: ([audit + "limit=25&action=settings.update"], administrator),
+        BY_NAME: ([files + "limit=25&sort=name"], reader),
+        LARGEST: ([files + "limit=25&sort=largest"], reader),
+        OF_A_DAY: ([f"{files}limit=25&{day}"], reader),
+        OWN: ([own + "limit=25"], reader),
+        OWN_FAILED: ([own + "limit=25&outcome=failure"], reader),
+        OWN_OF_A_DAY: ([f"{own}limit=25&{day}"], reader),
+        ORGANISATIONS: (["/customers/organisations?limit=25"], administrator),
         USERS: ([users + "limit=25"], reader),
         SEARCH: ([users + "limit=25&search=uleik"], reader),
     }

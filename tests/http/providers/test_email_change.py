@@ -213,7 +213,10 @@ def torn(stack, call, most):
 @pytest.mark.usefixtures("killable")
 def test_kills_at_random_moments_leave_one_address(stack, api, database, boss, members):
     def back():
+        """Both pools: a login without members is refused by those of the other socket."""
         wait_until(lambda: api.get("/system/health/ready", edge=True).status_code == 200, 30, "the workers to be back")
+        wait_until(lambda: api.post("/customers/login", json={}, edge=True).status_code == 400, 30,
+                   "the workers that hash passwords to be back")
 
     member = members.active(boss)
     slow = 0.05

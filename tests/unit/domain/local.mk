@@ -20,9 +20,10 @@ tests_unit_test_domain_SOURCES = \
 	tests/unit/domain/account/test_password_policy.c \
 	tests/unit/domain/account/test_provisioning.c \
 	tests/unit/domain/permission/test_role.c \
-	tests/unit/domain/account/test_session.c \
-	tests/unit/domain/account/test_session_list.c \
-	tests/unit/domain/account/test_session_memo.c \
+	tests/unit/domain/session/test_known_device.c \
+	tests/unit/domain/session/test_session.c \
+	tests/unit/domain/session/test_session_list.c \
+	tests/unit/domain/session/test_session_memo.c \
 	tests/unit/domain/test_settings.c \
 	tests/unit/domain/test_statements.c \
 	tests/unit/domain/account/test_throttle.c \

@@ -15,6 +15,7 @@
     X(principal_rebuild)                                                                                               \
     X(session_memo)                                                                                                    \
     X(session)                                                                                                         \
+    X(known_device)                                                                                                    \
     X(session_list)                                                                                                    \
     X(outbox)                                                                                                          \
     X(file)                                                                                                            \

@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "codec/random.h"
 #include "domain/account/organisation.h"
-#include "domain/account/session.h"
 #include "domain/permission/permission.h"
+#include "domain/session/session.h"
 #include "harness.h"
 #include "support_database.h"
 

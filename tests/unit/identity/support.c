@@ -8,7 +8,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "codec/random.h"
-#include "domain/account/session.h"
+#include "domain/session/session.h"
 #include "domain/support.h"
 #include "harness.h"
 #include "identity/embedded/provider.h"

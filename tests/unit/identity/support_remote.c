@@ -17,7 +17,7 @@
 #include "base/limits.h"
 #include "codec/signing_key.h"
 #include "codec/token.h"
-#include "domain/account/session.h"
+#include "domain/session/session.h"
 #include "domain/support.h"
 #include "store/script_server.h"
 #include "support_database.h"

@@ -245,11 +245,12 @@ struct error *stage_login(struct stage *stage, const char *username, const char 
 {
     struct provider_tokens tokens;
     struct user *user = NULL;
+    const char *mark = NULL;
     struct sign_in_request login = {.username = username, .password = secret_of(password)};
     if (new_password != NULL)
         login.new_password = secret_of(new_password);
     return sign_in_with_password(&stage->service, stage->arena, &stage->stranger, &login,
-                                 tokens_out != NULL ? tokens_out : &tokens, &user);
+                                 tokens_out != NULL ? tokens_out : &tokens, &user, &mark);
 }
 
 static struct caller *load(struct stage *stage, struct id user, struct id session)

@@ -121,10 +121,38 @@ static void every_failure_after_a_wait_doubles_it_up_to_fifteen_minutes(void **s
         assert_true(wait <= (unsigned)seconds[i] && (seconds[i] < 30 || wait + 20 > (unsigned)seconds[i]));
         pass(database, arena, &key, seconds[i]);
     }
-    /* However long somebody goes on. */
-    sql(database, arena, "UPDATE throttle SET failures = 4000000 WHERE %s", where(arena, &key));
+    sql(database, arena, "UPDATE throttle SET failures = %d WHERE %s", THROTTLE_ACCOUNT_MOST - 2, where(arena, &key));
     assert_int_equal(fail_once(database, arena, &key), 0);
     assert_int_equal(started(database, arena, &key), 900000);
+    database_free(&database);
+}
+
+static void after_a_hundred_failures_the_account_stops(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = database_fixture_new();
+    struct throttle_key keys[] = {throttle_of_user(id_new()), throttle_of_device(id_new())};
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
+        const struct throttle_key *key = &keys[i];
+        uint64_t count = 0;
+        given_failures(database, arena, key, THROTTLE_ACCOUNT_MOST - 1);
+        assert_int_equal(fail_once(database, arena, key), 0);
+        assert_int_equal(started(database, arena, key), THROTTLE_ACCOUNT_STOP_SECONDS * INT64_C(1000));
+        assert_in_range(wait_now(database, arena, key), THROTTLE_ACCOUNT_STOP_SECONDS - 60,
+                        THROTTLE_ACCOUNT_STOP_SECONDS);
+        assert_true(succeed(database, arena, key) > 0);
+        /* It is not forgotten while it lasts, and goes on with the next failure after it. */
+        pass(database, arena, key, THROTTLE_ACCOUNT_STOP_SECONDS - 3600);
+        expect_ok(throttle_purge(database, arena, 1000, &count));
+        assert_true(wait_now(database, arena, key) > 3000);
+        pass(database, arena, key, 3600);
+        assert_int_equal(wait_now(database, arena, key), 0);
+        sql(database, arena, "UPDATE throttle SET failures = 4000000 WHERE %s", where(arena, key));
+        assert_int_equal(fail_once(database, arena, key), 0);
+        assert_int_equal(started(database, arena, key), THROTTLE_ACCOUNT_STOP_SECONDS * INT64_C(1000));
+        expect_ok(throttle_lift(database, arena, key));
+        assert_int_equal(wait_now(database, arena, key), 0);
+    }
     database_free(&database);
 }
 
@@ -440,6 +468,7 @@ static void lifting_and_purging(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(five_failures_are_free_and_the_fifth_starts_a_second),
+    HARNESS_TEST(after_a_hundred_failures_the_account_stops),
     HARNESS_TEST(every_failure_after_a_wait_doubles_it_up_to_fifteen_minutes),
     HARNESS_TEST(tries_within_a_wait_neither_count_nor_lengthen_it),
     HARNESS_TEST(success_starts_afresh),

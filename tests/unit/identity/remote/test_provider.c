@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "domain/account/session.h"
+#include "domain/session/session.h"
 #include "domain/support.h"
 #include "identity/support_remote.h"
 

@@ -42,7 +42,7 @@ static struct error *passed(struct scene *scene, const struct login_throttle *th
 
 static struct login_throttle of_name(struct scene *scene, const char *username)
 {
-    return login_throttle_of_password(scene->keep->arena, &scene->caller, NULL, username);
+    return login_throttle_of_password(scene->keep->arena, &scene->caller, NULL, username, (struct id){{0}});
 }
 
 /* The waits that are running end, as if the time had passed. */
@@ -98,8 +98,10 @@ static void a_user_is_one_account_whatever_name_was_typed(void **state)
     struct scene scene = scene_new(state);
     struct arena *arena = scene.keep->arena;
     struct user *user = given_user(scene.keep->service.database, arena, scene.keep->organisation, NULL, NULL);
-    struct login_throttle by_email = login_throttle_of_password(arena, &scene.caller, user, user->email);
-    struct login_throttle by_id = login_throttle_of_password(arena, &scene.caller, user, id_text(arena, user->id));
+    struct login_throttle by_email =
+        login_throttle_of_password(arena, &scene.caller, user, user->email, (struct id){{0}});
+    struct login_throttle by_id =
+        login_throttle_of_password(arena, &scene.caller, user, id_text(arena, user->id), (struct id){{0}});
     struct login_throttle another = of_name(&scene, "somebody.else@example.com");
     fail_free_tries(&scene, &by_email);
     expect_refused(check(&scene, &by_id), 1, 1);

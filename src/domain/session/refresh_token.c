@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Makes refresh tokens and derives their successors; the statements on their rows. */
-#include "domain/account/refresh_token.h"
+#include "domain/session/refresh_token.h"
 
 #include <string.h>
 

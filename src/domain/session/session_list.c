@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The statements on what people see of their sessions. */
-#include "domain/session_list.h"
+#include "domain/session/session_list.h"
 
 #include "base/arena.h"
 #include "base/error.h"

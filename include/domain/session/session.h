@@ -38,11 +38,14 @@ struct error *session_check(struct database *database, struct arena *arena, stru
 struct error *session_end(struct database *database, struct arena *arena, struct id id, struct id user,
                           bool *ended_out);
 
-/* Ends all sessions of the user except `keep` (all zeros: no exception). *count_out may be NULL. */
+/*
+ * Ends all sessions of the user except `keep` (all zeros: no exception), and forgets the devices that were used for
+ * them (domain/session/known_device.h). *count_out may be NULL.
+ */
 struct error *session_end_all(struct database *database, struct arena *arena, struct id user, struct id keep,
                               uint64_t *count_out);
 
-/* Deletes all sessions of the user. Part of a transaction. */
+/* Deletes all sessions and known devices of the user. Part of a transaction. */
 struct error *session_delete_all(struct database *database, struct arena *arena, struct id user);
 
 /*

@@ -3,7 +3,7 @@
 #include <assert.h>
 
 #include "base/error.h"
-#include "domain/account/session.h"
+#include "domain/session/session.h"
 #include "store/database/database.h"
 
 static const struct statement find_portion = {

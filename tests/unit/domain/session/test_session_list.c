@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What people see of their sessions, and how often that costs a write. */
-#include "domain/session_list.h"
+#include "domain/session/session_list.h"
 
 #include "harness.h"
 
@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "domain/account/session.h"
-#include "domain/account/session_family.h"
+#include "domain/session/session.h"
+#include "domain/session/session_family.h"
 #include "domain/support.h"
 #include "support_database.h"
 

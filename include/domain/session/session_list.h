@@ -2,7 +2,7 @@
 /*
  * Sessions as people see them: which are open, and when, from where and with which program each was used last.
  *
- * Where a remote provider names one sign-in anew with each token (domain/account/session_family.h), people see one
+ * Where a remote provider names one sign-in anew with each token (domain/session/session_family.h), people see one
  * session: the first row of the family, whose id names it. All functions take and give that id, but where they say
  * otherwise.
  */

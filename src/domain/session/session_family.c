@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The statements on families of sessions at a remote identity provider. */
-#include "domain/account/session_family.h"
+#include "domain/session/session_family.h"
 
 #include "base/arena.h"
 #include "base/error.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The statements on sessions. */
-#include "domain/account/session.h"
+#include "domain/session/session.h"
 
 #include "base/error.h"
+#include "domain/session/known_device.h"
 #include "store/database/database.h"
 
 static const struct statement insert_session = {
@@ -71,13 +72,14 @@ struct error *session_end_all(struct database *database, struct arena *arena, st
     TRY(database_change(database, arena, &end_all_sessions, VALUES(database_id(user), database_id(keep)), &change));
     if (count_out != NULL)
         *count_out = change.affected;
-    return NULL;
+    return known_device_forget_all(database, arena, user, keep);
 }
 
 static const struct statement delete_all = {"DELETE FROM session WHERE user_id = ?"};
 
 struct error *session_delete_all(struct database *database, struct arena *arena, struct id user)
 {
+    TRY(known_device_forget_all(database, arena, user, (struct id){{0}}));
     return database_change(database, arena, &delete_all, VALUES(database_id(user)), NULL);
 }
 

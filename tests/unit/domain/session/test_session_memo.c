@@ -9,8 +9,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "domain/account/session.h"
 #include "domain/permission/principal.h"
+#include "domain/session/session.h"
 #include "domain/support.h"
 #include "support_database.h"
 
