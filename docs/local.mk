@@ -19,7 +19,8 @@ dist_doc_DATA = \
 	docs/identity-providers.md \
 	docs/installing.md \
 	docs/monitoring.md \
-	docs/permissions.md
+	docs/permissions.md \
+	docs/security.md
 EXTRA_DIST += docs/architecture.md docs/decisions docs/pictures tools/check-guides tools/lib/pictures
 EXTRA_DIST += \
 	.clang-format \

@@ -31,6 +31,7 @@ struct configuration {
         const char *language;        /* of mails and pages where nothing tells what the person reads */
         const char *crossing_reason; /* "optional" or "required" */
         const char *secret_file;
+        bool sandbox; /* workers and job runners give up what they do not need */
     } service;
     struct { /* what mails and pages show of the installation */
         const char *name;

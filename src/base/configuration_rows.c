@@ -43,6 +43,7 @@ static const struct configuration_row rows[] = {
     LANGUAGE(service, language, "en"),
     CHOICE(service, crossing_reason, "optional", "optional|required"),
     FILE_PATH(service, secret_file, GATEHOUSE_SYSCONFDIR "/secret"),
+    BOOLEAN(service, sandbox, "true"),
     FILE_PATH(database, socket, NULL),
     TEXT(database, host, "127.0.0.1"),
     INTEGER(database, port, "3306", 1, 65535),

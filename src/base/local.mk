@@ -20,9 +20,11 @@ libghbase_a_SOURCES = \
 	include/base/metrics_totals.h src/base/metrics_totals.c \
 	include/base/name.h src/base/name.c \
 	include/base/network.h src/base/network.c \
+	include/base/sandbox/sandbox.h src/base/sandbox/sandbox.c src/base/sandbox/sandbox_int.h \
+	src/base/sandbox/calls.c src/base/sandbox/landlock.c \
 	include/base/secret.h src/base/secret.c \
 	include/base/text.h src/base/text.c
-libghbase_a_CFLAGS = $(AM_CFLAGS) $(INIH_CFLAGS)
+libghbase_a_CFLAGS = $(AM_CFLAGS) $(INIH_CFLAGS) $(SECCOMP_CFLAGS)
 
 # What a program that uses this floor links.
-base_libs = libghbase.a $(INIH_LIBS)
+base_libs = libghbase.a $(INIH_LIBS) $(SECCOMP_LIBS)

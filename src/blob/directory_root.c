@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/sandbox/sandbox.h"
 #include "blob/blob.h"
 #include "blob/directory_int.h"
 #include "blob/io.h"
@@ -68,8 +69,13 @@ struct error *directory_refresh(struct directory *directory, struct arena *arena
     if (directory->root >= 0 && status.st_dev == directory->device && status.st_ino == directory->inode)
         return NULL;
     int fd = directory_open_at(directory, AT_FDCWD, directory->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return directory_failure(arena, errno, "open the root");
+    if (fd < 0) {
+        int number = errno;
+        /* Another folder has taken the place of the one that this process may open: a new process may open it. */
+        if (number == EACCES && directory->root >= 0)
+            sandbox_outdate();
+        return directory_failure(arena, number, "open the root");
+    }
     if (directory->io->fstat(fd, &status) != 0) {
         int number = errno;
         directory_shut(directory, fd);

@@ -8,6 +8,7 @@
 #include <getopt.h>
 #include <malloc.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,16 +18,19 @@
 
 #include "api/dispatch.h"
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/configuration.h"
 #include "base/error.h"
 #include "base/host/process.h"
 #include "base/log.h"
+#include "base/sandbox/sandbox.h"
 #include "base/secret.h"
 #include "base/text.h"
 #include "http/fastcgi.h"
 #include "http/reply.h"
 #include "http/request.h"
 #include "service/access/session_use.h"
+#include "service/runtime/confinement.h"
 #include "service/runtime/service.h"
 #include "service/runtime/startup.h"
 #include "service/runtime/use_log.h"
@@ -82,7 +86,8 @@ static void serve(const struct worker *worker, const struct configuration *confi
     const char *base = base_path(configuration->service.base_url);
     int64_t left = configuration->service.requests_per_worker;
     struct request_source source;
-    while (left-- > 0 && !cache_spent(service->cache) && fastcgi_accept(&source)) {
+    while (left-- > 0 && !cache_spent(service->cache) && !sandbox_is_outdated(clock_monotonic()) &&
+           fastcgi_accept(&source)) {
         struct request request;
         struct reply reply;
         request_init(&request, arena, &source, base);
@@ -106,6 +111,8 @@ static void idle(void *context)
     struct worker *worker = context;
     use_log_flush_due(worker->service, worker->arena);
     arena_reset(worker->arena);
+    if (sandbox_is_outdated(clock_monotonic()))
+        (void)raise(SIGTERM);
 }
 
 static const char *config_option(int argc, char **argv)
@@ -165,6 +172,7 @@ int main(int argc, char **argv)
     }
     dispatch_open();
     host_process_join(HOST_PROCESS_WORKER, pool_name(pool));
+    confinement_enter(arena, configuration);
     LOG(INFO, WORKER, "worker started");
     serve(&worker, configuration);
     arena_free(&worker.arena);

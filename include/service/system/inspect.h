@@ -33,6 +33,9 @@ struct error *inspect_addresses(struct arena *arena, const struct configuration 
 /* Settings of the section testing that differ from their defaults. */
 struct error *inspect_testing(struct arena *arena, const struct configuration *configuration);
 
+/* The sandbox is switched on, and this kernel offers all of it. */
+struct error *inspect_sandbox(struct arena *arena, const struct configuration *configuration);
+
 /* The users that [service] web_server_user names exist. */
 struct error *inspect_users(struct arena *arena, const struct configuration *configuration);
 

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/sandbox/sandbox.h"
 #include "blob/scanner.h"
 #include "ctl/check/check_int.h"
 #include "service/runtime/startup.h"
@@ -28,6 +29,17 @@ static struct error *check_user(struct checks *checks)
                          "This runs as root, who may read and write what the workers' user may not.");
 }
 
+/* A kernel with an older Landlock keeps less out, and nothing is wrong. */
+static void check_sandbox(struct checks *checks)
+{
+    const struct sandbox_walls walls = sandbox_offered();
+    bool wanted = checks->configuration->service.sandbox;
+    (void)check_tell(checks, "sandbox", wanted && walls.landlock != 0 && walls.calls ? CHECK_NOTE : CHECK_WARNING,
+                     inspect_sandbox(checks->arena, checks->configuration),
+                     wanted ? "Run a newer kernel, or let the container use Landlock and seccomp."
+                            : "Take the setting out of the configuration.");
+}
+
 static void check_settings(struct checks *checks)
 {
     const struct configuration *configuration = checks->configuration;
@@ -40,6 +52,7 @@ static void check_settings(struct checks *checks)
                      "Give the web server a certificate, and write https.");
     (void)check_tell(checks, "testing", CHECK_WARNING, inspect_testing(arena, configuration),
                      "Take the settings of the section [testing] out of the configuration.");
+    check_sandbox(checks);
     (void)check_tell(checks, "users", CHECK_WARNING, inspect_users(arena, configuration),
                      "Name the user that the web server runs as; its connections are dropped.");
     (void)check_tell(checks, "user", CHECK_NOTE, check_user(checks),

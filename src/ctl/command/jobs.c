@@ -17,6 +17,7 @@
 #include "base/host/process.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/sandbox/sandbox.h"
 #include "ctl/command/jobs_int.h"
 #include "ctl/ctl_int.h"
 #include "domain/account/email_change.h"
@@ -30,6 +31,7 @@
 #include "service/account/recovery.h"
 #include "service/integrity/scrub.h"
 #include "service/runtime/change_follower.h"
+#include "service/runtime/confinement.h"
 #include "service/runtime/service.h"
 #include "service/runtime/startup.h"
 #include "service/system/settings_update.h"
@@ -245,7 +247,7 @@ static int run_until_told(struct service *service, struct mailer *mailer)
     struct stats_runner stats = {.begun = false};
     host_process_join(HOST_PROCESS_JOBS, NULL);
     LOG(INFO, JOBS, "job runner started");
-    while (!ending && !cache_spent(service->cache)) {
+    while (!ending && !cache_spent(service->cache) && !sandbox_is_outdated(clock_monotonic())) {
         size_t count = 0;
         struct error *error = do_round(service, arena, mailer, &count);
         if (error == NULL)
@@ -358,6 +360,7 @@ static int work(struct run *run, bool once)
     struct sigaction end = {.sa_handler = on_end};
     (void)sigaction(SIGTERM, &end, NULL);
     (void)sigaction(SIGINT, &end, NULL);
+    confinement_enter(run->arena, configuration);
     int status = once ? run_once(&service, &mailer) : run_until_told(&service, &mailer);
     error = report(&service, run->arena, &mailer);
     if (error != NULL)

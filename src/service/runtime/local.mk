@@ -4,6 +4,8 @@ libghservice_runtime_a_SOURCES = \
 	src/service/runtime/cache_eviction.c \
 	include/service/runtime/change_follower.h \
 	src/service/runtime/change_follower.c \
+	include/service/runtime/confinement.h \
+	src/service/runtime/confinement.c \
 	include/service/runtime/download_memo.h \
 	src/service/runtime/download_memo.c \
 	include/service/runtime/link_key_cache.h \

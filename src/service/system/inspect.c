@@ -19,6 +19,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/network.h"
+#include "base/sandbox/sandbox.h"
 #include "base/text.h"
 #include "domain/moment.h"
 #include "identity/provider.h"
@@ -100,6 +101,20 @@ struct error *inspect_testing(struct arena *arena, const struct configuration *c
                 arena_format(arena, "%s in [testing] is %lld and not %s: it is for the tests of Gatehouse.",
                              rows[i].name, (long long)value, rows[i].fallback));
     }
+    return error;
+}
+
+struct error *inspect_sandbox(struct arena *arena, const struct configuration *configuration)
+{
+    struct error *error = NULL;
+    if (!configuration->service.sandbox)
+        return finding(
+            arena, "sandbox in [service] is false: whoever finds a fault in a worker may do all that its user may.");
+    const struct sandbox_walls walls = sandbox_offered();
+    const char *const problems[] = {walls.problem, walls.problem2};
+    for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)
+        if (problems[i] != NULL)
+            add(arena, &error, "sandbox", arena_format(arena, "The sandbox is not whole: %s.", problems[i]));
     return error;
 }
 

@@ -126,6 +126,10 @@ def test_a_setting_that_is_for_tests_is_a_warning(copy):
         "testing", "warning", "provider_rest_seconds in [testing] is 3 and not 10")
 
 
+def test_no_sandbox_is_a_warning(copy):
+    copy.set("service", sandbox="false").one("sandbox", "warning", "sandbox in [service] is false")
+
+
 def test_a_web_server_s_user_that_there_is_not_is_a_warning(copy):
     copy.set("service", web_server_user="root nobody-of-that-name").one("users", "warning", "nobody-of-that-name")
 

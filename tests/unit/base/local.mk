@@ -21,6 +21,7 @@ tests_unit_test_base_SOURCES = \
 	tests/unit/base/test_metrics_totals.c \
 	tests/unit/base/test_name.c \
 	tests/unit/base/test_network.c \
+	tests/unit/base/sandbox/test_sandbox.c \
 	tests/unit/base/test_secret.c \
 	tests/unit/base/test_text.c
 tests_unit_test_base_CPPFLAGS = $(unit_cppflags)

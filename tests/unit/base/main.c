@@ -19,6 +19,7 @@
     X(metrics_totals)                                                                                                  \
     X(name)                                                                                                            \
     X(network)                                                                                                         \
+    X(sandbox)                                                                                                         \
     X(secret)                                                                                                          \
     X(text)                                                                                                            \
     X(upload_slots)

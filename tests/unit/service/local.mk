@@ -29,6 +29,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/maintenance/test_reseal.c \
 	tests/unit/service/runtime/test_change_follower.c \
 	tests/unit/service/runtime/test_shared_token_cache.c \
+	tests/unit/service/runtime/test_confinement.c \
 	tests/unit/service/runtime/test_use_log.c \
 	tests/unit/service/support_accounts.c \
 	tests/unit/service/support_accounts.h \

@@ -15,6 +15,7 @@
     X(authority)                                                                                                       \
     X(mail_flood)                                                                                                      \
     X(blob_move)                                                                                                       \
+    X(confinement)                                                                                                     \
     X(change_follower)                                                                                                 \
     X(shared_token_cache)                                                                                              \
     X(lease_holder)                                                                                                    \

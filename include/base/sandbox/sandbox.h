@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Takes from this process what it needs no more once it has started: new privileges, all files but those of a plan, TCP
+ * ports but those of the plan (both by Landlock), and all system calls but those of a list (by seccomp, through
+ * libseccomp). It holds for the process and all its threads and children, and cannot be taken back.
+ *
+ * A rule of Landlock belongs to the folder that was there, not to its path. Where another folder takes its place, by a
+ * mount or by renaming, this process may not look into that one: sandbox_is_outdated() tells so, and a new process must
+ * take over.
+ *
+ * For the main thread, before there is another one.
+ */
+#ifndef GATEHOUSE_BASE_SANDBOX_H
+#define GATEHOUSE_BASE_SANDBOX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SANDBOX_PATHS_MAX 96
+#define SANDBOX_PORTS_MAX 32
+
+enum sandbox_access {
+    SANDBOX_READ, /* files, and what is in folders */
+    SANDBOX_WRITE /* all of it, and to make, change, rename and remove files and folders */
+};
+
+struct sandbox_path {
+    const char *path; /* must live as long as the process */
+    enum sandbox_access access;
+    /* Whether sandbox_is_outdated() looks at it. Not where a look may hang, as on a disk of another machine. */
+    bool watched;
+};
+
+struct sandbox_plan {
+    struct sandbox_path paths[SANDBOX_PATHS_MAX]; /* files, and folders with all below; missing ones are left out */
+    size_t path_count;
+    uint16_t ports[SANDBOX_PORTS_MAX]; /* of TCP, to connect to */
+    size_t port_count;
+    int landlock_most; /* for tests: the newest version of Landlock to use; 0: any */
+};
+
+/* What the kernel offers, and what of it holds for this process after sandbox_raise(). */
+struct sandbox_walls {
+    int landlock;         /* its version (ABI); 0: none, or one too old to be used */
+    bool ports;           /* Landlock bounds TCP connections; from its version 4 */
+    bool signals;         /* Landlock keeps signals inside; from its version 6 */
+    bool calls;           /* seccomp */
+    const char *problem;  /* why one is missing, a sentence; NULL: none is */
+    const char *problem2; /* another one */
+};
+
+/* What this kernel offers. Changes nothing. */
+struct sandbox_walls sandbox_offered(void);
+
+/*
+ * Adds a path or a port to the plan. A NULL path, a port of 0, what is there already and what has no room is not added.
+ */
+void sandbox_allow_path(struct sandbox_plan *plan, const char *path, enum sandbox_access access, bool watched);
+void sandbox_allow_port(struct sandbox_plan *plan, int64_t port);
+
+/* Raises every wall that the kernel offers, and tells which ones hold. */
+struct sandbox_walls sandbox_raise(const struct sandbox_plan *plan);
+
+/*
+ * Whether another file or folder is now at a watched path, so that this process may not open it. Looks at most once a
+ * second by `now` (clock_monotonic(), microseconds). Always false without Landlock.
+ */
+bool sandbox_is_outdated(int64_t now);
+
+/* Makes sandbox_is_outdated() true where Landlock holds: somebody found that a folder was replaced. */
+void sandbox_outdate(void);
+
+#endif

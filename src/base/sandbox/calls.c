@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The system calls that this process may make from now on, by libseccomp. The lists are those of glibc 2.36 to 2.41 and
+ * of musl with the libraries that the service uses; a name that this machine's libseccomp or processor does not know is
+ * passed over.
+ *
+ * What no honest program of this service ever calls ends the process at once. What a library may try, and can do
+ * without, is answered with EPERM. clone3() is answered with ENOSYS: the C library then starts threads by clone(),
+ * whose flags a filter can look at.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/sandbox/sandbox_int.h"
+
+#define NAMESPACES                                                                                                     \
+    (CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET)
+#define SOCKET_TYPE 0xf /* without SOCK_CLOEXEC and SOCK_NONBLOCK */
+
+/* clang-format off */
+static const char *const allowed[] = {
+    /* files */
+    "access", "close", "close_range", "copy_file_range", "dup", "dup2", "dup3", "faccessat", "faccessat2", "fadvise64",
+    "fallocate", "fchmod", "fchmodat", "fcntl", "fcntl64", "fdatasync", "flock", "fstat", "fstat64", "fstatat64",
+    "fstatfs", "fstatfs64", "fsync", "ftruncate", "ftruncate64", "getcwd", "getdents", "getdents64", "link", "linkat",
+    "lseek", "_llseek", "lstat", "mkdir", "mkdirat", "newfstatat", "open", "openat", "openat2", "pread64", "preadv",
+    "preadv2", "pwrite64", "pwritev", "pwritev2", "read", "readahead", "readlink", "readlinkat", "readv", "rename",
+    "renameat", "renameat2", "rmdir", "sendfile", "splice", "stat", "statfs", "statfs64", "statx", "sync_file_range",
+    "umask", "unlink", "unlinkat", "utimensat", "utimensat_time64", "write", "writev",
+    /* connections */
+    "accept", "accept4", "connect", "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2",
+    "getpeername", "getsockname", "getsockopt", "pipe", "pipe2", "poll", "ppoll", "ppoll_time64", "pselect6",
+    "recvfrom", "recvmmsg", "recvmsg", "select", "sendmmsg", "sendmsg", "sendto", "setsockopt", "shutdown",
+    /* memory */
+    "brk", "madvise", "membarrier", "mincore", "mlock", "mlock2", "mremap", "msync", "munlock", "munmap",
+    /* processes, threads and signals */
+    "exit", "exit_group", "futex", "futex_time64", "get_robust_list", "getegid", "geteuid", "getgid", "getgroups",
+    "getpgid", "getpgrp", "getpid", "getppid", "getresgid", "getresuid", "getrlimit", "getrusage", "getsid", "gettid",
+    "getuid", "restart_syscall", "rseq", "rt_sigaction", "rt_sigpending", "rt_sigprocmask", "rt_sigreturn",
+    "rt_sigsuspend", "rt_sigtimedwait", "sched_getaffinity", "sched_getparam", "sched_getscheduler", "sched_yield",
+    "set_robust_list", "set_tid_address", "sigaltstack", "sigreturn", "tgkill", "wait4", "waitid",
+    /* time and the rest */
+    "alarm", "clock_getres", "clock_gettime", "clock_gettime64", "clock_nanosleep", "clock_nanosleep_time64", "getcpu",
+    "getitimer", "getrandom", "gettimeofday", "nanosleep", "setitimer", "sysinfo", "time",
+    "timer_create", "timer_delete", "timer_gettime", "timer_settime", "times", "uname",
+};
+
+/* What an address or leak sanitizer needs besides, to look through its own process when it ends. */
+static const char *const allowed_to_sanitizers[] = {
+    "kill", "prctl", "process_vm_readv", "ptrace", "clone", "mprotect", "prlimit64", "arch_prctl",
+};
+
+static const char *const deadly[] = {
+    /* other programs, and other processes */
+    "execve", "execveat", "kcmp", "pidfd_getfd", "process_madvise", "process_vm_readv", "process_vm_writev", "ptrace",
+    /* the tree of files, and files past it */
+    "chroot", "fsconfig", "fsmount", "fsopen", "fspick", "mknod", "mknodat", "mount", "mount_setattr", "move_mount",
+    "name_to_handle_at", "open_by_handle_at", "open_tree", "pivot_root", "quotactl", "swapoff", "swapon", "umount",
+    "umount2",
+    /* the kernel and the machine */
+    "acct", "bpf", "clock_settime", "delete_module", "finit_module", "init_module", "ioperm", "iopl", "kexec_file_load",
+    "kexec_load", "perf_event_open", "reboot", "sethostname", "setdomainname", "settimeofday", "syslog", "vhangup",
+    /* much kernel behind one call */
+    "add_key", "io_uring_enter", "io_uring_register", "io_uring_setup", "keyctl", "request_key", "userfaultfd",
+    /* who this process is, and where */
+    "setgid", "setgroups", "setns", "setregid", "setresgid", "setresuid", "setreuid", "setuid", "unshare",
+    "capset", "personality", "memfd_create", "memfd_secret",
+};
+/* clang-format on */
+
+/* One condition on an argument of a call: that its bits under `mask` are `value`. */
+struct condition {
+    const char *call;
+    unsigned argument;
+    uint64_t mask;
+    uint64_t value;
+};
+
+#define WHOLE UINT32_MAX
+
+/* Each row allows its call by itself. */
+static const struct condition conditions[] = {
+    {"clone", 0, NAMESPACES, 0},
+    {"ioctl", 1, WHOLE, FIONREAD},
+    {"ioctl", 1, WHOLE, FIONBIO},
+    {"ioctl", 1, WHOLE, TCGETS},
+    {"kill", 1, WHOLE, 0},       /* whether a process lives */
+    {"kill", 1, WHOLE, SIGKILL}, /* a child that hangs; Landlock keeps it inside */
+    {"mmap", 2, PROT_EXEC, 0},
+    {"mmap", 2, PROT_EXEC | PROT_WRITE, PROT_EXEC}, /* a library that is loaded late */
+    {"mmap2", 2, PROT_EXEC, 0},
+    {"mmap2", 2, PROT_EXEC | PROT_WRITE, PROT_EXEC},
+    {"mprotect", 2, PROT_EXEC, 0},
+    {"prctl", 0, WHOLE, PR_SET_NAME},
+    {"prctl", 0, WHOLE, PR_GET_NAME},
+    {"prctl", 0, WHOLE, PR_GET_DUMPABLE},
+    {"prctl", 0, WHOLE, 0x53564d41}, /* PR_SET_VMA: the name of a piece of memory */
+    {"prlimit64", 2, UINT64_MAX, 0}, /* asks, and sets nothing */
+    {"socketpair", 0, WHOLE, AF_UNIX},
+};
+
+static bool add(scmp_filter_ctx filter, uint32_t action, const char *call, unsigned count,
+                const struct scmp_arg_cmp *arguments)
+{
+    int number = seccomp_syscall_resolve_name(call);
+    if (number < 0)
+        return true; /* unknown to this machine */
+    int failure = seccomp_rule_add_array(filter, action, number, count, arguments);
+    return failure == 0 || failure == -EEXIST;
+}
+
+static bool add_all(scmp_filter_ctx filter, uint32_t action, const char *const *calls, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!add(filter, action, calls[i], 0, NULL))
+            return false;
+    return true;
+}
+
+static bool add_conditions(scmp_filter_ctx filter)
+{
+    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
+        const struct condition *one = &conditions[i];
+        const struct scmp_arg_cmp argument = {one->argument, SCMP_CMP_MASKED_EQ, one->mask, one->value};
+        if (!add(filter, SCMP_ACT_ALLOW, one->call, 1, &argument))
+            return false;
+    }
+    return true;
+}
+
+/* Streams and datagrams of Unix and the internet: nothing raw, no netlink, no other family. */
+static bool add_sockets(scmp_filter_ctx filter)
+{
+    static const uint64_t families[] = {AF_UNIX, AF_INET, AF_INET6};
+    static const uint64_t types[] = {SOCK_STREAM, SOCK_DGRAM};
+    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
+        for (size_t k = 0; k < sizeof types / sizeof *types; k++) {
+            const struct scmp_arg_cmp arguments[] = {{0, SCMP_CMP_MASKED_EQ, WHOLE, families[i]},
+                                                     {1, SCMP_CMP_MASKED_EQ, SOCKET_TYPE, types[k]}};
+            if (!add(filter, SCMP_ACT_ALLOW, "socket", 2, arguments))
+                return false;
+        }
+    return true;
+}
+
+/* A sanitizer's own calls come first: what is allowed already cannot be made deadly. */
+static bool add_deadly(scmp_filter_ctx filter)
+{
+    if (!SANDBOX_SANITIZED)
+        return add_all(filter, SCMP_ACT_KILL_PROCESS, deadly, sizeof deadly / sizeof *deadly);
+    return add_all(filter, SCMP_ACT_ALLOW, allowed_to_sanitizers,
+                   sizeof allowed_to_sanitizers / sizeof *allowed_to_sanitizers);
+}
+
+static bool fill(scmp_filter_ctx filter)
+{
+    /* No code of a client runs here, so the guard against guesses of the processor would only cost time. */
+    (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
+    (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+    return add_all(filter, SCMP_ACT_ALLOW, allowed, sizeof allowed / sizeof *allowed) && add_conditions(filter) &&
+           add_sockets(filter) && add_deadly(filter) && add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
+}
+
+bool sandbox_calls_offered(const char **problem_out)
+{
+    if (seccomp_api_get() >= 3)
+        return true;
+    *problem_out = "this kernel has no filters of system calls (seccomp), or a container forbids them";
+    return false;
+}
+
+bool sandbox_calls_raise(const char **problem_out)
+{
+    if (!sandbox_calls_offered(problem_out))
+        return false;
+    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+    bool good = filter != NULL && fill(filter) && seccomp_load(filter) == 0;
+    if (filter != NULL)
+        seccomp_release(filter);
+    if (!good)
+        *problem_out = "the kernel refused the filter of system calls";
+    return good;
+}

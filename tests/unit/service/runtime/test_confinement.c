@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MIT */
+/* The plan of the sandbox: which folders and ports follow from which configuration. */
+#include "service/runtime/confinement.h"
+
+#include <string.h>
+#include <unistd.h>
+
+#include "base/arena.h"
+#include "base/configuration.h"
+#include "harness.h"
+
+static struct sandbox_plan *plan_of(struct arena *arena, const char *text)
+{
+    struct configuration *configuration;
+    const char *path = harness_write(arena, harness_directory(arena), "gatehouse.conf", text, strlen(text));
+    assert_null(configuration_load(arena, path, &configuration));
+    struct sandbox_plan *plan = arena_alloc(arena, sizeof *plan);
+    confinement_plan(arena, configuration, plan);
+    return plan;
+}
+
+static bool has_path(const struct sandbox_plan *plan, const char *path, enum sandbox_access access)
+{
+    for (size_t i = 0; i < plan->path_count; i++)
+        if (plan->paths[i].access == access && strcmp(plan->paths[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+static bool names(const struct sandbox_plan *plan, const char *path)
+{
+    return has_path(plan, path, SANDBOX_READ) || has_path(plan, path, SANDBOX_WRITE);
+}
+
+static bool has_port(const struct sandbox_plan *plan, uint16_t port)
+{
+    for (size_t i = 0; i < plan->port_count; i++)
+        if (plan->ports[i] == port)
+            return true;
+    return false;
+}
+
+#define BASE "[service]\nbase_url = https://gate.example:8443\nweb_url = https://web.example:9443\n"
+
+static void folders_are_written_or_only_read(void **state)
+{
+    const struct sandbox_plan *plan =
+        plan_of(harness_arena(state), BASE "secret_file = /etc/gatehouse/secret\n"
+                                           "[files]\ndirectory = /srv/gate/files\nbody_directory = /srv/gate/bodies\n"
+                                           "clamd_socket = /run/clamav/clamd.ctl\n"
+                                           "[database]\nsocket = /run/mysqld/mysqld.sock\n"
+                                           "password_file = /etc/gate-password\n"
+                                           "[mail]\ntransport = file\ndirectory = /srv/gate/mail\n"
+                                           "[cache]\nfile = /run/gate/cache\n[metrics]\nfile = /run/gate/metrics\n"
+                                           "[log]\ndestination = file\nfile = /var/log/gate/gate.log\n");
+    static const char *const written[] = {"/srv/gate/files", "/srv/gate/mail", "/run/gate", "/var/log/gate"};
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        assert_true(has_path(plan, written[i], SANDBOX_WRITE));
+    assert_true(has_path(plan, "/etc/gatehouse", SANDBOX_READ));
+    assert_true(has_path(plan, "/etc/gate-password", SANDBOX_READ));
+    assert_true(has_path(plan, "/etc/resolv.conf", SANDBOX_READ));
+    static const char *const closed[] = {"",     "/",    "/etc",     "/run",        "/var",       "/var/log",
+                                         "/srv", "/tmp", "/var/lib", "/run/mysqld", "/run/clamav"};
+    for (size_t i = 0; i < sizeof closed / sizeof *closed; i++)
+        assert_false(names(plan, closed[i]));
+    for (size_t i = 0; i < plan->path_count; i++)
+        assert_true(!plan->paths[i].watched || strcmp(plan->paths[i].path, "/srv/gate/files") != 0);
+}
+
+static void a_mail_folder_is_only_opened_where_mails_go_to_files(void **state)
+{
+    const struct sandbox_plan *plan =
+        plan_of(harness_arena(state), BASE "[mail]\ntransport = smtp\ndirectory = /srv/gate/mail\n");
+    assert_false(names(plan, "/srv/gate/mail"));
+}
+
+static void a_bucket_needs_its_spool_and_its_ports(void **state)
+{
+    const struct sandbox_plan *plan =
+        plan_of(harness_arena(state), BASE "[files]\nstore = s3\ns3_endpoint = http://a:9000 https://b\ns3_bucket = b\n"
+                                           "s3_access_key = k\ns3_secret_key_file = /etc/gate/key\n"
+                                           "s3_spool = /srv/gate/spool\ndirectory = /srv/gate/files\n");
+    assert_true(has_path(plan, "/srv/gate/spool", SANDBOX_WRITE));
+    assert_true(has_path(plan, "/etc/gate", SANDBOX_READ));
+    assert_false(names(plan, "/srv/gate/files"));
+    assert_true(has_port(plan, 9000) && has_port(plan, 443));
+}
+
+static void what_a_link_points_to_can_be_read(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *kept = harness_directory(arena);
+    const char *linked = arena_format(arena, "%s/secret", harness_directory(arena));
+    assert_int_equal(symlink(harness_write(arena, kept, "key", "x", 1), linked), 0);
+    const struct sandbox_plan *plan = plan_of(arena, arena_format(arena, BASE "secret_file = %s\n", linked));
+    assert_true(has_path(plan, kept, SANDBOX_READ));
+}
+
+static void ports_are_those_of_the_addresses(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const struct sandbox_plan *plan = plan_of(
+        arena, BASE "[database]\nhost = 127.0.0.1\nport = 3307\n"
+                    "[identity]\nprovider = keycloak\n"
+                    "[keycloak]\nurl = https://[::1]:8444/auth\nrealm = r\nclient_id = c\n"
+                    "client_secret_file = /etc/gate/a\nadmin_client_id = d\nadmin_client_secret_file = /etc/gate/b\n"
+                    "jwks_url = http://keys.example/path:77\n"
+                    "[mail]\nsmtp_url = smtps://mail.example\n");
+    static const uint16_t open[] = {53, 80, 465, 3307, 8444};
+    for (size_t i = 0; i < sizeof open / sizeof *open; i++)
+        assert_true(has_port(plan, open[i]));
+    static const uint16_t closed[] = {22, 25, 77, 443, 3306, 8443, 9443};
+    for (size_t i = 0; i < sizeof closed / sizeof *closed; i++)
+        if (has_port(plan, closed[i]))
+            fail_msg("port %u is open", closed[i]);
+    plan = plan_of(arena, BASE "[database]\nsocket = /run/mysqld/mysqld.sock\n[mail]\nsmtp_url = smtp://h:2525\n");
+    assert_false(has_port(plan, 3306));
+    assert_true(has_port(plan, 2525));
+}
+
+static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(folders_are_written_or_only_read),
+    HARNESS_TEST(a_mail_folder_is_only_opened_where_mails_go_to_files),
+    HARNESS_TEST(a_bucket_needs_its_spool_and_its_ports),
+    HARNESS_TEST(what_a_link_points_to_can_be_read),
+    HARNESS_TEST(ports_are_those_of_the_addresses),
+};
+HARNESS_MODULE(confinement, cases)
