@@ -30,6 +30,7 @@
 #include "codec/token.h"
 #include "identity/provider.h"
 #include "store/database/database.h"
+#include "store/database/row_lock.h"
 #include "store/http_client.h"
 
 struct cache;
@@ -192,6 +193,8 @@ struct remote {
     int slots_fd;                       /* slots_file; -1: not open */
     unsigned slot_depth;                /* remote_slot_take() less remote_slot_leave() */
     int64_t slot;                       /* the one that this process holds while slot_depth is not 0 */
+    unsigned lock_depth;                /* remote_lock() less remote_unlock() */
+    struct row_lock lock;               /* the one that is held while lock_depth is not 0 */
 };
 
 static inline struct remote *remote_of(struct provider *provider)
@@ -255,13 +258,13 @@ enum http_client_outcome remote_call(struct remote *remote, struct arena *arena,
 /* ---- one at a time (remote/lock.c) ---------------------------------------------------------------- */
 
 /*
- * Locks the account against all other processes until remote_unlock(), by a named lock of the database connection. For
- * what takes several calls of a provider that knows no conditional update. The holder and those who wait hold a slot
- * (remote/slots.c). The holder may take the lock again. IDENTITY_UNAVAILABLE when another process holds it too long or
- * no slot is free.
+ * Locks the account against all other processes of all hosts until remote_unlock(). For what takes several calls of a
+ * provider that knows no conditional update. The holder and those who wait hold a slot (remote/slots.c). The holder may
+ * take the same lock again, and releases it as often; it holds no other lock of an account meanwhile.
+ * IDENTITY_UNAVAILABLE when another process holds it too long or no slot is free. Not inside a transaction.
  */
 struct error *remote_lock(struct remote *remote, struct arena *arena, const char *subject);
-void remote_unlock(struct remote *remote, struct arena *arena, const char *subject);
+void remote_unlock(struct remote *remote, struct arena *arena);
 
 /* ---- sessions (remote/session.c) ------------------------------------------------------------------ */
 

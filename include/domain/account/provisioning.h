@@ -10,9 +10,9 @@
  *     provisioning_end
  *
  * Any interruption leaves at most a provisioning row, and the next request for the same address resumes from it.
- * Between begin and end a named lock of the database (GET_LOCK) serialises requests for one address. The lock belongs
- * to the connection, so a worker that dies releases it at once. Where it has no effect (another node of a Galera
- * cluster), provisioning_activate still lets only one of two requests win.
+ * Between begin and end a lock (store/database/row_lock.h) serialises requests for one address, on all hosts. A worker
+ * that dies releases it at once, or for other nodes of a Galera cluster within half a minute. Where a worker stood
+ * still for longer than that, provisioning_activate still lets only one of two requests win.
  */
 #ifndef GATEHOUSE_DOMAIN_ACCOUNT_PROVISIONING_H
 #define GATEHOUSE_DOMAIN_ACCOUNT_PROVISIONING_H
@@ -69,7 +69,7 @@ struct error *provisioning_activate(struct database *database, struct arena *are
  */
 struct error *provisioning_abort(struct database *database, struct arena *arena, const struct user *user);
 
-/* Releases the lock. Never fails: a lost connection has released it already. */
+/* Releases the lock. Never fails: one that cannot be released ends by itself. */
 void provisioning_end(struct database *database, struct arena *arena, const struct user *user);
 
 /* Up to `limit` users that have been provisioning for at least `seconds`; for the job runner. */

@@ -17,6 +17,7 @@
 struct arena;
 struct database;
 struct error;
+struct row_lock;
 
 /*
  * Applies the files in `directory` that the selected database does not have. Waits up to a minute for another process
@@ -42,11 +43,16 @@ struct error *migrate_applied(struct database *database, struct arena *arena, un
 struct error *migrate_pending(struct database *database, struct arena *arena, const char *directory,
                               size_t *pending_out);
 
+/* How long the lock of a migration lasts when it is not renewed (store/database/row_lock.h). */
+#define MIGRATE_LOCK_SECONDS 120
+
 /*
- * Prevents migrations until the handle's connection ends, with the lock that migrate() takes. Waits up to a minute;
- * then INTERNAL with a sentence for the operator.
+ * Prevents migrations until row_lock_release(), with the lock that migrate() takes. Waits up to a minute; then INTERNAL
+ * with a sentence for the operator. Keep the handle's connection open, and call migrate_lock_renew() at least each
+ * minute, with any handle: INTERNAL when another process has taken the lock.
  */
-struct error *migrate_lock(struct database *database, struct arena *arena);
+struct error *migrate_lock(struct database *database, struct arena *arena, struct row_lock *lock_out);
+struct error *migrate_lock_renew(struct database *database, struct arena *arena, const struct row_lock *lock);
 
 /* The file name of the newest migration that the database has, "" for none. */
 struct error *migrate_newest(struct database *database, struct arena *arena, const char **name_out);

@@ -21,6 +21,7 @@
 #include "service/maintenance/purge.h"
 #include "service/runtime/service.h"
 #include "store/cache/cache.h"
+#include "store/database/row_lock.h"
 
 #define OUTBOX_KEEP_DAYS 30
 #define CHANGE_KEEP_DAYS 7
@@ -78,6 +79,11 @@ static struct error *purge_minutes(struct service *service, struct arena *arena,
     return host_minute_purge(service->database, arena, PURGE_ROWS, count);
 }
 
+static struct error *purge_locks(struct service *service, struct arena *arena, uint64_t *count)
+{
+    return row_lock_purge(service->database, arena, PURGE_ROWS, count);
+}
+
 static struct error *purge_tokens(struct service *service, struct arena *arena, uint64_t *count)
 {
     *count = 0;
@@ -115,7 +121,8 @@ struct error *jobs_tidy(struct service *service, struct arena *arena)
 {
     static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
         purge_tokens, purge_sessions,      purge_devices, purge_links, purge_minutes, purge_outbox, purge_throttle,
-        purge_codes,  purge_email_changes, purge_changes, purge_uses,  sweep_blobs,   finish_purge, repair_principals};
+        purge_codes,  purge_email_changes, purge_changes, purge_uses,  purge_locks,   sweep_blobs,  finish_purge,
+        repair_principals};
     struct error *first = NULL;
     cache_sweep(service->cache);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {

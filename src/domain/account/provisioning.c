@@ -7,20 +7,17 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "codec/address.h"
 #include "domain/account/email_change.h"
 #include "domain/columns_int.h"
+#include "store/database/row_lock.h"
 
-/* How long a request waits for another that makes the same account; making one takes some 100 ms. */
-#define LOCK_WAIT_SECONDS 2
-
-/* Lock names are the server's, so the database's name is part of them; 64 characters is their limit.
- * That name is utf8mb3, which does not go together with a character of four bytes. */
-#define LOCK_NAME "SHA2(CONCAT(CONVERT(DATABASE() USING utf8mb4), '/account/', ?), 256)"
-
-static const struct statement take_lock = {"SELECT GET_LOCK(" LOCK_NAME ", ?)"};
-static const struct statement give_lock = {"SELECT RELEASE_LOCK(" LOCK_NAME ")"};
+/*
+ * How long a request waits for another that makes the same account; making one takes some 100 ms. How long the lock of
+ * a request lasts: longer than a provider may take.
+ */
+#define LOCK_PATIENCE 2000
+#define LOCK_SECONDS 30
 
 static const struct statement find_address = {
     "SELECT u.id, u.organisation_id, u.status, o.status FROM user u"
@@ -120,11 +117,24 @@ static struct error *begin_rows(struct database *database, struct arena *arena, 
     return duplicate ? error_plain(arena, ERROR_USER_EXISTS) : NULL;
 }
 
+static struct row_lock lock_of(struct database *database, struct arena *arena, const struct user *user)
+{
+    const char *address = address_key(arena, user->email);
+    return row_lock_of(database, "address", address, strlen(address));
+}
+
+static struct error *take_lock(struct database *database, struct arena *arena, const struct user *user,
+                               unsigned patience, bool *held_out)
+{
+    const struct row_lock lock = lock_of(database, arena, user);
+    return row_lock_take(database, arena, &lock, LOCK_SECONDS, patience, held_out);
+}
+
 struct error *provisioning_begin(struct database *database, struct arena *arena, struct organisation *organisation,
                                  struct user *user, struct provisioning_limit *limit,
                                  enum provisioning_outcome *outcome_out)
 {
-    struct rows *rows;
+    bool held;
     user->email = user_email_canonical(arena, user->email);
     user->status = USER_PROVISIONING;
     user->email_verified = false;
@@ -133,11 +143,9 @@ struct error *provisioning_begin(struct database *database, struct arena *arena,
     if (organisation != NULL)
         organisation->status = ORGANISATION_PROVISIONING;
 
-    TRY(database_query(database, arena, &take_lock,
-                       VALUES(database_text(address_key(arena, user->email)), database_integer(LOCK_WAIT_SECONDS)),
-                       &rows));
+    TRY(take_lock(database, arena, user, LOCK_PATIENCE, &held));
     *outcome_out = PROVISIONING_BUSY;
-    if (!rows_boolean(rows, 0, 0))
+    if (!held)
         return NULL;
 
     struct beginning beginning = {
@@ -208,11 +216,8 @@ struct error *provisioning_abort(struct database *database, struct arena *arena,
 
 void provisioning_end(struct database *database, struct arena *arena, const struct user *user)
 {
-    struct rows *rows;
-    struct error *error =
-        database_query(database, arena, &give_lock, VALUES(database_text(address_key(arena, user->email))), &rows);
-    if (error != NULL)
-        LOG(WARN, ACCOUNTS, "the lock of an account could not be released", LOG_TEXT("detail", error->detail));
+    const struct row_lock lock = lock_of(database, arena, user);
+    row_lock_release(database, arena, &lock);
 }
 
 static const struct statement list_stale = {
@@ -239,10 +244,8 @@ struct error *provisioning_claim(struct database *database, struct arena *arena,
                                  bool *held_out)
 {
     struct rows *rows;
-    *held_out = false;
-    TRY(database_query(database, arena, &take_lock,
-                       VALUES(database_text(address_key(arena, user->email)), database_integer(0)), &rows));
-    if (!rows_boolean(rows, 0, 0))
+    TRY(take_lock(database, arena, user, 0, held_out));
+    if (!*held_out)
         return NULL;
     struct error *error = database_query(database, arena, &still_provisioning,
                                          VALUES(database_id(user->id), database_id(user->organisation_id)), &rows);

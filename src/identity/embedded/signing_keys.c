@@ -26,10 +26,14 @@
 #include "identity/embedded/embedded_int.h"
 #include "store/cache/cache.h"
 #include "store/cache/cache_prefix.h"
+#include "store/database/row_lock.h"
 
 #define REREAD_SECONDS 300
 #define STRANGE_SECONDS 30
-#define LOCK_WAIT_SECONDS 4
+
+/* How long a process waits while another makes a key, in milliseconds, and how long the lock lasts. */
+#define LOCK_PATIENCE 4000
+#define LOCK_SECONDS 30
 
 /*
  * How long the cache keeps the public halves: a process may read a change that nobody announced so much later than
@@ -157,9 +161,6 @@ static struct error *adopt_keys(struct embedded *embedded, struct arena *arena, 
 
 /* ---- making -------------------------------------------------------------------------------------- */
 
-static const struct statement take_lock = {"SELECT GET_LOCK(SHA2(CONCAT(DATABASE(), '/signing-key'), 256), ?)"};
-static const struct statement give_lock = {"SELECT RELEASE_LOCK(SHA2(CONCAT(DATABASE(), '/signing-key'), 256))"};
-
 static struct error *make_key(struct embedded *embedded, struct arena *arena, struct signing_key_row *row_out)
 {
     struct signing_key_pair pair;
@@ -183,14 +184,15 @@ static struct error *add_key(struct database *database, struct arena *arena, con
 static struct error *with_lock(struct embedded *embedded, struct arena *arena,
                                struct error *(*body)(struct embedded *, struct arena *))
 {
-    struct rows *rows;
-    TRY(database_query(embedded->options.database, arena, &take_lock, VALUES(database_integer(LOCK_WAIT_SECONDS)),
-                       &rows));
-    if (!rows_boolean(rows, 0, 0))
+    struct database *database = embedded->options.database;
+    const struct row_lock lock = row_lock_of(database, "signing-key", "", 0);
+    bool held;
+    TRY(row_lock_take(database, arena, &lock, LOCK_SECONDS, LOCK_PATIENCE, &held));
+    if (!held)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "another process is making a signing key");
     struct error *error = body(embedded, arena);
-    struct error *unlock = database_query(embedded->options.database, arena, &give_lock, NO_VALUES, &rows);
-    return error != NULL ? error : unlock;
+    row_lock_release(database, arena, &lock);
+    return error;
 }
 
 static bool has_signer(const struct key_rows *rows)

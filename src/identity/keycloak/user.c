@@ -82,7 +82,7 @@ struct error *keycloak_user_locked(struct keycloak *keycloak, struct arena *aren
 {
     TRY(remote_lock(&keycloak->remote, arena, subject));
     struct error *error = body(keycloak, arena, subject, context);
-    remote_unlock(&keycloak->remote, arena, subject);
+    remote_unlock(&keycloak->remote, arena);
     return error;
 }
 

@@ -106,7 +106,7 @@ struct error *remote_login_answer(struct provider *provider, struct arena *arena
         return NULL;
     TRY(remote_lock(remote, arena, challenge->subject));
     struct error *error = answer_locked(remote, arena, challenge, new_password, &grant, outcome_out);
-    remote_unlock(remote, arena, challenge->subject);
+    remote_unlock(remote, arena);
     if (error != NULL || *outcome_out != PROVIDER_OK)
         return error;
     return remote_session_begin(remote, arena, challenge->subject, challenge->user_id, &grant, tokens_out);

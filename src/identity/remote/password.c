@@ -147,6 +147,6 @@ struct error *remote_password_invite(struct provider *provider, struct arena *ar
         return NULL;
     TRY(remote_lock(remote, arena, subject));
     struct error *error = invite_locked(remote, arena, subject, user, password, outcome_out);
-    remote_unlock(remote, arena, subject);
+    remote_unlock(remote, arena);
     return error;
 }

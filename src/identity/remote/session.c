@@ -25,9 +25,14 @@
 #include "identity/remote/jwks_int.h"
 #include "identity/remote/session_int.h"
 #include "identity/remote/slots_int.h"
+#include "store/database/row_lock.h"
 
-/* How long refreshes of one session wait for one another: as long as a call takes. */
-#define LOCK_WAIT_SECONDS 5
+/*
+ * How long refreshes of one session wait for one another: as long as a call takes. How long the lock of a process that
+ * was killed lasts: longer than a refresh has.
+ */
+#define LOCK_PATIENCE 5000
+#define LOCK_SECONDS 30
 
 /* The most tokens that are revoked one by one. */
 #define OTHERS_MAX 32
@@ -160,10 +165,6 @@ struct error *remote_session_end_all(struct remote *remote, struct arena *arena,
 
 /* ---- refreshing ----------------------------------------------------------------------------------- */
 
-static const struct statement take_lock = {"SELECT GET_LOCK(SHA2(CONCAT(DATABASE(), '/refresh/', HEX(?)), 256), ?)"};
-static const struct statement release_lock = {
-    "SELECT RELEASE_LOCK(SHA2(CONCAT(DATABASE(), '/refresh/', HEX(?)), 256))"};
-
 struct refreshing {
     struct remote *remote;
     const char *presented;
@@ -279,20 +280,20 @@ static struct error *ask(struct refreshing *refreshing, struct arena *arena)
 static struct error *ask_alone(struct refreshing *refreshing, struct arena *arena)
 {
     struct database *database = refreshing->remote->options.database;
-    struct database_value name = database_id(refreshing->token.session);
-    struct rows *rows;
-    TRY(database_query(database, arena, &take_lock, VALUES(name, database_integer(LOCK_WAIT_SECONDS)), &rows));
-    if (rows->count == 0 || rows_is_null(rows, 0, 0) || rows_integer(rows, 0, 0) != 1)
+    struct id session = refreshing->token.session;
+    const struct row_lock lock = row_lock_of(database, "refresh", session.bytes, sizeof session.bytes);
+    bool held;
+    TRY(row_lock_take(database, arena, &lock, LOCK_SECONDS, LOCK_PATIENCE, &held));
+    if (!held)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "another refresh of the session takes too long");
     struct error *error = ask(refreshing, arena);
-    /* Where this fails the connection is gone, and the server released the lock with it. */
-    (void)database_query(database, arena, &release_lock, VALUES(name), &rows);
+    row_lock_release(database, arena, &lock);
     return error;
 }
 
 /*
  * Refreshes of one session come one after the other: a provider that rotates its own tokens would take the second one
- * for a copy. The lock belongs to the connection, so no transaction is open during the call.
+ * for a copy. The lock is a row, so no transaction is open during the call.
  */
 struct error *remote_session_refresh(struct provider *provider, struct arena *arena, const char *refresh_token,
                                      struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)

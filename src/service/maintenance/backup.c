@@ -21,6 +21,7 @@
 #include "store/database/database.h"
 #include "store/database/dump.h"
 #include "store/database/migrate.h"
+#include "store/database/row_lock.h"
 
 #define DIRECTORY_MODE 0700
 #define PATIENCE_SECONDS 60
@@ -72,7 +73,7 @@ static struct error *output_close(struct output *output, struct error *error, co
 /* ---- rows ---------------------------------------------------------------------------------------- */
 
 /* Leases and positions describe the moment, and are not saved. */
-static const char *const without_rows[] = {"maintenance", NULL};
+static const char *const without_rows[] = {"maintenance", "row_lock", NULL};
 
 static struct error *write_rows(struct database *database, struct backup *backup)
 {
@@ -134,9 +135,13 @@ static struct error *save_rows(struct backup *backup)
     struct database *database = database_new(&options);
     struct error *error = dump_prepare(database, backup->arena);
     if (error == NULL)
-        error = migrate_lock(database, backup->arena);
-    if (error == NULL)
+        error = migrate_lock(database, backup->arena, &backup->migrations);
+    if (error == NULL) {
+        backup->migrations_renewed = clock_monotonic();
         error = database_transaction(database, backup->arena, read_snapshot, backup, NULL);
+        backup->migrations_renewed = 0;
+        row_lock_release(database, backup->arena, &backup->migrations);
+    }
     database_free(&database);
     return error;
 }

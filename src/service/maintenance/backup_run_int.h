@@ -9,6 +9,7 @@
 #include "service/backup_int.h"
 #include "service/maintenance/backup.h"
 #include "service/maintenance/lease_holder.h"
+#include "store/database/row_lock.h"
 
 struct backup {
     struct service *service;
@@ -17,6 +18,8 @@ struct backup {
     const struct backup_options *options;
     struct backup_result *result;
     struct lease_holder lease;
+    struct row_lock migrations; /* while rows are read, the lock that keeps migrations away ... */
+    int64_t migrations_renewed; /* ... and when it was renewed last; 0: it is not held */
     struct backup_manifest manifest;
     struct backup_copy copy;
     const char *work;     /* the directory of this backup */

@@ -67,6 +67,7 @@ struct database *database_new(const struct database_options *options)
     struct arena *memory = arena_new();
     struct database *database = arena_alloc(memory, sizeof *database);
     database->memory = memory;
+    database->id = id_new();
     database->options = *options;
     if (options->connect_timeout_seconds == 0)
         database->options.connect_timeout_seconds = 1;

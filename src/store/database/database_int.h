@@ -76,6 +76,7 @@ enum transaction { TRANSACTION_NONE, TRANSACTION_OPEN, TRANSACTION_DOOMED };
 struct database {
     struct database_options options; /* the texts live in `memory` */
     struct arena *memory;
+    struct id id; /* of this handle, as the holder of locks (row_lock.c) */
     MYSQL *mysql; /* NULL: not connected */
     enum transaction transaction;
     struct fault doom; /* what doomed the transaction */

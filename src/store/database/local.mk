@@ -15,6 +15,8 @@ libghstore_database_a_SOURCES = \
 	src/store/database/migrate_provision.c \
 	src/store/database/prepared.c \
 	src/store/database/retry.c \
+	include/store/database/row_lock.h \
+	src/store/database/row_lock.c \
 	src/store/database/rows.c \
 	src/store/source_int.h \
 	src/store/database/source.c \

@@ -17,17 +17,14 @@
 #include "base/text.h"
 #include "codec/digest.h"
 #include "store/database/database.h"
+#include "store/database/row_lock.h"
 #include "store/database/sql_split_int.h"
 #include "store/source_int.h"
 
-/* How many seconds to wait for another migration. */
-#define LOCK_TRIES 60
+/* How many milliseconds to wait for another migration. */
+#define LOCK_PATIENCE 60000
 #define FILES_MAX 999
-#define LOCK "CONCAT('gatehouse-', MD5(DATABASE()))"
 
-static const struct statement take_lock = {"SELECT GET_LOCK(" LOCK ", 1)"};
-static const struct statement drop_lock = {"SELECT RELEASE_LOCK(" LOCK ")"};
-static const struct statement hold_lock = {"SELECT IS_USED_LOCK(" LOCK ") = CONNECTION_ID()"};
 static const struct statement find_table = {"SELECT COUNT(*) FROM information_schema.tables"
                                             " WHERE table_schema = DATABASE() AND table_name = 'schema_migration'"};
 static const struct statement list_applied = {
@@ -202,28 +199,33 @@ static struct error *ask(struct database *database, struct arena *arena, const s
     return NULL;
 }
 
-struct error *migrate_lock(struct database *database, struct arena *arena)
+struct error *migrate_lock(struct database *database, struct arena *arena, struct row_lock *lock_out)
 {
-    bool locked = false;
-    for (unsigned attempt = 0; !locked && attempt < LOCK_TRIES; attempt++)
-        TRY(ask(database, arena, &take_lock, &locked));
+    bool locked;
+    TRY(row_lock_create(database, arena));
+    *lock_out = row_lock_of(database, "migrate", "", 0);
+    lock_out->tied = true;
+    TRY(row_lock_take(database, arena, lock_out, MIGRATE_LOCK_SECONDS, LOCK_PATIENCE, &locked));
     if (!locked)
-        return complain(arena, "Another migration of this database has been running for over a minute.");
+        return complain(arena,
+                        "Another migration or backup of this database has been running for over a minute, or was"
+                        " killed on another node less than %d seconds ago. Try again when it has ended.",
+                        MIGRATE_LOCK_SECONDS);
     return NULL;
 }
 
-/* A new connection, which replaced a broken one, no longer holds the lock. */
-static struct error *still_locked(struct database *database, struct arena *arena)
+struct error *migrate_lock_renew(struct database *database, struct arena *arena, const struct row_lock *lock)
 {
-    bool locked;
-    TRY(ask(database, arena, &hold_lock, &locked));
-    return locked ? NULL : complain(arena, "The connection broke during the migration. Run it again.");
+    bool held;
+    TRY(row_lock_renew(database, arena, lock, MIGRATE_LOCK_SECONDS, &held));
+    return held ? NULL : complain(arena, "Another migration has begun meanwhile. Run this command again.");
 }
 
-static struct error *apply_piece(struct database *database, struct arena *arena, const struct migration *migration,
-                                 const struct sql_piece *piece, size_t number, size_t total)
+static struct error *apply_piece(struct database *database, struct arena *arena, const struct row_lock *lock,
+                                 const struct migration *migration, const struct sql_piece *piece, size_t number,
+                                 size_t total)
 {
-    TRY(still_locked(database, arena));
+    TRY(migrate_lock_renew(database, arena, lock));
     struct error *error = database_execute(database, arena, piece->text, piece->length);
     if (error != NULL) {
         error->detail = arena_format(arena, "%s, line %u: %s", migration->name, piece->line, error->detail);
@@ -238,7 +240,8 @@ static struct error *apply_piece(struct database *database, struct arena *arena,
     return NULL;
 }
 
-static struct error *apply(struct database *database, struct arena *arena, const struct migration *migration)
+static struct error *apply(struct database *database, struct arena *arena, const struct row_lock *lock,
+                           const struct migration *migration)
 {
     struct sql_piece *pieces;
     size_t count;
@@ -249,7 +252,7 @@ static struct error *apply(struct database *database, struct arena *arena, const
                                    database_bytes(migration->checksum, DIGEST_BYTES), database_integer((int64_t)count)),
                             NULL));
     for (size_t i = migration->done; i < count; i++)
-        TRY(apply_piece(database, arena, migration, &pieces[i], i + 1, count));
+        TRY(apply_piece(database, arena, lock, migration, &pieces[i], i + 1, count));
     TRY(database_change(database, arena, &finish_row, VALUES(database_integer(migration->version)), NULL));
     LOG(INFO, STORE, "migration applied", LOG_TEXT("file", migration->name));
     return NULL;
@@ -314,8 +317,9 @@ static struct error *restore_triggers(struct database *database, struct arena *a
     return each_trigger(database, arena, migrations, &wanted);
 }
 
-static struct error *apply_all(struct database *database, struct arena *arena, struct migrations *migrations,
-                               void (*report)(void *context, const char *file_name), void *context)
+static struct error *apply_all(struct database *database, struct arena *arena, const struct row_lock *lock,
+                               struct migrations *migrations, void (*report)(void *context, const char *file_name),
+                               void *context)
 {
     struct rows *rows;
     TRY(database_execute(database, arena, make_table, sizeof make_table - 1));
@@ -324,7 +328,7 @@ static struct error *apply_all(struct database *database, struct arena *arena, s
     for (size_t i = 0; i < migrations->count; i++) {
         if (migrations->items[i].applied)
             continue;
-        TRY(apply(database, arena, &migrations->items[i]));
+        TRY(apply(database, arena, lock, &migrations->items[i]));
         if (report != NULL)
             report(context, migrations->items[i].name);
     }
@@ -336,14 +340,11 @@ struct error *migrate(struct database *database, struct arena *arena, const char
 {
     struct migrations migrations;
     TRY(read_files(arena, directory, &migrations));
-    TRY(migrate_lock(database, arena));
-    struct error *error = apply_all(database, arena, &migrations, report, context);
-    bool dropped;
-    struct error *later = ask(database, arena, &drop_lock, &dropped);
-    if (error != NULL)
-        return error_trace(error, __func__, __FILE__, __LINE__);
-    TRY(later);
-    return NULL;
+    struct row_lock lock;
+    TRY(migrate_lock(database, arena, &lock));
+    struct error *error = apply_all(database, arena, &lock, &migrations, report, context);
+    row_lock_release(database, arena, &lock);
+    return error == NULL ? NULL : error_trace(error, __func__, __FILE__, __LINE__);
 }
 
 struct error *migrate_pending(struct database *database, struct arena *arena, const char *directory,

@@ -242,6 +242,32 @@ static void no_statement_is_made_at_run_time(void **state)
     }
 }
 
+/* A node of a cluster knows nothing of the named locks of another one: row_lock.h has locks that all nodes know. */
+static void no_statement_takes_a_named_lock(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    static const char *const words[] = {"GET_LOCK(", "RELEASE_LOCK(", "RELEASE_ALL_LOCKS(", "IS_USED_LOCK("};
+    char *const folders[] = {(char *)harness_source(arena, "src"), (char *)harness_source(arena, "include"),
+                             (char *)harness_source(arena, "sql"), NULL};
+    size_t count = 0;
+    FTS *tree = fts_open(folders, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    assert_non_null(tree);
+    for (FTSENT *entry; (entry = fts_read(tree)) != NULL;) {
+        const char *end = strrchr(entry->fts_name, '.');
+        if (entry->fts_info != FTS_F || end == NULL ||
+            (strcmp(end, ".c") != 0 && strcmp(end, ".h") != 0 && strcmp(end, ".sql") != 0))
+            continue;
+        size_t length;
+        const char *text = harness_read(arena, entry->fts_path, &length);
+        count++;
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            if (strcasestr(text, words[i]) != NULL)
+                fail_msg("%s uses %s)", entry->fts_path, words[i]);
+    }
+    assert_int_equal(fts_close(tree), 0);
+    assert_true(count > 300);
+}
+
 static void the_lint_sees_what_it_is_meant_to_see(void **state)
 {
     (void)state;
@@ -259,6 +285,7 @@ static void the_lint_sees_what_it_is_meant_to_see(void **state)
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(each_statement_on_a_tenants_rows_binds_the_organisation),
     HARNESS_TEST(no_statement_is_made_at_run_time),
+    HARNESS_TEST(no_statement_takes_a_named_lock),
     HARNESS_TEST(the_lint_sees_what_it_is_meant_to_see),
 };
 HARNESS_MODULE(statements, cases)

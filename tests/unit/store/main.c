@@ -13,6 +13,7 @@
     X(connection)                                                                                                      \
     X(connection_options)                                                                                              \
     X(transaction)                                                                                                     \
+    X(row_lock)                                                                                                        \
     X(migrate)                                                                                                         \
     X(dump)                                                                                                            \
     X(http_client)                                                                                                     \
