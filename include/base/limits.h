@@ -140,6 +140,9 @@
 /* Keys in the secret file. */
 #define LIMIT_MASTER_KEYS 8
 
+/* Hosts in the list of [database] host. */
+#define LIMIT_DATABASE_HOSTS 9
+
 /* Prepared statements that one connection keeps. */
 #define LIMIT_STATEMENTS 256
 

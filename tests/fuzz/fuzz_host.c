@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Targets for what the operator writes: the configuration, log filters, lists of networks. */
+/* Targets for what the operator writes: the configuration, log filters, lists of networks and of hosts. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,6 +12,7 @@
 #include "base/network.h"
 #include "base/text.h"
 #include "fuzz.h"
+#include "store/database/host_list.h"
 
 void fuzz_configuration(struct arena *arena, const uint8_t *bytes, size_t size)
 {
@@ -43,6 +44,28 @@ void fuzz_log_filter(struct arena *arena, const uint8_t *bytes, size_t size)
     fuzz_expect((result == LOG_FILTER_GOOD) == (log_filter_sentence(result) == NULL), "a refusal has a sentence");
     for (size_t i = 0; result == LOG_FILTER_GOOD && i < LOG_MODULE_COUNT; i++)
         fuzz_expect(levels.of[i] < LOG_LEVEL_COUNT, "each module has a level");
+}
+
+void fuzz_host_list(struct arena *arena, const uint8_t *bytes, size_t size)
+{
+    struct host_list list, again;
+    struct error *error = host_list_parse(arena, fuzz_text(arena, bytes, size), 3306, &list);
+    if (error != NULL) {
+        fuzz_expect(strstr(error->message, "wrong in it: \"") != NULL, "a refusal names an entry");
+        return;
+    }
+    struct buffer text;
+    buffer_init(&text, arena);
+    fuzz_expect(list.count >= 1 && list.count <= LIMIT_DATABASE_HOSTS, "a list has some hosts");
+    for (size_t i = 0; i < list.count; i++) {
+        bool wide = strchr(list.items[i].name, ':') != NULL;
+        fuzz_expect(list.items[i].name[0] != '\0', "a host has a name");
+        fuzz_expect(list.items[i].port >= 1 && list.items[i].port <= 65535, "a host has a port");
+        buffer_add_format(&text, "%s%s%s%s:%u", i == 0 ? "" : ",", wide ? "[" : "", list.items[i].name, wide ? "]" : "",
+                          list.items[i].port);
+    }
+    fuzz_expect(host_list_parse(arena, text.bytes, 1, &again) == NULL && again.count == list.count,
+                "a list that is written whole is the same list");
 }
 
 /* An address, then ranges. */

@@ -81,6 +81,16 @@ void *database_remembered(const struct database *database);
 /* Asks the server for a sign of life, in one round trip; connects when there is no connection. */
 struct error *database_ping(struct database *database, struct arena *arena);
 
+/* How many hosts the handle may connect to; 0: it uses a socket. */
+size_t database_host_count(const struct database *database);
+
+/*
+ * "HOST:PORT" of one of them, and what it says of itself, over a connection of its own: "Synced, one of 3 nodes", "no
+ * node of a cluster". DATABASE_UNAVAILABLE with a sentence for the operator where it cannot be used.
+ */
+struct error *database_host_state(const struct database *database, struct arena *arena, size_t host,
+                                  const char **name_out, const char **state_out);
+
 /* ---- statements and their values ----------------------------------------------------------------- */
 
 /* Must be static: its address identifies it as long as the process lives. At most LIMIT_STATEMENTS a process. */

@@ -182,9 +182,26 @@ static void check_clock(struct checks *checks)
                      "Have chrony or ntpd keep the clocks of all machines.");
 }
 
+/* Each host of a list. One that is away is a warning: the service uses the others. */
+static void check_hosts(struct checks *checks)
+{
+    const struct database *database = checks->service.database;
+    size_t count = database_host_count(database);
+    for (size_t i = 0; count > 1 && i < count; i++) {
+        const char *name, *state;
+        struct error *error = database_host_state(database, checks->arena, i, &name, &state);
+        const char *part = arena_format(checks->arena, "database %s", name);
+        if (error == NULL)
+            part = arena_format(checks->arena, "%s (%s)", part, state);
+        (void)check_tell(checks, part, CHECK_WARNING, error,
+                         "Start it, or see in its log why it has not joined; the service uses the other hosts.");
+    }
+}
+
 void check_database(struct checks *checks)
 {
     struct service *service = &checks->service;
+    check_hosts(checks);
     if (!check_tell(checks, "database", CHECK_ERROR, database_ping(service->database, checks->arena),
                     "Check that the server runs and that [database] socket, host, user and password_file are right.") ||
         !check_tell(checks, "migrations", CHECK_ERROR, check_migrations(checks), "Run gatehousectl migrate.") ||

@@ -4,9 +4,16 @@
  *
  * An idle connection has nothing to read. If there is something, be it the end of the stream or a farewell, the server
  * has closed the connection. That is noticed before a statement is sent, when it is still safe to connect again.
+ *
+ * Of a list of hosts the first that can be used is connected to: one that takes the connection, and that is no Galera
+ * node without its quorum. All processes of all hosts use the same one in that way, so that they seldom meet in
+ * conflicts that only the commit finds. A process that is connected to a later host goes back when an earlier one can
+ * be used again: between two transactions, with a connection that is open before the other is closed, so that no
+ * request fails by it.
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "base/arena.h"
@@ -14,16 +21,14 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/metrics.h"
+#include "codec/random.h"
 #include "store/database/database_int.h"
 
-/* `seconds`, or what is left until the horizon of the request if that is less; whole seconds, at least 1. */
-static unsigned seconds_left(unsigned seconds)
+/* What is left until then, in whole seconds; at least 1. */
+static unsigned seconds_left(int64_t until)
 {
-    int64_t horizon = clock_within_horizon(0);
-    int64_t left = horizon == 0 ? (int64_t)seconds : (horizon - clock_monotonic() + 999999) / 1000000;
-    if (left < 1)
-        return 1;
-    return left < (int64_t)seconds ? (unsigned)left : seconds;
+    int64_t left = (until - clock_monotonic() + 999999) / 1000000;
+    return left < 1 ? 1 : (unsigned)left;
 }
 
 /*
@@ -44,12 +49,11 @@ static void write_session(char *sql, size_t size, unsigned query_timeout)
                    query_timeout == 0 ? 50 : 1, query_timeout);
 }
 
-static void set_options(MYSQL *mysql, const struct database_options *options, const char *session)
+static void set_options(MYSQL *mysql, const struct database_options *options, const char *session, unsigned connecting)
 {
     static const my_bool yes = 1, no = 0;
     static const unsigned off = 0;
     unsigned protocol = options->socket != NULL ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
-    unsigned connecting = seconds_left(options->connect_timeout_seconds);
     unsigned patience = options->query_timeout_seconds == 0 ? 0 : options->query_timeout_seconds + 1;
     (void)mysql_optionsv(mysql, MYSQL_OPT_PROTOCOL, &protocol);
     (void)mysql_optionsv(mysql, MYSQL_OPT_CONNECT_TIMEOUT, &connecting);
@@ -77,8 +81,24 @@ static void set_options(MYSQL *mysql, const struct database_options *options, co
     }
 }
 
-/* A new connection with these options; NULL fills *fault. */
-static MYSQL *open_connection(const struct database *database, struct fault *fault)
+static void close_now(MYSQL *mysql)
+{
+    connection_begin_connecting(clock_monotonic());
+    mysql_close(mysql);
+}
+
+/* Puts the library's words about what failed into *fault. */
+static void tell_failure(MYSQL *mysql, struct fault *fault)
+{
+    connection_fault(fault, mysql_errno(mysql), mysql_sqlstate(mysql), mysql_error(mysql));
+    fault->failure = DATABASE_FAILURE_UNAVAILABLE;
+    metrics_add(METRIC_DATABASE_NOT_CONNECTED, 1);
+    (void)snprintf(fault->text, sizeof fault->text, "%s", mysql_error(mysql));
+}
+
+/* A new connection to the host, or by the socket where it is NULL; made before `until`. NULL fills *fault. */
+static MYSQL *open_connection(const struct database *database, const struct host *host, int64_t until,
+                              struct fault *fault)
 {
     const struct database_options *options = &database->options;
     char session[640];
@@ -86,20 +106,15 @@ static MYSQL *open_connection(const struct database *database, struct fault *fau
     MYSQL *mysql = mysql_init(NULL);
     if (mysql == NULL)
         connection_out_of_memory();
-    set_options(mysql, options, session);
-    connection_begin_connecting(database);
+    set_options(mysql, options, session, seconds_left(clock_within_horizon(until)));
+    connection_begin_connecting(until);
     /* The library prefers a host over the socket when it is given both. */
-    const char *host = options->socket == NULL ? options->host : NULL;
-    if (mysql_real_connect(mysql, host, options->user, secret_reveal(options->password), options->name, options->port,
-                           options->socket, CLIENT_FOUND_ROWS) != NULL) {
+    if (mysql_real_connect(mysql, host == NULL ? NULL : host->name, options->user, secret_reveal(options->password),
+                           options->name, host == NULL ? 0 : host->port, options->socket, CLIENT_FOUND_ROWS) != NULL) {
         metrics_add(METRIC_DATABASE_CONNECTED, 1);
-        LOG(DEBUG, STORE, "connected to the database");
         return mysql;
     }
-    connection_fault(fault, mysql_errno(mysql), mysql_sqlstate(mysql), mysql_error(mysql));
-    fault->failure = DATABASE_FAILURE_UNAVAILABLE;
-    metrics_add(METRIC_DATABASE_NOT_CONNECTED, 1);
-    (void)snprintf(fault->text, sizeof fault->text, "%s", mysql_error(mysql));
+    tell_failure(mysql, fault);
     mysql_close(mysql);
     return NULL;
 }
@@ -112,6 +127,133 @@ static bool is_refused(const struct fault *fault)
 {
     return fault->number == 1045 || fault->number == 1698;
 }
+
+/* ---- the list ------------------------------------------------------------------------------------ */
+
+/*
+ * When a worker looks whether an earlier host is back: at random within so long, so that not all look at once. And how
+ * long a look may take, since a request waits for it.
+ */
+#define LOOK_MICROSECONDS INT64_C(20000000)
+#define LOOK_TAKES_MICROSECONDS INT64_C(300000)
+
+static void look_later(struct database *database)
+{
+    uint32_t random;
+    random_bytes(&random, sizeof random);
+    database->look_at = clock_monotonic() + LOOK_MICROSECONDS + (int64_t)(random % LOOK_MICROSECONDS);
+}
+
+/* A connection to one host of the list that takes statements. */
+static MYSQL *open_host(const struct database *database, size_t at, int64_t until, struct fault *fault)
+{
+    const struct host *host = &database->hosts.items[at];
+    struct node_state node;
+    /* The library counts whole seconds for the first step of connecting: too long for one host of several. */
+    if (!node_reachable(host, clock_within_horizon(until), fault))
+        return NULL;
+    MYSQL *mysql = open_connection(database, host, until, fault);
+    if (mysql == NULL)
+        return NULL;
+    bool answered = node_ask(mysql, &node);
+    if (answered && node.ready)
+        return mysql;
+    tell_failure(mysql, fault);
+    if (answered)
+        (void)snprintf(fault->text, sizeof fault->text, "the node is not ready: %s, %s", node.state, node.status);
+    close_now(mysql);
+    return NULL;
+}
+
+/*
+ * Goes through the first `count` hosts until one can be used. Each has its share of what is left until then, so that
+ * one that does not answer leaves time for the others.
+ */
+static MYSQL *walk(struct database *database, size_t count, int64_t until, struct fault *fault)
+{
+    for (size_t at = 0; at < count; at++) {
+        int64_t now = clock_monotonic();
+        MYSQL *mysql = open_host(database, at, now + (until - now) / (int64_t)(count - at), fault);
+        if (mysql != NULL) {
+            database->host = at;
+            return mysql;
+        }
+        if (is_refused(fault))
+            return NULL;
+        LOG(INFO, STORE, "a database host cannot be used", LOG_TEXT("host", database->hosts.items[at].name),
+            LOG_INTEGER("port", database->hosts.items[at].port), LOG_TEXT("reason", fault->text));
+    }
+    return NULL;
+}
+
+/* A new connection to the only server, or to the first host of the list that can be used. */
+static MYSQL *open_any(struct database *database, struct fault *fault)
+{
+    const struct host_list *hosts = &database->hosts;
+    int64_t until = clock_monotonic() + (int64_t)database->options.connect_timeout_seconds * 1000000;
+    if (hosts->count < 2)
+        return open_connection(database, hosts->count == 0 ? NULL : &hosts->items[0], until, fault);
+    look_later(database);
+    return walk(database, hosts->count, until, fault);
+}
+
+/* An earlier host that is back is used again. Else the connection stays, and nothing has happened. */
+static void look_back(struct database *database)
+{
+    struct fault fault;
+    if (database->host == 0 || database->locks > 0 || clock_monotonic() < database->look_at)
+        return;
+    look_later(database);
+    MYSQL *mysql = walk(database, database->host, clock_monotonic() + LOOK_TAKES_MICROSECONDS, &fault);
+    if (mysql == NULL)
+        return;
+    connection_close(database);
+    database->mysql = mysql;
+    LOG(INFO, STORE, "an earlier database host is used again",
+        LOG_TEXT("host", database->hosts.items[database->host].name));
+}
+
+/* The state of one host of the list, over a connection of its own. */
+static bool ask(const struct database *database, size_t host, struct node_state *state_out, struct fault *fault)
+{
+    int64_t until = clock_monotonic() + (int64_t)database->options.connect_timeout_seconds * 1000000;
+    if (!node_reachable(&database->hosts.items[host], until, fault))
+        return false;
+    MYSQL *mysql = open_connection(database, &database->hosts.items[host], until, fault);
+    if (mysql == NULL)
+        return false;
+    bool answered = node_ask(mysql, state_out);
+    if (!answered)
+        tell_failure(mysql, fault);
+    close_now(mysql);
+    return answered;
+}
+
+size_t database_host_count(const struct database *database)
+{
+    return database->hosts.count;
+}
+
+struct error *database_host_state(const struct database *database, struct arena *arena, size_t host,
+                                  const char **name_out, const char **state_out)
+{
+    struct node_state node;
+    struct fault fault;
+    const struct host *place = &database->hosts.items[host];
+    *name_out = arena_format(arena, strchr(place->name, ':') == NULL ? "%s:%u" : "[%s]:%u", place->name, place->port);
+    *state_out = "no node of a cluster";
+    if (!ask(database, host, &node, &fault))
+        return error_message(database_failure_error(arena, &fault, "asking a host"),
+                             "The database host %s cannot be used: %s.", *name_out, fault.text);
+    if (!node.ready)
+        return error_message(error_plain(arena, ERROR_DATABASE_UNAVAILABLE),
+                             "The database node %s is not ready: %s, %s.", *name_out, node.state, node.status);
+    if (node.is_node)
+        *state_out = arena_format(arena, "%s, one of %s nodes", node.state, node.size);
+    return NULL;
+}
+
+/* ---- connecting ---------------------------------------------------------------------------------- */
 
 /* Takes the password that the file holds now. False when the file cannot be read or holds the known password. */
 static bool reread_password(struct database *database)
@@ -134,12 +276,14 @@ static bool reread_password(struct database *database)
 /* A password that is refused may have been changed, so the file is read again, once. */
 static bool connect_now(struct database *database, struct fault *fault)
 {
-    database->mysql = open_connection(database, fault);
+    database->mysql = open_any(database, fault);
     if (database->mysql == NULL && is_refused(fault) && reread_password(database))
-        database->mysql = open_connection(database, fault);
+        database->mysql = open_any(database, fault);
     if (database->mysql == NULL)
         LOG(ERROR, STORE, "cannot connect to the database", LOG_INTEGER("errorNumber", fault->number),
             LOG_TEXT("reason", fault->text));
+    else
+        LOG(DEBUG, STORE, "connected to the database");
     return database->mysql != NULL;
 }
 
@@ -149,7 +293,7 @@ void connect_renew(struct database *database)
     struct fault fault;
     if (!reread_password(database))
         return;
-    MYSQL *mysql = open_connection(database, &fault);
+    MYSQL *mysql = open_any(database, &fault);
     if (mysql == NULL) {
         LOG(ERROR, STORE, "the new database password opens no connection; the service goes on with the old one",
             LOG_INTEGER("errorNumber", fault.number), LOG_TEXT("reason", fault.text));
@@ -181,6 +325,8 @@ bool connect_ready(struct database *database, struct fault *fault)
         LOG(INFO, STORE, "the database has ended the connection");
         connection_close(database);
     }
+    if (database->mysql != NULL && database->transaction == TRANSACTION_NONE)
+        look_back(database);
     if (database->mysql != NULL)
         return true;
     if (database->transaction == TRANSACTION_NONE)

@@ -28,13 +28,17 @@
  */
 static _Thread_local int64_t deadline;
 
+/* Errors of a Galera node without its quorum. */
+#define NODE_REFUSES 1047
+#define NODE_LOCK_WAIT 1205
+
 /* When the current exchange began. */
 static _Thread_local int64_t begun;
 
-void connection_begin_connecting(const struct database *database)
+void connection_begin_connecting(int64_t until)
 {
     begun = clock_monotonic();
-    deadline = clock_within_horizon(begun + (int64_t)database->options.connect_timeout_seconds * 1000000);
+    deadline = clock_within_horizon(until);
 }
 
 void connection_begin(const struct database *database)
@@ -102,15 +106,37 @@ static void count_failure(enum database_failure failure)
         metrics_add(METRIC_DATABASE_MISTAKE, 1);
 }
 
+/*
+ * A node without its quorum refuses a read that waits for the others with the number of a lock wait. Asking it what it
+ * is tells the two apart.
+ */
+static bool has_left(struct database *database)
+{
+    struct node_state node;
+    if (database->hosts.count < 2)
+        return false;
+    connection_begin(database);
+    bool answered = node_ask(database->mysql, &node);
+    connection_end();
+    return !answered || !node.ready;
+}
+
+/* 2006 is raised while sending, so the server has not received the whole statement. The others are refusals. */
+static bool is_not_done(unsigned number)
+{
+    return number == 2006 || number == NODE_REFUSES || number == NODE_LOCK_WAIT;
+}
+
 void connection_failed(struct database *database, struct fault *fault, unsigned number, const char *state,
                        const char *message)
 {
     connection_fault(fault, number, state, message);
+    if (number == NODE_LOCK_WAIT && has_left(database))
+        fault->failure = DATABASE_FAILURE_LOST;
     count_failure(fault->failure);
     if (fault->failure != DATABASE_FAILURE_LOST)
         return;
-    /* 2006 is raised while sending: the server has not received the whole statement. */
-    fault->maybe_done = number != 2006;
+    fault->maybe_done = !is_not_done(number);
     LOG(WARN, STORE, "the database connection broke", LOG_INTEGER("errorNumber", number));
     connection_close(database);
 }

@@ -20,16 +20,25 @@
 #include "store/database/database_int.h"
 
 /* Passwords and rows must not cross a network in the clear unless the operator has said so. */
-static struct error *check_tls(struct arena *arena, const struct configuration *configuration)
+static struct error *check_host(struct arena *arena, const struct configuration *configuration)
 {
-    if (configuration->database.socket != NULL || configuration->database.tls_ca_file != NULL ||
-        network_is_loopback(configuration->database.host) || strcmp(configuration->database.tls, "required") != 0)
+    struct host_list hosts;
+    size_t near = 0;
+    if (configuration->database.socket != NULL)
+        return NULL;
+    if (configuration->database.host == NULL)
+        return error_message(error_plain(arena, ERROR_INTERNAL), "Set socket or host in [database].");
+    TRY(host_list_parse(arena, configuration->database.host, (unsigned)configuration->database.port, &hosts));
+    while (near < hosts.count && network_is_loopback(hosts.items[near].name))
+        near++;
+    if (near == hosts.count || configuration->database.tls_ca_file != NULL ||
+        strcmp(configuration->database.tls, "required") != 0)
         return NULL;
     return error_message(
         error_plain(arena, ERROR_INTERNAL),
         "MariaDB at %s is on another machine and [database] has no tls_ca_file, so passwords and data would go"
         " there in the clear. Set tls_ca_file, or tls = off-on-a-trusted-network.",
-        configuration->database.host);
+        hosts.items[near].name);
 }
 
 struct error *database_options_load(struct arena *arena, const struct configuration *configuration, bool administrator,
@@ -43,9 +52,7 @@ struct error *database_options_load(struct arena *arena, const struct configurat
         if (!same || configuration->database.admin_password_file != NULL)
             password_file = configuration->database.admin_password_file;
     }
-    if (configuration->database.socket == NULL && configuration->database.host == NULL)
-        return error_message(error_plain(arena, ERROR_INTERNAL), "Set socket or host in [database].");
-    TRY(check_tls(arena, configuration));
+    TRY(check_host(arena, configuration));
     *options_out = (struct database_options){
         .socket = configuration->database.socket,
         .host = configuration->database.host,
@@ -73,6 +80,10 @@ struct database *database_new(const struct database_options *options)
         database->options.connect_timeout_seconds = 1;
     database->options.socket = arena_text(memory, options->socket);
     database->options.host = arena_text(memory, options->host);
+    /* database_options_load() tells what is wrong with a list; the library tells what is wrong with a single name. */
+    if (options->socket == NULL && options->host != NULL &&
+        host_list_parse(memory, options->host, options->port, &database->hosts) != NULL)
+        database->hosts = (struct host_list){.items = {{database->options.host, options->port}}, .count = 1};
     database->options.name = arena_text(memory, options->name);
     database->options.user = arena_text(memory, options->user);
     database->options.password_file = arena_text(memory, options->password_file);

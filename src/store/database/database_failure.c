@@ -28,7 +28,7 @@ static const struct meaning meanings[] = {
     {1041, DATABASE_FAILURE_UNAVAILABLE}, /* out of resources */
     {1044, DATABASE_FAILURE_UNAVAILABLE}, /* access denied to the database */
     {1045, DATABASE_FAILURE_UNAVAILABLE}, /* access denied to the user */
-    {1047, DATABASE_FAILURE_UNAVAILABLE}, /* a Galera node without a quorum */
+    {1047, DATABASE_FAILURE_LOST},        /* a Galera node without its quorum */
     {1049, DATABASE_FAILURE_UNAVAILABLE}, /* no such database */
     {1053, DATABASE_FAILURE_LOST},        /* shutdown in progress */
     {1062, DATABASE_FAILURE_DUPLICATE},
@@ -42,7 +42,7 @@ static const struct meaning meanings[] = {
     {1160, DATABASE_FAILURE_LOST},
     {1161, DATABASE_FAILURE_LOST},
     {1169, DATABASE_FAILURE_DUPLICATE},
-    {1180, DATABASE_FAILURE_UNAVAILABLE}, /* error during commit: rolled back */
+    {1180, DATABASE_FAILURE_LOST}, /* error during commit: a Galera node that leaves may have sent it to the others */
     {1184, DATABASE_FAILURE_LOST},
     {1203, DATABASE_FAILURE_UNAVAILABLE}, /* the user's connections are used up */
     {1205, DATABASE_FAILURE_CONFLICT},    /* lock wait timeout */

@@ -4,6 +4,7 @@
  *
  *     database_failure.c   what the error numbers mean
  *     statement_memory.c   what lasts as long as a connection
+ *     host_list.c, node.c  the hosts, and whether one of them can be used
  *     connection.c         exchanges over an open connection
  *     connect.c            opens a connection
  *     prepared.c           prepares and executes statements
@@ -21,6 +22,7 @@
 
 #include "base/limits.h"
 #include "store/database/database.h"
+#include "store/database/host_list.h"
 
 /* What a failed call means for its caller. */
 enum database_failure {
@@ -76,8 +78,12 @@ enum transaction { TRANSACTION_NONE, TRANSACTION_OPEN, TRANSACTION_DOOMED };
 struct database {
     struct database_options options; /* the texts live in `memory` */
     struct arena *memory;
-    struct id id; /* of this handle, as the holder of locks (row_lock.c) */
-    MYSQL *mysql; /* NULL: not connected */
+    struct id id;           /* of this handle, as the holder of locks (row_lock.c) */
+    unsigned locks;         /* how many it holds */
+    struct host_list hosts; /* over TCP; else there is none */
+    size_t host;            /* the one that it is connected to */
+    int64_t look_at;        /* clock_monotonic(): when it looks next whether an earlier host is back */
+    MYSQL *mysql;           /* NULL: not connected */
     enum transaction transaction;
     struct fault doom; /* what doomed the transaction */
     struct prepared *prepared[PREPARED_SLOTS];
@@ -101,11 +107,28 @@ void statement_memory_clear(struct database *database);
 /* Frees what database_remember() keeps. */
 void database_forget(struct database *database);
 
+/* ---- node.c ------------------------------------------------------------------------------------------ */
+
+/* Whether the host takes a TCP connection before `until` (clock_monotonic()). False fills *fault. */
+bool node_reachable(const struct host *host, int64_t until, struct fault *fault);
+
+/* What a server says of itself as a node of a Galera cluster. */
+struct node_state {
+    bool is_node;
+    bool ready;      /* it takes statements; also where it is no node */
+    char state[64];  /* wsrep_local_state_comment, such as "Synced" */
+    char status[32]; /* wsrep_cluster_status, such as "Primary" */
+    char size[16];   /* wsrep_cluster_size */
+};
+
+/* Asks for it, within the deadline of the exchange under way. False when there was no answer. */
+bool node_ask(MYSQL *mysql, struct node_state *state_out);
+
 /* ---- connection.c: exchanges over an open connection ------------------------------------------------- */
 
-/* An exchange begins: sets its deadline, by query_timeout_seconds or by connect_timeout_seconds. */
+/* An exchange begins: sets its deadline, by query_timeout_seconds or, when connecting, to `until`. */
 void connection_begin(const struct database *database);
-void connection_begin_connecting(const struct database *database);
+void connection_begin_connecting(int64_t until);
 
 /* An exchange is over, whether it failed or not: counts its round trip. */
 void connection_end(void);

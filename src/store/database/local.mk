@@ -10,9 +10,12 @@ libghstore_database_a_SOURCES = \
 	src/store/database/dump.c \
 	src/store/database/dump_load.c \
 	include/store/database/grants.def \
+	include/store/database/host_list.h \
+	src/store/database/host_list.c \
 	include/store/database/migrate.h \
 	src/store/database/migrate.c \
 	src/store/database/migrate_provision.c \
+	src/store/database/node.c \
 	src/store/database/prepared.c \
 	src/store/database/retry.c \
 	include/store/database/row_lock.h \

@@ -73,6 +73,7 @@ static struct error *insert(struct database *database, struct arena *arena, cons
     TRY(database_change(database, arena, &insert_lock,
                         VALUES(name_of(lock), database_id(lock->holder), database_integer(seconds)), &change));
     *held_out = !change.duplicate;
+    database->locks += *held_out;
     return NULL;
 }
 
@@ -136,6 +137,7 @@ static struct error *look(struct database *database, struct arena *arena, const 
                                database_id(found.holder), database_text(found.until)),
                         &change));
     *held_out = change.affected == 1;
+    database->locks += *held_out && !id_equal(found.holder, lock->holder);
     return NULL;
 }
 
@@ -184,6 +186,7 @@ static const struct statement release_lock = {"DELETE FROM row_lock WHERE name =
 
 void row_lock_release(struct database *database, struct arena *arena, const struct row_lock *lock)
 {
+    database->locks -= database->locks > 0;
     struct error *error =
         database_change(database, arena, &release_lock, VALUES(name_of(lock), database_id(lock->holder)), NULL);
     if (error != NULL)

@@ -67,7 +67,9 @@ static struct error *transaction_once(struct database *database, struct arena *a
     TRY(begin(database, arena));
     struct error *error = body->run(database, arena, body->context);
     if (database->transaction == TRANSACTION_DOOMED) {
-        *conflict_out = database->doom.failure == DATABASE_FAILURE_CONFLICT;
+        /* A transaction that lost its connection before COMMIT was sent is rolled back: another node may take it. */
+        *conflict_out = database->doom.failure == DATABASE_FAILURE_CONFLICT ||
+                        (database->doom.failure == DATABASE_FAILURE_LOST && database->hosts.count > 1);
         if (error == NULL)
             error = database_failure_error(arena, &database->doom, "in a transaction");
     }

@@ -6,7 +6,7 @@ tests_unit_libdatabase_a_CFLAGS = $(unit_cflags)
 support_libs = tests/unit/libdatabase.a
 
 EXTRA_DIST += tests/unit/store/read_mail.py tests/unit/store/smtp_server.py \
-	tests/unit/store/http_server.py
+	tests/unit/store/http_server.py tests/unit/store/database_server.py
 check_PROGRAMS += tests/unit/test-store
 TESTS += tests/unit/test-store
 tests_unit_test_store_SOURCES = \
@@ -24,6 +24,7 @@ tests_unit_test_store_SOURCES = \
 	tests/unit/store/database/test_connection_options.c \
 	tests/unit/store/database/test_database.c \
 	tests/unit/store/database/test_dump.c \
+	tests/unit/store/database/test_host_list.c \
 	tests/unit/store/database/test_database_failure.c \
 	tests/unit/store/mail/test_mail.c \
 	tests/unit/store/mail/test_mail_file.c \

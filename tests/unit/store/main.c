@@ -12,6 +12,7 @@
     X(database)                                                                                                        \
     X(connection)                                                                                                      \
     X(connection_options)                                                                                              \
+    X(host_list)                                                                                                       \
     X(transaction)                                                                                                     \
     X(row_lock)                                                                                                        \
     X(migrate)                                                                                                         \

@@ -175,7 +175,8 @@ static void a_lock_that_stays_is_given_up(void **state)
     struct error *error = database_transaction(database, arena, always_locked, &play, &unknown);
     help_error(error, ERROR_DATABASE_UNAVAILABLE);
     assert_false(unknown);
-    assert_int_equal(play.runs, 4);
+    /* As often as there is time for, and no longer. */
+    assert_in_range(play.runs, 4, 7);
     assert_true(clock_monotonic() - start < 7000000);
     help_error(add(database, arena, "row"), ERROR_DATABASE_UNAVAILABLE);
     help_execute(play.other, arena, "ROLLBACK");

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Whether a host of a list can be used: whether it takes connections at all, and whether it is a Galera node that has
+ * its quorum. A node without it still takes connections, and then refuses every statement.
+ */
+#include <errno.h>
+#include <netdb.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "store/database/database_int.h"
+
+#define PORT_BYTES 8
+
+/* Whether the connection that begins is made before `until`; errno tells why not. */
+static bool connects(int fd, const struct addrinfo *address, int64_t until)
+{
+    if (connect(fd, address->ai_addr, address->ai_addrlen) == 0)
+        return true;
+    if (errno != EINPROGRESS)
+        return false;
+    struct pollfd waiting = {.fd = fd, .events = POLLOUT};
+    int ready;
+    do {
+        int64_t left = until - clock_monotonic();
+        ready = poll(&waiting, 1, left <= 0 ? 0 : (int)((left + 999) / 1000));
+    } while (ready < 0 && errno == EINTR);
+    int number = ETIMEDOUT;
+    socklen_t length = sizeof number;
+    if (ready > 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &number, &length) != 0)
+        number = errno;
+    errno = number;
+    return ready > 0 && number == 0;
+}
+
+static bool tries(const struct addrinfo *address, int64_t until)
+{
+    int fd = socket(address->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0)
+        return false;
+    bool made = connects(fd, address, until);
+    int number = errno;
+    (void)close(fd);
+    errno = number;
+    return made;
+}
+
+bool node_reachable(const struct host *host, int64_t until, struct fault *fault)
+{
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    struct addrinfo *found = NULL;
+    char port[PORT_BYTES];
+    bool reachable = false;
+    (void)snprintf(port, sizeof port, "%u", host->port);
+    int unknown = getaddrinfo(host->name, port, &hints, &found);
+    for (const struct addrinfo *at = found; unknown == 0 && at != NULL && !reachable; at = at->ai_next)
+        reachable = tries(at, until);
+    int number = errno;
+    if (unknown == 0)
+        freeaddrinfo(found);
+    if (reachable)
+        return true;
+    *fault = (struct fault){.failure = DATABASE_FAILURE_UNAVAILABLE, .number = unknown != 0 ? 2005 : 2003};
+    (void)snprintf(fault->state, sizeof fault->state, "HY000");
+    (void)snprintf(fault->text, sizeof fault->text, "%s", unknown != 0 ? gai_strerror(unknown) : strerror(number));
+    return false;
+}
+
+/* ---- its quorum ---------------------------------------------------------------------------------- */
+
+/* A node without its quorum answers this one. A server that is no node has no provider. */
+static const char ask_state[] = "SHOW STATUS WHERE Variable_name IN ('wsrep_ready', 'wsrep_provider_name',"
+                                " 'wsrep_local_state_comment', 'wsrep_cluster_status', 'wsrep_cluster_size')";
+
+static void keep(char *place, size_t size, const char *value)
+{
+    (void)snprintf(place, size, "%s", value == NULL ? "" : value);
+}
+
+bool node_ask(MYSQL *mysql, struct node_state *state_out)
+{
+    *state_out = (struct node_state){.ready = true};
+    if (mysql_real_query(mysql, ask_state, sizeof ask_state - 1) != 0)
+        return false;
+    MYSQL_RES *result = mysql_store_result(mysql);
+    if (result == NULL)
+        return false;
+    bool on = false;
+    for (MYSQL_ROW row; (row = mysql_fetch_row(result)) != NULL;) {
+        if (strcmp(row[0], "wsrep_ready") == 0)
+            on = row[1] != NULL && strcmp(row[1], "ON") == 0;
+        else if (strcmp(row[0], "wsrep_provider_name") == 0)
+            state_out->is_node = row[1] != NULL && row[1][0] != '\0';
+        else if (strcmp(row[0], "wsrep_local_state_comment") == 0)
+            keep(state_out->state, sizeof state_out->state, row[1]);
+        else if (strcmp(row[0], "wsrep_cluster_status") == 0)
+            keep(state_out->status, sizeof state_out->status, row[1]);
+        else if (strcmp(row[0], "wsrep_cluster_size") == 0)
+            keep(state_out->size, sizeof state_out->size, row[1]);
+    }
+    mysql_free_result(result);
+    state_out->ready = on || !state_out->is_node;
+    return true;
+}
