@@ -49,7 +49,6 @@ dist_sql_DATA = sql/001-foundation.sql \
 	sql/034-permission-use.sql \
 	sql/035-audit-owners.sql \
 	sql/036-file-periods.sql \
-	sql/036-file-periods.sql \
 	sql/037-known-device.sql \
 	sql/038-row-lock.sql
 mailtemplatesdedir = $(pkgdatadir)/mail/de
