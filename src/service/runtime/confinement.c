@@ -11,6 +11,7 @@
 #include "base/configuration.h"
 #include "base/log.h"
 #include "base/text.h"
+#include "store/database/host_list.h"
 
 #define DNS_PORT 53
 #define HTTPS_PORT 443
@@ -186,15 +187,26 @@ static bool is_only_shown(const struct configuration_row *row)
     return false;
 }
 
-static void plan_ports(const struct configuration *configuration, struct sandbox_plan *plan)
+/* A list that cannot be read is told by database_options_load(). */
+static void plan_database(struct arena *arena, const struct configuration *configuration, struct sandbox_plan *plan)
+{
+    struct host_list hosts;
+    unsigned port = (unsigned)configuration->database.port;
+    if (configuration->database.socket != NULL || configuration->database.host == NULL ||
+        host_list_parse(arena, configuration->database.host, port, &hosts) != NULL)
+        return;
+    for (size_t i = 0; i < hosts.count; i++)
+        sandbox_allow_port(plan, hosts.items[i].port);
+}
+
+static void plan_ports(struct arena *arena, const struct configuration *configuration, struct sandbox_plan *plan)
 {
     size_t count;
     const struct configuration_row *rows = configuration_rows(&count);
     for (size_t i = 0; i < count; i++)
         if (!is_only_shown(&rows[i]))
             plan_address(configuration, &rows[i], plan);
-    if (configuration->database.socket == NULL)
-        sandbox_allow_port(plan, configuration->database.port);
+    plan_database(arena, configuration, plan);
     if (strcmp(configuration->identity.provider, "cognito") == 0)
         sandbox_allow_port(plan, HTTPS_PORT);
     sandbox_allow_port(plan, DNS_PORT);
@@ -206,7 +218,7 @@ void confinement_plan(struct arena *arena, const struct configuration *configura
 {
     *plan_out = (struct sandbox_plan){.path_count = 0};
     plan_files(arena, configuration, plan_out);
-    plan_ports(configuration, plan_out);
+    plan_ports(arena, configuration, plan_out);
 }
 
 void confinement_enter(struct arena *arena, const struct configuration *configuration)

@@ -100,13 +100,13 @@ static void ports_are_those_of_the_addresses(void **state)
 {
     struct arena *arena = harness_arena(state);
     const struct sandbox_plan *plan = plan_of(
-        arena, BASE "[database]\nhost = 127.0.0.1\nport = 3307\n"
+        arena, BASE "[database]\nhost = 127.0.0.1, 127.0.0.2:3308\nport = 3307\n"
                     "[identity]\nprovider = keycloak\n"
                     "[keycloak]\nurl = https://[::1]:8444/auth\nrealm = r\nclient_id = c\n"
                     "client_secret_file = /etc/gate/a\nadmin_client_id = d\nadmin_client_secret_file = /etc/gate/b\n"
                     "jwks_url = http://keys.example/path:77\n"
                     "[mail]\nsmtp_url = smtps://mail.example\n");
-    static const uint16_t open[] = {53, 80, 465, 3307, 8444};
+    static const uint16_t open[] = {3308, 53, 80, 465, 3307, 8444};
     for (size_t i = 0; i < sizeof open / sizeof *open; i++)
         assert_true(has_port(plan, open[i]));
     static const uint16_t closed[] = {22, 25, 77, 443, 3306, 8443, 9443};
