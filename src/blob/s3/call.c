@@ -106,7 +106,7 @@ static enum http_client_outcome try_once(struct s3 *s3, struct arena *arena, con
         .into = call->into,
         .into_bytes = call->into != NULL ? (size_t)call->bytes : 0,
         .signature = &signature,
-        .milliseconds = transfers || left < share ? left : share,
+        .milliseconds = call->bytes > 0 || left < share ? left : share,
         .stall_seconds = transfers ? (unsigned)(s3->milliseconds / 2000) + 1 : 0,
     };
     enum http_client_outcome outcome = http_client_call(s3->client, arena, &http, &reply->answer, reason_out);

@@ -186,11 +186,11 @@ static bool take_copy(void *context, const struct xml_element *element)
 }
 
 /* As with an upload in parts, an answer that begins with 200 may say in its body that the copy failed. */
-static struct error *copy(struct s3 *s3, struct arena *arena, const char *from, const char *to)
+static struct error *copy(struct s3 *s3, struct arena *arena, const char *from, const char *to, uint64_t size)
 {
     struct s3_reply reply;
     bool copied = false;
-    struct s3_call call = {.method = "PUT", .key = to, .body = ""};
+    struct s3_call call = {.method = "PUT", .key = to, .body = "", .bytes = size};
     s3_add_header(&call, "Content-Type", "application/octet-stream");
     s3_add_header(&call, "x-amz-copy-source", s3_path(s3, arena, from));
     TRY(s3_send(s3, arena, &call, &reply));
@@ -237,7 +237,7 @@ struct error *s3_set_aside(struct blob_store *store, struct arena *arena, const 
     TRY(find_place(s3, arena, name, &source, &place, &there));
     const char *to = s3_key_of(s3, arena, place);
     if (!there)
-        TRY(copy(s3, arena, from, to));
+        TRY(copy(s3, arena, from, to, source.size));
     TRY(s3_look_at(s3, arena, to, false, &target, &there));
     if (!there || target.size != source.size)
         return error_new(arena, ERROR_STORAGE_UNAVAILABLE, "The store has not copied the object %s.", from);

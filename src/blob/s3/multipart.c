@@ -142,7 +142,9 @@ static struct error *complete(struct upload *upload)
     struct s3 *s3 = upload->s3;
     struct s3_reply reply;
     enum s3_state state = S3_ABSENT;
-    struct s3_call call = {.method = "POST", .key = upload->key, .body = upload->parts.bytes};
+    /* Some stores copy all parts now. */
+    struct s3_call call = {
+        .method = "POST", .key = upload->key, .body = upload->parts.bytes, .bytes = upload->final->size};
     s3_add_query(&call, "uploadId", upload->id);
     s3_add_header(&call, "Content-Type", "application/xml");
     if (!s3->unconditional)

@@ -81,7 +81,7 @@ struct s3_call {
     const char *body;         /* NULL: none, or that of the source */
     struct s3_source *source; /* NULL: none */
     const char *payload;      /* of the source: its SHA-256 in hexadecimal digits */
-    uint64_t bytes;           /* that the source gives, or that the answer has */
+    uint64_t bytes;           /* that the source gives, that the answer has, or that the store has to move */
     void *into;               /* for the answer; NULL: it is text */
     bool is_last;             /* only a short time is left for it */
 };

@@ -147,6 +147,7 @@ def test_a_file_over_the_bound_is_413_and_one_of_the_bound_is_not(stack, keeper)
 # ---- bytes stored once ---------------------------------------------------------------------------
 
 
+@pytest.mark.directory
 def test_the_same_bytes_are_stored_once_inside_an_organisation(accounts, customer, stack, database):
     colleague = accounts.user_with("cus:file:w", customer.organisation["id"])
     data = samples.noise(50_000)
@@ -159,6 +160,7 @@ def test_the_same_bytes_are_stored_once_inside_an_organisation(accounts, custome
     assert_counted(database, customer, 4 * len(data), 4)
 
 
+@pytest.mark.directory
 def test_the_same_bytes_twice_in_one_request_are_stored_once(customer, stack):
     data, other = samples.noise(9000), samples.noise(9000)
     parts = [Part("bucket", "files"), Part("type", "misc"), Part("file", data, "a.bin"), Part("file", other, "b.bin"),
@@ -178,6 +180,7 @@ def test_bytes_are_never_shared_across_organisations(customer, other, stack):
     assert os.stat(paths[0]).st_ino != os.stat(paths[1]).st_ino
 
 
+@pytest.mark.directory
 def test_each_name_lives_and_dies_alone(customer, stack):
     data = samples.noise(9000)
     first, second = (files.upload(customer, data, name) for name in ("a.bin", "b.bin"))
@@ -239,6 +242,7 @@ def test_a_name_that_a_crash_left_goes_without_the_bytes_that_others_share(custo
     os.unlink(os.path.join(stack.blobs, line.rsplit(" ", 1)[1]))
 
 
+@pytest.mark.directory
 def test_a_purged_file_leaves_the_bytes_that_others_share(customer, stack, database):
     data = samples.noise(9000)
     first, second = (files.upload(customer, data, name) for name in ("a.bin", "b.bin"))
@@ -252,6 +256,7 @@ def test_a_purged_file_leaves_the_bytes_that_others_share(customer, stack, datab
     assert of_organisation(stack, customer) == {os.stat(blob(stack, second["id"])).st_ino: [2, 2]}
 
 
+@pytest.mark.directory
 @pytest.mark.web_server
 def test_uploads_of_the_same_bytes_at_once_all_keep_theirs(customer, stack):
     data = samples.noise(20_000)

@@ -46,6 +46,7 @@ def test_fsck_leaves_alone_what_is_younger_than_an_hour(stack, damaged):
     assert operator.lines_about(fsck(stack, "--min-age", "0").stdout, record["id"])
 
 
+@pytest.mark.directory
 def test_repair_takes_damaged_bytes_out_of_reach_until_they_are_put_back(stack, keeper, damaged):
     record, data = damaged
     files.download(keeper, record["id"], status=200)

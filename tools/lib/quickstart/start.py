@@ -145,7 +145,7 @@ def start_all(chosen, layout, processes, supervisor, provider, storage):
     server = webserver.service(chosen, layout)
     supervisor.add(server)
     supervisor.await_answer(server, lambda: is_ready(chosen.port), READY_SECONDS, "The service is not ready")
-    supervisor.publish(facts(chosen, layout, provider) | {"storeUrl": storage.url if storage else None})
+    supervisor.publish(facts(chosen, layout, provider) | (storage.facts() if storage else {}))
 
 
 def pool(name, layout, path, workers):

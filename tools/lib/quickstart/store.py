@@ -42,6 +42,10 @@ class Store(Provider):
                   "s3_spool": self.layout.spool}
         return {("files", name): value for name, value in values.items()}
 
+    def facts(self):
+        """What quickstart.json says of it. Objects are files, so their folder stands for that of the files."""
+        return {"storeUrl": self.url, "blobDirectory": str(self.data / "buckets" / BUCKET)}
+
 
 def select(chosen, layout, processes):
     """The store that was asked for; None: a folder."""

@@ -15,6 +15,7 @@ GROUPS = {
     "quickstart": ("database", "workers", "nginx", "apache", "fcgid", "http"),
     "http": ("database", "workers", "nginx", "apache", "fcgid", "http"),
     "providers": ("database", "workers", "nginx", "http", "cognito-local", "moto", "keycloak"),
+    "store": ("database", "workers", "nginx", "http"),
     "torture": ("database", "workers", "nginx", "http", "torture"),
     "bench": ("database", "workers", "nginx", "http", "bench"),
     "fuzz": ("fuzz", ),

@@ -4,6 +4,7 @@
 import concurrent.futures
 import json
 import pathlib
+import shutil
 import threading
 
 import counts
@@ -15,6 +16,8 @@ NGINX_SHARES = 3
 CHECKS_AT_ONCE = 2
 FUZZ_SECONDS, FUZZ_SECONDS_FULL = 60, 600
 FUZZ_LIMIT_SECONDS = 6 * 3600
+STORE = "versitygw"
+GO = ("/usr/local/go/bin/go", "/usr/lib/go/bin/go")
 PROVIDER_OF = {"cognito-local": "cognito", "moto": "cognito", "keycloak": "keycloak"}
 
 
@@ -33,8 +36,8 @@ def jobs(chosen, steps):
     return sorted(found, key=lambda job: not job.first and LONGEST.index(job.name.split(" ")[0]))
 
 
-LONGEST = ("build", "checks", "http", "keycloak", "providers", "torture", "debian13", "dist", "quickstart", "unit",
-           "fuzz", "bench", "last")
+LONGEST = ("build", "checks", "http", "keycloak", "store", "providers", "torture", "debian13", "dist", "quickstart",
+           "unit", "fuzz", "bench", "last")
 
 
 def check_shares(jobs_of_run, steps):
@@ -57,7 +60,7 @@ class Plan:
         self.quick = chosen.out / "quickstart"
         self.tests = chosen.top / "tests"
         self.fetched = {}
-        self.fetching = {name: threading.Lock() for name in PROVIDER_OF}
+        self.fetching = {name: threading.Lock() for name in (*PROVIDER_OF, STORE)}
 
     def make(self, name, *arguments, **how):
         """One run of make in the build folder."""
@@ -236,6 +239,26 @@ class Plan:
     def run_provider_quickstart(self):
         if all([self.fetch(name) for name in PROVIDER_OF]):
             self.run_quickstart("quickstart with providers", [self.tests / "quickstart" / "test_providers.py"])
+
+    def store(self):
+        return [Job("store", self.run_store)]
+
+    def run_store(self):
+        """The cases of files once more, with their bytes in an S3 store; its server is built with Go."""
+        if not shutil.which("go") and not any(pathlib.Path(path).exists() for path in GO):
+            step = self.steps.run("store", ["true"])
+            step.skipped, step.why = 1, "There is no Go on this machine, with which versitygw is built."
+            self.steps.note(step)
+            return
+        if not self.fetch(STORE):
+            return
+        http = self.tests / "http"
+        cases = [http / "files" / "with_s3.py", http / "maintenance" / "test_fsck_and_purge.py",
+                 *(http / "files" / f"test_{name}.py" for name in ("archive", "downloads", "storage"))]
+        options = ["--store", "s3", "--set", "files.s3_timeout_seconds=5"]
+        with Stack(self.chosen, self.steps, "with an S3 store", options) as stack:
+            if stack.ready:
+                self.pytest("files with an S3 store", stack, [*cases, "-m", "not directory and not alone"])
 
     def torture(self):
         return [Job("torture", self.run_torture)]
