@@ -2,8 +2,8 @@
 /*
  * Preloaded into a program by the crash tests: ends it with SIGKILL just before its N-th message to the
  * database. The database's socket is named by CRASH_SOCKET; the messages are counted from the moment that the
- * file CRASH_FILE is there, which holds N. So a test can warm the program up first, and then try every N until
- * the work gets done.
+ * file CRASH_FILE holds N. So a test can warm the program up first, and then try every N until the work gets
+ * done. The file is opened when the program starts, since its sandbox does not let it open the file later.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -24,16 +24,20 @@ static int is_database(int fd)
            strcmp(peer.sun_path, path) == 0;
 }
 
-/* N, or 0 while the file is not there. */
+static int number_file = -1;
+
+__attribute__((constructor)) static void open_number_file(void)
+{
+    const char *path = getenv("CRASH_FILE");
+    if (path != NULL)
+        number_file = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* N, or 0 while the file is empty. */
 static long wanted(void)
 {
     char text[32] = "";
-    const char *path = getenv("CRASH_FILE");
-    int fd = path == NULL ? -1 : open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return 0;
-    ssize_t length = read(fd, text, sizeof text - 1);
-    (void)close(fd);
+    ssize_t length = number_file < 0 ? 0 : pread(number_file, text, sizeof text - 1, 0);
     return length > 0 ? strtol(text, NULL, 10) : 0;
 }
 
