@@ -354,7 +354,8 @@ def test_a_login_finishes_what_is_on_its_way_to_the_account(api, stack, database
     realm.change(member, enabled=False)
     with crash.paused_jobs(stack):
         # With nothing on its way, and nothing that has just been there, what the realm says holds.
-        database.run("UPDATE outbox SET finished_at = finished_at - INTERVAL 1 MINUTE WHERE user_id = %s", key(member.id))
+        database.run("UPDATE outbox SET finished_at = finished_at - INTERVAL 1 MINUTE WHERE user_id = %s",
+                     key(member.id))
         assert login(api, member).status_code == 401
         database.run("INSERT INTO outbox (kind, user_id, payload) VALUES ('sync', %s, '')", key(member.id))
         login(api, member, "not the password")
