@@ -427,19 +427,44 @@ static void let_go_of(const char *path)
     (void)close(fd);
 }
 
-static void what_is_in_memory_stays_and_what_is_not_does_not_come(void **state)
+/*
+ * One round with a file that is not in memory and one that is. A third one, which nobody reads, shows what the kernel
+ * did meanwhile: where it let go of that one too, it was short of memory, and the round says nothing. False then.
+ */
+static bool a_pass_leaves_memory_as_it_was(struct keep *keep, unsigned round)
 {
-    struct keep *keep = keep_new(harness_arena(state));
     const size_t length = 1 << 20;
-    const char *cold = keep_path(keep, keep_file(keep, length, 1, 0).id);
-    const char *hot = keep_path(keep, keep_file(keep, length, 2, 0).id);
+    const char *cold = keep_path(keep, keep_file(keep, length, 2 * round + 1, 0).id);
+    const char *hot = keep_path(keep, keep_file(keep, length, 2 * round + 2, 0).id);
+    const char *untouched = arena_format(keep->arena, "%s.untouched", hot);
+    char *bytes = arena_alloc(keep->arena, length);
+    int fd = open(untouched, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    memset(bytes, 'u', length);
+    assert_int_equal(write(fd, bytes, length), length);
+    (void)close(fd);
     let_go_of(cold);
     if (resident(cold, length) != 0)
         skip(); /* this file system keeps everything in memory */
-    assert_int_equal(resident(hot, length), length / 4096);
     (void)pass(keep, false);
-    assert_int_equal(resident(hot, length), length / 4096);
-    assert_true(resident(cold, length) < length / 4096 / 4);
+    size_t of_hot = resident(hot, length);
+    size_t of_cold = resident(cold, length);
+    size_t of_untouched = resident(untouched, length);
+    assert_int_equal(unlink(untouched), 0);
+    if (of_untouched != length / 4096)
+        return false;
+    assert_int_equal(of_hot, length / 4096);
+    assert_true(of_cold < length / 4096 / 4);
+    return true;
+}
+
+static void what_is_in_memory_stays_and_what_is_not_does_not_come(void **state)
+{
+    struct keep *keep = keep_new(harness_arena(state));
+    unsigned round = 0;
+    while (round < 10 && !a_pass_leaves_memory_as_it_was(keep, round))
+        round++;
+    if (round == 10)
+        skip(); /* this machine is short of memory all the time */
 }
 
 static void fsck_marks_what_it_finds_and_takes_the_mark_away(void **state)
