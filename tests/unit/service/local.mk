@@ -21,6 +21,7 @@ tests_unit_test_service_SOURCES = \
 	tests/unit/service/file/test_upload.c \
 	tests/unit/service/integrity/test_fsck.c \
 	tests/unit/service/integrity/test_scrub.c \
+	tests/unit/service/integrity/test_scrub_memory.c \
 	tests/unit/service/main.c \
 	tests/unit/service/maintenance/test_backup.c \
 	tests/unit/service/maintenance/test_blob_move.c \

@@ -23,6 +23,7 @@
     X(reseal)                                                                                                          \
     X(purge)                                                                                                           \
     X(scrub)                                                                                                           \
+    X(scrub_memory)                                                                                                    \
     X(settings_update)                                                                                                 \
     X(backup)                                                                                                          \
     X(file_bulk)                                                                                                       \
