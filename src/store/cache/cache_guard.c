@@ -14,9 +14,11 @@
  * Waiting has an end. When nobody has written meanwhile, some process keeps the lock, and the file is as good as
  * broken: that process may go on with it, and all others make a new file.
  *
- * A broken page may end the process (SIGBUS, SIGSEGV, SIGFPE, an assertion of LMDB's own) or send it into an endless
- * loop. cache_guarded() returns from the former at once, and from the latter after WATCH_SECONDS of processor time. A
- * process that is stopped or gets no processor does not count as one in a loop.
+ * A broken page may end the process (SIGBUS, SIGSEGV, SIGFPE, an assertion of LMDB's own), send it into an endless
+ * loop, or make LMDB fill the machine's memory (it notes each page that a value frees, as many as the page claims: up
+ * to 32 GiB of notes). cache_guarded() returns from the first at once, from the second after WATCH_TICKS, and from the
+ * third after the tick that sees it. A tick is a short piece of processor time: a process that is stopped or gets no
+ * processor does not count as one in a loop.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +26,7 @@
 #include <signal.h>
 #include <stdint.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,8 +37,12 @@
 #define GATE_MICROSECONDS 100000
 #define PAUSE_MIN_NANOSECONDS 50000L
 #define PAUSE_MAX_NANOSECONDS 2000000L
-#define WATCH_SECONDS 5
+#define WATCH_TICK_NANOSECONDS 20000000L
+#define WATCH_TICKS 250
 #define WATCH_SIGNAL SIGVTALRM
+
+/* What a step may need beside the file's own pages. */
+#define MEMORY_KIBIBYTES (64L * 1024)
 
 /* The manual page and musl use this name; glibc lacks it. */
 #ifndef sigev_notify_thread_id
@@ -48,6 +55,9 @@ static struct {
     volatile sig_atomic_t armed;
     struct sigaction bus, segment, arithmetic;
     timer_t watch;
+    volatile sig_atomic_t ticks; /* since the step began */
+    long peak_at_first;          /* the most memory that the process had had by the first tick, in KiB */
+    long allowance;              /* how much more it may have, in KiB */
     pid_t owner; /* the process whose timer it is: a forked child has none until it opens a file itself; 0: nobody's */
 } guard;
 
@@ -129,36 +139,51 @@ void cache_unlock(int descriptor)
 
 /* ---- faults -------------------------------------------------------------------------------------- */
 
-static void watch_for(time_t seconds)
+static void watch(long nanoseconds)
 {
-    const struct itimerspec time = {.it_value = {.tv_sec = seconds}};
+    const struct itimerspec time = {.it_interval = {.tv_nsec = nanoseconds}, .it_value = {.tv_nsec = nanoseconds}};
     if (guard.owner != 0)
         (void)timer_settime(guard.watch, 0, &time, NULL);
+}
+
+static void leave_step(void)
+{
+    guard.armed = 0;
+    siglongjmp(guard.point, 1);
 }
 
 /* The fault is not LMDB's: the former handler is put back, and the instruction runs again. */
 static void on_fault(int number)
 {
-    if (guard.armed) {
-        guard.armed = 0;
-        siglongjmp(guard.point, 1);
-    }
-    if (number != WATCH_SIGNAL)
-        (void)sigaction(number,
-                        number == SIGBUS   ? &guard.bus
-                        : number == SIGFPE ? &guard.arithmetic
-                                           : &guard.segment,
-                        NULL);
+    if (guard.armed)
+        leave_step();
+    (void)sigaction(number,
+                    number == SIGBUS   ? &guard.bus
+                    : number == SIGFPE ? &guard.arithmetic
+                                       : &guard.segment,
+                    NULL);
+}
+
+static void on_tick(int number)
+{
+    struct rusage usage;
+    (void)number;
+    if (!guard.armed)
+        return;
+    long peak = getrusage(RUSAGE_SELF, &usage) == 0 ? usage.ru_maxrss : 0;
+    if (guard.ticks == 0)
+        guard.peak_at_first = peak;
+    guard.ticks = guard.ticks + 1;
+    if (guard.ticks >= WATCH_TICKS || peak - guard.peak_at_first > guard.allowance)
+        leave_step();
 }
 
 void cache_on_assert(MDB_env *env, const char *message)
 {
     (void)env;
     (void)message;
-    if (guard.armed) {
-        guard.armed = 0;
-        siglongjmp(guard.point, 1);
-    }
+    if (guard.armed)
+        leave_step();
 }
 
 /* The signal goes to this thread alone: only this thread has a point to return to. */
@@ -170,20 +195,20 @@ static void make_watch(void)
 }
 
 /* Installs the handler for a signal, unless it is installed already. */
-static void catch_fault(int number, struct sigaction *before)
+static void catch_signal(int number, void (*handler)(int number), struct sigaction *before)
 {
-    const struct sigaction action = {.sa_handler = on_fault, .sa_flags = SA_NODEFER};
+    const struct sigaction action = {.sa_handler = handler, .sa_flags = SA_NODEFER | SA_RESTART};
     struct sigaction now;
-    if (sigaction(number, NULL, &now) == 0 && now.sa_handler != on_fault)
+    if (sigaction(number, NULL, &now) == 0 && now.sa_handler != handler)
         (void)sigaction(number, &action, before);
 }
 
 void cache_guard_install(void)
 {
-    catch_fault(SIGBUS, &guard.bus);
-    catch_fault(SIGSEGV, &guard.segment);
-    catch_fault(SIGFPE, &guard.arithmetic); /* a page size of 0 */
-    catch_fault(WATCH_SIGNAL, NULL);
+    catch_signal(SIGBUS, on_fault, &guard.bus);
+    catch_signal(SIGSEGV, on_fault, &guard.segment);
+    catch_signal(SIGFPE, on_fault, &guard.arithmetic); /* a page size of 0 */
+    catch_signal(WATCH_SIGNAL, on_tick, NULL);
     if (guard.owner != getpid())
         make_watch();
 }
@@ -191,13 +216,15 @@ void cache_guard_install(void)
 int cache_guarded(int (*step)(struct cache_attempt *attempt), struct cache_attempt *attempt)
 {
     if (sigsetjmp(guard.point, 0) != 0) {
-        watch_for(0);
+        watch(0);
         return CACHE_FAULT;
     }
+    guard.ticks = 0;
+    guard.allowance = MEMORY_KIBIBYTES + (long)(attempt->cache->bytes / 1024);
     guard.armed = 1;
-    watch_for(WATCH_SECONDS);
+    watch(WATCH_TICK_NANOSECONDS);
     int code = step(attempt);
     guard.armed = 0;
-    watch_for(0);
+    watch(0);
     return code;
 }

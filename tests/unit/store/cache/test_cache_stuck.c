@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -72,7 +73,7 @@ static int exit_of(pid_t child)
 {
     int status;
     assert_int_equal(waitpid(child, &status, 0), child);
-    assert_true(WIFEXITED(status));
+    assert_int_equal(WIFSIGNALED(status) ? WTERMSIG(status) : 0, 0);
     return WEXITSTATUS(status);
 }
 
@@ -174,6 +175,66 @@ static void a_process_that_goes_round_in_circles_comes_out_and_is_spent(void **s
     assert_int_equal(exit_of(lost), 2);
     expect_others_go_on(arena, cache, path);
     cache_free(&cache);
+}
+
+/*
+ * Whoever finds what is still broken throws it away, and ends where it was writing; the next one has a file that
+ * serves.
+ */
+static void expect_use(struct arena *arena, const char *path)
+{
+    bool kept = false;
+    for (unsigned tries = 0; tries < 5 && !kept; tries++) {
+        struct cache *cache = given_cache(path, 9);
+        cache_store(cache, "a:after", "after", 5, 60);
+        kept = found(cache, arena, "a:after") != NULL;
+        cache_free(&cache);
+    }
+    assert_true(kept);
+}
+
+/* The page with a large value claims that as many pages belong to it. The layout is that of LMDB 0.9. */
+static void claim_pages(const char *path, uint32_t pages)
+{
+    enum { FLAGS_AT = 10, PAGES_AT = 12, OVERFLOW = 4 };
+    int descriptor = open(path, O_RDWR | O_CLOEXEC);
+    const long size = sysconf(_SC_PAGESIZE);
+    uint16_t flags = 0;
+    off_t place = 2 * size;
+    while (pread(descriptor, &flags, sizeof flags, place + FLAGS_AT) == (ssize_t)sizeof flags && flags != OVERFLOW)
+        place += size;
+    assert_int_equal(flags, OVERFLOW);
+    assert_int_equal(pwrite(descriptor, &pages, sizeof pages, place + PAGES_AT), sizeof pages);
+    (void)close(descriptor);
+}
+
+/* LMDB notes each page that a value frees: 8 bytes for each, 8 GiB here, and 32 GiB where the claim is larger still. */
+static void a_page_that_claims_to_be_large_does_not_fill_the_memory(void **state)
+{
+    const uint32_t claims[] = {UINT32_C(1) << 30, UINT32_MAX - 1};
+    struct arena *arena = harness_arena(state);
+    static const char value[10000];
+    struct rusage usage;
+    int status;
+    skip_with_sanitizer();
+    for (size_t i = 0; i < 2; i++) {
+        const char *path = cache_path(arena);
+        struct cache *cache = given_cache(path, 1);
+        cache_store(cache, "a:large", value, sizeof value, 60);
+        claim_pages(path, claims[i]);
+        pid_t child = start_process();
+        if (child == 0) {
+            log_set_level(LOG_LEVEL_FATAL);
+            cache_store(given_cache(path, 1), "a:large", "small", 5, 60);
+            _exit(0);
+        }
+        assert_int_equal(wait4(child, &status, 0, &usage), child);
+        assert_int_equal(status, 0);
+        assert_true(usage.ru_maxrss < 512 * 1024);
+        expect_use(arena, path);
+        cache_free(&cache);
+        (void)unlink(path);
+    }
 }
 
 /* ---- many that read ------------------------------------------------------------------------------ */
@@ -299,22 +360,6 @@ static void scribble(struct arena *arena, const char *path, struct harness_rando
     }
 }
 
-/*
- * Whoever finds what is still broken throws it away, and ends where it was writing; the next one has a file that
- * serves.
- */
-static void expect_use(struct arena *arena, const char *path)
-{
-    bool kept = false;
-    for (unsigned tries = 0; tries < 5 && !kept; tries++) {
-        struct cache *cache = given_cache(path, 9);
-        cache_store(cache, "a:after", "after", 5, 60);
-        kept = found(cache, arena, "a:after") != NULL;
-        cache_free(&cache);
-    }
-    assert_true(kept);
-}
-
 /* Nobody writes meanwhile, so that each file is broken in the same way in every run; some can not even be opened. */
 static void a_file_full_of_garbage_is_soon_another_one(void **state)
 {
@@ -367,6 +412,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(readers_go_on_beside_a_process_that_is_stopped),
     HARNESS_TEST(a_process_that_is_killed_while_it_writes_leaves_the_file_as_it_was),
     HARNESS_TEST(a_process_that_goes_round_in_circles_comes_out_and_is_spent),
+    HARNESS_TEST(a_page_that_claims_to_be_large_does_not_fill_the_memory),
     HARNESS_TEST(a_writer_gets_in_among_those_who_read_in_turns),
     HARNESS_TEST(a_file_full_of_garbage_is_soon_another_one),
     HARNESS_TEST(garbage_under_load_hangs_nobody_and_is_never_handed_out),
