@@ -29,7 +29,7 @@ enum access {
     ACCESS_PERMISSION /* a valid token whose user holds the row's permission */
 };
 
-enum body_kind { BODY_NONE, BODY_JSON, BODY_MULTIPART };
+enum body_kind { BODY_NONE, BODY_JSON, BODY_MULTIPART, BODY_BYTES };
 
 enum reply_kind {
     REPLY_SUCCESS,        /* {status, message}: call->success is the message */
@@ -38,7 +38,8 @@ enum reply_kind {
     REPLY_ONE_OF_TWO,     /* the same, or call->other_result, written by the row's other reply schema */
     REPLY_JSON,           /* the handler writes call->reply's body itself */
     REPLY_TEXT,           /* the same, with its Content-Type */
-    REPLY_FILE            /* the handler prepares the bytes of a file */
+    REPLY_FILE,           /* the handler prepares the bytes of a file */
+    REPLY_UPLOAD          /* the handler sets the status and, where there is a body, call->result */
 };
 
 /* One request on its way through dispatch. Handlers read and fill it. */
@@ -104,6 +105,7 @@ struct route {
     enum reply_kind reply_kind;
     const struct schema *reply;
     const struct schema *other_reply; /* REPLY_ONE_OF_TWO */
+    int success;                      /* REPLY_UPLOAD: the status of success */
     bool exports; /* the reply comes as text/csv or application/x-ndjson, too, where the client accepts that */
     bool tagged;  /* the reply has an ETag; If-None-Match with it is answered by 304 */
     bool reserves_conflict;        /* 409 is in the document, although the row has no code for it yet */

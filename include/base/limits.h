@@ -60,6 +60,8 @@
 #define LIMIT_UPLOAD_BYTES_PER_SECOND 4096
 #define LIMIT_UPLOAD_SECONDS 604800
 #define LIMIT_UPLOAD_SLOTS 8192
+/* After so long an upload that arrives in pieces ends. */
+#define LIMIT_UPLOAD_HOURS 24
 #define LIMIT_TAG_CHARACTERS 64
 #define LIMIT_FILE_NAME_BYTES 255
 #define LIMIT_PICTURE_MEGAPIXELS 40

@@ -30,6 +30,7 @@
 
 struct arena;
 struct error;
+struct blob_partial_functions;
 struct blob_reader;
 struct blob_store;
 struct blob_writer;
@@ -125,6 +126,7 @@ struct blob_functions {
                                 struct error *(*visit)(void *context, const struct blob_stray *stray), void *context);
     struct error *(*set_aside)(struct blob_store *store, struct arena *arena, const char *folder, const char *name,
                                const char **where_out);
+    const struct blob_partial_functions *partial; /* blob/partial.h; NULL: the store has none */
 };
 
 struct blob_store {

@@ -18,6 +18,8 @@ struct blob_io {
     int (*openat)(int directory, const char *path, int flags, mode_t mode);
     ssize_t (*write)(int fd, const void *bytes, size_t length);
     ssize_t (*pread)(int fd, void *bytes, size_t length, off_t offset);
+    int (*ftruncate)(int fd, off_t length);
+    int (*flock)(int fd, int operation);
     int (*fsync)(int fd);
     int (*sync_file_range)(int fd, off_t offset, off_t length, unsigned flags);
     int (*posix_fadvise)(int fd, off_t offset, off_t length, int advice);

@@ -9,6 +9,7 @@
 
 #include "api/admission.h"
 #include "api/error_reply.h"
+#include "api/handlers_int.h"
 #include "api/route.h"
 #include "base/arena.h"
 #include "base/clock.h"
@@ -102,7 +103,7 @@ static struct error *find_route(struct call *call, struct route_match *match)
 static void note_use(struct call *call)
 {
     use_log_note(call->service->uses, caller_user(&call->caller), call->route->permission, permission_use_today());
-    if (call->route->body_kind == BODY_MULTIPART && !is_question(call))
+    if (call->route->body_kind != BODY_JSON && call->route->body_kind != BODY_NONE && !is_question(call))
         use_log_flush(call->service, call->arena);
 }
 
@@ -274,6 +275,11 @@ static void write_result(struct call *call)
     case REPLY_OBJECT:
         schema_write(body, call->route->reply, call->result);
         break;
+    case REPLY_UPLOAD:
+        if (call->result == NULL)
+            return;
+        schema_write(body, call->route->reply, call->result);
+        break;
     case REPLY_JSON:
         break;
     case REPLY_TEXT:
@@ -293,9 +299,9 @@ static struct error *serve(struct call *call)
                                 match.route == NULL || match.route->offline != OFFLINE_ONLY);
     if (unknown != NULL)
         return unknown;
+    if (answer_preflight(call, match.allow))
+        return NULL;
     if (match.route == NULL) {
-        if (answer_preflight(call, match.allow))
-            return NULL;
         reply_set_header(call->reply, "Allow", match.allow);
         return error_plain(call->arena, ERROR_ROUTE_METHOD);
     }
@@ -413,6 +419,7 @@ void dispatch(struct service *service, struct request *request, struct reply *re
     call.caller.request_id = request->request_id;
     call.caller.reason_required = strcmp(service->configuration->service.crossing_reason, "required") == 0;
     log_context(request->request_id, NULL, NULL, NULL);
+    uploads_override_method(request);
     service->reader = language_pick(&service->languages, request_header(request, "ACCEPT_LANGUAGE"));
     reply_init(reply, request->arena);
     reply->no_body = request->method == METHOD_HEAD;
@@ -420,6 +427,7 @@ void dispatch(struct service *service, struct request *request, struct reply *re
     if (error != NULL)
         fail(&call, error);
     set_common_headers(&call);
+    uploads_set_headers(&call);
     end(&call, error, started);
     if (is_question(&call))
         admission_answer(&call);

@@ -10,7 +10,10 @@
 #ifndef GATEHOUSE_API_HANDLERS_INT_H
 #define GATEHOUSE_API_HANDLERS_INT_H
 
+#include <stdbool.h>
+
 struct call;
+struct request;
 struct error;
 struct schema;
 struct user;
@@ -113,7 +116,7 @@ struct error *own_account_cancel_email(struct call *call);
     "user.emailChanged|user.emailChangeCancelled|user.emailChangeRequested|user.erase|user.forgottenPassword|"         \
     "user.login|user.loginFailed|user.logout|user.logoutEverywhere|user.logoutOthers|user.resendConfirmation|"         \
     "user.resendInvitation|user.resetFailed|user.resetPassword|user.setPassword|user.setTemporaryPassword|user."       \
-    "unlock|user.update"
+    "unlock|user.update|upload.create|upload.expire|upload.terminate"
 extern const struct schema audits_query_schema, audits_own_query_schema, audits_reply_schema;
 struct error *audits_list(struct call *call);
 struct error *audits_list_own(struct call *call);
@@ -137,6 +140,19 @@ struct error *files_restore(struct call *call);
 struct error *files_validate_patch(struct call *call, struct validation *validation);
 struct error *files_patch(struct call *call);
 struct error *files_list(struct call *call);
+
+/* uploads.c. uploads_owns(): whether the path is one of resumable uploads, whose replies get uploads_set_headers(). */
+extern const struct schema uploads_head_schema, uploads_create_schema, uploads_patch_schema;
+bool uploads_owns(const struct request *request);
+void uploads_set_headers(struct call *call);
+/* Some clients can send POST only, and say which method they mean in X-HTTP-Method-Override. */
+void uploads_override_method(struct request *request);
+struct error *uploads_check_version(struct call *call);
+struct error *uploads_options(struct call *call);
+struct error *uploads_create(struct call *call);
+struct error *uploads_head(struct call *call);
+struct error *uploads_patch(struct call *call);
+struct error *uploads_delete(struct call *call);
 
 /* file_bulk.c */
 extern const struct schema files_bulk_schema, files_bulk_reply_schema;

@@ -16,7 +16,8 @@ libghapi_a_SOURCES = \
 	src/api/routes_organisations.c \
 	src/api/routes_service.c \
 	src/api/routes_rights.c \
-	src/api/routes_sessions.c
+	src/api/routes_sessions.c \
+	src/api/routes_uploads.c
 include $(top_srcdir)/src/api/document/local.mk
 include $(top_srcdir)/src/api/handler/local.mk
 api_archives = libghapi.a libghapi_handler.a libghapi_document.a \

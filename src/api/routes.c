@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes the route table of its groups: routes_accounts.c, routes_organisations.c, routes_files.c and routes_service.c
- * each hold the rows of one tag, routes_rights.c and routes_sessions.c more of those of accounts.
+ * each hold the rows of one tag, routes_rights.c and routes_sessions.c more of those of accounts, routes_uploads.c more of
+ * those of files.
  */
 #include "api/route.h"
 
@@ -11,7 +12,8 @@
 #include "api/routes_int.h"
 
 static const struct routes_group *const groups[] = {&routes_accounts,      &routes_rights, &routes_sessions,
-                                                    &routes_organisations, &routes_files,  &routes_service};
+                                                    &routes_organisations, &routes_files,  &routes_uploads,
+                                                    &routes_service};
 
 /* One array, since the metrics count requests by the row's place in it. */
 static struct route rows[ROUTES_MAX];

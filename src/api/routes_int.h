@@ -25,6 +25,7 @@ extern const struct routes_group routes_accounts;
 extern const struct routes_group routes_rights;
 extern const struct routes_group routes_sessions;
 extern const struct routes_group routes_files;
+extern const struct routes_group routes_uploads;
 extern const struct routes_group routes_organisations;
 extern const struct routes_group routes_service;
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "blob/reader_int.h"
+#include "blob/writer_int.h"
 
 struct blob_writer {
     struct blob_store *store;
@@ -75,6 +76,16 @@ struct error *blob_begin(struct blob_store *store, struct arena *arena, struct b
     arena_defer(arena, abort_deferred, writer);
     *writer_out = writer;
     return NULL;
+}
+
+struct blob_writer *blob_writer_resume(struct blob_store *store, struct arena *arena, void *state, uint64_t size,
+                                       const uint8_t digest[DIGEST_BYTES])
+{
+    struct blob_writer *writer = arena_alloc(arena, sizeof *writer);
+    *writer = (struct blob_writer){.store = store, .arena = arena, .state = state, .finished = true, .size = size};
+    memcpy(writer->sum, digest, DIGEST_BYTES);
+    arena_defer(arena, abort_deferred, writer);
+    return writer;
 }
 
 static struct error *put(struct blob_writer *writer, const void *bytes, size_t length)

@@ -128,6 +128,7 @@ static const struct blob_functions functions = {
     .look = directory_look,
     .each_stray = directory_each_stray,
     .set_aside = directory_set_aside,
+    .partial = &directory_partials,
 };
 
 static void close_directory(void *argument)

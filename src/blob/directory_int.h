@@ -15,6 +15,7 @@ struct arena;
 struct blob_final;
 struct blob_found;
 struct blob_io;
+struct blob_partial_functions;
 struct blob_reader;
 struct blob_store;
 struct blob_stray;
@@ -26,6 +27,7 @@ struct error;
 #define SHARD_NAME_BYTES 3
 #define TEMPORARY "tmp"
 #define QUARANTINE "quarantine"
+#define PARTIAL "partial"
 #define DIRECTORY_FLAGS (O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
 
 struct directory {
@@ -37,6 +39,20 @@ struct directory {
     bool writes_parts;    /* see directory_write.c */
     bool durable[SHARDS]; /* shards whose entry in the root this process has made durable */
 };
+
+/* A blob on its way. */
+struct directory_pending {
+    int fd;                  /* -1 when closed */
+    int temporary;           /* the directory of its temporary name, -1 when it has none */
+    char name[ID_HEX_BYTES]; /* that name */
+    bool kept;               /* that name stays (directory_partial.c) */
+    off_t written;           /* bytes so far */
+    off_t started;           /* how many of them were given to the disk */
+    off_t settled;           /* how many of them are on the disk and have left the memory */
+};
+
+/* blob/partial.h (directory_partial.c). */
+extern const struct blob_partial_functions directory_partials;
 
 struct directory *directory_of(struct blob_store *store);
 

@@ -29,18 +29,8 @@
 #define WRITE_OUT_BYTES (2 * 1024 * 1024)
 #define WRITE_BEHIND_BYTES (2 * WRITE_OUT_BYTES)
 
-/* A blob on its way. */
-struct pending {
-    int fd;                  /* -1 when closed */
-    int temporary;           /* the directory of its temporary name, -1 when it has none */
-    char name[ID_HEX_BYTES]; /* that name */
-    off_t written;           /* bytes so far */
-    off_t started;           /* how many of them were given to the disk */
-    off_t settled;           /* how many of them are on the disk and have left the memory */
-};
-
 /* A file with a name in <root>/tmp, for file systems that have no unnamed ones. */
-static bool open_named(const struct directory *directory, struct pending *pending)
+static bool open_named(const struct directory *directory, struct directory_pending *pending)
 {
     bool made;
     int temporary = directory_make(directory, TEMPORARY, &made);
@@ -59,7 +49,7 @@ static bool open_named(const struct directory *directory, struct pending *pendin
     return true;
 }
 
-static bool open_pending(const struct directory *directory, struct pending *pending)
+static bool open_pending(const struct directory *directory, struct directory_pending *pending)
 {
     pending->temporary = -1;
     pending->fd = directory_open_at(directory, directory->root, ".", O_RDWR | O_TMPFILE | O_CLOEXEC);
@@ -73,11 +63,12 @@ static bool open_pending(const struct directory *directory, struct pending *pend
 void directory_abort(struct blob_store *store, void *state)
 {
     const struct directory *directory = directory_of(store);
-    struct pending *pending = state;
+    struct directory_pending *pending = state;
     directory_shut(directory, pending->fd);
     pending->fd = -1;
     if (pending->temporary >= 0) {
-        directory_unlink_or_log(directory, pending->temporary, pending->name);
+        if (!pending->kept)
+            directory_unlink_or_log(directory, pending->temporary, pending->name);
         directory_shut(directory, pending->temporary);
         pending->temporary = -1;
     }
@@ -87,7 +78,7 @@ struct error *directory_begin(struct blob_store *store, struct arena *arena, voi
 {
     struct directory *directory = directory_of(store);
     TRY(directory_refresh(directory, arena));
-    struct pending *pending = arena_alloc(arena, sizeof *pending);
+    struct directory_pending *pending = arena_alloc(arena, sizeof *pending);
     if (!open_pending(directory, pending))
         return directory_failure(arena, errno, "make a temporary file");
     if (directory->io->fchmod(pending->fd, FILE_MODE) != 0) {
@@ -108,7 +99,7 @@ struct error *directory_begin(struct blob_store *store, struct arena *arena, voi
  * Both calls may report lost bytes that fsync() would not report again: the first when the file system has no space for
  * them, the second when the disk did not take them. So each failure is final. 0 or an errno.
  */
-static int write_out(const struct blob_store *store, struct pending *pending)
+static int write_out(const struct blob_store *store, struct directory_pending *pending)
 {
     const struct directory *directory = store->context;
     if (!directory->writes_parts || pending->written - pending->started < WRITE_OUT_BYTES)
@@ -133,7 +124,7 @@ struct error *directory_write(struct blob_store *store, struct arena *arena, voi
                               size_t length)
 {
     const struct directory *directory = directory_of(store);
-    struct pending *pending = state;
+    struct directory_pending *pending = state;
     const unsigned char *from = bytes;
     while (length > 0) {
         ssize_t written = directory->io->write(pending->fd, from, length);
@@ -153,7 +144,7 @@ struct error *directory_read(struct blob_store *store, struct arena *arena, void
                              size_t length, size_t *got_out)
 {
     const struct directory *directory = directory_of(store);
-    const struct pending *pending = state;
+    const struct directory_pending *pending = state;
     unsigned char *into = bytes;
     size_t got = 0;
     while (got < length) {
@@ -171,7 +162,7 @@ struct error *directory_read(struct blob_store *store, struct arena *arena, void
 }
 
 /* Gives the pending file its name; 0 or an errno. */
-static int link_pending(const struct directory *directory, const struct pending *pending, int shard, const char *name)
+static int link_pending(const struct directory *directory, const struct directory_pending *pending, int shard, const char *name)
 {
     const struct blob_io *io = directory->io;
     if (pending->temporary >= 0)
@@ -187,7 +178,7 @@ static int link_pending(const struct directory *directory, const struct pending 
 }
 
 /* From the link on, a failure removes the name again. */
-static struct error *publish(const struct directory *directory, struct arena *arena, struct pending *pending, int shard,
+static struct error *publish(const struct directory *directory, struct arena *arena, struct directory_pending *pending, int shard,
                              const char *name)
 {
     int number = link_pending(directory, pending, shard, name);
@@ -214,7 +205,7 @@ static struct error *publish(const struct directory *directory, struct arena *ar
  * Where the kernel has written out a part by itself and the file system had no space for it, nothing reports that, not
  * even fsync(): the part has left the memory and is a hole. Received bytes are written without holes. 0 or an errno.
  */
-static int look_for_holes(const struct directory *directory, const struct pending *pending)
+static int look_for_holes(const struct directory *directory, const struct directory_pending *pending)
 {
     if (!directory->writes_parts || pending->written == 0)
         return 0;
@@ -228,7 +219,7 @@ struct error *directory_commit(struct blob_store *store, struct arena *arena, vo
                                const struct blob_final *final)
 {
     struct directory *directory = directory_of(store);
-    struct pending *pending = state;
+    struct directory_pending *pending = state;
     if (directory->io->fsync(pending->fd) != 0)
         return directory_failure(arena, errno, "make a blob's bytes durable");
     if (pending->started > WRITE_BEHIND_BYTES)

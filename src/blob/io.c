@@ -3,6 +3,7 @@
 #include "blob/io.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -16,6 +17,8 @@ const struct blob_io blob_io_system = {
     .openat = system_openat,
     .write = write,
     .pread = pread,
+    .ftruncate = ftruncate,
+    .flock = flock,
     .fsync = fsync,
     .sync_file_range = sync_file_range,
     .posix_fadvise = posix_fadvise,

@@ -3,10 +3,11 @@ libghblob_a_SOURCES = \
 	include/blob/blob.h src/blob/blob.c \
 	include/blob/content.h src/blob/content.c \
 	include/blob/directory.h src/blob/directory_int.h src/blob/directory.c src/blob/directory_read.c \
-	src/blob/directory_root.c \
+	src/blob/directory_root.c src/blob/directory_partial.c \
 	src/blob/directory_sweep.c src/blob/directory_write.c \
 	include/blob/io.h src/blob/io.c \
 	include/blob/open.h src/blob/open.c \
+	include/blob/partial.h src/blob/partial.c src/blob/writer_int.h \
 	src/blob/reader_int.h \
 	include/blob/scanner.h src/blob/scanner.c \
 	include/blob/sniff.h src/blob/sniff.c \

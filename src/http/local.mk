@@ -10,5 +10,6 @@ libghhttp_a_SOURCES = \
 	include/http/range.h src/http/range.c \
 	include/http/reply.h src/http/reply.c \
 	include/http/request.h src/http/request.c \
-	include/http/schema.h src/http/schema.c src/http/schema_write.c
+	include/http/schema.h src/http/schema.c src/http/schema_write.c \
+	include/http/upload_header.h src/http/upload_header.c
 libghhttp_a_CFLAGS = $(AM_CFLAGS) $(FCGI_CFLAGS)

@@ -129,6 +129,11 @@ static void add_body(struct writer *writer, const struct route *route)
 {
     if (route->body_kind == BODY_NONE)
         return;
+    if (route->body_kind == BODY_BYTES) {
+        add(writer, "\"requestBody\":{\"required\":false,\"content\":{\"application/offset+octet-stream\":{\"schema\":"
+                    "{\"type\":\"string\",\"format\":\"binary\"},\"example\":\"the next bytes of the file\"}}},");
+        return;
+    }
     add(writer, may_lack_body(route) ? "\"requestBody\":{\"required\":false,\"content\":{"
                                      : "\"requestBody\":{\"required\":true,\"content\":{");
     add_json(writer, route->body_kind == BODY_MULTIPART ? "multipart/form-data" : "application/json");
@@ -193,8 +198,26 @@ static void add_plain_content(struct writer *writer, const struct route *route, 
     add(writer, "}}");
 }
 
+/* The protocol's own status, and 200 for the record of a finished file. */
+static void add_upload_success(struct writer *writer, const struct route *route)
+{
+    buffer_add_format(&writer->text, "\"%d\":{\"description\":\"Success.\"", route->success);
+    if (route->reply != NULL && route->success == 201)
+        add_json_content(writer, route);
+    add(writer, "}");
+    if (route->reply == NULL || route->success == 201)
+        return;
+    add(writer, ",\"200\":{\"description\":\"The file is whole, and Accept names application/json.\"");
+    add_json_content(writer, route);
+    add(writer, "}");
+}
+
 static void add_success(struct writer *writer, const struct route *route)
 {
+    if (route->reply_kind == REPLY_UPLOAD) {
+        add_upload_success(writer, route);
+        return;
+    }
     if (route->reply_kind == REPLY_TEXT) {
         add(writer, "\"200\":{\"description\":\"Success.\"");
         add_plain_content(writer, route, "text/plain", "{\"type\":\"string\"}");
@@ -231,6 +254,14 @@ static const char *status_meaning(int status)
         return "The caller may not do this.";
     case 409:
         return "The state of the thing, or another thing, stands in the way.";
+    case 404:
+        return "There is no such thing of the caller.";
+    case 410:
+        return "Its time is over.";
+    case 423:
+        return "Another request has it.";
+    case 460:
+        return "The bytes do not fit their checksum.";
     case 412:
         return "A condition of the request does not hold.";
     case 413:

@@ -28,5 +28,6 @@ libghapi_handler_a_SOURCES = \
 	src/api/session/sessions.c \
 	src/api/handler/settings.c \
 	src/api/handler/system.c \
+	src/api/handler/uploads.c \
 	src/api/handler/views_int.h \
 	src/api/handler/views.c

@@ -18,6 +18,7 @@
 #include "domain/session/known_device.h"
 #include "domain/session/session.h"
 #include "identity/provider.h"
+#include "service/file/resumable.h"
 #include "service/maintenance/purge.h"
 #include "service/runtime/service.h"
 #include "store/cache/cache.h"
@@ -67,6 +68,11 @@ static struct error *purge_codes(struct service *service, struct arena *arena, u
 static struct error *purge_links(struct service *service, struct arena *arena, uint64_t *count)
 {
     return file_link_purge(service->database, arena, PURGE_ROWS, count);
+}
+
+static struct error *expire_uploads(struct service *service, struct arena *arena, uint64_t *count)
+{
+    return resumable_expire(service, arena, PURGE_ROWS, count);
 }
 
 static struct error *purge_email_changes(struct service *service, struct arena *arena, uint64_t *count)
@@ -122,7 +128,7 @@ struct error *jobs_tidy(struct service *service, struct arena *arena)
     static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
         purge_tokens, purge_sessions, purge_devices, purge_links,         purge_minutes,
         purge_outbox, purge_throttle, purge_codes,   purge_email_changes, purge_changes,
-        purge_uses,   purge_locks,    sweep_blobs,   finish_purge,        repair_principals};
+        purge_uses,   purge_locks,    sweep_blobs,   expire_uploads, finish_purge,        repair_principals};
     struct error *first = NULL;
     cache_sweep(service->cache);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {

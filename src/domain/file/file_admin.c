@@ -146,15 +146,16 @@ struct error *file_admin_sums(struct database *database, struct arena *arena, st
 
 static const struct statement compare_usage = {
     "SELECT s.bytes = COALESCE(u.bytes, 0) AND s.files = COALESCE(u.files, 0) FROM (SELECT COALESCE(SUM(f.size), 0)"
-    " AS bytes, COUNT(*) AS files FROM file f WHERE f.organisation_id = ?) s"
+    " AS bytes, COUNT(*) AS files FROM (SELECT g.size FROM file g WHERE g.organisation_id = ? UNION ALL"
+    " SELECT w.reserved FROM file_upload w WHERE w.organisation_id = ? AND w.file_id IS NULL) f) s"
     " LEFT JOIN file_usage u ON u.organisation_id = ?"};
 
 struct error *file_admin_usage_agrees(struct database *database, struct arena *arena, struct id organisation,
                                       bool *holds_out)
 {
     struct rows *rows;
-    TRY(database_query(database, arena, &compare_usage, VALUES(database_id(organisation), database_id(organisation)),
-                       &rows));
+    TRY(database_query(database, arena, &compare_usage,
+                       VALUES(database_id(organisation), database_id(organisation), database_id(organisation)), &rows));
     *holds_out = rows->count == 1 && rows_boolean(rows, 0, 0);
     return NULL;
 }

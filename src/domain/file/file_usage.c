@@ -101,7 +101,9 @@ struct error *file_usage_find(struct database *database, struct arena *arena, st
 /* ---- counting again ------------------------------------------------------------------------------ */
 
 static const struct statement count_files = {
-    "SELECT CAST(COALESCE(SUM(f.size), 0) AS UNSIGNED), COUNT(*) FROM file f WHERE f.organisation_id = ?"};
+    "SELECT CAST(COALESCE(SUM(f.size), 0) AS UNSIGNED), COUNT(*) FROM (SELECT g.size FROM file g"
+    " WHERE g.organisation_id = ? UNION ALL SELECT w.reserved FROM file_upload w WHERE w.organisation_id = ?"
+    " AND w.file_id IS NULL) f"};
 
 static const struct statement set_usage = {"UPDATE file_usage SET bytes = ?, files = ? WHERE organisation_id = ?"};
 
@@ -117,7 +119,8 @@ static struct error *recount(struct database *database, struct arena *arena, voi
     struct rows *rows;
     struct file_usage noted;
     TRY(database_change(database, arena, &hold_usage, VALUES(database_id(order->organisation)), NULL));
-    TRY(database_query(database, arena, &count_files, VALUES(database_id(order->organisation)), &rows));
+    TRY(database_query(database, arena, &count_files,
+                       VALUES(database_id(order->organisation), database_id(order->organisation)), &rows));
     struct file_usage counted = read_usage(rows);
     TRY(file_usage_find(database, arena, order->organisation, &noted));
     order->wrong = counted.bytes != noted.bytes || counted.files != noted.files;

@@ -14,6 +14,8 @@ libghdomain_a_SOURCES += \
 	src/domain/file/file_purge.c \
 	include/domain/file/file_link.h \
 	src/domain/file/file_link.c \
+	include/domain/file/file_upload.h \
+	src/domain/file/file_upload.c \
 	include/domain/file/file_usage.h \
 	src/domain/file/file_usage.c \
 	include/domain/file/link_key.h \

@@ -6,6 +6,11 @@ libghservice_file_a_SOURCES = \
 	src/service/file/file_bulk.c \
 	include/service/file/file_update.h \
 	src/service/file/file_update.c \
+	include/service/file/resumable.h \
+	src/service/file/resumable_int.h \
+	src/service/file/resumable.c \
+	src/service/file/resumable_finish.c \
+	src/service/file/resumable_receive.c \
 	include/service/file/upload.h \
 	src/service/file/upload_int.h \
 	src/service/file/upload.c \

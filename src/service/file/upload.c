@@ -158,13 +158,26 @@ static void validate_repetition(struct upload *upload, size_t index)
     }
 }
 
+static void read_form(struct upload *upload)
+{
+    if (upload->file_parts > 0)
+        upload->pairs[upload->pair_count++] = (struct schema_pair){upload_form_files()->name, ""};
+    upload->form =
+        schema_read_pairs(&upload_form_schema, upload->pairs, upload->pair_count, &upload->validation, NULL);
+}
+
+struct error *upload_validate_form(struct upload *upload)
+{
+    read_form(upload);
+    (void)validate_name(upload, 0);
+    return upload->validation.error;
+}
+
 /* Validates fields and files together; the error names every failing path. Fills the records. */
 static struct error *validate(struct upload *upload)
 {
     struct validation *validation = &upload->validation;
-    if (upload->file_parts > 0)
-        upload->pairs[upload->pair_count++] = (struct schema_pair){upload_form_files()->name, ""};
-    upload->form = schema_read_pairs(&upload_form_schema, upload->pairs, upload->pair_count, validation, NULL);
+    read_form(upload);
     if (is_named(upload) && upload->file_parts > 1)
         validation_add(validation, "count", "can be given for one file only", "name");
     for (size_t i = 0; i < upload->file_count; i++) {
@@ -209,6 +222,8 @@ static struct error *insert_rows(struct database *database, struct arena *arena,
             return error_plain(arena, ERROR_FILE_DUPLICATE);
         TRY(caller_audit(upload->service, arena, upload->caller, &entry));
     }
+    if (upload->settle != NULL)
+        TRY(upload->settle(database, arena, upload->settle_context));
     TRY(read_rows(database, arena, upload)); /* before the usage, whose row stays locked until the end */
     TRY(file_usage_take(database, arena, caller_home(upload->caller), more, &exceeded));
     return exceeded ? error_plain(arena, ERROR_QUOTA_EXCEEDED) : NULL;
@@ -304,14 +319,6 @@ struct error *upload_admit(struct service *service, struct arena *arena, const s
     return exceeds ? error_plain(arena, ERROR_QUOTA_EXCEEDED) : NULL;
 }
 
-static struct error *receive(struct upload *upload, struct request *request)
-{
-    TRY(upload_read(upload, request));
-    TRY(validate(upload));
-    TRY(upload_scan(upload));
-    return store(upload);
-}
-
 /* Releases the bytes before the refusal is sent: sending waits for the client, and would hold them as long. */
 static struct error *release_bytes(struct upload *upload, struct error *error)
 {
@@ -321,18 +328,40 @@ static struct error *release_bytes(struct upload *upload, struct error *error)
     return error;
 }
 
-struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,
-                             struct request *request, struct file_record **records_out, size_t *count_out)
+struct upload *upload_new(struct service *service, struct arena *arena, const struct caller *caller)
 {
     struct upload *upload = arena_alloc(arena, sizeof *upload);
     upload->service = service;
     upload->arena = arena;
     upload->caller = caller;
     validation_init(&upload->validation, arena);
-    struct error *error = receive(upload, request);
+    return upload;
+}
+
+static struct error *judge_and_store(struct upload *upload)
+{
+    TRY(validate(upload));
+    TRY(upload_scan(upload));
+    return store(upload);
+}
+
+struct error *upload_complete(struct upload *upload)
+{
+    struct error *error = judge_and_store(upload);
     if (error != NULL)
         return release_bytes(upload, error);
     count_files(upload);
+    return NULL;
+}
+
+struct error *upload_receive(struct service *service, struct arena *arena, const struct caller *caller,
+                             struct request *request, struct file_record **records_out, size_t *count_out)
+{
+    struct upload *upload = upload_new(service, arena, caller);
+    struct error *error = upload_read(upload, request);
+    if (error != NULL)
+        return release_bytes(upload, error);
+    TRY(upload_complete(upload));
     struct file_record *records = arena_array(arena, upload->file_count, sizeof *records);
     for (size_t i = 0; i < upload->file_count; i++)
         records[i] = upload->files[i].record;

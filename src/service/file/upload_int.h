@@ -15,6 +15,7 @@
 
 struct blob_writer;
 struct caller;
+struct database;
 struct request;
 struct service;
 
@@ -54,7 +55,25 @@ struct upload {
     const struct schema_field *open_field;
     struct buffer field;
     bool field_too_long;
+    /*
+     * Part of the transaction that adds the rows, before the usage is taken: gives back what was reserved for them. It may
+     * run more than once. NULL: nothing was.
+     */
+    struct error *(*settle)(struct database *database, struct arena *arena, void *context);
+    void *settle_context;
 };
+
+/* An upload without fields and files, in the arena. */
+struct upload *upload_new(struct service *service, struct arena *arena, const struct caller *caller);
+
+/* Validates the fields, and the name of the first file; the error names every failing path. */
+struct error *upload_validate_form(struct upload *upload);
+
+/*
+ * Validates fields and files whose bytes are all there, has them scanned, and stores them. The bytes of a refused upload
+ * are released. Errors as of upload_receive().
+ */
+struct error *upload_complete(struct upload *upload);
 
 /* The form's field for files. */
 const struct schema_field *upload_form_files(void);

@@ -136,7 +136,7 @@ def start_all(chosen, layout, processes, supervisor, provider, storage):
     if chosen.web_server != "apache-fcgid":
         supervisor.add(pool("workers", layout, layout.worker_socket, chosen.workers))
         supervisor.add(pool("login", layout, layout.login_socket, chosen.login_workers))
-    if chosen.uploads == "unbuffered":
+    if chosen.web_server == "nginx":
         supervisor.add(pool("uploads", layout, layout.upload_socket, chosen.workers))
     jobs = [layout.gatehousectl, "--config", layout.configuration, "jobs"]
     # As the workers' user, which with mod_fcgid is Apache's: they share files that no other user may write.
