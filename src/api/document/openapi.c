@@ -202,10 +202,8 @@ static void add_plain_content(struct writer *writer, const struct route *route, 
 static void add_upload_success(struct writer *writer, const struct route *route)
 {
     buffer_add_format(&writer->text, "\"%d\":{\"description\":\"Success.\"", route->success);
-    if (route->reply != NULL && route->success == 201)
-        add_json_content(writer, route);
     add(writer, "}");
-    if (route->reply == NULL || route->success == 201)
+    if (route->reply == NULL)
         return;
     add(writer, ",\"200\":{\"description\":\"The file is whole, and Accept names application/json.\"");
     add_json_content(writer, route);

@@ -213,6 +213,16 @@ static struct error *receive(struct call *call, struct resumable_piece *piece, s
     return resumable_receive(call->service, call->arena, &call->caller, id, piece, upload_out, record_out);
 }
 
+/* The protocol answers without a body. A client that names JSON is given the record when the file is whole. */
+static void give_record(struct call *call, const struct file_record *record)
+{
+    const char *accept = request_header(call->request, "ACCEPT");
+    if (record == NULL || accept == NULL || strstr(accept, "application/json") == NULL)
+        return;
+    call->reply->status = 200;
+    call->result = files_record_view(call, record);
+}
+
 struct error *uploads_create(struct call *call)
 {
     struct resumable_order order = {.metadata = request_header(call->request, "UPLOAD_METADATA")};
@@ -237,8 +247,7 @@ struct error *uploads_create(struct call *call)
     reply_format_header(call->reply, "Location", "%s" UPLOADS_PATH "/%s", call->service->configuration->service.base_url,
                         id_text(call->arena, id));
     set_progress(call, upload);
-    if (record != NULL)
-        call->result = files_record_view(call, record);
+    give_record(call, record);
     return NULL;
 }
 
@@ -256,13 +265,6 @@ struct error *uploads_head(struct call *call)
     return NULL;
 }
 
-/* The protocol answers a piece without a body. A client that names JSON is given the record with the last one. */
-static bool wants_record(const struct call *call)
-{
-    const char *accept = request_header(call->request, "ACCEPT");
-    return accept != NULL && strstr(accept, "application/json") != NULL;
-}
-
 struct error *uploads_patch(struct call *call)
 {
     struct resumable_piece piece = {0};
@@ -275,10 +277,7 @@ struct error *uploads_patch(struct call *call)
     TRY(receive(call, &piece, call->id, &upload, &record));
     call->reply->status = 204;
     set_progress(call, upload);
-    if (record != NULL && wants_record(call)) {
-        call->reply->status = 200;
-        call->result = files_record_view(call, record);
-    }
+    give_record(call, record);
     return NULL;
 }
 

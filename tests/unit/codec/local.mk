@@ -13,6 +13,7 @@ tests_unit_test_codec_SOURCES = \
 	tests/unit/codec/test_language_tag.c \
 	tests/unit/codec/test_password_hash.c \
 	tests/unit/codec/test_random.c \
+	tests/unit/codec/test_running_digest.c \
 	tests/unit/codec/test_seal.c \
 	tests/unit/codec/test_signing_key.c \
 	tests/unit/codec/test_sigv4.c \

@@ -13,6 +13,7 @@
     X(language_tag)                                                                                                    \
     X(password_hash)                                                                                                   \
     X(random)                                                                                                          \
+    X(running_digest)                                                                                                  \
     X(seal)                                                                                                            \
     X(signing_key)                                                                                                     \
     X(sigv4)                                                                                                           \
