@@ -299,8 +299,10 @@ static struct error *serve(struct call *call)
                                 match.route == NULL || match.route->offline != OFFLINE_ONLY);
     if (unknown != NULL)
         return unknown;
-    if (answer_preflight(call, match.allow))
+    if (answer_preflight(call, match.allow)) {
+        call->reply->status = match.route == NULL ? 200 : match.route->success;
         return NULL;
+    }
     if (match.route == NULL) {
         reply_set_header(call->reply, "Allow", match.allow);
         return error_plain(call->arena, ERROR_ROUTE_METHOD);

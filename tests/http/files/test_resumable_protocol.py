@@ -54,6 +54,7 @@ CREATIONS = [
     ("an exponent", {"Upload-Length": "5e3"}, 400, "request.invalid", {"Upload-Length"}),
     ("hexadecimal", {"Upload-Length": "0x10"}, 400, "request.invalid", {"Upload-Length"}),
     ("two lengths", {"Upload-Length": "5, 5"}, 400, "request.invalid", {"Upload-Length"}),
+    ("zeros in front", {"Upload-Length": "0005000"}, 400, "request.invalid", {"Upload-Length"}),
     ("a word", {"Upload-Length": "many"}, 400, "request.invalid", {"Upload-Length"}),
     ("2^63", {"Upload-Length": "9223372036854775808"}, 400, "request.invalid", {"Upload-Length"}),
     ("2^64 and 5", {"Upload-Length": "18446744073709551621"}, 400, "request.invalid", {"Upload-Length"}),
@@ -109,16 +110,15 @@ def used(account):
 BEGINNINGS = [
     ("the least", {}),
     ("with a media type", {"Upload-Metadata": tus.metadata(filetype="application/octet-stream")}),
-    ("an empty media type", {"Upload-Metadata": tus.metadata(filetype="")}),
+    ("an empty media type", {"Upload-Metadata": tus.metadata(filetype="").rstrip()}),
     ("as Uppy sends it", {"Upload-Metadata": tus.metadata(relativePath="null")}),
     ("a key without a value", {"Upload-Metadata": tus.metadata() + ",name"}),
-    ("an empty value", {"Upload-Metadata": tus.metadata() + ",name "}),
+    ("an empty value", {"Upload-Metadata": "name ," + tus.metadata()}),
     ("with a name", {"Upload-Metadata": tus.metadata(name="other.bin")}),
     ("a name for all", {"Upload-Metadata": tus.metadata(None, name="only.bin")}),
     ("letters of the world", {"Upload-Metadata": tus.metadata("Lieferung Grün 日本.bin")}),
     ("with tags", {"Upload-Metadata": tus.metadata(tags="one\ntwo words\n, three")}),
     ("blanks after commas", {"Upload-Metadata": tus.metadata().replace(",", ", ")}),
-    ("zeros in front", {"Upload-Length": "0005000"}),
 ]
 
 
@@ -373,7 +373,7 @@ def test_the_service_says_what_it_takes(api, path):
 @pytest.mark.parametrize("path", ["/system/uploads", "/system/uploads/01890000-0000-7000-8000-000000000000"])
 def test_a_browser_of_a_configured_origin_may_ask(api, stack, path):
     asked = {"Origin": stack.facts["corsOrigins"][0], "Access-Control-Request-Method": "PATCH"}
-    reply = api.call("OPTIONS", path, headers=asked, status=200)
+    reply = api.call("OPTIONS", path, headers=asked, status={200, 204})
     assert reply.headers["Access-Control-Allow-Origin"] == asked["Origin"]
     allowed = reply.headers["Access-Control-Allow-Headers"].lower()
     for header in ("tus-resumable", "upload-length", "upload-offset", "upload-metadata", "upload-checksum",
