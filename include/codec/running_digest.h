@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A SHA-256 whose state can be kept and taken up again later, by another process or on another host. The kept state is
- * that of the standard (FIPS 180-4, section 6.2), not that of a library: the intermediate hash after the last whole block
- * as eight big-endian words, the number of bytes so far as a big-endian number of 64 bits, and the bytes behind the last
- * whole block. So it does not depend on the version of a library or on the machine.
+ * that of the standard (FIPS 180-4, section 6.2), not that of a library: the intermediate hash after the last whole
+ * block as eight big-endian words, the number of bytes so far as a big-endian number of 64 bits, and the bytes behind
+ * the last whole block. So it does not depend on the version of a library or on the machine.
  */
 #ifndef GATEHOUSE_CODEC_RUNNING_DIGEST_H
 #define GATEHOUSE_CODEC_RUNNING_DIGEST_H

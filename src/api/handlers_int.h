@@ -10,8 +10,6 @@
 #ifndef GATEHOUSE_API_HANDLERS_INT_H
 #define GATEHOUSE_API_HANDLERS_INT_H
 
-#include <stdbool.h>
-
 struct call;
 struct request;
 struct error;
@@ -141,9 +139,8 @@ struct error *files_validate_patch(struct call *call, struct validation *validat
 struct error *files_patch(struct call *call);
 struct error *files_list(struct call *call);
 
-/* uploads.c. uploads_owns(): whether the path is one of resumable uploads, whose replies get uploads_set_headers(). */
+/* uploads.c. uploads_set_headers(): adds what every reply has on the paths of resumable uploads. */
 extern const struct schema uploads_head_schema, uploads_create_schema, uploads_patch_schema;
-bool uploads_owns(const struct request *request);
 void uploads_set_headers(struct call *call);
 /* Some clients can send POST only, and say which method they mean in X-HTTP-Method-Override. */
 void uploads_override_method(struct request *request);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Makes the route table of its groups: routes_accounts.c, routes_organisations.c, routes_files.c and routes_service.c
- * each hold the rows of one tag, routes_rights.c and routes_sessions.c more of those of accounts, routes_uploads.c more of
- * those of files.
+ * each hold the rows of one tag, routes_rights.c and routes_sessions.c more of those of accounts, routes_uploads.c more
+ * of those of files.
  */
 #include "api/route.h"
 

@@ -28,9 +28,9 @@ static const struct route rows[] = {
         .operation = "createUpload",
         .tag = "Files",
         .summary = "Begin a resumable upload",
-        .description =
-            "The protocol is tus 1.0.0. The answer's Location is the upload. Its bytes are reserved of the "
-            "organisation's quotas until it ends, after 24 hours at the latest. The first bytes, or all, may come along.",
+        .description = "The protocol is tus 1.0.0. The answer's Location is the upload. Its bytes are reserved of the "
+                       "organisation's quotas until it ends, after 24 hours at the latest. The first bytes, or all, "
+                       "may come along.",
         .access = ACCESS_PERMISSION,
         .permission = "cus:file:w",
         .body_kind = BODY_BYTES,
@@ -66,9 +66,9 @@ static const struct route rows[] = {
         .operation = "continueUpload",
         .tag = "Files",
         .summary = "Send the next piece of an upload",
-        .description =
-            "With the last byte the file goes through every rule of an upload, and Upload-File-Id names it. A file that "
-            "the rules refuse ends the upload. What has come before a connection breaks is kept. " HOLDERS,
+        .description = "With the last byte the file goes through every rule of an upload, and Upload-File-Id names it. "
+                       "A file that "
+                       "the rules refuse ends the upload. What has come before a connection breaks is kept. " HOLDERS,
         .access = ACCESS_PERMISSION,
         .permission = "cus:file:w",
         .body_kind = BODY_BYTES,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Bytes that arrive in pieces, in a directory: <root>/partial has a file for each, with the id for a name. The process
- * that has one open holds the lock of the file, which the kernel takes away when the process ends. Where the file system
- * is shared by hosts, the lock is, too (NFS from version 4 on).
+ * that has one open holds the lock of the file, which the kernel takes away when the process ends. Where the file
+ * system is shared by hosts, the lock is, too (NFS from version 4 on).
  */
 #include <errno.h>
 #include <sys/file.h>
@@ -127,8 +127,8 @@ static struct error *visit_entry(const struct directory *directory, int place, c
 {
     struct blob_partial_found found;
     struct stat status;
-    if (!blob_id_of(name, &found.id) ||
-        directory->io->fstatat(place, name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(status.st_mode))
+    if (!blob_id_of(name, &found.id) || directory->io->fstatat(place, name, &status, AT_SYMLINK_NOFOLLOW) != 0 ||
+        !S_ISREG(status.st_mode))
         return NULL;
     found.size = (uint64_t)status.st_size;
     found.modified = (int64_t)status.st_mtim.tv_sec * 1000 + status.st_mtim.tv_nsec / 1000000;

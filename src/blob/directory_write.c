@@ -162,7 +162,8 @@ struct error *directory_read(struct blob_store *store, struct arena *arena, void
 }
 
 /* Gives the pending file its name; 0 or an errno. */
-static int link_pending(const struct directory *directory, const struct directory_pending *pending, int shard, const char *name)
+static int link_pending(const struct directory *directory, const struct directory_pending *pending, int shard,
+                        const char *name)
 {
     const struct blob_io *io = directory->io;
     if (pending->temporary >= 0)
@@ -178,8 +179,8 @@ static int link_pending(const struct directory *directory, const struct director
 }
 
 /* From the link on, a failure removes the name again. */
-static struct error *publish(const struct directory *directory, struct arena *arena, struct directory_pending *pending, int shard,
-                             const char *name)
+static struct error *publish(const struct directory *directory, struct arena *arena, struct directory_pending *pending,
+                             int shard, const char *name)
 {
     int number = link_pending(directory, pending, shard, name);
     if (number == EEXIST)

@@ -3,8 +3,8 @@
 #include "blob/io.h"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 /* openat() is variadic, and the table needs a fixed signature. */

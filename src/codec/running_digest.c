@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The blocks go through OpenSSL's SHA256_CTX, whose members are public: h is the intermediate hash, Nl and Nh the number
- * of bits. OpenSSL 3 discourages it for the interface above it, which cannot give its state away. Only whole blocks are
- * handed over, so the context never keeps bytes of its own.
+ * The blocks go through OpenSSL's SHA256_CTX, whose members are public: h is the intermediate hash, Nl and Nh the
+ * number of bits. OpenSSL 3 discourages it for the interface above it, which cannot give its state away. Only whole
+ * blocks are handed over, so the context never keeps bytes of its own.
  */
-#define OPENSSL_API_COMPAT 0x10100000L
 #include "codec/running_digest.h"
 
 #include <openssl/sha.h>
 #include <string.h>
 
 #include "base/arena.h"
+
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 #define BLOCK_BYTES 64
 #define WORDS 8

@@ -47,11 +47,11 @@ struct ctl_command {
 };
 
 extern const struct ctl_command ctl_check, ctl_migrate, ctl_create_admin, ctl_jobs, ctl_unlock, ctl_mirror, ctl_fsck,
-    ctl_grants, ctl_purge, ctl_backup, ctl_restore, ctl_organisation_list, ctl_organisation_show, ctl_organisation_set,
-    ctl_user_list, ctl_user_show, ctl_user_enable, ctl_user_disable, ctl_user_set_roles, ctl_settings_get,
-    ctl_settings_set, ctl_settings_rollback, ctl_settings_history, ctl_cache_keys, ctl_cache_evict, ctl_cache_flush,
-    ctl_identity_setup, ctl_identity_export, ctl_identity_import, ctl_rotate_keys, ctl_rotate_secret, ctl_routes,
-    ctl_scrub, ctl_scrub_status, ctl_openapi, ctl_permissions_unused, ctl_blobs_move;
+    ctl_grants, ctl_purge, ctl_uploads_list, ctl_uploads_expire, ctl_backup, ctl_restore, ctl_organisation_list,
+    ctl_organisation_show, ctl_organisation_set, ctl_user_list, ctl_user_show, ctl_user_enable, ctl_user_disable,
+    ctl_user_set_roles, ctl_settings_get, ctl_settings_set, ctl_settings_rollback, ctl_settings_history, ctl_cache_keys,
+    ctl_cache_evict, ctl_cache_flush, ctl_identity_setup, ctl_identity_export, ctl_identity_import, ctl_rotate_keys,
+    ctl_rotate_secret, ctl_routes, ctl_scrub, ctl_scrub_status, ctl_openapi, ctl_permissions_unused, ctl_blobs_move;
 
 /* ---- one run of a command ------------------------------------------------------------------------ */
 

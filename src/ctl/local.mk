@@ -21,6 +21,7 @@ gatehousectl_SOURCES = \
 	src/ctl/command/organisation.c \
 	src/ctl/command/permissions.c \
 	src/ctl/command/purge.c \
+	src/ctl/command/uploads.c \
 	src/ctl/command/rotate_keys.c \
 	src/ctl/command/rotate_secret.c \
 	src/ctl/command/scrub.c \

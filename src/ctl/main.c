@@ -32,6 +32,8 @@ static const struct ctl_command *const commands[] = {
     &ctl_scrub,
     &ctl_scrub_status,
     &ctl_purge,
+    &ctl_uploads_list,
+    &ctl_uploads_expire,
     &ctl_blobs_move,
     &ctl_backup,
     &ctl_restore,

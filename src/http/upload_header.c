@@ -55,8 +55,7 @@ static const char *read_pair(struct arena *arena, const char *text, size_t lengt
         return "has a value that is not base64";
     if (memchr(bytes, '\0', decoded) != NULL || !utf8_valid((const char *)bytes, decoded))
         return "has a value that is not a text in UTF-8";
-    metadata->pairs[metadata->count++] =
-        (struct upload_metadata_pair){key, arena_copy(arena, bytes, decoded)};
+    metadata->pairs[metadata->count++] = (struct upload_metadata_pair){key, arena_copy(arena, bytes, decoded)};
     return NULL;
 }
 

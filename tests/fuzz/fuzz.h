@@ -44,6 +44,7 @@ struct arena;
     X(fuzz_sigv4)                                                                                                      \
     X(fuzz_sniff)                                                                                                      \
     X(fuzz_token)                                                                                                      \
+    X(fuzz_upload_header)                                                                                              \
     X(fuzz_xml)
 
 /* One input for one parser. The arena is empty, and it is reset after the call. */

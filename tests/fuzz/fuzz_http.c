@@ -16,6 +16,7 @@
 #include "http/range.h"
 #include "http/request.h"
 #include "http/schema.h"
+#include "http/upload_header.h"
 
 /* ---- multipart ------------------------------------------------------------------------------------ */
 
@@ -280,4 +281,43 @@ void fuzz_request(struct arena *arena, const uint8_t *bytes, size_t size)
     if (request.content_length >= 0 && request_read_all(&request, LIMIT_JSON_BYTES, &body, &length) == NULL)
         fuzz_expect(length <= LIMIT_JSON_BYTES, "a body is bounded");
     (void)request_require_type(&request, "application/json");
+}
+
+/* ---- the headers of resumable uploads ------------------------------------------------------------- */
+
+static void write_back(struct arena *arena, const struct upload_metadata *metadata, struct buffer *text)
+{
+    buffer_init(text, arena);
+    for (size_t i = 0; i < metadata->count; i++) {
+        const struct upload_metadata_pair *pair = &metadata->pairs[i];
+        buffer_add_format(text, "%s%s %s", i == 0 ? "" : ",", pair->key,
+                          base64_encode(arena, pair->value, strlen(pair->value)));
+    }
+}
+
+/* Metadata, a checksum and a number, a line each. */
+void fuzz_upload_header(struct arena *arena, const uint8_t *bytes, size_t size)
+{
+    const char *lines[3];
+    struct upload_metadata first;
+    struct upload_metadata second;
+    struct buffer text;
+    uint8_t digest[DIGEST_BYTES];
+    int64_t number = 0;
+    fuzz_lines(arena, bytes, size, lines, 3);
+    if (upload_metadata_read(arena, lines[0], &first) == NULL) {
+        write_back(arena, &first, &text);
+        fuzz_expect(text.length > UPLOAD_METADATA_BYTES || upload_metadata_read(arena, text.bytes, &second) == NULL,
+                    "what was read is written so that it can be read");
+        fuzz_expect(text.length > UPLOAD_METADATA_BYTES || first.count == second.count, "no pair is lost");
+        for (size_t i = 0; i < first.count; i++)
+            fuzz_expect(utf8_valid(first.pairs[i].value, strlen(first.pairs[i].value)), "a value is UTF-8");
+    }
+    if (upload_checksum_read(arena, lines[1], digest) == UPLOAD_CHECKSUM_GOOD)
+        fuzz_expect(strcmp(lines[1], arena_format(arena, "sha256 %s", base64_encode(arena, digest, sizeof digest))) ==
+                        0,
+                    "a checksum has one spelling");
+    if (upload_number_read(lines[2], &number))
+        fuzz_expect(number >= 0 && strcmp(lines[2], arena_format(arena, "%lld", (long long)number)) == 0,
+                    "a number has one spelling");
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The storage that an organisation's files use, and its quotas (columns quota_bytes and quota_files of its row, NULL
- * for none). Every row of `file` counts with its size, and every upload that
- * arrives in pieces and has no file yet with what it has reserved (domain/file/file_upload.h), also archived ones, whose bytes are kept until they are purged,
- * and also bytes that the store keeps once for several files. The count is one row an organisation. Whoever inserts or
+ * for none). Every row of `file` counts with its size, and every upload that arrives in pieces and has no file yet with
+ * what it has reserved (domain/file/file_upload.h), also archived ones, whose bytes are kept until they are purged, and
+ * also bytes that the store keeps once for several files. The count is one row an organisation. Whoever inserts or
  * deletes rows of `file` changes it in the same transaction, with the last statement, because the row stays locked
  * until the end.
  */

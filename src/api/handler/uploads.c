@@ -49,14 +49,20 @@ static const struct schema_field head_fields[] = {
 static const struct schema_field create_fields[] = {
     VERSION_FIELD,
     LENGTH_FIELD("Bytes of the file; or Upload-Defer-Length."),
-    {.name = "Upload-Defer-Length", .type = SCHEMA_INTEGER, .minimum = 1, .maximum = 1,
+    {.name = "Upload-Defer-Length",
+     .type = SCHEMA_INTEGER,
+     .minimum = 1,
+     .maximum = 1,
      .description = "1: a later request says the length."},
     METADATA_FIELD,
     CHECKSUM_FIELD,
 };
 static const struct schema_field patch_fields[] = {
     VERSION_FIELD,
-    {.name = "Upload-Offset", .type = SCHEMA_INTEGER, .flags = SCHEMA_REQUIRED, .maximum = INT64_MAX,
+    {.name = "Upload-Offset",
+     .type = SCHEMA_INTEGER,
+     .flags = SCHEMA_REQUIRED,
+     .maximum = INT64_MAX,
      .description = "Where the body begins: as many bytes as HEAD has told."},
     LENGTH_FIELD("Bytes of the file, where they were not said before."),
     CHECKSUM_FIELD,
@@ -65,7 +71,7 @@ const struct schema uploads_head_schema = {.name = "UploadHeaders", SCHEMA_FIELD
 const struct schema uploads_create_schema = {.name = "UploadCreateHeaders", SCHEMA_FIELDS(create_fields), .size = 1};
 const struct schema uploads_patch_schema = {.name = "UploadPatchHeaders", SCHEMA_FIELDS(patch_fields), .size = 1};
 
-bool uploads_owns(const struct request *request)
+static bool owns(const struct request *request)
 {
     static const char path[] = UPLOADS_PATH;
     size_t length = sizeof path - 1;
@@ -77,7 +83,7 @@ void uploads_override_method(struct request *request)
 {
     const char *wanted = request_header(request, "X_HTTP_METHOD_OVERRIDE");
     static const enum method methods[] = {METHOD_HEAD, METHOD_PATCH, METHOD_DELETE};
-    if (wanted == NULL || request->method != METHOD_POST || !uploads_owns(request))
+    if (wanted == NULL || request->method != METHOD_POST || !owns(request))
         return;
     for (size_t i = 0; i < sizeof methods / sizeof *methods; i++)
         if (strcmp(wanted, request_method_text(methods[i])) == 0)
@@ -88,7 +94,7 @@ void uploads_set_headers(struct call *call)
 {
     struct reply *reply = call->reply;
     bool asked = call->request->method == METHOD_OPTIONS;
-    if (!uploads_owns(call->request))
+    if (!owns(call->request))
         return;
     reply_set_header(reply, "Tus-Resumable", TUS_VERSION);
     if (reply->status == 412 || asked)
@@ -244,8 +250,8 @@ struct error *uploads_create(struct call *call)
         }
     }
     call->reply->status = 201;
-    reply_format_header(call->reply, "Location", "%s" UPLOADS_PATH "/%s", call->service->configuration->service.base_url,
-                        id_text(call->arena, id));
+    reply_format_header(call->reply, "Location", "%s" UPLOADS_PATH "/%s",
+                        call->service->configuration->service.base_url, id_text(call->arena, id));
     set_progress(call, upload);
     give_record(call, record);
     return NULL;

@@ -126,9 +126,9 @@ static struct error *finish_purge(struct service *service, struct arena *arena, 
 struct error *jobs_tidy(struct service *service, struct arena *arena)
 {
     static struct error *(*const steps[])(struct service *, struct arena *, uint64_t *) = {
-        purge_tokens, purge_sessions, purge_devices, purge_links,         purge_minutes,
-        purge_outbox, purge_throttle, purge_codes,   purge_email_changes, purge_changes,
-        purge_uses,   purge_locks,    sweep_blobs,   expire_uploads, finish_purge,        repair_principals};
+        purge_tokens,   purge_sessions, purge_devices,       purge_links,      purge_minutes, purge_outbox,
+        purge_throttle, purge_codes,    purge_email_changes, purge_changes,    purge_uses,    purge_locks,
+        sweep_blobs,    expire_uploads, finish_purge,        repair_principals};
     struct error *first = NULL;
     cache_sweep(service->cache);
     for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {

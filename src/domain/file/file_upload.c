@@ -26,13 +26,13 @@ static const struct statement insert_upload = {
 struct error *file_upload_insert(struct database *database, struct arena *arena, const struct file_upload *upload,
                                  unsigned seconds)
 {
-    return database_change(
-        database, arena, &insert_upload,
-        VALUES(database_id(upload->id), database_id(upload->organisation_id), database_id(upload->user_id),
-               length_value(upload), database_integer(upload->reserved),
-               database_bytes(upload->metadata, strlen(upload->metadata)),
-               database_bytes(upload->digest, sizeof upload->digest), database_integer(seconds)),
-        NULL);
+    return database_change(database, arena, &insert_upload,
+                           VALUES(database_id(upload->id), database_id(upload->organisation_id),
+                                  database_id(upload->user_id), length_value(upload),
+                                  database_integer(upload->reserved),
+                                  database_bytes(upload->metadata, strlen(upload->metadata)),
+                                  database_bytes(upload->digest, sizeof upload->digest), database_integer(seconds)),
+                           NULL);
 }
 
 static void read_row(struct arena *arena, const struct rows *rows, size_t row, struct file_upload *upload)
@@ -101,11 +101,10 @@ struct error *file_upload_hold(struct database *database, struct arena *arena, c
                                struct id holder, unsigned seconds, bool *held_out)
 {
     struct change change;
-    TRY(database_change(
-        database, arena, &hold,
-        VALUES(database_id(holder), database_integer(seconds), database_id(upload->id),
-               database_id(upload->organisation_id), database_id(upload->user_id)),
-        &change));
+    TRY(database_change(database, arena, &hold,
+                        VALUES(database_id(holder), database_integer(seconds), database_id(upload->id),
+                               database_id(upload->organisation_id), database_id(upload->user_id)),
+                        &change));
     *held_out = change.affected == 1;
     return NULL;
 }

@@ -80,9 +80,9 @@ struct error *resumable_read_metadata(struct upload *upload, const char *metadat
 
 static struct error *too_large(struct arena *arena, int64_t most)
 {
-    return error_entry(error_message(error_plain(arena, ERROR_TOO_LARGE), "A file may have %lld bytes at most.",
-                                     (long long)most),
-                       "Upload-Length", "tooLarge", "is larger than allowed");
+    return error_entry(
+        error_message(error_plain(arena, ERROR_TOO_LARGE), "A file may have %lld bytes at most.", (long long)most),
+        "Upload-Length", "tooLarge", "is larger than allowed");
 }
 
 static struct error *validate(struct service *service, struct arena *arena, const struct caller *caller,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Makes a file of an upload whose bytes have all come. Who may upload is read anew, since the bytes may have taken hours;
- * everything else is what each upload goes through.
+ * Makes a file of an upload whose bytes have all come. Who may upload is read anew, since the bytes may have taken
+ * hours; everything else is what each upload goes through.
  */
 #include "base/arena.h"
 #include "base/error.h"

@@ -162,8 +162,7 @@ static void read_form(struct upload *upload)
 {
     if (upload->file_parts > 0)
         upload->pairs[upload->pair_count++] = (struct schema_pair){upload_form_files()->name, ""};
-    upload->form =
-        schema_read_pairs(&upload_form_schema, upload->pairs, upload->pair_count, &upload->validation, NULL);
+    upload->form = schema_read_pairs(&upload_form_schema, upload->pairs, upload->pair_count, &upload->validation, NULL);
 }
 
 struct error *upload_validate_form(struct upload *upload)

@@ -56,8 +56,8 @@ struct upload {
     struct buffer field;
     bool field_too_long;
     /*
-     * Part of the transaction that adds the rows, before the usage is taken: gives back what was reserved for them. It may
-     * run more than once. NULL: nothing was.
+     * Part of the transaction that adds the rows, before the usage is taken: gives back what was reserved for them. It
+     * may run more than once. NULL: nothing was.
      */
     struct error *(*settle)(struct database *database, struct arena *arena, void *context);
     void *settle_context;
@@ -70,8 +70,8 @@ struct upload *upload_new(struct service *service, struct arena *arena, const st
 struct error *upload_validate_form(struct upload *upload);
 
 /*
- * Validates fields and files whose bytes are all there, has them scanned, and stores them. The bytes of a refused upload
- * are released. Errors as of upload_receive().
+ * Validates fields and files whose bytes are all there, has them scanned, and stores them. The bytes of a refused
+ * upload are released. Errors as of upload_receive().
  */
 struct error *upload_complete(struct upload *upload);
 

@@ -11,7 +11,8 @@ tests_unit_test_http_SOURCES = \
 	tests/unit/http/test_multipart_header.c \
 	tests/unit/http/test_range.c \
 	tests/unit/http/test_request.c \
-	tests/unit/http/test_schema.c
+	tests/unit/http/test_schema.c \
+	tests/unit/http/test_upload_header.c
 tests_unit_test_http_CPPFLAGS = $(unit_cppflags) -I$(top_srcdir)/tests/unit/http
 tests_unit_test_http_CFLAGS = $(unit_cflags)
 tests_unit_test_http_LDADD = $(unit_libs) libghhttp.a $(codec_libs) $(FCGI_LIBS) $(CMOCKA_LIBS)

@@ -11,5 +11,6 @@
     X(multipart_header)                                                                                                \
     X(range)                                                                                                           \
     X(request)                                                                                                         \
-    X(schema)
+    X(schema)                                                                                                          \
+    X(upload_header)
 HARNESS_MAIN("http", MODULES)
