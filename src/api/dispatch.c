@@ -244,10 +244,16 @@ static void tag_reply(struct call *call)
     reply->no_body = true;
 }
 
+/* Whether there is a result that is still to be written. */
+static bool has_result(const struct call *call)
+{
+    return call->reply->produce == NULL && (call->route->reply_kind != REPLY_UPLOAD || call->result != NULL);
+}
+
 static void write_result(struct call *call)
 {
     struct buffer *body = &call->reply->body;
-    if (call->reply->produce != NULL)
+    if (!has_result(call))
         return;
     switch (call->route->reply_kind) {
     case REPLY_SUCCESS:
@@ -273,11 +279,7 @@ static void write_result(struct call *call)
             schema_write(body, call->route->reply, call->result);
         break;
     case REPLY_OBJECT:
-        schema_write(body, call->route->reply, call->result);
-        break;
     case REPLY_UPLOAD:
-        if (call->result == NULL)
-            return;
         schema_write(body, call->route->reply, call->result);
         break;
     case REPLY_JSON:

@@ -9,7 +9,6 @@ libghcodec_a_SOURCES = \
 	include/codec/language_tag.h src/codec/language_tag.c \
 	include/codec/password_hash.h src/codec/password_hash.c src/codec/password_memory_int.h src/codec/password_memory.c \
 	include/codec/random.h src/codec/random.c \
-	include/codec/running_digest.h src/codec/running_digest.c \
 	include/codec/seal.h src/codec/seal.c \
 	include/codec/signing_key.h src/codec/signing_key.c src/codec/signing_key_int.h \
 	src/codec/key_set.c src/codec/key_set_read.c \

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/id.h"
-#include "codec/running_digest.h"
+#include "codec/digest.h"
 
 struct arena;
 struct database;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Receives a piece of an upload. Bytes go into the store as they come. From time to time they are made durable, and
- * only then the row says so: what a client is told of is there after any crash. While it waits for the client the
- * writer renews its hold, and before each write it makes sure that the hold is young: the lock of the store keeps others
- * out in any case.
+ * only then the row says so: what a client is told of is there after any crash. The writer renews its hold while it
+ * waits for the client, and makes sure before each write that the hold is young. The lock of the store keeps others out
+ * anyway.
  *
  * The last bytes are never noted in the row by themselves: either the file is stored with them, or the client is told
  * of the point before and sends them again. So there is no upload that has all its bytes and waits for nobody.

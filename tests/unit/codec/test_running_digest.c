@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A SHA-256 that is put away and taken up again is that of the whole. */
-#include "codec/running_digest.h"
+#include "codec/digest.h"
 
 #include <string.h>
 
