@@ -44,6 +44,7 @@ struct blob_partial_functions {
                            size_t length);
     struct error *(*sync)(struct blob_store *store, struct arena *arena, void *state);
     void (*close)(struct blob_store *store, void *state);
+    struct error *(*is_idle)(struct blob_store *store, struct arena *arena, struct id id, bool *idle_out);
     struct error *(*remove)(struct blob_store *store, struct arena *arena, struct id id);
     struct error *(*each)(struct blob_store *store, struct arena *arena,
                           struct error *(*visit)(void *context, const struct blob_partial_found *found), void *context);
@@ -61,6 +62,9 @@ struct error *blob_partial_create(struct blob_store *store, struct arena *arena,
  */
 struct error *blob_partial_open(struct blob_store *store, struct arena *arena, struct id id, uint64_t size,
                                 struct blob_partial **partial_out, enum blob_partial_state *outcome_out);
+
+/* Whether no process has the bytes open at this moment; also true where there are none. Changes nothing. */
+struct error *blob_partial_is_idle(struct blob_store *store, struct arena *arena, struct id id, bool *idle_out);
 
 /* Adds bytes. */
 struct error *blob_partial_write(struct blob_partial *partial, const void *bytes, size_t length);

@@ -99,6 +99,26 @@ static struct error *open_bytes(struct blob_store *store, struct arena *arena, s
     return number == 0 || number == ENOENT ? NULL : directory_failure(arena, number, "open a partial file");
 }
 
+static struct error *is_idle(struct blob_store *store, struct arena *arena, struct id id, bool *idle_out)
+{
+    struct directory *directory = directory_of(store);
+    char name[ID_HEX_BYTES];
+    *idle_out = true;
+    TRY(directory_refresh(directory, arena));
+    int place = directory_open_at(directory, directory->root, PARTIAL, DIRECTORY_FLAGS);
+    if (place < 0)
+        return errno == ENOENT ? NULL : directory_failure(arena, errno, "open the directory of partial files");
+    id_hex(id, name);
+    int fd = directory_open_at(directory, place, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    int number = fd >= 0 && directory->io->flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
+    directory_shut(directory, fd);
+    directory_shut(directory, place);
+    *idle_out = number != EWOULDBLOCK;
+    return number == 0 || number == EWOULDBLOCK || number == ENOENT
+               ? NULL
+               : directory_failure(arena, number, "look whether a partial file is in use");
+}
+
 static struct error *sync_bytes(struct blob_store *store, struct arena *arena, void *state)
 {
     const struct directory_pending *pending = state;
@@ -169,6 +189,7 @@ const struct blob_partial_functions directory_partials = {
     .write = directory_write,
     .sync = sync_bytes,
     .close = directory_abort,
+    .is_idle = is_idle,
     .remove = remove_bytes,
     .each = each,
 };

@@ -56,6 +56,11 @@ struct error *blob_partial_open(struct blob_store *store, struct arena *arena, s
     return NULL;
 }
 
+struct error *blob_partial_is_idle(struct blob_store *store, struct arena *arena, struct id id, bool *idle_out)
+{
+    return functions_of(store)->is_idle(store, arena, id, idle_out);
+}
+
 struct error *blob_partial_write(struct blob_partial *partial, const void *bytes, size_t length)
 {
     return functions_of(partial->store)->write(partial->store, partial->arena, partial->state, bytes, length);

@@ -30,6 +30,7 @@ struct file_upload {
     const char *metadata; /* as the client sent it */
     uint8_t digest[RUNNING_DIGEST_BYTES];
     struct id file_id; /* none until the file is stored */
+    struct id holder;  /* the last writer that has not given the upload back; none: there is none */
     int64_t expires;   /* milliseconds since 1970 */
     bool expired;      /* by the database's clock */
 };
@@ -48,6 +49,10 @@ struct error *file_upload_find(struct database *database, struct arena *arena, s
  */
 struct error *file_upload_hold(struct database *database, struct arena *arena, const struct file_upload *upload,
                                struct id holder, unsigned seconds, bool *held_out);
+
+/* The same where upload->holder holds it still, or nobody does. For a caller who knows that this writer has died. */
+struct error *file_upload_take_over(struct database *database, struct arena *arena, const struct file_upload *upload,
+                                    struct id holder, unsigned seconds, bool *held_out);
 
 /* Saves received and digest, and lets `holder` hold on for `seconds`; *held_out is false when it does not any more. */
 struct error *file_upload_save(struct database *database, struct arena *arena, const struct file_upload *upload,

@@ -11,8 +11,8 @@
 
 #define COLUMNS                                                                                                        \
     "w.id, w.organisation_id, w.user_id, w.length, w.received, w.reserved, w.metadata, w.digest, w.file_id,"           \
-    " w.expires_at, w.expires_at <= UTC_TIMESTAMP(3)"
-#define COLUMN_COUNT 11
+    " w.expires_at, w.expires_at <= UTC_TIMESTAMP(3), w.holder"
+#define COLUMN_COUNT 12
 
 static struct database_value length_value(const struct file_upload *upload)
 {
@@ -54,6 +54,8 @@ static void read_row(struct arena *arena, const struct rows *rows, size_t row, s
     memcpy(upload->digest, digest, length < sizeof upload->digest ? length : sizeof upload->digest);
     if (!rows_is_null(rows, row, 8))
         upload->file_id = rows_id(rows, row, 8);
+    if (!rows_is_null(rows, row, 11))
+        upload->holder = rows_id(rows, row, 11);
 }
 
 static struct file_upload *read_first(struct arena *arena, const struct rows *rows)
@@ -104,6 +106,23 @@ struct error *file_upload_hold(struct database *database, struct arena *arena, c
     TRY(database_change(database, arena, &hold,
                         VALUES(database_id(holder), database_integer(seconds), database_id(upload->id),
                                database_id(upload->organisation_id), database_id(upload->user_id)),
+                        &change));
+    *held_out = change.affected == 1;
+    return NULL;
+}
+
+static const struct statement take_over = {
+    "UPDATE file_upload SET holder = ?, held_until = UTC_TIMESTAMP(3) + INTERVAL ? SECOND"
+    " WHERE id = ? AND organisation_id = ? AND user_id = ? AND (holder IS NULL OR holder = ?)"};
+
+struct error *file_upload_take_over(struct database *database, struct arena *arena, const struct file_upload *upload,
+                                    struct id holder, unsigned seconds, bool *held_out)
+{
+    struct change change;
+    TRY(database_change(database, arena, &take_over,
+                        VALUES(database_id(holder), database_integer(seconds), database_id(upload->id),
+                               database_id(upload->organisation_id), database_id(upload->user_id),
+                               database_id(upload->holder)),
                         &change));
     *held_out = change.affected == 1;
     return NULL;

@@ -219,15 +219,26 @@ struct error *resumable_discard(struct service *service, struct arena *arena, co
     return NULL;
 }
 
+struct error *resumable_hold(struct service *service, struct arena *arena, const struct file_upload *upload,
+                             struct id holder)
+{
+    bool held = false;
+    bool idle = false;
+    TRY(file_upload_hold(service->database, arena, upload, holder, RESUMABLE_HOLD_SECONDS, &held));
+    if (held)
+        return NULL;
+    TRY(blob_partial_is_idle(service->blobs, arena, upload->id, &idle));
+    if (idle)
+        TRY(file_upload_take_over(service->database, arena, upload, holder, RESUMABLE_HOLD_SECONDS, &held));
+    return held ? NULL : resumable_locked(arena);
+}
+
 struct error *resumable_terminate(struct service *service, struct arena *arena, const struct caller *caller,
                                   struct id id)
 {
     struct file_upload *upload;
-    bool held = false;
     TRY(resumable_find(service, arena, caller, id, &upload));
-    TRY(file_upload_hold(service->database, arena, upload, id_new(), RESUMABLE_HOLD_SECONDS, &held));
-    if (!held)
-        return resumable_locked(arena);
+    TRY(resumable_hold(service, arena, upload, id_new()));
     TRY(resumable_discard(service, arena, caller, upload, "upload.terminate"));
     metrics_add(METRIC_RESUMABLE_TERMINATED, 1);
     return NULL;

@@ -20,7 +20,7 @@ struct running_digest;
 struct service;
 struct upload;
 
-/* How long a writer that has died keeps others out. */
+/* How long a writer keeps others out that has died and whose lock on the bytes is still there: its host is lost. */
 #define RESUMABLE_HOLD_SECONDS 30
 
 struct resumable {
@@ -39,6 +39,13 @@ struct resumable {
 
 /* Puts the fields of Upload-Metadata into the form of an upload of one file. REQUEST_INVALID. */
 struct error *resumable_read_metadata(struct upload *upload, const char *metadata);
+
+/*
+ * Makes `holder` the writer of that upload. A writer that holds it still and does not have the bytes open is dead: its
+ * lock ended with it. UPLOAD_LOCKED.
+ */
+struct error *resumable_hold(struct service *service, struct arena *arena, const struct file_upload *upload,
+                             struct id holder);
 
 /* UPLOAD_LOCKED. */
 struct error *resumable_locked(struct arena *arena);

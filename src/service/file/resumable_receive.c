@@ -267,12 +267,9 @@ struct error *resumable_receive(struct service *service, struct arena *arena, st
 {
     struct resumable resumable = {
         .service = service, .arena = arena, .caller = caller, .piece = piece, .holder = id_new()};
-    bool held = false;
     *record_out = NULL;
     TRY(resumable_find(service, arena, caller, id, &resumable.upload));
-    TRY(file_upload_hold(service->database, arena, resumable.upload, resumable.holder, RESUMABLE_HOLD_SECONDS, &held));
-    if (!held)
-        return resumable_locked(arena);
+    TRY(resumable_hold(service, arena, resumable.upload, resumable.holder));
     resumable.renewed = clock_monotonic();
     struct id organisation = resumable.upload->organisation_id;
     struct error *error = look_again(&resumable, record_out);
