@@ -32,19 +32,19 @@ struct blob_partial_found {
 enum blob_partial_state {
     BLOB_PARTIAL_OPEN,
     BLOB_PARTIAL_BUSY, /* another process has them open */
-    BLOB_PARTIAL_LOST  /* they are not there, or fewer than were made durable */
+    BLOB_PARTIAL_LOST  /* they are not there */
 };
 
 /* The functions of a kind of store; see the calls of the same name below. `state` is what `open` made. */
 struct blob_partial_functions {
     struct error *(*create)(struct blob_store *store, struct arena *arena, struct id id);
-    struct error *(*open)(struct blob_store *store, struct arena *arena, struct id id, uint64_t size, void **state_out,
+    struct error *(*open)(struct blob_store *store, struct arena *arena, struct id id, void **state_out,
                           enum blob_partial_state *outcome_out);
+    struct error *(*go_on)(struct blob_store *store, struct arena *arena, void *state, uint64_t size, bool *there_out);
     struct error *(*write)(struct blob_store *store, struct arena *arena, void *state, const void *bytes,
                            size_t length);
     struct error *(*sync)(struct blob_store *store, struct arena *arena, void *state);
     void (*close)(struct blob_store *store, void *state);
-    struct error *(*is_idle)(struct blob_store *store, struct arena *arena, struct id id, bool *idle_out);
     struct error *(*remove)(struct blob_store *store, struct arena *arena, struct id id);
     struct error *(*each)(struct blob_store *store, struct arena *arena,
                           struct error *(*visit)(void *context, const struct blob_partial_found *found), void *context);
@@ -57,14 +57,17 @@ bool blob_has_partials(const struct blob_store *store);
 struct error *blob_partial_create(struct blob_store *store, struct arena *arena, struct id id);
 
 /*
- * Opens the bytes behind the first `size`, for one process at a time. What was written behind them and never made
- * durable is dropped. *partial_out is set only for BLOB_PARTIAL_OPEN; a reset of the arena closes it.
+ * Opens the bytes, for one process at a time; the lock ends with the process. *partial_out is NULL unless the outcome
+ * is BLOB_PARTIAL_OPEN; a reset of the arena closes it.
  */
-struct error *blob_partial_open(struct blob_store *store, struct arena *arena, struct id id, uint64_t size,
+struct error *blob_partial_open(struct blob_store *store, struct arena *arena, struct id id,
                                 struct blob_partial **partial_out, enum blob_partial_state *outcome_out);
 
-/* Whether no process has the bytes open at this moment; also true where there are none. Changes nothing. */
-struct error *blob_partial_is_idle(struct blob_store *store, struct arena *arena, struct id id, bool *idle_out);
+/*
+ * Goes on behind the first `size` bytes, before anything is written. What was written behind them and never made
+ * durable is dropped. *there_out is false when there are fewer.
+ */
+struct error *blob_partial_go_on(struct blob_partial *partial, uint64_t size, bool *there_out);
 
 /* Adds bytes. */
 struct error *blob_partial_write(struct blob_partial *partial, const void *bytes, size_t length);

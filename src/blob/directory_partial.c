@@ -58,27 +58,22 @@ static struct error *create(struct blob_store *store, struct arena *arena, struc
     return number == 0 ? NULL : directory_failure(arena, number, "make a partial file");
 }
 
-/* Takes the lock and goes to the end of the first `size` bytes; 0 or an errno. */
-static int prepare(const struct directory *directory, int fd, uint64_t size, enum blob_partial_state *outcome_out)
+/* Takes the lock; 0 or an errno. */
+static int lock_file(const struct directory *directory, int fd, enum blob_partial_state *outcome_out)
 {
     struct stat status;
-    if (directory->io->flock(fd, LOCK_EX | LOCK_NB) != 0) {
-        *outcome_out = BLOB_PARTIAL_BUSY;
+    *outcome_out = BLOB_PARTIAL_BUSY;
+    if (directory->io->flock(fd, LOCK_EX | LOCK_NB) != 0)
         return errno == EWOULDBLOCK ? 0 : errno;
-    }
     if (directory->io->fstat(fd, &status) != 0)
         return errno;
     /* Whoever had the lock before may have removed the file. */
-    *outcome_out = status.st_nlink == 0 || (uint64_t)status.st_size < size ? BLOB_PARTIAL_LOST : BLOB_PARTIAL_OPEN;
-    if (*outcome_out == BLOB_PARTIAL_LOST)
-        return 0;
-    if ((uint64_t)status.st_size > size && directory->io->ftruncate(fd, (off_t)size) != 0)
-        return errno;
-    return directory->io->lseek(fd, (off_t)size, SEEK_SET) < 0 ? errno : 0;
+    *outcome_out = status.st_nlink == 0 ? BLOB_PARTIAL_LOST : BLOB_PARTIAL_OPEN;
+    return 0;
 }
 
-static struct error *open_bytes(struct blob_store *store, struct arena *arena, struct id id, uint64_t size,
-                                void **state_out, enum blob_partial_state *outcome_out)
+static struct error *open_bytes(struct blob_store *store, struct arena *arena, struct id id, void **state_out,
+                                enum blob_partial_state *outcome_out)
 {
     struct directory *directory = directory_of(store);
     struct directory_pending *pending = arena_alloc(arena, sizeof *pending);
@@ -90,8 +85,7 @@ static struct error *open_bytes(struct blob_store *store, struct arena *arena, s
         return errno == ENOENT ? NULL : directory_failure(arena, errno, "open the directory of partial files");
     id_hex(id, pending->name);
     pending->fd = directory_open_at(directory, pending->temporary, pending->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    int number = pending->fd < 0 ? errno : prepare(directory, pending->fd, size, outcome_out);
-    pending->written = pending->started = pending->settled = (off_t)size;
+    int number = pending->fd < 0 ? errno : lock_file(directory, pending->fd, outcome_out);
     *state_out = pending;
     if (number == 0 && *outcome_out == BLOB_PARTIAL_OPEN)
         return NULL;
@@ -99,24 +93,24 @@ static struct error *open_bytes(struct blob_store *store, struct arena *arena, s
     return number == 0 || number == ENOENT ? NULL : directory_failure(arena, number, "open a partial file");
 }
 
-static struct error *is_idle(struct blob_store *store, struct arena *arena, struct id id, bool *idle_out)
+/* Goes behind the first `size` bytes; 0 or an errno. */
+static int drop_rest(const struct directory *directory, int fd, off_t size, bool *there_out)
 {
-    struct directory *directory = directory_of(store);
-    char name[ID_HEX_BYTES];
-    *idle_out = true;
-    TRY(directory_refresh(directory, arena));
-    int place = directory_open_at(directory, directory->root, PARTIAL, DIRECTORY_FLAGS);
-    if (place < 0)
-        return errno == ENOENT ? NULL : directory_failure(arena, errno, "open the directory of partial files");
-    id_hex(id, name);
-    int fd = directory_open_at(directory, place, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-    int number = fd >= 0 && directory->io->flock(fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
-    directory_shut(directory, fd);
-    directory_shut(directory, place);
-    *idle_out = number != EWOULDBLOCK;
-    return number == 0 || number == EWOULDBLOCK || number == ENOENT
-               ? NULL
-               : directory_failure(arena, number, "look whether a partial file is in use");
+    struct stat status;
+    if (directory->io->fstat(fd, &status) != 0)
+        return errno;
+    *there_out = status.st_size >= size;
+    if (status.st_size > size && directory->io->ftruncate(fd, size) != 0)
+        return errno;
+    return *there_out && directory->io->lseek(fd, size, SEEK_SET) < 0 ? errno : 0;
+}
+
+static struct error *go_on(struct blob_store *store, struct arena *arena, void *state, uint64_t size, bool *there_out)
+{
+    struct directory_pending *pending = state;
+    int number = drop_rest(directory_of(store), pending->fd, (off_t)size, there_out);
+    pending->written = pending->started = pending->settled = (off_t)size;
+    return number == 0 ? NULL : directory_failure(arena, number, "go on in a partial file");
 }
 
 static struct error *sync_bytes(struct blob_store *store, struct arena *arena, void *state)
@@ -186,10 +180,10 @@ static struct error *each(struct blob_store *store, struct arena *arena,
 const struct blob_partial_functions directory_partials = {
     .create = create,
     .open = open_bytes,
+    .go_on = go_on,
     .write = directory_write,
     .sync = sync_bytes,
     .close = directory_abort,
-    .is_idle = is_idle,
     .remove = remove_bytes,
     .each = each,
 };

@@ -42,11 +42,12 @@ static void close_deferred(void *argument)
     blob_partial_close(argument);
 }
 
-struct error *blob_partial_open(struct blob_store *store, struct arena *arena, struct id id, uint64_t size,
+struct error *blob_partial_open(struct blob_store *store, struct arena *arena, struct id id,
                                 struct blob_partial **partial_out, enum blob_partial_state *outcome_out)
 {
     void *state;
-    TRY(functions_of(store)->open(store, arena, id, size, &state, outcome_out));
+    *partial_out = NULL;
+    TRY(functions_of(store)->open(store, arena, id, &state, outcome_out));
     if (*outcome_out != BLOB_PARTIAL_OPEN)
         return NULL;
     struct blob_partial *partial = arena_alloc(arena, sizeof *partial);
@@ -56,9 +57,9 @@ struct error *blob_partial_open(struct blob_store *store, struct arena *arena, s
     return NULL;
 }
 
-struct error *blob_partial_is_idle(struct blob_store *store, struct arena *arena, struct id id, bool *idle_out)
+struct error *blob_partial_go_on(struct blob_partial *partial, uint64_t size, bool *there_out)
 {
-    return functions_of(store)->is_idle(store, arena, id, idle_out);
+    return functions_of(partial->store)->go_on(partial->store, partial->arena, partial->state, size, there_out);
 }
 
 struct error *blob_partial_write(struct blob_partial *partial, const void *bytes, size_t length)

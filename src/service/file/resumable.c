@@ -220,15 +220,15 @@ struct error *resumable_discard(struct service *service, struct arena *arena, co
 }
 
 struct error *resumable_hold(struct service *service, struct arena *arena, const struct file_upload *upload,
-                             struct id holder)
+                             struct id holder, struct blob_partial **partial_out)
 {
+    enum blob_partial_state outcome;
     bool held = false;
-    bool idle = false;
+    TRY(blob_partial_open(service->blobs, arena, upload->id, partial_out, &outcome));
+    if (outcome == BLOB_PARTIAL_BUSY)
+        return resumable_locked(arena);
     TRY(file_upload_hold(service->database, arena, upload, holder, RESUMABLE_HOLD_SECONDS, &held));
-    if (held)
-        return NULL;
-    TRY(blob_partial_is_idle(service->blobs, arena, upload->id, &idle));
-    if (idle)
+    if (!held && *partial_out != NULL)
         TRY(file_upload_take_over(service->database, arena, upload, holder, RESUMABLE_HOLD_SECONDS, &held));
     return held ? NULL : resumable_locked(arena);
 }
@@ -237,9 +237,12 @@ struct error *resumable_terminate(struct service *service, struct arena *arena, 
                                   struct id id)
 {
     struct file_upload *upload;
+    struct blob_partial *partial;
     TRY(resumable_find(service, arena, caller, id, &upload));
-    TRY(resumable_hold(service, arena, upload, id_new()));
+    TRY(resumable_hold(service, arena, upload, id_new(), &partial));
     TRY(resumable_discard(service, arena, caller, upload, "upload.terminate"));
+    if (partial != NULL)
+        blob_partial_close(partial);
     metrics_add(METRIC_RESUMABLE_TERMINATED, 1);
     return NULL;
 }

@@ -41,11 +41,11 @@ struct resumable {
 struct error *resumable_read_metadata(struct upload *upload, const char *metadata);
 
 /*
- * Makes `holder` the writer of that upload. A writer that holds it still and does not have the bytes open is dead: its
- * lock ended with it. UPLOAD_LOCKED.
+ * Makes `holder` the writer of that upload and opens its bytes; *partial_out is NULL when they are lost. Another writer
+ * that holds it still is dead when its lock on the bytes has ended. UPLOAD_LOCKED.
  */
 struct error *resumable_hold(struct service *service, struct arena *arena, const struct file_upload *upload,
-                             struct id holder);
+                             struct id holder, struct blob_partial **partial_out);
 
 /* UPLOAD_LOCKED. */
 struct error *resumable_locked(struct arena *arena);

@@ -217,15 +217,12 @@ static struct error *judge(struct resumable *resumable)
 static struct error *open_bytes(struct resumable *resumable)
 {
     struct file_upload *upload = resumable->upload;
-    enum blob_partial_state outcome;
-    TRY(blob_partial_open(resumable->service->blobs, resumable->arena, upload->id, (uint64_t)upload->received,
-                          &resumable->partial, &outcome));
-    if (outcome == BLOB_PARTIAL_BUSY)
-        return resumable_locked(resumable->arena);
+    bool there = false;
+    if (resumable->partial != NULL)
+        TRY(blob_partial_go_on(resumable->partial, (uint64_t)upload->received, &there));
     resumable->digest = running_digest_load(resumable->arena, upload->digest, sizeof upload->digest);
     /* Rows that were restored from a backup have no bytes. */
-    if (outcome == BLOB_PARTIAL_LOST || resumable->digest == NULL ||
-        running_digest_length(resumable->digest) != (uint64_t)upload->received)
+    if (!there || resumable->digest == NULL || running_digest_length(resumable->digest) != (uint64_t)upload->received)
         return error_plain(resumable->arena, ERROR_UPLOAD_EXPIRED);
     if (resumable->piece->checksum != NULL)
         resumable->piece_digest = digest_open(resumable->arena);
@@ -269,7 +266,7 @@ struct error *resumable_receive(struct service *service, struct arena *arena, st
         .service = service, .arena = arena, .caller = caller, .piece = piece, .holder = id_new()};
     *record_out = NULL;
     TRY(resumable_find(service, arena, caller, id, &resumable.upload));
-    TRY(resumable_hold(service, arena, resumable.upload, resumable.holder));
+    TRY(resumable_hold(service, arena, resumable.upload, resumable.holder, &resumable.partial));
     resumable.renewed = clock_monotonic();
     struct id organisation = resumable.upload->organisation_id;
     struct error *error = look_again(&resumable, record_out);
