@@ -96,9 +96,9 @@ def test_a_wrong_method_is_405_and_allow_names_the_right_ones(api, document):
             reply = api.call(method, concrete(template), status=405, code="route.method", data=b"{")
             allowed = {word.strip() for word in reply.headers["Allow"].split(",")}
             assert allowed - {"OPTIONS", "HEAD"} == right, f"{method} {template}: Allow {allowed}"
-            assert ("HEAD" in allowed) == ("GET" in right), f"{method} {template}: Allow {allowed}"
+            assert ("HEAD" in allowed) == ("GET" in right or "head" in entry), f"{method} {template}: Allow {allowed}"
             tried += 1
-        if "GET" not in right:
+        if "GET" not in right and "head" not in entry:
             api.call("HEAD", concrete(template), status=405)
     assert tried >= 60
 

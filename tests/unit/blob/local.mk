@@ -10,6 +10,7 @@ tests_unit_test_blob_SOURCES = \
 	tests/unit/blob/test_faults.c \
 	tests/unit/blob/test_directory_order.c \
 	tests/unit/blob/test_image.c \
+	tests/unit/blob/test_partial.c \
 	tests/unit/blob/test_directory_sweep.c \
 	tests/unit/blob/s3/support_s3.h tests/unit/blob/s3/support_s3.c \
 	tests/unit/blob/s3/test_refusal.c \

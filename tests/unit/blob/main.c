@@ -7,6 +7,7 @@
     X(directory)                                                                                                       \
     X(directory_stored)                                                                                                \
     X(faults)                                                                                                          \
+    X(partial)                                                                                                         \
     X(directory_order)                                                                                                 \
     X(image)                                                                                                           \
     X(directory_sweep)                                                                                                 \
