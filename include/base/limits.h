@@ -18,6 +18,9 @@
 #define LIMIT_QUERY_BYTES 4096
 #define LIMIT_QUERY_PARAMETERS 32
 #define LIMIT_HEADER_BYTES 8192
+/* All FastCGI parameters of a request together: more than the web servers let through by their configurations. */
+#define LIMIT_PARAMETERS 4096
+#define LIMIT_PARAMETERS_BYTES (256 * 1024)
 #define LIMIT_REQUEST_ID_MIN 8
 #define LIMIT_REQUEST_ID_MAX 128
 

@@ -11,6 +11,8 @@
  *   user, nor this process's user, nor root.
  * - When a connection is kept, libfcgi would parse unread bytes of a body as records of the next request, so a body
  *   could forge a request. A request that ends with unread body, or whose stream failed, closes its connection.
+ * - It trusts the lengths and the order of records. So a guard looks at every byte before libfcgi does
+ *   (fastcgi_guard_int.h).
  * - It delivers more STDIN than CONTENT_LENGTH. http/request.c stops at the announced length, and a surplus closes the
  *   connection too.
  * - Signals: SIGTERM is blocked while a request is served, and is looked at only between requests. The listening socket
@@ -38,6 +40,7 @@
 #include "base/text.h"
 #include "http/body_file.h"
 #include "http/fastcgi_deadline_int.h"
+#include "http/fastcgi_input_int.h"
 #include "http/fastcgi_send_int.h"
 #include "http/reply.h"
 
@@ -153,6 +156,7 @@ __attribute__((visibility("default"))) int accept(int listener, struct sockaddr 
     (void)set_timeout(fd, SO_RCVTIMEO, HEAD_SECONDS);
     (void)set_timeout(fd, SO_SNDTIMEO, state.options.io_timeout_seconds);
     fastcgi_deadline_start(fd, SHUT_RDWR, HEAD_SECONDS * MICROSECONDS);
+    fastcgi_input_start(fd);
     return fd;
 }
 
@@ -335,6 +339,7 @@ static void limit_head(void)
 {
     if (state.request.ipcFd < 0)
         return;
+    fastcgi_input_next();
     (void)set_timeout(state.request.ipcFd, SO_RCVTIMEO, HEAD_SECONDS);
     fastcgi_deadline_start(state.request.ipcFd, SHUT_RDWR, HEAD_SECONDS * MICROSECONDS);
 }
@@ -355,6 +360,10 @@ bool fastcgi_accept(struct request_source *source_out)
         bool late = fastcgi_deadline_end();
         if (failure != 0)
             return false;
+        if (!fastcgi_input_was_guarded()) {
+            LOG(FATAL, HTTP, "this libfcgi reads past the guard of the connection; nothing is served");
+            return false;
+        }
         if (!late && (state.request.role == ROLE_RESPONDER || state.request.role == ROLE_AUTHORIZER))
             break;
         if (!late)

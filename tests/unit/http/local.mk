@@ -6,6 +6,7 @@ tests_unit_test_http_SOURCES = \
 	tests/unit/http/test_body_file.c \
 	tests/unit/http/test_cookie.c \
 	tests/unit/http/test_disposition.c \
+	tests/unit/http/test_fastcgi_guard.c \
 	tests/unit/http/record.h tests/unit/http/record.c \
 	tests/unit/http/test_multipart.c \
 	tests/unit/http/test_multipart_header.c \
