@@ -25,6 +25,7 @@ struct arena;
     X(fuzz_configuration)                                                                                              \
     X(fuzz_disposition)                                                                                                \
     X(fuzz_document)                                                                                                   \
+    X(fuzz_fastcgi)                                                                                                    \
     X(fuzz_host_list)                                                                                                  \
     X(fuzz_key_set)                                                                                                    \
     X(fuzz_log_filter)                                                                                                 \

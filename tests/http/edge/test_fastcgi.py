@@ -90,6 +90,37 @@ def test_after_all_attacks_every_worker_serves(stack, api, keeper):
     assert len(stack.workers()) >= 2
 
 
+def test_one_worker_survives_every_attack(stack):
+    """Its process is the same one before and after each row; it is not started anew by a supervisor."""
+    with system.worker(stack, service_requests_per_worker=100000) as worker:
+        for name, chunks in fastcgi_attacks.build(stack.prefix):
+            with worker.connect(10) as connection:
+                for chunk in chunks:
+                    if not connection.send(chunk):
+                        break
+                connection.end()
+                connection.drain(5)
+            assert worker.process.poll() is None, f"the worker ended at: {name}"
+        assert worker.call("GET", stack.prefix + "/system/version", timeout=30).status == 200
+        assert worker.process.poll() is None
+
+
+@pytest.mark.parametrize("asked, answer", [
+    (["FCGI_MAX_CONNS", "FCGI_MAX_REQS", "FCGI_MPXS_CONNS"],
+     [("FCGI_MAX_CONNS", "1"), ("FCGI_MAX_REQS", "1"), ("FCGI_MPXS_CONNS", "0")]),
+    (["FCGI_MPXS_CONNS"] * 28, [("FCGI_MPXS_CONNS", "0")]), (["X"], []),
+], ids=["each", "one often", "unknown"])
+def test_the_process_says_how_many_requests_it_takes(stack, asked, answer):
+    """FCGI_GET_VALUES: each value once, and a request may follow."""
+    question = record(fastcgi_client.GET_VALUES, b"".join(fastcgi_client.pair(name, "") for name in asked), request=0)
+    values = environment("GET", stack.prefix + "/system/version")
+    with fastcgi_client.Connection(stack.socket) as connection:
+        connection.send(question + begin() + stream(PARAMS, pairs(values)) + stream(STDIN, b""))
+        found = connection.drain(5)
+    assert found[0] == (10, 0, pairs(answer)), found[0]
+    assert b"".join(content for kind, _, content in found if kind == fastcgi_client.STDOUT).startswith(b"Status: 200")
+
+
 def test_the_answer_to_who_may_not_ask_does_not_wait_for_the_body(stack, nobody):
     """Nothing of the announced gigabyte is sent, and the answer comes all the same."""
     cases = [("/system/files", "multipart/form-data; boundary=x", None, 401),

@@ -8,6 +8,7 @@ an empty one; the answer is STDOUT records and one END_REQUEST. Every piece can 
 that a test can bend it.
 """
 
+import contextlib
 import email.parser
 import socket
 import struct
@@ -116,6 +117,11 @@ class Connection:
             return True
         except (BrokenPipeError, ConnectionResetError):
             return False
+
+    def end(self):
+        """Nothing more is sent; the worker may still answer."""
+        with contextlib.suppress(OSError):
+            self.socket.shutdown(socket.SHUT_WR)
 
     def request(self, parameters, body=b"", keep=False, request=1):
         """One whole request and its answer."""
