@@ -13,6 +13,7 @@
  *   could forge a request. A request that ends with unread body, or whose stream failed, closes its connection.
  * - It trusts the lengths and the order of records. So a guard looks at every byte before libfcgi does
  *   (fastcgi_guard_int.h).
+ * - It takes parameters that end at the end of the connection for all of them. Such a request is dropped.
  * - It delivers more STDIN than CONTENT_LENGTH. http/request.c stops at the announced length, and a surplus closes the
  *   connection too.
  * - Signals: SIGTERM is blocked while a request is served, and is looked at only between requests. The listening socket
@@ -360,13 +361,15 @@ bool fastcgi_accept(struct request_source *source_out)
         bool late = fastcgi_deadline_end();
         if (failure != 0)
             return false;
-        if (!fastcgi_input_was_guarded()) {
+        enum fastcgi_head head = fastcgi_input_head();
+        if (head == FASTCGI_HEAD_UNSEEN) {
             LOG(FATAL, HTTP, "this libfcgi reads past the guard of the connection; nothing is served");
             return false;
         }
-        if (!late && (state.request.role == ROLE_RESPONDER || state.request.role == ROLE_AUTHORIZER))
+        bool whole = !late && head == FASTCGI_HEAD_WHOLE;
+        if (whole && (state.request.role == ROLE_RESPONDER || state.request.role == ROLE_AUTHORIZER))
             break;
-        if (!late)
+        if (whole)
             LOG(WARN, HTTP, "a request of another role than responder or authoriser was refused",
                 LOG_INTEGER("role", state.request.role));
         drop();

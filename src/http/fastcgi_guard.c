@@ -39,6 +39,7 @@ void fastcgi_guard_start(struct fastcgi_guard *guard)
 
 void fastcgi_guard_next(struct fastcgi_guard *guard)
 {
+    guard->begun = guard->whole = false;
     if (guard->stage == FASTCGI_STAGE_ENDED)
         guard->stage = FASTCGI_STAGE_BEGIN;
     else if (guard->stage != FASTCGI_STAGE_BROKEN)
@@ -167,6 +168,7 @@ static bool judge_first(struct fastcgi_guard *guard, unsigned request)
         return refuse(guard, "a request has another beginning than FCGI_BEGIN_REQUEST");
     guard->request = request;
     guard->stage = FASTCGI_STAGE_PARAMETERS;
+    guard->begun = true;
     begin_pairs(guard);
     return true;
 }
@@ -183,6 +185,7 @@ static bool judge_parameters(struct fastcgi_guard *guard)
     if (!is_between_pairs(guard))
         return refuse(guard, "the parameters end within one");
     guard->stage = FASTCGI_STAGE_BODY;
+    guard->whole = true;
     return true;
 }
 

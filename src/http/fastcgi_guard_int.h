@@ -33,6 +33,8 @@ struct fastcgi_guard {
     enum fastcgi_stage stage;
     const char *problem; /* why it is broken */
     bool asked;          /* the one question that a connection may ask has come */
+    bool begun;          /* the request's first record has come */
+    bool whole;          /* all its parameters have come */
 
     /* the record */
     unsigned char head[FASTCGI_HEAD_BYTES];

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcgios.h>
+#include <stdbool.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -28,9 +29,11 @@ void fastcgi_input_next(void)
     fastcgi_guard_next(&input.guard);
 }
 
-bool fastcgi_input_was_guarded(void)
+enum fastcgi_head fastcgi_input_head(void)
 {
-    return input.guard.stage != FASTCGI_STAGE_BEGIN && input.guard.stage != FASTCGI_STAGE_PARAMETERS;
+    if (!input.guard.begun)
+        return FASTCGI_HEAD_UNSEEN;
+    return input.guard.whole ? FASTCGI_HEAD_WHOLE : FASTCGI_HEAD_CUT;
 }
 
 static void tell(void)

@@ -6,18 +6,19 @@
 #ifndef GATEHOUSE_HTTP_FASTCGI_INPUT_INT_H
 #define GATEHOUSE_HTTP_FASTCGI_INPUT_INT_H
 
-#include <stdbool.h>
-
 /* A new connection. */
 void fastcgi_input_start(int fd);
 
 /* The next request of the connection, which was kept. */
 void fastcgi_input_next(void);
 
-/*
- * Whether the head of the request that libfcgi has just read came through the guard. False: this libfcgi reads in
- * another way, and nothing that it says may be used.
- */
-bool fastcgi_input_was_guarded(void);
+/* What has come of the request that libfcgi says it has. */
+enum fastcgi_head {
+    FASTCGI_HEAD_WHOLE,
+    FASTCGI_HEAD_CUT,   /* it ends within its parameters, which libfcgi takes for all of them */
+    FASTCGI_HEAD_UNSEEN /* it came past the guard: this libfcgi reads in another way, and nothing of it may be used */
+};
+
+enum fastcgi_head fastcgi_input_head(void);
 
 #endif

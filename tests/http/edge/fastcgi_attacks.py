@@ -44,6 +44,7 @@ def fragments(good):
         ("half a begin", [good.whole[:12]]),
         ("begin and silence", [begin()]),
         ("half of the parameters", [good.whole[:100]]),
+        ("parameters without their end", [begin() + record(PARAMS, good.parameters)]),
         ("noise", [random.Random(1).randbytes(4096)]),
         ("zeros", [bytes(4096)]),
         ("all ones", [b"\xff" * 4096]),

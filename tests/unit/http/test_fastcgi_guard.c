@@ -102,6 +102,7 @@ static void a_request_passes_as_it_is_and_without_its_padding(void **state)
             struct buffer passed = pass(arena, &guard, &sent, pieces[i]);
             assert_same(&passed, &plain);
             assert_int_equal(guard.stage, FASTCGI_STAGE_ENDED);
+            assert_true(guard.begun && guard.whole);
             assert_null(guard.problem);
         }
 }
@@ -115,6 +116,7 @@ static void the_next_request_needs_the_end_of_the_one_before(void **state)
     fastcgi_guard_start(&guard);
     (void)pass(arena, &guard, &one, 10000);
     fastcgi_guard_next(&guard);
+    assert_false(guard.begun || guard.whole);
     struct buffer passed = pass(arena, &guard, &one, 10000);
     assert_same(&passed, &plain);
     /* It comes before it may. */
@@ -142,6 +144,7 @@ static void assert_cut(struct arena *arena, const struct buffer *sent, size_t go
         assert_int_equal(guard.stage, FASTCGI_STAGE_BROKEN);
         assert_non_null(strstr(guard.problem, problem));
         assert_int_equal(passed.length, good);
+        assert_int_equal(guard.begun, good >= 16);
         unsigned char answer[FASTCGI_ANSWER_BYTES];
         assert_int_equal(fastcgi_guard_answer(&guard, answer), 0);
     }
