@@ -150,7 +150,6 @@ static void begin_pairs(struct fastcgi_guard *guard)
     guard->more = 0;
     guard->bytes = 0;
     guard->count = 0;
-    guard->values = 0;
 }
 
 static bool judge_first(struct fastcgi_guard *guard, unsigned request)

@@ -364,6 +364,22 @@ static void each_value_is_answered_once_however_often_it_is_asked_for(void **sta
     }
 }
 
+static void a_request_may_follow_a_question(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct buffer plain = request(arena, 0);
+    struct buffer sent;
+    struct fastcgi_guard guard;
+    unsigned char answer[FASTCGI_ANSWER_BYTES];
+    buffer_init(&sent, arena);
+    add_record(&sent, GET_VALUES, 0, "\17\0FCGI_MPXS_CONNS", 17, 7);
+    buffer_add(&sent, plain.bytes, plain.length);
+    fastcgi_guard_start(&guard);
+    struct buffer passed = pass(arena, &guard, &sent, 10000);
+    assert_same(&passed, &plain);
+    assert_int_equal(fastcgi_guard_answer(&guard, answer), 32);
+}
+
 static void a_question_that_is_wrong_gets_no_answer(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -391,6 +407,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(parameters_that_end_within_one_are_cut),
     HARNESS_TEST(the_bounds_of_all_parameters_are_exact),
     HARNESS_TEST(each_value_is_answered_once_however_often_it_is_asked_for),
+    HARNESS_TEST(a_request_may_follow_a_question),
     HARNESS_TEST(a_question_that_is_wrong_gets_no_answer),
 };
 HARNESS_MODULE(fastcgi_guard, cases)
