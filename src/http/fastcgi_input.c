@@ -3,13 +3,16 @@
 #include "http/fastcgi_input_int.h"
 
 #include <errno.h>
-#include <fcgios.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "http/fastcgi_guard_int.h"
+
+/* As libfcgi's fcgios.h has it, which defines names of its own besides. */
+int OS_Read(int fd, char *bytes, size_t room);
 
 static struct {
     int fd;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What libfcgi reads of a connection: it comes through a guard (fastcgi_guard_int.h). libfcgi reads by a function of its
- * own, OS_Read(), through its table of symbols, where that of this program comes first. For http/fastcgi.c.
+ * What libfcgi reads of a connection: it comes through a guard (fastcgi_guard_int.h). libfcgi reads by a function of
+ * its own, OS_Read(), through its table of symbols, where that of this program comes first. For http/fastcgi.c.
  */
 #ifndef GATEHOUSE_HTTP_FASTCGI_INPUT_INT_H
 #define GATEHOUSE_HTTP_FASTCGI_INPUT_INT_H
