@@ -218,9 +218,13 @@ static const struct route rows[] = {
         .operation = "openapi",
         .tag = "Service",
         .summary = "This document",
-        .description = "With the address of this service in servers.",
+        .description = "With the address of this service in servers, and with every error code and its sentence in "
+                       "x-errors. The page /api shows it to people. Send the ETag back in If-None-Match to learn "
+                       "whether it changed.",
         .access = ACCESS_PUBLIC,
         .offline = OFFLINE_ALSO,
+        .headers = &system_tag_schema,
+        .tagged = true,
         .reply_kind = REPLY_JSON,
         .handler = system_openapi,
     },

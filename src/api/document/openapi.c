@@ -424,6 +424,20 @@ static void add_components(struct writer *writer, const struct route_table *tabl
     add(writer, "}}");
 }
 
+/* OpenAPI has no place for codes with their sentences. */
+static void add_errors(struct writer *writer)
+{
+    add(writer, "\"x-errors\":[");
+    for (int code = 0; code < ERROR_CODE_COUNT; code++) {
+        buffer_add_format(&writer->text, "%s{\"code\":", code == 0 ? "" : ",\n");
+        add_json(writer, error_code_text(code));
+        buffer_add_format(&writer->text, ",\"status\":%d,\"message\":", error_status(code));
+        add_json(writer, error_sentence(code));
+        add(writer, "}");
+    }
+    add(writer, "],\n");
+}
+
 const char *openapi_text(struct arena *arena, const struct route_table *table, const char *base_url)
 {
     struct writer *writer = arena_alloc(arena, sizeof *writer);
@@ -438,6 +452,7 @@ const char *openapi_text(struct arena *arena, const struct route_table *table, c
     add(writer, "}],\n");
     add_tags(writer);
     add_paths(writer, table);
+    add_errors(writer);
     add_components(writer, table);
     add(writer, "}\n");
     return writer->text.bytes;

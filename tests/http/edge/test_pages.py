@@ -3,6 +3,7 @@
 for."""
 
 import html.parser
+import posixpath
 import re
 
 import pytest
@@ -12,7 +13,12 @@ from support.client import check_error
 pytestmark = pytest.mark.web_server
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
-PAGES = ("/", "/index", "/sign-in", "/first-login", "/confirm", "/reset")
+PAGES = ("/", "/index", "/sign-in", "/first-login", "/confirm", "/reset", "/api")
+POLICY = {
+    "default-src": ["'none'"], "script-src": ["'self'"], "style-src": ["'self'"], "img-src": ["'self'", "blob:"],
+    "connect-src": ["'self'"], "form-action": ["'self'"], "base-uri": ["'none'"], "frame-ancestors": ["'none'"],
+    "require-trusted-types-for": ["'script'"], "trusted-types": ["'none'"],
+}
 
 
 def ask(api, method, path, **headers):
@@ -26,9 +32,8 @@ def test_the_address_itself_is_the_front_page(api, method, accept):
     reply = ask(api, method, "/", Accept=accept)
     assert reply.status_code == 200, reply.text
     assert reply.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert reply.headers["Vary"] == "Accept"
-    assert reply.headers["Content-Security-Policy"].startswith("default-src 'self'")
-    assert ("<h1>Gatehouse</h1>" in reply.text) == (method == "GET")
+    assert "Accept" in re.split(", *", reply.headers["Vary"])
+    assert ("<title>Gatehouse</title>" in reply.text) == (method == "GET")
 
 
 @pytest.mark.parametrize("accept", ["application/json", "application/json, text/plain, */*",
@@ -60,12 +65,66 @@ def test_the_icon_and_the_word_to_search_engines_are_there(api):
         assert reply.headers["X-Content-Type-Options"] == "nosniff" and reply.headers["X-Request-Id"]
 
 
+def check_page_headers(reply):
+    """What every page, and what it loads, says of itself."""
+    policy = [part.split() for part in reply.headers["Content-Security-Policy"].split(";")]
+    assert {name: sources for name, *sources in policy} == POLICY
+    assert reply.headers["X-Content-Type-Options"] == "nosniff" and reply.headers["X-Api-Version"] == "1.0.0"
+    assert reply.headers["Referrer-Policy"] == "no-referrer" and reply.headers["X-Request-Id"]
+    assert reply.headers["Cross-Origin-Opener-Policy"] == "same-origin"
+    denied = reply.headers["Permissions-Policy"].split(", ")
+    assert {"camera=()", "geolocation=()", "microphone=()"} <= set(denied)
+    assert reply.headers["Cache-Control"] == "no-cache"
+
+
 @pytest.mark.parametrize("path", PAGES)
-def test_every_page_is_html_that_no_other_site_may_frame(api, path):
+def test_every_page_is_html_that_loads_nothing_from_elsewhere(api, path):
     reply = ask(api, "GET", path, Accept=BROWSER)
     assert reply.status_code == 200 and reply.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert "frame-ancestors 'none'" in reply.headers["Content-Security-Policy"]
-    assert reply.headers["X-Content-Type-Options"] == "nosniff" and reply.headers["X-Api-Version"] == "1.0.0"
+    check_page_headers(reply)
+
+
+@pytest.mark.parametrize("path, kind", [("/assets/style.css", "text/css"), ("/assets/page.js", "javascript"),
+                                        ("/assets/icon.svg", "image/svg+xml"), ("/api/page.js", "javascript")])
+def test_what_pages_load_has_the_same_headers(api, path, kind):
+    reply = ask(api, "GET", path)
+    assert reply.status_code == 200 and kind in reply.headers["Content-Type"]
+    assert reply.headers["Content-Type"].endswith("; charset=utf-8")
+    check_page_headers(reply)
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-in", "/assets/style.css", "/assets/page.js", "/api/page.js"])
+def test_pages_come_compressed_and_only_once(api, path):
+    whole = ask(api, "GET", path, **{"Accept": BROWSER, "Accept-Encoding": "identity"})
+    assert "Content-Encoding" not in whole.headers
+    reply = ask(api, "GET", path, **{"Accept": BROWSER, "Accept-Encoding": "gzip"})
+    assert reply.headers["Content-Encoding"] == "gzip" and reply.content == whole.content
+    assert "Accept-Encoding" in re.split(", *", reply.headers["Vary"])
+    for known in (whole, reply):
+        again = ask(api, "GET", path, **{"Accept": BROWSER, "Accept-Encoding": "gzip",
+                                         "If-None-Match": known.headers["ETag"]})
+        assert again.status_code == 304 and again.content == b"", again.headers
+
+
+def test_the_openapi_document_comes_compressed_and_only_once(api):
+    """The page of the interface is made from it."""
+    path = "/system/openapi.json"
+    whole = ask(api, "GET", path, **{"Accept-Encoding": "identity"})
+    reply = ask(api, "GET", path, **{"Accept-Encoding": "gzip"})
+    assert reply.headers["Content-Encoding"] == "gzip" and reply.json() == whole.json()
+    for known in (whole, reply):
+        again = ask(api, "GET", path, **{"Accept-Encoding": "gzip", "If-None-Match": known.headers["ETag"]})
+        assert again.status_code == 304 and again.content == b"", again.headers
+    codes = [(error["status"], error["code"]) for error in whole.json()["x-errors"]]
+    assert len(set(codes)) == len(codes) and (409, "file.duplicate") in codes
+    assert all(error["message"].endswith(".") for error in whole.json()["x-errors"])
+
+
+@pytest.mark.parametrize("path", ["/console/none.js", "/api/../conf", "/api/x/y/z.js", "/assets/.hidden", "/console/",
+                                  "/console/vendor/", "/api/%2e%2e/index.html", "/console/Vendor/x.js"])
+def test_what_is_no_page_is_the_services_to_answer(api, path):
+    reply = ask(api, "GET", path, Accept=BROWSER)
+    assert reply.status_code in (400, 404) and reply.json()["code"] in ("route.unknown", "request.malformed")
 
 
 class Reader(html.parser.HTMLParser):
@@ -86,15 +145,24 @@ class Reader(html.parser.HTMLParser):
             self.parts.setdefault(self.part, set()).add(target)
 
 
+def check_imports(api, target, text, seen):
+    """What a script imports is there, and what that imports."""
+    for imported in re.findall(r'from ?"(\.[^"]+)"', text if target.endswith(".js") else ""):
+        named = posixpath.normpath(posixpath.join(posixpath.dirname(target), imported))
+        if named not in seen:
+            reply = ask(api, "GET", "/" + named)
+            assert reply.status_code == 200, f"{target} imports {imported}"
+            check_imports(api, named, reply.text, seen | {named})
+
+
 @pytest.mark.parametrize("path", PAGES)
 def test_whatever_a_page_names_is_there(api, path):
     named = Reader(ask(api, "GET", path, Accept=BROWSER).text).links
-    assert "assets/style.css" in named
-    for target in named:
+    assert any(target.endswith("/style.css") for target in named)
+    for target in {link for link in named if not link.startswith("#")}:
         reply = ask(api, "GET", "/" + target, Accept=BROWSER)
         assert reply.status_code == 200, f"{path} names {target}: {reply.status_code}"
-        for imported in re.findall(r'from "\./([a-z-]+\.js)"', reply.text if target.endswith(".js") else ""):
-            assert ask(api, "GET", f"/assets/{imported}").status_code == 200, f"{target} imports {imported}"
+        check_imports(api, target, reply.text, {target})
 
 
 @pytest.mark.parametrize("path", ["/first-login", "/confirm", "/reset"])

@@ -216,8 +216,8 @@ def announce(chosen, layout, provider):
     say(f"""
 Gatehouse is running.
 
-  Address         {configuration.base_url(chosen)}
-  Interface       {configuration.base_url(chosen)}/system/openapi.json
+  Console         {configuration.base_url(chosen)}/
+  Interface       {configuration.base_url(chosen)}/api
   Administrator   {configuration.ADMINISTRATOR}
   Password        {layout.secret("administrator-password")}
   E-mails         {layout.mail}

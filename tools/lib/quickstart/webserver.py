@@ -63,8 +63,8 @@ FcgidProcessTableFile {run}/fcgid_shm
 FcgidInitialEnv {sanitizers}"""
 
 MODULES = "/usr/lib/apache2/modules"
-COMMON_MODULES = ("mpm_event", "alias", "authz_core", "dir", "env", "headers", "macro", "mime", "reqtimeout", "rewrite",
-                  "setenvif", "unique_id", "xsendfile")
+COMMON_MODULES = ("mpm_event", "alias", "authz_core", "deflate", "dir", "env", "filter", "headers", "macro", "mime",
+                  "reqtimeout", "rewrite", "setenvif", "unique_id", "xsendfile")
 PROXY_MODULES = ("authnz_fcgi", "buffer", "proxy", "proxy_fcgi")
 FCGID_MODULES = ("fcgid",)
 
