@@ -283,12 +283,27 @@ def scene(stack, administrator, database, members, tmp_path_factory):
                                       stderr=errors)
         try:
             with system.worker(stack, **more) as worker:
-                yield play(Scene(stack, worker, server, administrator, f"Canary{uuid.uuid4().hex[:12]}"), folder,
-                           passwords, database, runner)
+                scene = Scene(stack, worker, server, administrator, f"Canary{uuid.uuid4().hex[:12]}")
+                try:
+                    played = play(scene, folder, passwords, database, runner)
+                except AssertionError as late:
+                    raise AssertionError(f"{late}; {state_of_jobs(folder, database, runner)}") from late
+                yield played
         finally:
             runner.terminate()
             runner.wait(60)
             database.run(f"DROP USER {DATABASE_USER}@localhost")
+
+
+def state_of_jobs(folder, database, runner):
+    """What a failure must tell: whether the test's own job runner lives, its last log lines, and the last jobs."""
+    lines = [line for line in (folder / "gatehouse.log").read_text(encoding="utf-8").splitlines()
+             if f'"pid":{runner.pid},' in line]
+    jobs = database.run("SELECT id, kind, status, attempts, next_attempt_at, last_error"
+                        " FROM outbox ORDER BY id DESC LIMIT 6")
+    return "\n".join([f"the job runner's exit status: {runner.poll()}; its standard error:",
+                      (folder / "jobs.err").read_text(encoding="utf-8"), *lines[-60:], "the last jobs:",
+                      *map(str, jobs)])
 
 
 def play(scene, folder, passwords, database, runner):
