@@ -26,6 +26,7 @@ class Worker:
         self.process = process
         self.path = path
         self.log = log
+        self.doomed = False  # it may have ended before it is asked: see crash.py
 
     def connect(self, timeout=15.0):
         """A FastCGI connection to the worker."""
@@ -41,7 +42,13 @@ class Worker:
                                                 body=body,
                                                 content_type=content_type,
                                                 headers=headers)
-        with self.connect(timeout) as connection:
+        try:
+            connection = self.connect(timeout)
+        except ConnectionRefusedError:
+            if not self.doomed:
+                raise
+            return fastcgi_client.Answer(b"", b"", False, None, None)
+        with connection:
             return connection.request(parameters, body)
 
 
