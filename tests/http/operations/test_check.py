@@ -332,7 +332,16 @@ class MailServer:
         self.commands = []
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"smtp://127.0.0.1:{self.listener.getsockname()[1]}"
-        threading.Thread(target=self._serve, daemon=True).start()
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def close(self):
+        """Wakes the thread first: after the close it would go on to accept on the number of the descriptor, which may
+        be that of another test's listener by then."""
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        self.thread.join(10)
+        assert not self.thread.is_alive()
 
     def _serve(self):
         while True:
@@ -380,7 +389,7 @@ def fixture_mail_server():
 
     yield start
     for server in servers:
-        server.listener.close()
+        server.close()
 
 
 def test_a_mail_server_that_answers_gets_no_mail_from_a_check(copy, mail_server):
