@@ -160,7 +160,10 @@ def texts_of_scripts():
 def test_every_table_of_the_pages_has_every_text(table):
     source = joined((WEB / "assets" / table).read_text(encoding="utf-8"))
     known = dict(re.findall(r'^\s*\[?"((?:[^"\\]|\\.)*)"\]?:\s*"((?:[^"\\]|\\.)*)",$', source, re.MULTILINE))
-    wanted = texts_of_scripts().union(*(Texts(page.read_text(encoding="utf-8")).found for page in WEB.glob("*.html")))
+    # Pages with scripts of their own have their texts elsewhere; that of the interface is as English as the document.
+    pages = [text for page in WEB.glob("*.html") if 'src="assets/' in (text := page.read_text(encoding="utf-8"))]
+    assert len(pages) >= 6
+    wanted = texts_of_scripts().union(*(Texts(text).found for text in pages))
     assert len(wanted) > 80
     missing = {text for text in wanted if re.sub(r"\d+", "{}", text) not in known}
     assert not missing, sorted(missing)
