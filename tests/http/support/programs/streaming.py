@@ -64,7 +64,8 @@ def nginx(stack, worker_socket, login_socket):
 def _site(stack, folder, worker_socket, login_socket, port):
     words = {
         "LISTEN": f"127.0.0.1:{port}", "SERVER_NAME": "localhost", "BASE_PATH": stack.prefix,
-        "WORKER_SOCKET": worker_socket, "LOGIN_SOCKET": login_socket, "FILES_DIRECTORY": stack.blobs,
+        "WORKER_SOCKET": worker_socket, "UPLOAD_SOCKET": worker_socket, "LOGIN_SOCKET": login_socket,
+        "FILES_DIRECTORY": stack.blobs,
         "ACCEL_PREFIX": "/_gatehouse_files/", "MAX_BODY": "1g", "WEB_ROOT": stack.data_file("web"),
         "BODY_DIRECTORY": f"{folder}/spool"
     }
