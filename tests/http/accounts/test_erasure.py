@@ -17,7 +17,7 @@ from support.members import USERS
 from support.programs import crash
 from support.stack import wait_until
 
-MOST = 120
+MOST = 160
 NUMBER = itertools.count(100)
 
 

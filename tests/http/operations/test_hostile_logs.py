@@ -82,11 +82,18 @@ def ask(worker, parameters, body=b""):
     return answer
 
 
+def sendable(text):
+    """As a parameter: a web server has none with a NUL, and the connection that brings one is dropped."""
+    return text.replace(b"\0", b"%00")
+
+
 def in_the_line(text, _):
+    text = sendable(text)
     return {"REQUEST_URI": b"/" + text, "SCRIPT_NAME": b"/" + text, "DOCUMENT_URI": text, "QUERY_STRING": text}, b""
 
 
 def in_the_headers(text, _):
+    text = sendable(text)
     names = ("HTTP_X_REQUEST_ID", "HTTP_USER_AGENT", "HTTP_REFERER", "HTTP_X_FORWARDED_FOR", "HTTP_COOKIE",
              "HTTP_ORIGIN",
              "HTTP_IF_NONE_MATCH", "HTTP_ACCEPT", "HTTP_HOST", "CONTENT_TYPE", "REMOTE_USER", "REMOTE_ADDR")
@@ -94,7 +101,7 @@ def in_the_headers(text, _):
 
 
 def in_the_token(text, _):
-    return {"REQUEST_URI": "/customers/me", "HTTP_AUTHORIZATION": b"Bearer " + text, "REQUEST_METHOD": "GET"}, b""
+    return {"REQUEST_URI": "/customers/me", "HTTP_AUTHORIZATION": b"Bearer " + sendable(text), "REQUEST_METHOD": "GET"}, b""
 
 
 def in_the_query(text, token):
@@ -109,7 +116,7 @@ def in_the_document(text, token):
     body = b'{"logging":{"level":' + told + b',"filter":' + told + b"}," + told + b':"' + text + b'"}'
     return {
         "REQUEST_METHOD": "PUT", "REQUEST_URI": "/system/settings", "CONTENT_TYPE": "application/json",
-        "CONTENT_LENGTH": str(len(body)), "HTTP_AUTHORIZATION": f"Bearer {token}", "HTTP_IF_MATCH": text
+        "CONTENT_LENGTH": str(len(body)), "HTTP_AUTHORIZATION": f"Bearer {token}", "HTTP_IF_MATCH": sendable(text)
     }, body
 
 

@@ -3,6 +3,7 @@
 the request's id, the same time, and nothing is touched. The table has each endpoint of the document that takes an
 id."""
 
+import base64
 import dataclasses
 import re
 import time
@@ -16,13 +17,14 @@ from support.database import key
 from support.members import USERS
 
 PAIRS = 100
+TUS = {"Tus-Resumable": "1.0.0"}
 # Nobody but internal staff may call these; what they may name is every organisation's.
 STAFF = {"getOrganisation", "updateOrganisation"}
 
 
 @dataclasses.dataclass(frozen=True)
 class Probe:
-    """One question about an id. `kind` is what the id is of: user, session, file, link."""
+    """One question about an id. `kind` is what the id is of: user, session, file, link, upload."""
 
     operation: str
     call: str
@@ -30,6 +32,7 @@ class Probe:
     body: object = None
     headers: dict = None
     ends: bool = False  # a success would be the end of what is asked about
+    status: int = 400
 
     @property
     def name(self):
@@ -64,6 +67,10 @@ PROBES = [
     Probe("listFileLinks", "GET /system/files/{id}/links", "file"),
     Probe("revokeFileLink", "DELETE /system/files/{id}/links/{link}", "file"),
     Probe("revokeFileLink", "DELETE /system/files/{own}/links/{id}", "link"),
+    Probe("showUpload", "HEAD /system/uploads/{id}", "upload", headers=TUS, status=404),
+    Probe("continueUpload", "PATCH /system/uploads/{id}", "upload", headers={
+        **TUS, "Upload-Offset": "0", "Content-Type": "application/offset+octet-stream"}, status=404),
+    Probe("terminateUpload", "DELETE /system/uploads/{id}", "upload", headers=TUS, status=404),
 ]
 
 
@@ -77,7 +84,7 @@ class Ground:
         other.post(f"/system/files/{self.file}/link", json={"expiresIn": 3600}, status=200)
         session = database.run("SELECT id FROM session WHERE user_id = %s AND ended_at IS NULL", key(other.id))[0][0]
         self.ids = {"user": other.id, "file": self.file, "session": str(uuid.UUID(bytes=session)),
-                    "link": self.link() or str(uuid.uuid4())}
+                    "link": self.link() or str(uuid.uuid4()), "upload": self.upload()}
 
     def link(self):
         """The id of a link of the other organisation, where links have ids."""
@@ -85,6 +92,14 @@ class Ground:
             return None
         rows = self.database.run("SELECT id FROM file_link WHERE file_id = %s", key(self.file))
         return str(uuid.UUID(bytes=rows[0][0]))
+
+    def upload(self):
+        """The id of an upload of the other organisation that has begun."""
+        named = ",".join(f"{name} {base64.b64encode(value.encode()).decode()}" for name, value in (
+            ("bucket", "files"), ("type", "misc"), ("filename", "theirs.txt")))
+        reply = self.other.post("/system/uploads", status=201, headers={
+            **TUS, "Upload-Length": "1000", "Upload-Metadata": named})
+        return reply.headers["Location"].rpartition("/")[2]
 
     def ask(self, probe, identity):
         marks = {"{id}": identity, "{self}": self.owner.id, "{own}": self.own, "{session}": self.ids["session"],
@@ -109,6 +124,7 @@ class Ground:
             ("SELECT role_id FROM user_role WHERE user_id = %s ORDER BY role_id", key(self.other.id)),
             ("SELECT id, ended_at FROM session WHERE user_id = %s ORDER BY id", key(self.other.id)),
             ("SELECT * FROM file WHERE id = %s", key(self.file)),
+            ("SELECT received, expires_at FROM file_upload WHERE id = %s", key(self.ids["upload"])),
             ("SELECT COUNT(*) FROM audit WHERE organisation_id = %s", key(self.other.organisation["id"])))]
 
 
@@ -139,7 +155,7 @@ def test_a_foreign_id_is_answered_as_an_unknown_one(document, ground, probe):
     there(document, probe)
     before = ground.rows()
     foreign, unknown = (ground.ask(probe, identity) for identity in (ground.ids[probe.kind], str(uuid.uuid4())))
-    assert foreign.status_code == 400, foreign.text
+    assert foreign.status_code == probe.status, foreign.text
     assert shape(foreign) == shape(unknown)
     assert ground.rows() == before
 
@@ -155,7 +171,7 @@ def test_a_foreign_id_takes_the_time_of_an_unknown_one(document, ground, probe):
         for _ in range(PAIRS):
             for kind, identity in enumerate((ground.ids[probe.kind], str(uuid.uuid4()))):
                 started = time.perf_counter()
-                assert ground.ask(probe, identity).status_code == 400
+                assert ground.ask(probe, identity).status_code == probe.status
                 times[kind].append(time.perf_counter() - started)
         return times
 

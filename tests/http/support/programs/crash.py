@@ -51,8 +51,8 @@ class Crash:
 
     @contextlib.contextmanager
     def worker(self):
-        """A worker of the test's own that can be ended so. A message that it sends after a reply, such as when a session
-        was used last, counts as well once it is armed: then it has ended before the next request comes."""
+        """A worker of the test's own that can be ended so. A message that it sends after a reply, such as when a
+        session was used last, counts as well once it is armed: then it has ended before the next request comes."""
         self.disarm()
         before = {name: os.environ.get(name) for name in self.environment}
         os.environ.update(self.environment)
