@@ -101,7 +101,8 @@ def in_the_headers(text, _):
 
 
 def in_the_token(text, _):
-    return {"REQUEST_URI": "/customers/me", "HTTP_AUTHORIZATION": b"Bearer " + sendable(text), "REQUEST_METHOD": "GET"}, b""
+    return {"REQUEST_METHOD": "GET", "REQUEST_URI": "/customers/me",
+            "HTTP_AUTHORIZATION": b"Bearer " + sendable(text)}, b""
 
 
 def in_the_query(text, token):
