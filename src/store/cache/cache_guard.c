@@ -14,11 +14,11 @@
  * Waiting has an end. When nobody has written meanwhile, some process keeps the lock, and the file is as good as
  * broken: that process may go on with it, and all others make a new file.
  *
- * A broken page may end the process (SIGBUS, SIGSEGV, SIGFPE, an assertion of LMDB's own), send it into an endless
- * loop, or make LMDB fill the machine's memory (it notes each page that a value frees, as many as the page claims: up
- * to 32 GiB of notes). cache_guarded() returns from the first at once, from the second after WATCH_TICKS, and from the
- * third after the tick that sees it. A tick is a short piece of processor time: a process that is stopped or gets no
- * processor does not count as one in a loop.
+ * A broken page may end the process (SIGBUS, SIGSEGV, SIGFPE, an assertion of LMDB's own, or SIGABRT where the C library
+ * finds that LMDB has overrun a list), send it into an endless loop, or make LMDB fill the machine's memory (it notes
+ * each page that a value frees, as many as the page claims: up to 32 GiB of notes). cache_guarded() returns from the
+ * first at once, from the second after WATCH_TICKS, and from the third after the tick that sees it. A tick is a short
+ * piece of processor time: a process that is stopped or gets no processor does not count as one in a loop.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@
 static struct {
     sigjmp_buf point;
     volatile sig_atomic_t armed;
-    struct sigaction bus, segment, arithmetic;
+    struct sigaction bus, segment, arithmetic, abortion;
     timer_t watch;
     volatile sig_atomic_t ticks; /* since the step began */
     long peak_at_first;          /* the most memory that the process had had by the first tick, in KiB */
@@ -158,9 +158,10 @@ static void on_fault(int number)
     if (guard.armed)
         leave_step();
     (void)sigaction(number,
-                    number == SIGBUS   ? &guard.bus
-                    : number == SIGFPE ? &guard.arithmetic
-                                       : &guard.segment,
+                    number == SIGBUS    ? &guard.bus
+                    : number == SIGFPE  ? &guard.arithmetic
+                    : number == SIGABRT ? &guard.abortion
+                                        : &guard.segment,
                     NULL);
 }
 
@@ -208,6 +209,7 @@ void cache_guard_install(void)
     catch_signal(SIGBUS, on_fault, &guard.bus);
     catch_signal(SIGSEGV, on_fault, &guard.segment);
     catch_signal(SIGFPE, on_fault, &guard.arithmetic); /* a page size of 0 */
+    catch_signal(SIGABRT, on_fault, &guard.abortion);
     catch_signal(WATCH_SIGNAL, on_tick, NULL);
     if (guard.owner != getpid())
         make_watch();
