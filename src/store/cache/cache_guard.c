@@ -14,11 +14,11 @@
  * Waiting has an end. When nobody has written meanwhile, some process keeps the lock, and the file is as good as
  * broken: that process may go on with it, and all others make a new file.
  *
- * A broken page may end the process (SIGBUS, SIGSEGV, SIGFPE, an assertion of LMDB's own, or SIGABRT where the C library
- * finds that LMDB has overrun a list), send it into an endless loop, or make LMDB fill the machine's memory (it notes
- * each page that a value frees, as many as the page claims: up to 32 GiB of notes). cache_guarded() returns from the
- * first at once, from the second after WATCH_TICKS, and from the third after the tick that sees it. A tick is a short
- * piece of processor time: a process that is stopped or gets no processor does not count as one in a loop.
+ * A broken page may end the process (SIGBUS, SIGSEGV, SIGFPE, an assertion of LMDB's own, or SIGABRT where the C
+ * library finds that LMDB has overrun a list), send it into an endless loop, or make LMDB fill the machine's memory
+ * (it notes each page that a value frees, as many as the page claims: up to 32 GiB of notes). cache_guarded() returns
+ * from the first at once, from the second after WATCH_TICKS, and from the third after the tick that sees it. A tick is
+ * a short piece of processor time: a process that is stopped or gets no processor does not count as one in a loop.
  */
 #include <errno.h>
 #include <fcntl.h>
