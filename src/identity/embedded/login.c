@@ -46,15 +46,31 @@ static enum provider_outcome outcome_of(const struct embedded_account *account, 
     return new_password_sent ? PROVIDER_PERMANENT_PASSWORD : PROVIDER_OK;
 }
 
+/*
+ * The account has changed since its password was verified. Somebody whose password still holds hears what it is now,
+ * such as disabled, and not that the password is wrong.
+ */
+static struct error *judge_again(struct embedded *embedded, struct arena *arena, const struct embedded_account *before,
+                                 enum provider_outcome *outcome_out)
+{
+    struct embedded_account *now = NULL;
+    *outcome_out = PROVIDER_BAD_CREDENTIALS;
+    TRY(embedded_account_find(embedded->options.database, arena, before->id, &now));
+    if (now == NULL || now->password_version != before->password_version)
+        return NULL;
+    enum provider_outcome outcome = outcome_of(now, false);
+    if (outcome == PROVIDER_DISABLED || outcome == PROVIDER_UNCONFIRMED)
+        *outcome_out = outcome;
+    return NULL;
+}
+
 static struct error *begin(struct embedded *embedded, struct arena *arena, const struct embedded_account *account,
                            struct provider_tokens *tokens_out, enum provider_outcome *outcome_out)
 {
     struct login_rows rows = {.embedded = embedded, .account = account};
     TRY(embedded_session_prepare(embedded, arena, account, &rows.session, tokens_out));
     TRY(database_transaction(embedded->options.database, arena, begin_rows, &rows, NULL));
-    if (!rows.done)
-        *outcome_out = PROVIDER_BAD_CREDENTIALS;
-    return NULL;
+    return rows.done ? NULL : judge_again(embedded, arena, account, outcome_out);
 }
 
 struct error *embedded_login(struct provider *provider, struct arena *arena, const struct provider_login *login,
