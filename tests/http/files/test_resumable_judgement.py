@@ -9,6 +9,7 @@ import pytest
 
 from files import support_tus as tus
 from support import files, samples
+from support.stack import wait_until
 
 NUMBER = itertools.count()
 SIZE = 40_000
@@ -100,7 +101,7 @@ def test_what_is_lost_while_the_last_piece_comes_counts_at_its_end(accounts, dat
     for _ in range(ROUNDS_LATE):
         data = samples.noise(SIZE)
         path = tus.begin(person, SIZE, meta=tus.metadata(f"late-{next(NUMBER)}.bin"))
-        body = Measured(data, lambda: loss(owner, person, database))
+        body = Measured(data, path, database, lambda: loss(owner, person, database))
         tus.patch(person, path, 0, body, status=LOSSES[loss])
         give_back(owner, person, database)
         if LOSSES[loss] == {401}:
@@ -111,10 +112,12 @@ def test_what_is_lost_while_the_last_piece_comes_counts_at_its_end(accounts, dat
 
 
 class Measured:
-    """A body of known length that does something in its middle."""
+    """A body of known length that does something in its middle, once its request is judged and writes the upload."""
 
-    def __init__(self, data, between):
+    def __init__(self, data, path, database, between):
         self.pieces = [data[:SIZE // 2], data[SIZE // 2:]]
+        self.upload = binary(path.rsplit("/", 1)[1])
+        self.database = database
         self.between = between
         self.length = len(data)
 
@@ -123,8 +126,12 @@ class Measured:
 
     def read(self, _size=-1):
         if len(self.pieces) == 1:
+            wait_until(self.is_held, 20, "that the first half has come to a worker")
             self.between()
         return self.pieces.pop(0) if self.pieces else b""
+
+    def is_held(self):
+        return self.database.run("SELECT 1 FROM file_upload WHERE id = UNHEX(%s) AND holder IS NOT NULL", self.upload)
 
 
 def test_a_hundred_creations_at_once_take_exactly_the_room_there_is(accounts, database):
@@ -147,14 +154,14 @@ def test_a_hundred_creations_at_once_take_exactly_the_room_there_is(accounts, da
     assert used(database, owner.organisation["id"]) == (37_000, 37)
 
 
-def test_two_writers_at_once_are_one_after_the_other(accounts, stack):
+def test_two_writers_at_once_are_one_after_the_other(accounts, database, stack):
     if not stack.nginx:
         pytest.skip("only nginx hands a piece on while it comes")
     owner = accounts.customer()
     data = samples.noise(SIZE)
     path = tus.begin(owner, SIZE)
     seen = []
-    body = Measured(data, lambda: seen.append(
+    body = Measured(data, path, database, lambda: seen.append(
         (tus.patch(owner, path, 0, data, status=423, code="upload.locked"), tus.end(owner, path, status=423))))
     identity = tus.patch(owner, path, 0, body).headers["Upload-File-Id"]
     assert seen and files.download(owner, identity, status=200).content == data
