@@ -3,6 +3,7 @@
 # for people. Documents and data files have their fragments where they lie.
 include $(top_srcdir)/docs/local.mk
 include $(top_srcdir)/share/local.mk
+include $(top_srcdir)/web/local.mk
 
 # The sites are installed twice: as the templates that tools/quickstart fills in, and filled in for the usual places,
 # for the administrator to copy.
@@ -11,9 +12,6 @@ nginxdir = $(pkgdatadir)/nginx
 apachedir = $(pkgdatadir)/apache
 confdir = $(pkgdatadir)/conf
 logrotatedir = $(pkgdatadir)/logrotate
-webdir = $(pkgdatadir)/web
-webassetsdir = $(webdir)/assets
-webapidir = $(webdir)/api
 configdir = $(sysconfdir)/gatehouse
 systemddir = $(prefix)/lib/systemd/system
 
@@ -37,14 +35,6 @@ nodist_systemd_DATA = systemd/gatehouse.service systemd/gatehouse-login.service 
 nodist_systemd_DATA += systemd/gatehouse-backup.service systemd/gatehouse-fsck.service systemd/gatehouse-purge.service systemd/gatehouse-scrub.service
 dist_systemd_DATA = systemd/gatehouse-backup.timer systemd/gatehouse-fsck.timer systemd/gatehouse-purge.timer systemd/gatehouse-scrub.timer
 nodist_logrotate_DATA = logrotate/gatehouse
-dist_web_DATA = web/favicon.ico web/robots.txt web/index.html web/first-login.html web/confirm.html web/cancel-email.html web/reset.html web/sign-in.html \
-	web/api.html
-dist_webassets_DATA = web/assets/api.js web/assets/config.js web/assets/first-login.js web/assets/form.js \
-	web/assets/icon.svg web/assets/style.css web/assets/page.js web/assets/confirm.js web/assets/cancel-email.js \
-	web/assets/reset.js web/assets/texts.js web/assets/texts-de.js \
-	web/assets/index.js web/assets/sign-in.js
-dist_webapi_DATA = web/api/document.js web/api/page.js web/api/style.css web/api/view.js
-
 EXTRA_DIST += tools/quickstart tools/test tools/lib/packages tools/lib/packages.txt tools/lib/quickstart tools/lib/emulators \
 	tools/lib/testing tests/tools tools/lib/debian13 tools/lib/promtool
 EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in systemd/gatehouse-upload.service.in \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls to the service. Every page uses only get() and post(). */
+/* Calls to the service. Nothing else in the pages and in the console speaks HTTP. */
 import { api } from "./config.js";
 
 const TIMEOUT_MS = 60000;
@@ -18,25 +18,27 @@ function asError(body, status) {
         message: known && typeof body.message === "string" && body.message !== "" ? body.message
             : "The service did not answer as expected. Try again in a few minutes.",
         validation: known && Array.isArray(body.validation) ? body.validation : [],
+        required: known && body.body && typeof body.body.required === "string" ? body.body.required : "",
         requestId: known && body.body && typeof body.body.requestId === "string" ? body.body.requestId : "",
+        detail: known && body.body !== null && typeof body.body === "object" ? body.body : {},
         retryAfter: 0,
     };
 }
 
-/* The options of fetch(); `content` undefined: no body. */
-function request(method, content, token, signal) {
-    const headers = { "Accept": "application/json" };
-    if (content !== undefined) {
-        headers["Content-Type"] = "application/json";
+/* The options of fetch(). The cookie of a browser's session goes to the service only; a page elsewhere must say so. */
+function options({ method, body, token, headers }, signal) {
+    const sent = { "Accept": "application/json", ...headers };
+    if (body !== undefined) {
+        sent["Content-Type"] = "application/json";
     }
-    if (token !== undefined) {
-        headers.Authorization = "Bearer " + token;
+    if (token !== undefined && token !== "") {
+        sent.Authorization = "Bearer " + token;
     }
     return {
         method,
-        headers,
-        body: content === undefined ? undefined : JSON.stringify(content),
-        credentials: "omit",
+        headers: sent,
+        body: body === undefined ? undefined : JSON.stringify(body),
+        credentials: api === "" ? "same-origin" : "include",
         cache: "no-store",
         redirect: "error",
         referrerPolicy: "no-referrer",
@@ -45,39 +47,90 @@ function request(method, content, token, signal) {
     };
 }
 
-async function send(method, path, content, token) {
+function unreachable() {
+    const error = asError(null, 0);
+    error.message = "The service could not be reached. Check your connection and try again.";
+    return { ok: false, error };
+}
+
+/* What became of a request: `header` gives a header of the reply, or null. */
+function result(status, body, header) {
+    if (status >= 200 && status < 300 && body !== null) {
+        return { ok: true, body, header };
+    }
+    const error = asError(body, status);
+    error.retryAfter = Number.parseInt(header("Retry-After") || "0", 10) || 0;
+    return { ok: false, error, header };
+}
+
+/* The query of an address; members that are undefined, null or empty are left out. */
+export function queryText(query) {
+    const given = Object.entries(query || {}).filter(([, value]) => ![undefined, null, ""].includes(value));
+    return given.length === 0 ? "" : "?" + new URLSearchParams(given);
+}
+
+/*
+ * Sends a request: {method, path, query, body, token, headers, signal}; `body` is sent as JSON. Resolves, never
+ * rejects, to {ok: true, body, header} or {ok: false, error}. The error has status (0: no answer), code, message,
+ * validation ([{path, message, code}]), required (the permission that lacks), requestId, detail (the body's member "body") and
+ * retryAfter (seconds, 0: not said). The call goes on when the page is left meanwhile.
+ */
+export async function send(request) {
     const stop = new AbortController();
     const timer = setTimeout(() => stop.abort(), TIMEOUT_MS);
+    if (request.signal !== undefined) {
+        request.signal.addEventListener("abort", () => stop.abort());
+    }
     try {
-        const reply = await fetch(address(path), request(method, content, token, stop.signal));
-        const body = await reply.json().catch(() => null);
-        if (reply.ok && body !== null) {
-            return { ok: true, body };
-        }
-        const error = asError(body, reply.status);
-        error.retryAfter = Number.parseInt(reply.headers.get("Retry-After") || "0", 10) || 0;
-        return { ok: false, error };
+        const reply = await fetch(address(request.path) + queryText(request.query), options(request, stop.signal));
+        return result(reply.status, await reply.json().catch(() => null), (name) => reply.headers.get(name));
     } catch (failure) {
-        const error = asError(null, 0);
-        error.message = "The service could not be reached. Check your connection and try again.";
-        return { ok: false, error };
+        return unreachable();
     } finally {
         clearTimeout(timer);
     }
 }
 
 /*
- * Sends `content` as JSON and resolves, never rejects, to {ok: true, body} or {ok: false, error}; the error has status
- * (0: no answer), code, message, validation ([{path, message, code}]), requestId and retryAfter (seconds, 0: not said).
- * The call goes on when the page is left meanwhile.
+ * Sends bytes or a form (`body`: Blob, FormData) and tells the progress: onProgress(sent, total), which fetch() cannot.
+ * Otherwise as send(). It has no end of time of its own; signal.abort() ends it, with status 0.
  */
-export function post(path, content, token) {
-    return send("POST", path, content, token);
+export function transfer({ method, path, body, token, headers, signal, onProgress }) {
+    return new Promise((resolve) => {
+        const request = new XMLHttpRequest();
+        request.open(method, address(path));
+        request.withCredentials = false;
+        request.setRequestHeader("Accept", "application/json");
+        Object.entries(headers || {}).forEach(([name, value]) => request.setRequestHeader(name, value));
+        if (token !== undefined && token !== "") {
+            request.setRequestHeader("Authorization", "Bearer " + token);
+        }
+        request.responseType = "text";
+        request.upload.onprogress = (event) => onProgress && onProgress(event.loaded, event.total);
+        request.onload = () => {
+            let said = {};
+            try {
+                said = request.responseText === "" && request.status < 300 ? {} : JSON.parse(request.responseText);
+            } catch (failure) {
+                said = null;
+            }
+            resolve(result(request.status, said, (name) => request.getResponseHeader(name)));
+        };
+        request.onerror = request.onabort = () => resolve(unreachable());
+        if (signal !== undefined) {
+            signal.addEventListener("abort", () => request.abort());
+        }
+        request.send(body);
+    });
 }
 
-/* The same with GET. */
+/* POST and GET for the pages that need no more. */
+export function post(path, body, token) {
+    return send({ method: "POST", path, body, token });
+}
+
 export function get(path, token) {
-    return send("GET", path, undefined, token);
+    return send({ method: "GET", path, token });
 }
 
 /* How long to wait, for people, rounded up. */

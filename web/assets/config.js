@@ -12,8 +12,7 @@
 export const api = "";
 
 /*
- * Where people sign in once they have a password, for example "https://app.example.org/". Empty: on the page /sign-in,
- * which shows whose account it is.
+ * Where people sign in once they have a password, for example "https://app.example.org/". Empty: in the console.
  */
 export const signIn = "";
 

@@ -169,53 +169,6 @@ export default {
         + "und für fünf Versuche von hier aus.",
     "The change has not been cancelled": "Die Änderung wurde nicht abgebrochen",
 
-    /* ---- sign in ---- */
-    "You cannot sign in?": "Sie können sich nicht anmelden?",
-    ", if you have forgotten yours": ", wenn Sie Ihres vergessen haben",
-    "Choose your first password": "Wählen Sie Ihr erstes Passwort",
-    ", if you got an e-mail with a temporary one":
-        ", wenn Sie eine E-Mail mit einem vorläufigen erhalten haben",
-    ", if you got an e-mail with a code": ", wenn Sie eine E-Mail mit einem Code erhalten haben",
-    "You are signed in": "Sie sind angemeldet",
-    "Name": "Name",
-    "Organisation": "Organisation",
-    ["With this account you can use the applications of your organisation that work with this service. "
-        + "Ask your organisation for their addresses."]:
-        "Mit diesem Konto können Sie die Anwendungen Ihrer Organisation benutzen, die mit diesem Dienst "
-        + "arbeiten. Deren Adressen erfahren Sie bei Ihrer Organisation.",
-    "You can": "Sie können",
-    "choose another password": "ein anderes Passwort wählen",
-    ". If you leave this page, you are signed out here.":
-        ". Wenn Sie diese Seite verlassen, werden Sie hier abgemeldet.",
-    "Sign out": "Abmelden",
-    "You are not signed in": "Sie sind nicht angemeldet",
-    "The e-mail address or the password is wrong.": "Die E-Mail-Adresse oder das Passwort ist falsch.",
-    "Choose a password of your own": "Wählen Sie ein eigenes Passwort",
-    "This is the temporary password from the e-mail.": "Dies ist das vorläufige Passwort aus der E-Mail.",
-    "This account awaits the code from the e-mail.": "Dieses Konto wartet auf den Code aus der E-Mail.",
-    "Go on here:": "Hier geht es weiter:",
-
-    /* ---- the front page ---- */
-    "Gatehouse": "Gatehouse",
-    "At this address is a service for other programs. It keeps accounts and files of organisations.":
-        "Unter dieser Adresse arbeitet ein Dienst für andere Programme. Er verwaltet Konten und Dateien von "
-        + "Organisationen.",
-    "If you have an account": "Wenn Sie ein Konto haben",
-    "If you were invited by e-mail": "Wenn Sie per E-Mail eingeladen wurden",
-    "Open the link in that e-mail. It opens one of these pages. They can also send the e-mail again:":
-        "Öffnen Sie den Link in der E-Mail. Er führt auf eine dieser Seiten. Dort können Sie die E-Mail auch "
-        + "noch einmal anfordern:",
-    ", if the e-mail has a temporary one": ", wenn in der E-Mail ein vorläufiges steht",
-    ", if the e-mail has a code": ", wenn in der E-Mail ein Code steht",
-    "If you have forgotten your password": "Wenn Sie Ihr Passwort vergessen haben",
-    "Choose a new one.": "Wählen Sie ein neues.",
-    "If you write programs": "Wenn Sie Programme schreiben",
-    "The interface, to read and to search": "Die Schnittstelle, zum Lesen und Durchsuchen",
-    "The same as an OpenAPI document": "Dasselbe als OpenAPI-Dokument",
-    "The version that is running": "Die laufende Version",
-    "Whether all its parts work": "Ob alle Teile arbeiten",
-    "The public keys that verify its tokens": "Die öffentlichen Schlüssel, mit denen Token geprüft werden",
-
     /* ---- refusals of the service ---- */
     "Too many tries. Try again in {} second.":
         "Zu viele Versuche. Versuchen Sie es in {} Sekunde noch einmal.",

@@ -5,6 +5,7 @@
  * the browser's languages that there is holds, else the installation's own.
  */
 import { get } from "./api.js";
+import { showColour } from "./colour.js";
 import * as config from "./config.js";
 
 const LANGUAGES = ["en", "de"];
@@ -60,34 +61,6 @@ function translatePage(language) {
 
 /* ---- what the installation looks like ---- */
 
-function channel(value) {
-    const part = Number.parseInt(value, 16) / 255;
-    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
-}
-
-/* Relative luminance and contrast, as WCAG 2 defines them. */
-function luminance(colour) {
-    return 0.2126 * channel(colour.slice(1, 3)) + 0.7152 * channel(colour.slice(3, 5))
-        + 0.0722 * channel(colour.slice(5, 7));
-}
-
-function contrast(one, other) {
-    const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-    return (high + 0.05) / (low + 0.05);
-}
-
-/* Links take the colour only where it can be read on the ground; buttons take it always. */
-function showColour(accent) {
-    const style = document.documentElement.style;
-    const ground = getComputedStyle(document.documentElement).getPropertyValue("--ground").trim();
-    style.setProperty("--button", accent);
-    const white = contrast(accent, "#ffffff") >= contrast(accent, "#000000");
-    style.setProperty("--on-button", white ? "#ffffff" : "#000000");
-    if (contrast(accent, ground) >= 4.5) {
-        style.setProperty("--accent", accent);
-    }
-}
-
 function showHead({ name, logos }) {
     const dark = matchMedia("(prefers-color-scheme: dark)").matches;
     const logo = dark ? logos.dark : logos.light;
@@ -124,9 +97,7 @@ function showBranding(branding) {
     if (document.title === "Gatehouse") {
         document.title = branding.name;
     }
-    if (branding.accent !== "#1d4f7c") {
-        showColour(branding.accent);
-    }
+    showColour(branding.accent, getComputedStyle(document.documentElement).getPropertyValue("--ground").trim());
     showHead(branding);
     if (branding.support !== null) {
         showSupport(branding.support);

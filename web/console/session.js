@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Who is signed in. The access token stands in the memory of the page only. The refresh token is a cookie that no
+ * script can read, so a page that is loaded again, and another tab, go on with the same session.
+ *
+ * Tabs tell each other over a BroadcastChannel that somebody signed in or out, and refresh one at a time, since each
+ * refresh replaces the cookie. Whether there may be a session at all is noted in localStorage ("1"): visitors who never
+ * signed in cause no refresh.
+ */
+import { send } from "../assets/api.js";
+import { shared } from "./view.js";
+
+const COOKIE = { session: "cookie" };
+const MARK = "gatehouse-session";
+/* A token is renewed so long before its end. */
+const EARLY_MS = 60000;
+
+/*
+ * {phase, me, note}: phase is "starting", "out", "in" or "ended" (the session is over, but the screen stays until the
+ * person has signed in again); me is the reply of GET /customers/me; note says why one is out, for the sign-in.
+ */
+export const session = shared({ phase: "starting", me: null, note: "" });
+
+let token = "";
+let tokenEnds = 0;
+let waiting = [];
+
+const channel = typeof BroadcastChannel === "undefined" ? null : new BroadcastChannel("gatehouse");
+
+function tell(kind) {
+    if (channel !== null) {
+        channel.postMessage({ kind });
+    }
+}
+
+/* Storage may be switched off: then the page asks the service. */
+function mark(there) {
+    try {
+        if (there) {
+            localStorage.setItem(MARK, "1");
+        } else {
+            localStorage.removeItem(MARK);
+        }
+    } catch (failure) {
+        /* Nothing is lost but a request. */
+    }
+}
+
+function marked() {
+    try {
+        return localStorage.getItem(MARK) === "1";
+    } catch (failure) {
+        return true;
+    }
+}
+
+function keep(tokens) {
+    token = tokens.accessToken;
+    tokenEnds = Date.now() + tokens.expiresIn * 1000;
+}
+
+function leave(note) {
+    token = "";
+    mark(false);
+    waiting.splice(0).forEach((done) => done(false));
+    session.set({ phase: "out", me: null, note });
+}
+
+/* ---- tokens ---- */
+
+function exclusive(act) {
+    return navigator.locks ? navigator.locks.request("gatehouse-refresh", act) : act();
+}
+
+let renewing = null;
+
+/* Refreshes the token; resolves to the reply of the service. Calls that come meanwhile wait for the same reply. */
+function renew() {
+    renewing = renewing || exclusive(() => send({ method: "POST", path: "/customers/refresh", body: COOKIE }))
+        .then((reply) => {
+            if (reply.ok) {
+                keep(reply.body.tokens);
+            }
+            return reply;
+        })
+        .finally(() => {
+            renewing = null;
+        });
+    return renewing;
+}
+
+/* The access token, renewed where it is about to end. */
+export async function accessToken() {
+    if (token !== "" && Date.now() > tokenEnds - EARLY_MS) {
+        await renew();
+    }
+    return token;
+}
+
+/*
+ * After a 401: resolves to true when the call may be tried again. Where the session is over, that is when the person
+ * has signed in again in the dialog; false: they have left.
+ */
+export async function recover(used) {
+    if (token !== used && token !== "") {
+        return true;
+    }
+    const reply = await renew();
+    if (reply.ok) {
+        return true;
+    }
+    if (reply.error.status !== 401 && reply.error.status !== 403) {
+        return false;
+    }
+    const { phase, me } = session.get();
+    if (phase !== "in" && phase !== "ended") {
+        return false;
+    }
+    session.set({ phase: "ended", me, note: "" });
+    return new Promise((done) => waiting.push(done));
+}
+
+/* ---- signing in and out ---- */
+
+/* Reads whose session it is; resolves to the reply. */
+export async function loadMe() {
+    const reply = await send({ method: "GET", path: "/customers/me", token: await accessToken() });
+    if (reply.ok) {
+        mark(true);
+        session.set({ phase: "in", me: reply.body, note: "" });
+    }
+    return reply;
+}
+
+/* Goes on with the session of the cookie where there is one. Resolves to a failed reply, or null. */
+export async function startSession() {
+    if (!marked()) {
+        session.set({ phase: "out", me: null, note: "" });
+        return null;
+    }
+    let reply = await renew();
+    if (reply.ok) {
+        reply = await loadMe();
+    }
+    if (!reply.ok) {
+        if (reply.error.status === 401 || reply.error.status === 403) {
+            leave("");
+            return null;
+        }
+        return reply;
+    }
+    return null;
+}
+
+/* Signs in: {username, password, newPassword}. Resolves to the reply of the service. */
+export async function signIn(who) {
+    const before = session.get().me;
+    const reply = await send({ method: "POST", path: "/customers/login", body: { ...who, ...COOKIE } });
+    if (!reply.ok) {
+        return reply;
+    }
+    keep(reply.body.tokens);
+    const read = await loadMe();
+    if (!read.ok) {
+        return read;
+    }
+    /* What somebody else began is not finished by whoever signs in now. */
+    const same = before !== null && before.user.id === read.body.user.id;
+    waiting.splice(0).forEach((done) => done(same));
+    tell("in");
+    return reply;
+}
+
+/* Ends the session; what the service answers does not matter to who leaves. */
+export async function signOut(note = "") {
+    const ended = token;
+    leave(note);
+    tell("out");
+    if (ended !== "") {
+        await send({ method: "POST", path: "/customers/logout", body: {}, token: ended });
+    }
+}
+
+/* The person does not sign in again in the dialog. */
+export function giveUp() {
+    leave("");
+}
+
+async function heard({ data }) {
+    const { phase } = session.get();
+    if (data.kind === "out" && phase !== "out") {
+        leave("elsewhere");
+    } else if (data.kind === "in" && phase !== "starting") {
+        const before = session.get().me;
+        if ((await renew()).ok && (await loadMe()).ok) {
+            const { me } = session.get();
+            waiting.splice(0).forEach((done) => done(before !== null && before.user.id === me.user.id));
+        }
+    }
+}
+
+if (channel !== null) {
+    channel.onmessage = heard;
+}
+
+/* ---- permissions ---- */
+
+const STRENGTH = { r: 1, w: 2, a: 3 };
+
+function covers(held, [module, area, letter]) {
+    const parts = held.split(":");
+    if (parts.length === 2) {
+        return parts[1] === "*" && letter !== "a" && (parts[0].includes("w") || parts[0].includes(letter));
+    }
+    return (parts[0] === "*" || parts[0] === module) && (parts[1] === "*" || parts[1] === area)
+        && STRENGTH[parts[2]] >= STRENGTH[letter];
+}
+
+/* Whether the person signed in holds the permission, such as "cus:file:w". The service decides; this only hides. */
+export function may(permission) {
+    const { me } = session.get();
+    return me !== null && me.permissions.some((held) => covers(held, permission.split(":")));
+}

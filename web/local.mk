@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT
+# The pages for people and the console. tools/check-console compares the lists of the console with its files.
+
+webdir = $(pkgdatadir)/web
+webassetsdir = $(webdir)/assets
+webapidir = $(webdir)/api
+webconsoledir = $(webdir)/console
+webcomponentsdir = $(webconsoledir)/components
+webscreensdir = $(webconsoledir)/screens
+webstyledir = $(webconsoledir)/style
+webtextsdir = $(webconsoledir)/texts
+webvendordir = $(webconsoledir)/vendor
+
+dist_web_DATA = web/favicon.ico web/robots.txt web/index.html web/console.html web/first-login.html web/confirm.html \
+	web/cancel-email.html web/reset.html web/sign-in.html web/api.html
+dist_webassets_DATA = web/assets/api.js web/assets/cancel-email.js web/assets/colour.js web/assets/config.js \
+	web/assets/confirm.js web/assets/first-login.js web/assets/form.js web/assets/icon.svg \
+	web/assets/page.js web/assets/reset.js web/assets/style.css web/assets/texts-de.js \
+	web/assets/texts.js
+dist_webapi_DATA = web/api/document.js web/api/page.js web/api/style.css web/api/view.js
+
+dist_webconsole_DATA = web/console/api.js web/console/errors.js web/console/main.js web/console/organisation.js \
+	web/console/preferences.js web/console/router.js web/console/screens.js web/console/session.js web/console/shell.js \
+	web/console/switcher.js web/console/texts.js web/console/view.js
+dist_webcomponents_DATA = web/console/components/basic.js web/console/components/dialog.js \
+	web/console/components/form.js web/console/components/icons.js web/console/components/list.js \
+	web/console/components/menu.js web/console/components/toast.js
+
+# One line a screen.
+dist_webscreens_DATA =
+dist_webscreens_DATA += web/console/screens/account.js
+
+dist_webscreens_DATA += web/console/screens/home.js
+
+dist_webscreens_DATA += web/console/screens/sign-in.js
+
+dist_webstyle_DATA = web/console/style/base.css web/console/style/components.css web/console/style/forms.css \
+	web/console/style/screens.css web/console/style/tokens.css
+dist_webtexts_DATA = web/console/texts/de.js
+dist_webvendor_DATA = web/console/vendor/LICENCES web/console/vendor/hooks.js web/console/vendor/htm.js \
+	web/console/vendor/preact.js
+
+EXTRA_DIST += web/console/README.md web/console/vendor/README.md tools/vendor-web
