@@ -72,8 +72,8 @@ export function queryText(query) {
 /*
  * Sends a request: {method, path, query, body, token, headers, signal}; `body` is sent as JSON. Resolves, never
  * rejects, to {ok: true, body, header} or {ok: false, error}. The error has status (0: no answer), code, message,
- * validation ([{path, message, code}]), required (the permission that lacks), requestId, detail (the body's member "body") and
- * retryAfter (seconds, 0: not said). The call goes on when the page is left meanwhile.
+ * validation ([{path, message, code}]), required (the permission that lacks), requestId, detail (the body's member
+ * "body") and retryAfter (seconds, 0: not said). The call goes on when the page is left meanwhile.
  */
 export async function send(request) {
     const stop = new AbortController();
