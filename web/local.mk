@@ -21,14 +21,14 @@ dist_webapi_DATA = web/api/document.js web/api/page.js web/api/style.css web/api
 
 dist_webconsole_DATA = web/console/api.js web/console/errors.js web/console/main.js web/console/organisation.js \
 	web/console/preferences.js web/console/router.js web/console/screens.js web/console/session.js web/console/shell.js \
-	web/console/switcher.js web/console/texts.js web/console/view.js
+	web/console/stats.js web/console/switcher.js web/console/texts.js web/console/view.js
 dist_webcomponents_DATA = web/console/components/basic.js web/console/components/dialog.js \
 	web/console/components/form.js web/console/components/icons.js web/console/components/list.js \
 	web/console/components/menu.js web/console/components/toast.js
 
 # One line a screen.
 dist_webscreens_DATA =
-dist_webscreens_DATA += web/console/screens/account.js
+dist_webscreens_DATA += web/console/screens/account-access.js web/console/screens/account.js
 
 dist_webscreens_DATA += web/console/screens/home.js
 
