@@ -94,7 +94,8 @@ export function PasswordSection({ user }) {
     return html`<section class="card"><h2>${t("Password")}</h2>
         <${Form} form=${form} send=${send} done=${done}
             check=${(values) => [...withoutPassword(values), ...newPasswordFaults(values)]}
-            refused=${wrongPassword} kind="" label=${t("Change the password")} title=${t("Your password is not changed")}>
+            refused=${wrongPassword} kind="" label=${t("Change the password")}
+            title=${t("Your password is not changed")}>
             <input class="unseen" type="email" autocomplete="username" value=${user.email} readonly tabindex="-1"
                 aria-hidden="true" />
             <${PresentPassword} form=${form} />

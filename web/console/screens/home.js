@@ -98,7 +98,8 @@ function partNames() {
     return {
         database: t("Database"), migrations: t("Migrations"), storage: t("File store"),
         identityProvider: t("Identity provider"), secrets: t("Secrets"), outbox: t("E-mails and jobs"),
-        configuration: t("Configuration"), log: t("Log"), cache: t("Cache"), mail: t("Mail server"), scrub: t("Bytes read again"),
+        configuration: t("Configuration"), log: t("Log"),
+        cache: t("Cache"), mail: t("Mail server"), scrub: t("Bytes read again"),
     };
 }
 
