@@ -15,7 +15,7 @@ dist_web_DATA = web/favicon.ico web/robots.txt web/index.html web/console.html w
 	web/cancel-email.html web/reset.html web/sign-in.html web/api.html
 dist_webassets_DATA = web/assets/api.js web/assets/cancel-email.js web/assets/colour.js web/assets/config.js \
 	web/assets/confirm.js web/assets/first-login.js web/assets/form.js web/assets/icon.svg \
-	web/assets/page.js web/assets/reset.js web/assets/style.css web/assets/texts-de.js \
+	web/assets/page.js web/assets/reset.js web/assets/session-mark.js web/assets/style.css web/assets/texts-de.js \
 	web/assets/texts.js
 dist_webapi_DATA = web/api/document.js web/api/page.js web/api/style.css web/api/view.js
 

@@ -6,7 +6,8 @@
 import { post } from "./api.js";
 import { onSubmit, showPasswordsWith } from "./form.js";
 import {
-    id, newPasswordFaults, onAgain, showDone, showFaults, showRefusal, text, username, usernameFaults, withUsername,
+    consoleFollows, consoleSession, enterConsole, id, newPasswordFaults, onAgain, showDone, showFaults, showRefusal,
+    text, username, usernameFaults, withUsername,
 } from "./page.js";
 
 const form = document.getElementById("form");
@@ -45,17 +46,22 @@ onSubmit(form, async () => {
         username: username(form),
         password: text(form, "password").trim(),
         newPassword: text(form, "newPassword"),
+        ...consoleSession,
     });
     if (!reply.ok) {
         showRefusal(form, "Your password has not been set", reply.error, faultsOf(reply.error));
         return;
     }
     const user = reply.body.user || {};
+    if (consoleFollows) {
+        enterConsole(form, user);
+        return;
+    }
     if (typeof user.email === "string") {
         document.getElementById("email").textContent = user.email;
     }
     showDone(form);
-    /* The sign-in was only for the password: this page needs no session, so none is left open. */
+    /* People sign in elsewhere: this page needs no session, so none is left open. */
     if (reply.body.tokens) {
         await post("/customers/logout", {}, reply.body.tokens.accessToken);
     }

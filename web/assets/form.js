@@ -98,25 +98,79 @@ export function showErrors(form, heading, faults, note) {
     summary.focus();
 }
 
-/* A handler that runs `act`, one at a time; the button is off meanwhile. */
+/* ---- sending ---- */
+
+/* Forms that have to wait before they may be sent again: when that ends. */
+const waits = new WeakMap();
+
+/* The element that tells screen readers what the form is doing. */
+function statusOf(form) {
+    let status = form.querySelector(".busy");
+    if (status === null) {
+        status = element("p", "");
+        status.className = "busy";
+        status.setAttribute("role", "status");
+        form.append(status);
+    }
+    return status;
+}
+
+/*
+ * The button is off and says what it is doing; passwords that are shown are hidden, so that no browser remembers them.
+ */
+function begin(button, form) {
+    button.setAttribute("aria-disabled", "true");
+    button.textContent = translated("Sending …");
+    form.setAttribute("aria-busy", "true");
+    form.dispatchEvent(new Event("sending"));
+    statusOf(form).textContent = translated("Sending …");
+}
+
+function end(button, form, words) {
+    button.textContent = words;
+    button.removeAttribute("aria-disabled");
+    form.removeAttribute("aria-busy");
+    form.dispatchEvent(new Event("sent"));
+    statusOf(form).textContent = "";
+}
+
+/* A handler that runs `act`, one at a time. */
 function oneAtATime(button, form, act) {
     let busy = false;
     return async (event) => {
         event.preventDefault();
-        if (busy) {
+        if (busy || Date.now() < (waits.get(form) || 0)) {
             return;
         }
         busy = true;
-        button.setAttribute("aria-disabled", "true");
-        form.setAttribute("aria-busy", "true");
+        const words = button.textContent;
+        begin(button, form);
         try {
             await act();
         } finally {
             busy = false;
-            button.removeAttribute("aria-disabled");
-            form.removeAttribute("aria-busy");
+            end(button, form, words);
+            showWait(button, form, words);
         }
     };
+}
+
+/* While the form has to wait, its button is off and counts the seconds. */
+function showWait(button, form, words) {
+    const left = Math.ceil(((waits.get(form) || 0) - Date.now()) / 1000);
+    if (left > 0) {
+        button.setAttribute("aria-disabled", "true");
+        button.textContent = `${words} (${left})`;
+        setTimeout(() => showWait(button, form, words), 1000);
+    } else {
+        button.removeAttribute("aria-disabled");
+        button.textContent = words;
+    }
+}
+
+/* The form may not be sent again for so many seconds. */
+export function pause(form, seconds) {
+    waits.set(form, Date.now() + seconds * 1000);
 }
 
 /*
@@ -142,5 +196,9 @@ export function showPasswordsWith(box, form) {
         input.type = box.checked ? "text" : "password";
     });
     box.addEventListener("change", apply);
+    form.addEventListener("sending", () => inputs.forEach((input) => {
+        input.type = "password";
+    }));
+    form.addEventListener("sent", apply);
     apply();
 }

@@ -4,8 +4,9 @@
  * its refusals are told, and the button that asks for another e-mail.
  */
 import { post, waitText } from "./api.js";
-import { signIn } from "./config.js";
-import { clearErrors, onPress, setTitle, showErrors } from "./form.js";
+import { api, signIn } from "./config.js";
+import { clearErrors, onPress, pause, setTitle, showErrors } from "./form.js";
+import { markSession } from "./session-mark.js";
 import { translated } from "./texts.js";
 
 const CODE = /^[0-9]{6}$/;
@@ -34,7 +35,11 @@ export function code(form) {
 }
 
 export function usernameFaults(form) {
-    return username(form) === "" ? [{ field: "username", message: "Enter your e-mail address." }] : [];
+    if (username(form) === "") {
+        return [{ field: "username", message: "Enter your e-mail address." }];
+    }
+    return id !== "" || /^[^\s@]+@[^\s@]+$/.test(username(form)) ? []
+        : [{ field: "username", message: "This is not an e-mail address. It looks like ann@example.org." }];
 }
 
 /* A code that cannot be right is not sent: five wrong tries use it up. */
@@ -66,6 +71,7 @@ export function showRefusal(form, heading, error, faults) {
     const note = error.requestId === "" ? "" : translated("If you ask for help, mention this:") + " " + error.requestId;
     const said = faults.length > 0 ? faults : error.validation.map(({ path, message }) => ({ field: path, message }));
     if (error.status === 429 && error.retryAfter > 0) {
+        pause(form, error.retryAfter);
         showErrors(form, waitText(error.retryAfter), [], note);
     } else if (said.length > 0) {
         showErrors(form, heading, said, note);
@@ -101,6 +107,38 @@ export function showDone(form) {
     leadToSignIn();
     form.reset();
     showPart("done");
+}
+
+/* ---- into the console ---- */
+
+/* Whether people go on in the console, at this address; an installer may send them elsewhere. */
+export const consoleFollows = signIn === "" && api === "";
+
+/* What a login sends beyond name and password: the session is to be the console's. */
+export const consoleSession = consoleFollows ? { session: "cookie" } : {};
+
+/*
+ * Leaves the page for the console, whose session `user` has just begun. The form's field for the e-mail address gets
+ * the user's, so that a password manager keeps account and password together.
+ */
+export function enterConsole(form, user) {
+    const field = form.elements.namedItem("username");
+    if (field !== null && typeof user.email === "string") {
+        field.value = user.email;
+    }
+    markSession(true);
+    location.replace("./");
+}
+
+/* Signs in with a password that has just been set; where that does not go, the last part leads on. */
+export async function signInAndEnter(form, password) {
+    const reply = consoleFollows
+        ? await post("/customers/login", { username: username(form), password, ...consoleSession }) : { ok: false };
+    if (reply.ok) {
+        enterConsole(form, reply.body.user);
+    } else {
+        showDone(form);
+    }
 }
 
 /*

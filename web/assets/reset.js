@@ -6,17 +6,28 @@
  */
 import { post } from "./api.js";
 import { onPress, onSubmit, showPasswordsWith } from "./form.js";
-import { code, codeFaults, id, newPasswordFaults, onAgain, showDone, showFaults, showPart, showRefusal, text, username,
-    usernameFaults, withUsername } from "./page.js";
+import { code, codeFaults, id, newPasswordFaults, onAgain, showFaults, showPart, showRefusal, signInAndEnter, text,
+    username, usernameFaults, withUsername } from "./page.js";
 
 const ask = document.getElementById("ask-form");
 const choose = document.getElementById("choose-form");
+
+/* The second step has an address of its own: Back leads to the first, and a reload stays in it. */
+const SECOND = "#code";
+
+function showStep() {
+    const second = id !== "" || location.hash === SECOND;
+    if (document.getElementById(second ? "choose" : "ask").hidden) {
+        showPart(second ? "choose" : "ask");
+    }
+}
 
 /* The second step, for the address that was typed in the first. */
 function goOn(asked) {
     choose.elements.namedItem("username").value = text(ask, "username").trim();
     document.getElementById("asked").hidden = !asked;
-    showPart("choose");
+    history.pushState(null, "", SECOND);
+    showStep();
 }
 
 function faultsOf(error) {
@@ -25,7 +36,8 @@ function faultsOf(error) {
     }
     return withUsername({
         field: "confirmationCode",
-        message: "The code was not accepted. Compare its six digits, or ask for another e-mail below.",
+        message: "The code was not accepted. Compare its six digits. It may be older than an hour: then ask for "
+            + "another e-mail below.",
     });
 }
 
@@ -51,7 +63,7 @@ onSubmit(choose, async () => {
         newPassword: text(choose, "newPassword"),
     });
     if (reply.ok) {
-        showDone(choose);
+        await signInAndEnter(choose, text(choose, "newPassword"));
     } else {
         showRefusal(choose, "Your password has not been set", reply.error, faultsOf(reply.error));
     }
@@ -63,6 +75,5 @@ onAgain(choose, "/customers/forgotten-password",
 onPress(document.getElementById("have-code"), ask, () => goOn(false));
 document.getElementById("username-field").hidden = id !== "";
 showPasswordsWith(document.getElementById("show"), choose);
-if (id !== "") {
-    showPart("choose");
-}
+addEventListener("popstate", showStep);
+showStep();

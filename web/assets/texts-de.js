@@ -22,10 +22,15 @@ export default {
     "The one that the e-mail was sent to.": "Die Adresse, an die die E-Mail ging.",
     "Six digits, alone on a line of the e-mail.":
         "Sechs Ziffern; sie stehen in der E-Mail allein in einer Zeile.",
-    ["Use {} characters or more, for example a few words. Do not use your name, your e-mail address or a "
-        + "password that many people use."]:
-        "Mindestens {} Zeichen, zum Beispiel einige Wörter. Verwenden Sie nicht Ihren Namen, Ihre "
-        + "E-Mail-Adresse oder ein Passwort, das viele benutzen.",
+    ["Use {} characters or more, for example a few words. Your name alone, your e-mail address alone and "
+        + "passwords that many people use are not taken."]:
+        "Mindestens {} Zeichen, zum Beispiel einige Wörter. Ihr Name allein, Ihre E-Mail-Adresse allein und "
+        + "Passwörter, die viele benutzen, werden nicht angenommen.",
+    "Sending …": "Wird gesendet …",
+    "This is not an e-mail address. It looks like ann@example.org.":
+        "Das ist keine E-Mail-Adresse. Sie sieht aus wie ann@example.org.",
+    "You are not signed in": "Sie sind nicht angemeldet",
+    "The password is wrong.": "Das Passwort ist falsch.",
     "Your password is set": "Ihr Passwort ist gesetzt",
     "Error:": "Fehler:",
     "If you need help:": "Wenn Sie Hilfe brauchen:",
@@ -65,10 +70,11 @@ export default {
     "If nobody has told you that password,": "Wenn Ihnen niemand dieses Passwort genannt hat,",
     "choose one yourself": "wählen Sie selbst eines",
     "Your account has not been confirmed": "Ihr Konto wurde nicht bestätigt",
-    ["The code was not accepted. Compare its six digits, or ask for another e-mail below. If you have "
-        + "confirmed the account already, just sign in."]:
-        "Der Code wurde nicht angenommen. Vergleichen Sie die sechs Ziffern, oder fordern Sie unten eine "
-        + "weitere E-Mail an. Wenn Sie das Konto schon bestätigt haben, melden Sie sich einfach an.",
+    ["The code was not accepted. Compare its six digits. It may be older than a day: then ask for another "
+        + "e-mail below. If you have confirmed the account already, just sign in."]:
+        "Der Code wurde nicht angenommen. Vergleichen Sie die sechs Ziffern. Vielleicht ist er älter als ein "
+        + "Tag: Dann fordern Sie unten eine weitere E-Mail an. Wenn Sie das Konto schon bestätigt haben, melden "
+        + "Sie sich einfach an.",
     "If this account still awaits its confirmation, an e-mail with a new code is on its way.":
         "Wenn dieses Konto noch auf seine Bestätigung wartet, ist eine E-Mail mit einem neuen Code unterwegs.",
 
@@ -136,9 +142,10 @@ export default {
         + "been signed out everywhere. You can delete the e-mail."]:
         "Melden Sie sich ab jetzt mit Ihrer E-Mail-Adresse und dem Passwort an, das Sie soeben gewählt "
         + "haben. Sie wurden überall abgemeldet. Die E-Mail können Sie löschen.",
-    "The code was not accepted. Compare its six digits, or ask for another e-mail below.":
-        "Der Code wurde nicht angenommen. Vergleichen Sie die sechs Ziffern, oder fordern Sie unten eine "
-        + "weitere E-Mail an.",
+    ["The code was not accepted. Compare its six digits. It may be older than an hour: then ask for another "
+        + "e-mail below."]:
+        "Der Code wurde nicht angenommen. Vergleichen Sie die sechs Ziffern. Vielleicht ist er älter als eine "
+        + "Stunde: Dann fordern Sie unten eine weitere E-Mail an.",
     "If there is such an account and it is in use, an e-mail with a new code is on its way.":
         "Wenn es ein solches Konto gibt und es in Gebrauch ist, ist eine E-Mail mit einem neuen Code "
         + "unterwegs.",

@@ -4,14 +4,13 @@
  * script can read, so a page that is loaded again, and another tab, go on with the same session.
  *
  * Tabs tell each other over a BroadcastChannel that somebody signed in or out, and refresh one at a time, since each
- * refresh replaces the cookie. Whether there may be a session at all is noted in localStorage ("1"): visitors who never
- * signed in cause no refresh.
+ * refresh replaces the cookie.
  */
 import { send } from "../assets/api.js";
+import { markSession, sessionMarked } from "../assets/session-mark.js";
 import { shared } from "./view.js";
 
 const COOKIE = { session: "cookie" };
-const MARK = "gatehouse-session";
 /* A token is renewed so long before its end. */
 const EARLY_MS = 60000;
 
@@ -33,27 +32,6 @@ function tell(kind) {
     }
 }
 
-/* Storage may be switched off: then the page asks the service. */
-function mark(there) {
-    try {
-        if (there) {
-            localStorage.setItem(MARK, "1");
-        } else {
-            localStorage.removeItem(MARK);
-        }
-    } catch (failure) {
-        /* Nothing is lost but a request. */
-    }
-}
-
-function marked() {
-    try {
-        return localStorage.getItem(MARK) === "1";
-    } catch (failure) {
-        return true;
-    }
-}
-
 function keep(tokens) {
     token = tokens.accessToken;
     tokenEnds = Date.now() + tokens.expiresIn * 1000;
@@ -61,7 +39,7 @@ function keep(tokens) {
 
 function leave(note) {
     token = "";
-    mark(false);
+    markSession(false);
     waiting.splice(0).forEach((done) => done(false));
     session.set({ phase: "out", me: null, note });
 }
@@ -126,7 +104,7 @@ export async function recover(used) {
 export async function loadMe() {
     const reply = await send({ method: "GET", path: "/customers/me", token: await accessToken() });
     if (reply.ok) {
-        mark(true);
+        markSession(true);
         session.set({ phase: "in", me: reply.body, note: "" });
     }
     return reply;
@@ -134,7 +112,7 @@ export async function loadMe() {
 
 /* Goes on with the session of the cookie where there is one. Resolves to a failed reply, or null. */
 export async function startSession() {
-    if (!marked()) {
+    if (!sessionMarked()) {
         session.set({ phase: "out", me: null, note: "" });
         return null;
     }

@@ -34,8 +34,8 @@ export function newPasswordFaults(values) {
 
 export function NewPasswordFields({ form }) {
     return html`<${PasswordField} form=${form} name="newPassword" label=${t("New password")} autocomplete="new-password"
-            hint=${t("Use 12 characters or more, for example a few words. Do not use your name, your e-mail "
-                + "address or a password that many people use.")} />
+            hint=${t("Use 12 characters or more, for example a few words. Your name alone, your e-mail "
+                + "address alone and passwords that many people use are not taken.")} />
         <${PasswordField} form=${form} name="repeated" label=${t("New password again")} autocomplete="new-password" />`;
 }
 

@@ -158,10 +158,10 @@ export default {
         "Das war ein vorläufiges Passwort. Wählen Sie jetzt ein eigenes.",
     "Too many tries. You can try again in {time}.":
         "Zu viele Versuche. In {time} können Sie es noch einmal versuchen.",
-    ["Use 12 characters or more, for example a few words. Do not use your name, your e-mail address or a "
-        + "password that many people use."]:
-        "Nehmen Sie 12 Zeichen oder mehr, zum Beispiel einige Wörter. Nehmen Sie nicht Ihren Namen, Ihre "
-        + "E-Mail-Adresse oder ein Passwort, das viele benutzen.",
+    ["Use 12 characters or more, for example a few words. Your name alone, your e-mail address alone and "
+        + "passwords that many people use are not taken."]:
+        "Nehmen Sie 12 Zeichen oder mehr, zum Beispiel einige Wörter. Ihr Name allein, Ihre E-Mail-Adresse allein "
+        + "und Passwörter, die viele benutzen, werden nicht angenommen.",
     "We have sent you an e-mail with a code. It shows that the address is yours.":
         "Wir haben Ihnen eine E-Mail mit einem Code gesendet. Er zeigt, dass die Adresse Ihnen gehört.",
     "You are not signed in": "Sie sind nicht angemeldet",
