@@ -6,9 +6,11 @@ webassetsdir = $(webdir)/assets
 webapidir = $(webdir)/api
 webconsoledir = $(webdir)/console
 webcomponentsdir = $(webconsoledir)/components
+webfilesdir = $(webconsoledir)/files
 webscreensdir = $(webconsoledir)/screens
 webstyledir = $(webconsoledir)/style
 webtextsdir = $(webconsoledir)/texts
+webuploaddir = $(webconsoledir)/upload
 webvendordir = $(webconsoledir)/vendor
 
 dist_web_DATA = web/favicon.ico web/robots.txt web/index.html web/console.html web/first-login.html web/confirm.html \
@@ -19,7 +21,8 @@ dist_webassets_DATA = web/assets/api.js web/assets/cancel-email.js web/assets/co
 	web/assets/texts.js
 dist_webapi_DATA = web/api/document.js web/api/page.js web/api/style.css web/api/view.js
 
-dist_webconsole_DATA = web/console/api.js web/console/errors.js web/console/main.js web/console/organisation.js \
+dist_webconsole_DATA = web/console/api.js web/console/errors.js web/console/main.js web/console/organisation.js \ \
+	web/console/signs.svg
 	web/console/preferences.js web/console/router.js web/console/screens.js web/console/session.js web/console/shell.js \
 	web/console/stats.js web/console/switcher.js web/console/texts.js web/console/view.js
 dist_webcomponents_DATA = web/console/components/basic.js web/console/components/dialog.js \
@@ -30,11 +33,19 @@ dist_webcomponents_DATA = web/console/components/basic.js web/console/components
 dist_webscreens_DATA =
 dist_webscreens_DATA += web/console/screens/account-access.js web/console/screens/account.js
 
+dist_webscreens_DATA += web/console/screens/file.js web/console/screens/files.js
+dist_webfiles_DATA = web/console/files/actions.js web/console/files/edit.js web/console/files/filters.js \
+	web/console/files/limits.js web/console/files/links.js web/console/files/names.js web/console/files/picture.js \
+	web/console/files/preview.js web/console/files/query.js web/console/files/quota.js web/console/files/record.js
+dist_webupload_DATA = web/console/upload/form.js web/console/upload/kept.js web/console/upload/kind.js \
+	web/console/upload/page.js web/console/upload/panel.js web/console/upload/pieces.js web/console/upload/queue.js \
+	web/console/upload/rate.js web/console/upload/retry.js web/console/upload/walk.js web/console/upload/words.js
+
 dist_webscreens_DATA += web/console/screens/home.js
 
 dist_webscreens_DATA += web/console/screens/sign-in.js
 
-dist_webstyle_DATA = web/console/style/base.css web/console/style/components.css web/console/style/forms.css \
+dist_webstyle_DATA = web/console/style/base.css web/console/style/components.css web/console/style/files.css web/console/style/forms.css \
 	web/console/style/screens.css web/console/style/tokens.css
 dist_webtexts_DATA = web/console/texts/de.js
 dist_webvendor_DATA = web/console/vendor/LICENCES web/console/vendor/hooks.js web/console/vendor/htm.js \

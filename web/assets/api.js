@@ -3,6 +3,11 @@
 import { api } from "./config.js";
 
 const TIMEOUT_MS = 60000;
+/* The bytes of a file may take longer. */
+const BYTES_TIMEOUT_MS = 600000;
+/* An upload on which nothing has moved for so long is given up; at its end the service compares, scans and stores. */
+const QUIET_MS = 60000;
+const STORING_MS = 600000;
 
 function address(path) {
     const base = api === "" ? new URL(".", document.baseURI).href : api;
@@ -70,20 +75,22 @@ export function queryText(query) {
 }
 
 /*
- * Sends a request: {method, path, query, body, token, headers, signal}; `body` is sent as JSON. Resolves, never
- * rejects, to {ok: true, body, header} or {ok: false, error}. The error has status (0: no answer), code, message,
- * validation ([{path, message, code}]), required (the permission that lacks), requestId, detail (the body's member
- * "body") and retryAfter (seconds, 0: not said). The call goes on when the page is left meanwhile.
+ * Sends a request: {method, path, query, body, token, headers, signal, blob}; `body` is sent as JSON. Resolves, never
+ * rejects, to {ok: true, body, header} or {ok: false, error}; with `blob` the body is a Blob. The error has status (0:
+ * no answer), code, message, validation ([{path, message, code}]), required (the permission that lacks), requestId,
+ * detail (the body's member "body") and retryAfter (seconds, 0: not said). The call goes on when the page is left
+ * meanwhile.
  */
 export async function send(request) {
     const stop = new AbortController();
-    const timer = setTimeout(() => stop.abort(), TIMEOUT_MS);
+    const timer = setTimeout(() => stop.abort(), request.blob ? BYTES_TIMEOUT_MS : TIMEOUT_MS);
     if (request.signal !== undefined) {
         request.signal.addEventListener("abort", () => stop.abort());
     }
     try {
         const reply = await fetch(address(request.path) + queryText(request.query), options(request, stop.signal));
-        return result(reply.status, await reply.json().catch(() => null), (name) => reply.headers.get(name));
+        const body = request.blob && reply.ok ? await reply.blob() : await reply.json().catch(() => null);
+        return result(reply.status, body, (name) => reply.headers.get(name));
     } catch (failure) {
         return unreachable();
     } finally {
@@ -91,13 +98,26 @@ export async function send(request) {
     }
 }
 
+function sentBody(text, status) {
+    try {
+        return text === "" && status < 300 ? {} : JSON.parse(text);
+    } catch (failure) {
+        return null;
+    }
+}
+
 /*
  * Sends bytes or a form (`body`: Blob, FormData) and tells the progress: onProgress(sent, total), which fetch() cannot.
- * Otherwise as send(). It has no end of time of its own; signal.abort() ends it, with status 0.
+ * Otherwise as send(). It takes as long as bytes move; signal.abort() ends it, with status 0.
  */
 export function transfer({ method, path, body, token, headers, signal, onProgress }) {
     return new Promise((resolve) => {
         const request = new XMLHttpRequest();
+        let timer = 0;
+        const allow = (milliseconds) => {
+            clearTimeout(timer);
+            timer = setTimeout(() => request.abort(), milliseconds);
+        };
         request.open(method, address(path));
         request.withCredentials = false;
         request.setRequestHeader("Accept", "application/json");
@@ -106,20 +126,21 @@ export function transfer({ method, path, body, token, headers, signal, onProgres
             request.setRequestHeader("Authorization", "Bearer " + token);
         }
         request.responseType = "text";
-        request.upload.onprogress = (event) => onProgress && onProgress(event.loaded, event.total);
-        request.onload = () => {
-            let said = {};
-            try {
-                said = request.responseText === "" && request.status < 300 ? {} : JSON.parse(request.responseText);
-            } catch (failure) {
-                said = null;
-            }
-            resolve(result(request.status, said, (name) => request.getResponseHeader(name)));
+        request.upload.onprogress = (event) => {
+            allow(QUIET_MS);
+            onProgress?.(event.loaded, event.total);
         };
+        request.upload.onload = () => allow(STORING_MS);
+        request.onload = () => resolve(result(request.status, sentBody(request.responseText, request.status),
+            (name) => request.getResponseHeader(name)));
         request.onerror = request.onabort = () => resolve(unreachable());
-        if (signal !== undefined) {
-            signal.addEventListener("abort", () => request.abort());
+        request.onloadend = () => clearTimeout(timer);
+        signal?.addEventListener("abort", () => request.abort());
+        if (signal?.aborted) {
+            resolve(unreachable());
+            return;
         }
+        allow(QUIET_MS);
         request.send(body);
     });
 }

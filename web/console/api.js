@@ -34,6 +34,11 @@ export function get(path, query, more) {
     return authorised(send, { method: "GET", path, query, ...more });
 }
 
+/* The bytes of a file: the body of the reply is a Blob. */
+export function getBlob(path, query, more) {
+    return authorised(send, { method: "GET", path, query, blob: true, ...more });
+}
+
 export function post(path, body, more) {
     return authorised(send, { method: "POST", path, body, ...more });
 }

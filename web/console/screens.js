@@ -27,7 +27,7 @@ const SCREENS = [
         title: () => t("Files"),
         icon: "files",
         permissions: ["cus:file:r"],
-        load: null,
+        load: () => import("./screens/files.js"),
     },
 
     {
