@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the workers of a host have counted together, over all operations: for numbers of a minute, which are differences
- * of two readings. base/metrics.h has the counters one by one.
+ * Adds up what the workers of a host have counted, over all operations. The difference of two such sums is what
+ * happened in between (domain/host_minute.h). base/metrics.h has the counters one by one.
  */
 #ifndef GATEHOUSE_BASE_METRICS_TOTALS_H
 #define GATEHOUSE_BASE_METRICS_TOTALS_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What each host did in each minute, for two days: a row a host and minute. */
+/* Keeps what each host did in each minute, for two days: a row for each host and minute. */
 #ifndef GATEHOUSE_DOMAIN_HOST_MINUTE_H
 #define GATEHOUSE_DOMAIN_HOST_MINUTE_H
 

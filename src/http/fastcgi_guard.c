@@ -152,7 +152,7 @@ static void begin_pairs(struct fastcgi_guard *guard)
     guard->count = 0;
 }
 
-static bool judge_first(struct fastcgi_guard *guard, unsigned request)
+static bool check_first(struct fastcgi_guard *guard, unsigned request)
 {
     if (guard->type == TYPE_GET_VALUES && request == 0) {
         if (guard->asked || guard->content > QUESTION_BYTES)
@@ -172,7 +172,7 @@ static bool judge_first(struct fastcgi_guard *guard, unsigned request)
     return true;
 }
 
-static bool judge_parameters(struct fastcgi_guard *guard)
+static bool check_parameters(struct fastcgi_guard *guard)
 {
     guard->bytes += guard->content;
     if (guard->type != TYPE_PARAMS)
@@ -189,7 +189,7 @@ static bool judge_parameters(struct fastcgi_guard *guard)
 }
 
 /* Judges a record by its head, which is whole. */
-static bool judge(struct fastcgi_guard *guard)
+static bool check(struct fastcgi_guard *guard)
 {
     const unsigned char *head = guard->head;
     unsigned request = (unsigned)head[2] << 8 | head[3];
@@ -199,11 +199,11 @@ static bool judge(struct fastcgi_guard *guard)
     if (head[0] != 1)
         return refuse(guard, "a record has another version than 1");
     if (guard->stage == FASTCGI_STAGE_BEGIN)
-        return judge_first(guard, request);
+        return check_first(guard, request);
     if (request != guard->request)
         return refuse(guard, "a record belongs to another request");
     if (guard->stage == FASTCGI_STAGE_PARAMETERS)
-        return judge_parameters(guard);
+        return check_parameters(guard);
     if (guard->type != TYPE_STDIN)
         return refuse(guard, "a record is none of a body");
     if (guard->content == 0)
@@ -231,7 +231,7 @@ static void take_head(struct fastcgi_guard *guard, struct flow *flow)
     if (guard->head_length < FASTCGI_HEAD_BYTES)
         return;
     guard->head_length = 0;
-    if (!judge(guard) || guard->type == TYPE_GET_VALUES)
+    if (!check(guard) || guard->type == TYPE_GET_VALUES)
         return;
     guard->head[6] = 0;
     memcpy(flow->bytes + flow->out, guard->head, FASTCGI_HEAD_BYTES);

@@ -29,25 +29,25 @@
 static struct {
     struct arena *arena; /* for the program's whole run */
     pid_t owner;
-    pid_t server;
+    pid_t process;
     const char *program;
     const char *directory;
     const char *socket;
-} fixture;
+} server;
 
 static void give_up(const char *what, const char *detail)
 {
-    (void)fprintf(stderr, "database fixture: %s %s\n", what, detail);
+    (void)fprintf(stderr, "database server: %s %s\n", what, detail);
     exit(EXIT_FAILURE);
 }
 
 static const char *find_program(const char *name)
 {
     const char *path = getenv("PATH") != NULL ? getenv("PATH") : "";
-    const char *places = arena_format(fixture.arena, "%s:/usr/sbin:/usr/local/sbin", path);
+    const char *places = arena_format(server.arena, "%s:/usr/sbin:/usr/local/sbin", path);
     for (const char *at = places; *at != '\0';) {
         size_t length = strcspn(at, ":");
-        const char *file = arena_format(fixture.arena, "%.*s/%s", (int)length, at, name);
+        const char *file = arena_format(server.arena, "%.*s/%s", (int)length, at, name);
         if (length != 0 && access(file, X_OK) == 0)
             return file;
         at += length + (at[length] == ':' ? 1 : 0);
@@ -60,7 +60,7 @@ static const char *find_program(const char *name)
 static pid_t start_program(const char *file, const char *const *arguments, bool lasting)
 {
     const char *name = lasting ? "server.log" : "install.log";
-    const char *log = arena_format(fixture.arena, "%s/%s", fixture.directory, name);
+    const char *log = arena_format(server.arena, "%s/%s", server.directory, name);
     pid_t parent = getpid();
     pid_t child = fork();
     if (child < 0)
@@ -86,18 +86,18 @@ static void install(void)
                                "--auth-root-authentication-method=normal",
                                "--skip-test-db",
                                "--skip-name-resolve",
-                               arena_format(fixture.arena, "--datadir=%s/data", fixture.directory),
+                               arena_format(server.arena, "--datadir=%s/data", server.directory),
                                geteuid() == 0 ? "--user=root" : NULL,
                                NULL};
     pid_t child = start_program(program, arguments, false);
     int status;
     if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        give_up("mariadb-install-db failed; see install.log in", fixture.directory);
+        give_up("mariadb-install-db failed; see install.log in", server.directory);
 }
 
 static struct database_options options_of(const char *name)
 {
-    return (struct database_options){.socket = fixture.socket,
+    return (struct database_options){.socket = server.socket,
                                      .name = name,
                                      .user = "root",
                                      .connect_timeout_seconds = 2,
@@ -113,8 +113,8 @@ static void wait_for_server(void)
     const struct timespec tenth = {.tv_nsec = 100000000};
     log_set_module_level(LOG_MODULE_STORE, LOG_LEVEL_FATAL);
     for (unsigned tries = 0; database_ping(database, arena) != NULL; tries++) {
-        if (tries == PATIENCE_TENTHS || waitpid(fixture.server, NULL, WNOHANG) != 0)
-            give_up("mariadbd does not answer; see server.log in", fixture.directory);
+        if (tries == PATIENCE_TENTHS || waitpid(server.process, NULL, WNOHANG) != 0)
+            give_up("mariadbd does not answer; see server.log in", server.directory);
         (void)nanosleep(&tenth, NULL);
         arena_reset(arena);
     }
@@ -123,14 +123,14 @@ static void wait_for_server(void)
     database_free(&database);
 }
 
-void database_fixture_restart(const char *const *more)
+void support_database_restart(const char *const *more)
 {
-    const char *data = arena_format(fixture.arena, "--datadir=%s/data", fixture.directory);
-    const char *socket = arena_format(fixture.arena, "--socket=%s", fixture.socket);
+    const char *data = arena_format(server.arena, "--datadir=%s/data", server.directory);
+    const char *socket = arena_format(server.arena, "--socket=%s", server.socket);
     /* A server that starts removes the temporary tables of all others that share the folder. */
-    const char *temporary = arena_format(fixture.arena, "--tmpdir=%s", fixture.directory);
+    const char *temporary = arena_format(server.arena, "--tmpdir=%s", server.directory);
     const char *arguments[ARGUMENTS_MAX] = {
-        fixture.program,
+        server.program,
         "--no-defaults",
         data,
         socket,
@@ -148,25 +148,25 @@ void database_fixture_restart(const char *const *more)
         arguments[count++] = "--skip-networking";
     for (; more != NULL && *more != NULL && count < ARGUMENTS_MAX - 1; more++)
         arguments[count++] = *more;
-    fixture.server = start_program(fixture.program, arguments, true);
+    server.process = start_program(server.program, arguments, true);
     wait_for_server();
 }
 
-void database_fixture_kill(void)
+void support_database_kill(void)
 {
-    if (fixture.server == 0)
+    if (server.process == 0)
         return;
-    (void)kill(fixture.server, SIGKILL);
-    (void)waitpid(fixture.server, NULL, 0);
-    fixture.server = 0;
+    (void)kill(server.process, SIGKILL);
+    (void)waitpid(server.process, NULL, 0);
+    server.process = 0;
 }
 
 static void at_exit(void)
 {
-    if (getpid() != fixture.owner)
+    if (getpid() != server.owner)
         return;
-    database_fixture_kill();
-    arena_free(&fixture.arena);
+    support_database_kill();
+    arena_free(&server.arena);
 }
 
 static void expect_none(const struct error *error, const char *what)
@@ -188,56 +188,56 @@ static void create(const char *name)
 /* Starts the server unless it runs. */
 static void start(void)
 {
-    if (fixture.owner != 0)
+    if (server.owner != 0)
         return;
-    fixture.owner = getpid();
-    fixture.arena = arena_new();
-    fixture.directory = harness_directory(fixture.arena);
-    fixture.socket = arena_format(fixture.arena, "%s/s", fixture.directory);
-    if (strlen(fixture.socket) > 100)
-        give_up("TMPDIR is too long for a unix socket:", fixture.socket);
-    fixture.program = find_program("mariadbd");
+    server.owner = getpid();
+    server.arena = arena_new();
+    server.directory = harness_directory(server.arena);
+    server.socket = arena_format(server.arena, "%s/s", server.directory);
+    if (strlen(server.socket) > 100)
+        give_up("TMPDIR is too long for a unix socket:", server.socket);
+    server.program = find_program("mariadbd");
     if (atexit(at_exit) != 0)
         give_up("cannot register", "the end");
     install();
-    database_fixture_restart(NULL);
+    support_database_restart(NULL);
     create("gatehouse");
     struct database_options options = options_of("gatehouse");
     options.query_timeout_seconds = 0;
     struct database *database = database_new(&options);
     struct arena *arena = arena_new();
     log_set_level(LOG_LEVEL_WARN);
-    expect_none(migrate(database, arena, database_fixture_sql(), NULL, NULL), "migrating:");
+    expect_none(migrate(database, arena, support_database_sql(), NULL, NULL), "migrating:");
     log_set_level(LOG_LEVEL_INFO);
     arena_free(&arena);
     database_free(&database);
 }
 
-struct database_options database_fixture_options(void)
+struct database_options support_database_options(void)
 {
     start();
     return options_of("gatehouse");
 }
 
-struct database *database_fixture_new(void)
+struct database *support_database_new(void)
 {
-    struct database_options options = database_fixture_options();
+    struct database_options options = support_database_options();
     return database_new(&options);
 }
 
-struct database *database_fixture_worker(void)
+struct database *support_database_worker(void)
 {
-    struct database_options options = database_fixture_options();
+    struct database_options options = support_database_options();
     struct database *administrator = database_new(&options);
     struct arena *arena = arena_new();
-    struct secret password = secret_copy(fixture.arena, "worker", strlen("worker"));
-    expect_none(migrate_account(administrator, arena, "fixture_worker", "localhost", password), "making an account:");
-    expect_none(migrate_grant(administrator, arena, options.name, "fixture_worker", "localhost", migrate_worker_grants,
+    struct secret password = secret_copy(server.arena, "worker", strlen("worker"));
+    expect_none(migrate_account(administrator, arena, "support_worker", "localhost", password), "making an account:");
+    expect_none(migrate_grant(administrator, arena, options.name, "support_worker", "localhost", migrate_worker_grants,
                               migrate_worker_grant_count),
                 "granting rights:");
     arena_free(&arena);
     database_free(&administrator);
-    options.user = "fixture_worker";
+    options.user = "support_worker";
     options.password = password;
     return database_new(&options);
 }
@@ -252,9 +252,9 @@ static void execute(struct database *database, struct arena *arena, const char *
     expect_none(database_execute(database, arena, sql, strlen(sql)), sql);
 }
 
-void database_fixture_clear(void)
+void support_database_clear(void)
 {
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct arena *arena = arena_new();
     struct rows *rows;
     expect_none(database_query(database, arena, &list_tables, NO_VALUES, &rows), "listing tables:");
@@ -265,7 +265,7 @@ void database_fixture_clear(void)
     database_free(&database);
 }
 
-struct database_options database_fixture_empty(const char *name)
+struct database_options support_database_empty(const char *name)
 {
     start();
     struct database_options options = options_of(NULL);
@@ -278,14 +278,14 @@ struct database_options database_fixture_empty(const char *name)
     return options_of(name);
 }
 
-int database_fixture_pid(void)
+int support_database_pid(void)
 {
     start();
-    return fixture.server;
+    return server.process;
 }
 
-const char *database_fixture_sql(void)
+const char *support_database_sql(void)
 {
     start();
-    return harness_source(fixture.arena, "sql");
+    return harness_source(server.arena, "sql");
 }

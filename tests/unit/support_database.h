@@ -5,12 +5,12 @@
  *
  *     static void finds_a_user(void **state)
  *     {
- *         struct database *database = database_fixture_new();
+ *         struct database *database = support_database_new();
  *         ...
  *         database_free(&database);
  *     }
  *
- * The database "gatehouse" has gone through migrate(). Call database_fixture_clear() first in a test that
+ * The database "gatehouse" has gone through migrate(). Call support_database_clear() first in a test that
  * counts rows.
  */
 #ifndef GATEHOUSE_TESTS_SUPPORT_DATABASE_H
@@ -19,36 +19,36 @@
 #include "store/database/database.h"
 
 /* How to reach the migrated database, with every right; the texts live as long as the program. */
-struct database_options database_fixture_options(void);
+struct database_options support_database_options(void);
 
 /* A new handle on it. The caller frees it. */
-struct database *database_fixture_new(void);
+struct database *support_database_new(void);
 
 /* The same with the workers' account, which has the rights of store/database/grants.def alone. */
-struct database *database_fixture_worker(void);
+struct database *support_database_worker(void);
 
 /* Empties every table but schema_migration, role, role_permission, change_version and code_decoy. */
-void database_fixture_clear(void);
+void support_database_clear(void);
 
 /*
  * Drops and creates an empty database that is not migrated, and gives the options for it. `name` must be
  * static.
  */
-struct database_options database_fixture_empty(const char *name);
+struct database_options support_database_empty(const char *name);
 
 /* Ends the server with SIGKILL, as a crash would. */
-void database_fixture_kill(void);
+void support_database_kill(void);
 
 /*
  * Starts it again on the same data and waits until it answers. `more` are arguments for mariadbd, ended by
  * NULL; NULL for none, and no networking. They must live as long as the program.
  */
-void database_fixture_restart(const char *const *more);
+void support_database_restart(const char *const *more);
 
 /* The server's process, for SIGSTOP and SIGCONT. */
-int database_fixture_pid(void);
+int support_database_pid(void);
 
 /* The directory of the sources' sql files. */
-const char *database_fixture_sql(void);
+const char *support_database_sql(void);
 
 #endif

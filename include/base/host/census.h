@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How many processes of the service live on this host, by role and by pool of workers. */
+/* Counts the processes of the service that live on this host, by role and by pool of workers. */
 #ifndef GATEHOUSE_BASE_HOST_CENSUS_H
 #define GATEHOUSE_BASE_HOST_CENSUS_H
 

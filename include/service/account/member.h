@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds, confirms and changes the members of organisations, within the reach of the caller. */
+/*
+ * Finds, confirms and changes the members of organisations, and tells what a change would bring, within the reach of
+ * the caller.
+ */
 #ifndef GATEHOUSE_SERVICE_ACCOUNT_MEMBER_H
 #define GATEHOUSE_SERVICE_ACCOUNT_MEMBER_H
 

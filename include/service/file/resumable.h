@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Uploads that arrive in pieces (tus 1.0.0). A row holds what is durable, one process at a time writes, and bytes that
- * came before a connection broke or a worker died are there for the next piece. The caller is judged at each piece and
+ * came before a connection broke or a worker died are there for the next piece. The caller is checked at each piece and
  * once more when the last byte is there. Then the file goes through every rule of an ordinary upload
  * (service/file/upload.h), by the same functions. The memory is the same for every size.
  *

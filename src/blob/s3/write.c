@@ -59,7 +59,8 @@ static struct error *put(struct s3 *s3, struct arena *arena, void *state, const 
 }
 
 /* An answer that the object is there, or none at all. */
-static struct error *settle(struct s3 *s3, struct arena *arena, const struct blob_final *final, struct error *error)
+static struct error *resolve_commit(struct s3 *s3, struct arena *arena, const struct blob_final *final,
+                                    struct error *error)
 {
     enum s3_state state = S3_ABSENT;
     struct error *unknown = s3_compare(s3, arena, final, true, &state);
@@ -87,7 +88,7 @@ struct error *s3_commit(struct blob_store *store, struct arena *arena, void *sta
         if (error == NULL && reply.answer.status != 200)
             error = s3_refusal(s3, arena, &reply, "to store an object");
         if (error != NULL && doubtful)
-            error = settle(s3, arena, final, error);
+            error = resolve_commit(s3, arena, final, error);
     }
     if (error == NULL)
         s3_abort(store, state); /* the spool's copy */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the job runner takes away or repairs from time to time: rows whose time is over, and blobs without a row. */
+/* Deletes rows whose time is over and blobs without a row, and repairs stored rights, from time to time. */
 #include "ctl/command/jobs_int.h"
 
 #include "base/clock.h"

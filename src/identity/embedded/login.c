@@ -50,8 +50,8 @@ static enum provider_outcome outcome_of(const struct embedded_account *account, 
  * The account has changed since its password was verified. Somebody whose password still holds hears what it is now,
  * such as disabled, and not that the password is wrong.
  */
-static struct error *judge_again(struct embedded *embedded, struct arena *arena, const struct embedded_account *before,
-                                 enum provider_outcome *outcome_out)
+static struct error *read_outcome_again(struct embedded *embedded, struct arena *arena,
+                                        const struct embedded_account *before, enum provider_outcome *outcome_out)
 {
     struct embedded_account *now = NULL;
     *outcome_out = PROVIDER_BAD_CREDENTIALS;
@@ -70,7 +70,7 @@ static struct error *begin(struct embedded *embedded, struct arena *arena, const
     struct login_rows rows = {.embedded = embedded, .account = account};
     TRY(embedded_session_prepare(embedded, arena, account, &rows.session, tokens_out));
     TRY(database_transaction(embedded->options.database, arena, begin_rows, &rows, NULL));
-    return rows.done ? NULL : judge_again(embedded, arena, account, outcome_out);
+    return rows.done ? NULL : read_outcome_again(embedded, arena, account, outcome_out);
 }
 
 struct error *embedded_login(struct provider *provider, struct arena *arena, const struct provider_login *login,

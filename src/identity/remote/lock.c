@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The lock of an account at a remote provider, for all processes of all hosts (store/database/row_lock.h). */
+/* Takes and releases the lock of an account at a remote provider, which holds on all hosts (row_lock.h). */
 #include <assert.h>
 #include <string.h>
 

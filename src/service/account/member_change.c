@@ -23,7 +23,7 @@
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 
-/* ---- judging ------------------------------------------------------------------------------------- */
+/* ---- checking ------------------------------------------------------------------------------------ */
 
 struct update {
     struct service *service;

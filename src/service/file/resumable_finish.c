@@ -18,7 +18,7 @@
 #include "service/file/upload_int.h"
 #include "service/runtime/service.h"
 
-static struct error *judge_again(const struct resumable *resumable)
+static struct error *check_caller_again(const struct resumable *resumable)
 {
     struct file_record *none = NULL;
     TRY(caller_authenticate(resumable->service, resumable->arena,
@@ -31,19 +31,19 @@ static struct error *judge_again(const struct resumable *resumable)
     return error_plain(resumable->arena, ERROR_UPLOAD_UNKNOWN);
 }
 
-struct settlement {
+struct finishing {
     const struct resumable *resumable;
     const struct upload *upload;
 };
 
-static struct error *settle(struct database *database, struct arena *arena, void *context)
+static struct error *finish_row(struct database *database, struct arena *arena, void *context)
 {
-    const struct settlement *settlement = context;
-    struct file_upload row = *settlement->resumable->upload;
+    const struct finishing *finishing = context;
+    struct file_upload row = *finishing->resumable->upload;
     bool held = false;
-    row.file_id = settlement->upload->files[0].record.id;
+    row.file_id = finishing->upload->files[0].record.id;
     row.received = row.length;
-    TRY(file_upload_finish(database, arena, &row, settlement->resumable->holder, &held));
+    TRY(file_upload_finish(database, arena, &row, finishing->resumable->holder, &held));
     if (!held)
         return resumable_locked(arena);
     return file_usage_release(database, arena, row.organisation_id,
@@ -71,11 +71,11 @@ static struct error *fill(struct resumable *resumable, struct upload *upload)
 struct error *resumable_finish(struct resumable *resumable, struct file_record **record_out)
 {
     struct service *service = resumable->service;
-    TRY(judge_again(resumable));
+    TRY(check_caller_again(resumable));
     struct upload *upload = upload_new(service, resumable->arena, resumable->caller);
-    struct settlement settlement = {resumable, upload};
-    upload->settle = settle;
-    upload->settle_context = &settlement;
+    struct finishing finishing = {resumable, upload};
+    upload->release_reserved = finish_row;
+    upload->release_context = &finishing;
     TRY(fill(resumable, upload));
     struct error *error = upload_complete(upload);
     if (error != NULL && is_final(error))

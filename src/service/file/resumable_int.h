@@ -50,7 +50,7 @@ struct error *resumable_hold(struct service *service, struct arena *arena, const
 /* UPLOAD_LOCKED. */
 struct error *resumable_locked(struct arena *arena);
 
-/* All bytes are written: judges once more and makes the file. */
+/* All bytes are written: checks everything once more and makes the file. */
 struct error *resumable_finish(struct resumable *resumable, struct file_record **record_out);
 
 /* Deletes the row, gives back its reservation, and removes the bytes. With `action`, an audit row says so. */

@@ -200,7 +200,7 @@ static struct error *take_length(struct resumable *resumable)
     return reserve(resumable, length, length);
 }
 
-static struct error *judge(struct resumable *resumable)
+static struct error *check_bounds(struct resumable *resumable)
 {
     const struct request *request = resumable->piece->request;
     bool exceeds = false;
@@ -232,7 +232,7 @@ static struct error *open_bytes(struct resumable *resumable)
 static struct error *write_piece(struct resumable *resumable, struct file_record **record_out)
 {
     TRY(open_bytes(resumable));
-    TRY(judge(resumable));
+    TRY(check_bounds(resumable));
     TRY(receive(resumable));
     if (is_complete(resumable))
         return resumable_finish(resumable, record_out);

@@ -221,8 +221,8 @@ static struct error *insert_rows(struct database *database, struct arena *arena,
             return error_plain(arena, ERROR_FILE_DUPLICATE);
         TRY(caller_audit(upload->service, arena, upload->caller, &entry));
     }
-    if (upload->settle != NULL)
-        TRY(upload->settle(database, arena, upload->settle_context));
+    if (upload->release_reserved != NULL)
+        TRY(upload->release_reserved(database, arena, upload->release_context));
     TRY(read_rows(database, arena, upload)); /* before the usage, whose row stays locked until the end */
     TRY(file_usage_take(database, arena, caller_home(upload->caller), more, &exceeded));
     return exceeded ? error_plain(arena, ERROR_QUOTA_EXCEEDED) : NULL;
@@ -337,7 +337,7 @@ struct upload *upload_new(struct service *service, struct arena *arena, const st
     return upload;
 }
 
-static struct error *judge_and_store(struct upload *upload)
+static struct error *validate_and_store(struct upload *upload)
 {
     TRY(validate(upload));
     TRY(upload_scan(upload));
@@ -346,7 +346,7 @@ static struct error *judge_and_store(struct upload *upload)
 
 struct error *upload_complete(struct upload *upload)
 {
-    struct error *error = judge_and_store(upload);
+    struct error *error = validate_and_store(upload);
     if (error != NULL)
         return release_bytes(upload, error);
     count_files(upload);

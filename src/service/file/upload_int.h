@@ -59,8 +59,8 @@ struct upload {
      * Part of the transaction that adds the rows, before the usage is taken: gives back what was reserved for them. It
      * may run more than once. NULL: nothing was.
      */
-    struct error *(*settle)(struct database *database, struct arena *arena, void *context);
-    void *settle_context;
+    struct error *(*release_reserved)(struct database *database, struct arena *arena, void *context);
+    void *release_context;
 };
 
 /* An upload without fields and files, in the arena. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Locks in rows: taking, waiting, renewing, releasing. */
+/* Takes, renews and releases locks that are rows, and waits for those that another process holds. */
 #include "store/database/row_lock.h"
 
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What lasts as long as a connection: its prepared statements, and the one thing that database_remember() keeps.
+ * Keeps what lasts as long as a connection: its prepared statements, and the thing of database_remember().
  *
  * The statements lie in a hash table with open addressing; the key is the address of the SQL text.
  */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""The database cannot be told at once of what became of a mail: one that was sent is not sent again, and one that was
-not does not wait for the end of its lease."""
+"""The job runner sends a mail and cannot tell the database at once: a mail that was sent is not sent again, and one
+that was not is tried again before its lease ends."""
 
 import contextlib
 import uuid

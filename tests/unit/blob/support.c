@@ -15,7 +15,7 @@
 #include "blob/directory.h"
 #include "harness.h"
 
-struct fixture_faults fixture_faults;
+struct support_faults support_faults;
 
 static size_t files_found;
 
@@ -28,14 +28,14 @@ static int count_file(const char *path, const struct stat *status, int kind, str
     return 0;
 }
 
-size_t fixture_files(const char *directory)
+size_t support_files(const char *directory)
 {
     files_found = 0;
     assert_int_equal(nftw(directory, count_file, 8, FTW_PHYS), 0);
     return files_found;
 }
 
-size_t fixture_descriptors(void)
+size_t support_descriptors(void)
 {
     DIR *stream = opendir("/proc/self/fd");
     assert_non_null(stream);
@@ -46,7 +46,7 @@ size_t fixture_descriptors(void)
     return count;
 }
 
-unsigned char *fixture_bytes(struct arena *arena, size_t length, unsigned seed)
+unsigned char *support_bytes(struct arena *arena, size_t length, unsigned seed)
 {
     struct harness_random random = {.state = seed};
     unsigned char *bytes = arena_alloc(arena, length);
@@ -55,7 +55,7 @@ unsigned char *fixture_bytes(struct arena *arena, size_t length, unsigned seed)
     return bytes;
 }
 
-struct error *fixture_store(struct blob_store *store, struct arena *arena, struct id id, const void *bytes,
+struct error *support_store(struct blob_store *store, struct arena *arena, struct id id, const void *bytes,
                             size_t length, size_t piece)
 {
     struct blob_writer *writer;
@@ -67,7 +67,7 @@ struct error *fixture_store(struct blob_store *store, struct arena *arena, struc
     return blob_commit(writer, id);
 }
 
-void fixture_assert_stored(struct blob_store *store, struct arena *arena, struct id id, const void *bytes,
+void support_assert_stored(struct blob_store *store, struct arena *arena, struct id id, const void *bytes,
                            size_t length)
 {
     struct blob_reader *reader;
@@ -83,18 +83,18 @@ void fixture_assert_stored(struct blob_store *store, struct arena *arena, struct
     assert_memory_equal(read_back, bytes, length);
 }
 
-void fixture_faults_clear(void)
+void support_faults_clear(void)
 {
-    fixture_faults = (struct fixture_faults){0};
+    support_faults = (struct support_faults){0};
 }
 
-void fixture_faults_restart(void)
+void support_faults_restart(void)
 {
-    fixture_faults.calls = 0;
-    fixture_faults.started = fixture_faults.settled = fixture_faults.dropped = 0;
+    support_faults.calls = 0;
+    support_faults.started = support_faults.settled = support_faults.dropped = 0;
 }
 
-const char *fixture_call_text(enum fixture_call call)
+const char *support_call_text(enum support_call call)
 {
     static const char *const texts[CALL_KINDS] = {
         "openat",
@@ -124,12 +124,12 @@ const char *fixture_call_text(enum fixture_call call)
 }
 
 /* Notes the call; true when it is the one to fail, with errno set. */
-static bool fails(enum fixture_call call, int fd)
+static bool fails(enum support_call call, int fd)
 {
     struct stat status;
     bool is_directory = fd >= 0 && fstat(fd, &status) == 0 && S_ISDIR(status.st_mode);
-    struct fixture_faults *faults = &fixture_faults;
-    if (faults->calls < FIXTURE_TRACE_MAX) {
+    struct support_faults *faults = &support_faults;
+    if (faults->calls < SUPPORT_TRACE_MAX) {
         faults->trace[faults->calls] = call;
         faults->trace_directory[faults->calls] = is_directory;
     }
@@ -145,7 +145,7 @@ static int fault_openat(int directory, const char *path, int flags, mode_t mode)
 {
     if (fails(CALL_OPENAT, -1))
         return -1;
-    if (fixture_faults.no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
+    if (support_faults.no_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
         errno = EOPNOTSUPP;
         return -1;
     }
@@ -155,7 +155,7 @@ static int fault_openat(int directory, const char *path, int flags, mode_t mode)
 static ssize_t fault_write(int fd, const void *bytes, size_t length)
 {
     if (fails(CALL_WRITE, fd)) {
-        if (!fixture_faults.short_write)
+        if (!support_faults.short_write)
             return -1;
         length = length / 2 + (length == 1);
     }
@@ -174,14 +174,14 @@ static int fault_fsync(int fd)
     if (fails(CALL_FSYNC, fd))
         return -1;
     if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode))
-        fixture_faults.settled = status.st_size;
+        support_faults.settled = status.st_size;
     return fsync(fd);
 }
 
 static int fault_sync_file_range(int fd, off_t offset, off_t length, unsigned flags)
 {
     static const unsigned waiting = SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-    struct fixture_faults *faults = &fixture_faults;
+    struct support_faults *faults = &support_faults;
     if (fails(flags == 0 ? CALL_PROBE_FILE_RANGE : flags == waiting ? CALL_WAIT_FILE_RANGE : CALL_SYNC_FILE_RANGE, fd))
         return -1;
     assert_true(flags == 0 || length > 0); /* 0 is all there is from there on */
@@ -201,13 +201,13 @@ static int fault_sync_file_range(int fd, off_t offset, off_t length, unsigned fl
 static int fault_posix_fadvise(int fd, off_t offset, off_t length, int advice)
 {
     if (fails(CALL_POSIX_FADVISE, fd))
-        return fixture_faults.number;
+        return support_faults.number;
     assert_int_equal(advice, POSIX_FADV_DONTNEED);
     struct stat status;
     assert_int_equal(fstat(fd, &status), 0);
-    assert_int_equal(offset, length == 0 ? 0 : fixture_faults.settled - length);
-    assert_true(length > 0 || fixture_faults.settled == status.st_size);
-    fixture_faults.dropped = fixture_faults.settled;
+    assert_int_equal(offset, length == 0 ? 0 : support_faults.settled - length);
+    assert_true(length > 0 || support_faults.settled == status.st_size);
+    support_faults.dropped = support_faults.settled;
     return posix_fadvise(fd, offset, length, advice);
 }
 
@@ -217,7 +217,7 @@ static off_t fault_lseek(int fd, off_t offset, int whence)
         return -1;
     assert_int_equal(whence, SEEK_HOLE);
     assert_int_equal(offset, 0);
-    return fixture_faults.hole != 0 ? fixture_faults.hole : lseek(fd, offset, whence);
+    return support_faults.hole != 0 ? support_faults.hole : lseek(fd, offset, whence);
 }
 
 /* As the kernel does it: the descriptor is gone even where the call fails. */
@@ -245,7 +245,7 @@ static int fault_linkat(int from_directory, const char *from, int to_directory, 
 {
     if (fails(CALL_LINKAT, -1))
         return -1;
-    if (fixture_faults.no_proc && strncmp(from, "/proc/", 6) == 0) {
+    if (support_faults.no_proc && strncmp(from, "/proc/", 6) == 0) {
         errno = ENOENT;
         return -1;
     }
@@ -277,7 +277,7 @@ static int fault_fstatfs(int fd, struct statfs *status_out)
     if (fails(CALL_FSTATFS, fd))
         return -1;
     int result = fstatfs(fd, status_out);
-    status_out->f_type = fixture_faults.file_system != 0 ? fixture_faults.file_system : EXT4_SUPER_MAGIC;
+    status_out->f_type = support_faults.file_system != 0 ? support_faults.file_system : EXT4_SUPER_MAGIC;
     return result;
 }
 
@@ -286,8 +286,8 @@ static int fault_fstatvfs(int fd, struct statvfs *status_out)
     if (fails(CALL_FSTATVFS, fd))
         return -1;
     int result = fstatvfs(fd, status_out);
-    if (fixture_faults.free_bytes != 0)
-        status_out->f_bavail = fixture_faults.free_bytes / status_out->f_frsize;
+    if (support_faults.free_bytes != 0)
+        status_out->f_bavail = support_faults.free_bytes / status_out->f_frsize;
     return result;
 }
 
@@ -311,7 +311,7 @@ static int fault_closedir(DIR *stream)
     return closedir(stream) != 0 || failing ? -1 : 0;
 }
 
-const struct blob_io fixture_io = {
+const struct blob_io support_io = {
     .openat = fault_openat,
     .write = fault_write,
     .pread = fault_pread,
@@ -334,35 +334,35 @@ const struct blob_io fixture_io = {
     .closedir = fault_closedir,
 };
 
-struct blob_store *fixture_new_store(struct arena *arena, const struct blob_io *io)
+struct blob_store *support_new_store(struct arena *arena, const struct blob_io *io)
 {
     struct blob_store *store;
-    fixture_faults_clear();
+    support_faults_clear();
     assert_null(blob_directory_open(arena, harness_directory(arena), io, &store));
     return store;
 }
 
-const char *fixture_path(struct blob_store *store, struct arena *arena, struct id id)
+const char *support_path(struct blob_store *store, struct arena *arena, struct id id)
 {
     return arena_format(arena, "%s/%s", blob_root(store), blob_path(arena, id));
 }
 
-const struct fixture_way fixture_ways[FIXTURE_WAYS] = {{false, false}, {false, true}, {true, false}, {true, true}};
+const struct support_way support_ways[SUPPORT_WAYS] = {{false, false}, {false, true}, {true, false}, {true, true}};
 
-struct id fixture_next_id(struct id id)
+struct id support_next_id(struct id id)
 {
     id.bytes[0]++; /* the same directory */
     return id;
 }
 
-struct blob_store *fixture_prepare(struct arena *arena, const struct fixture_way *way, struct id id)
+struct blob_store *support_prepare(struct arena *arena, const struct support_way *way, struct id id)
 {
     struct blob_store *store;
-    fixture_faults_clear();
-    fixture_faults.no_tmpfile = way->no_tmpfile;
-    assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
+    support_faults_clear();
+    support_faults.no_tmpfile = way->no_tmpfile;
+    assert_null(blob_directory_open(arena, harness_directory(arena), &support_io, &store));
     if (way->shard_there)
-        assert_null(fixture_store(store, arena, fixture_next_id(id), "there", 5, 5));
-    fixture_faults_restart();
+        assert_null(support_store(store, arena, support_next_id(id), "there", 5, 5));
+    support_faults_restart();
     return store;
 }

@@ -15,8 +15,8 @@
 static struct blob_store *new_store(struct arena *arena)
 {
     struct blob_store *store;
-    fixture_faults_clear();
-    assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
+    support_faults_clear();
+    assert_null(blob_directory_open(arena, harness_directory(arena), &support_io, &store));
     return store;
 }
 
@@ -46,21 +46,21 @@ static void whatever_call_fails_the_bytes_are_there_and_the_next_try_ends_it(voi
         struct blob_store *store = new_store(arena);
         struct id id = id_new();
         const char *where;
-        assert_null(fixture_store(store, arena, id, "bytes", 5, 5));
-        fixture_faults_clear();
-        fixture_faults.fail_at = fail_at;
-        fixture_faults.number = EIO;
+        assert_null(support_store(store, arena, id, "bytes", 5, 5));
+        support_faults_clear();
+        support_faults.fail_at = fail_at;
+        support_faults.number = EIO;
         struct error *error = blob_set_aside(store, arena, id, &where);
-        failed = fixture_faults.calls >= fail_at;
+        failed = support_faults.calls >= fail_at;
         bool old = holds(store, arena, blob_path(arena, id));
         bool new = holds(store, arena, quarantined(arena, id));
         assert_true(old || new);
         assert_true(error != NULL || (new && !old));
-        fixture_faults_clear();
+        support_faults_clear();
         assert_null(blob_set_aside(store, arena, id, &where));
         assert_false(holds(store, arena, blob_path(arena, id)));
         assert_true(holds(store, arena, quarantined(arena, id)));
-        assert_int_equal(fixture_files(blob_root(store)), 1);
+        assert_int_equal(support_files(blob_root(store)), 1);
     }
     assert_true(fail_at > 6);
 }
@@ -71,7 +71,7 @@ static void what_is_not_there_is_not_moved(void **state)
     struct blob_store *store = new_store(arena);
     struct id id = id_new();
     const char *where = "somewhere";
-    assert_null(fixture_store(store, arena, id, "bytes", 5, 5));
+    assert_null(support_store(store, arena, id, "bytes", 5, 5));
     assert_null(blob_remove(store, arena, id));
     assert_null(blob_set_aside(store, arena, id, &where));
     assert_null(where);
@@ -86,12 +86,12 @@ static void a_look_tells_size_and_absence(void **state)
     bool there = true;
     assert_null(blob_look(store, arena, id, &found, &there));
     assert_false(there);
-    assert_null(fixture_store(store, arena, id, "bytes", 5, 5));
+    assert_null(support_store(store, arena, id, "bytes", 5, 5));
     assert_null(blob_look(store, arena, id, &found, &there));
     assert_true(there && found.size == 5 && id_equal(found.id, id));
-    fixture_faults_clear();
-    fixture_faults.fail_at = 1;
-    fixture_faults.number = EIO;
+    support_faults_clear();
+    support_faults.fail_at = 1;
+    support_faults.number = EIO;
     assert_non_null(blob_look(store, arena, id, &found, &there));
 }
 
@@ -129,7 +129,7 @@ static void names_of_nothing_are_found(void **state)
     struct id id = {{0}};
     unsigned counts[3] = {0};
     const char *root = blob_root(store);
-    assert_null(fixture_store(store, arena, id, "bytes", 5, 5)); /* in 00 */
+    assert_null(support_store(store, arena, id, "bytes", 5, 5)); /* in 00 */
     const char *shard = arena_format(arena, "%s/00", root);
     (void)harness_write(arena, shard, "notes.txt", "x", 1);
     (void)harness_write(arena, shard, ".nfs0001", "x", 1);                         /* goes away by itself */

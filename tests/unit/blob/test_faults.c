@@ -35,7 +35,7 @@ static enum error_code wanted_code(int number)
 /* Whether the operation may go on as if nothing had happened. */
 static bool is_harmless(void)
 {
-    const struct fixture_faults *faults = &fixture_faults;
+    const struct support_faults *faults = &support_faults;
     if (faults->short_write)
         return true;
     if (faults->number == EINTR &&
@@ -49,70 +49,70 @@ static bool is_harmless(void)
 
 static const char *describe(struct arena *arena, size_t call)
 {
-    return arena_format(arena, "call %zu, %s%s: %s", call, fixture_call_text(fixture_faults.failed),
-                        fixture_faults.failed_on_directory ? " of a directory" : "",
-                        fixture_faults.short_write ? "short" : strerror(fixture_faults.number));
+    return arena_format(arena, "call %zu, %s%s: %s", call, support_call_text(support_faults.failed),
+                        support_faults.failed_on_directory ? " of a directory" : "",
+                        support_faults.short_write ? "short" : strerror(support_faults.number));
 }
 
 /* An error of the writing is told once: whoever asks again is told that all is well. */
 static bool took_an_error_of_writing(void)
 {
-    return !fixture_faults.failed_on_directory &&
-           (fixture_faults.failed == CALL_FSYNC || fixture_faults.failed == CALL_SYNC_FILE_RANGE ||
-            fixture_faults.failed == CALL_WAIT_FILE_RANGE);
+    return !support_faults.failed_on_directory &&
+           (support_faults.failed == CALL_FSYNC || support_faults.failed == CALL_SYNC_FILE_RANGE ||
+            support_faults.failed == CALL_WAIT_FILE_RANGE);
 }
 
-static void check_store(struct arena *arena, const struct fixture_way *way, struct id id, const struct content *content,
+static void check_store(struct arena *arena, const struct support_way *way, struct id id, const struct content *content,
                         size_t call, int number)
 {
     struct arena *process = arena_new();
-    struct blob_store *store = fixture_prepare(process, way, id);
-    size_t files = fixture_files(blob_root(store));
-    size_t descriptors = fixture_descriptors();
-    fixture_faults.fail_at = call;
-    fixture_faults.number = number;
-    fixture_faults.short_write = number == 0;
+    struct blob_store *store = support_prepare(process, way, id);
+    size_t files = support_files(blob_root(store));
+    size_t descriptors = support_descriptors();
+    support_faults.fail_at = call;
+    support_faults.number = number;
+    support_faults.short_write = number == 0;
     struct arena *request = arena_new();
-    struct error *error = fixture_store(store, request, id, content->bytes, content->length, content->piece);
+    struct error *error = support_store(store, request, id, content->bytes, content->length, content->piece);
     enum error_code code = error == NULL ? ERROR_CODE_COUNT : error->code;
-    size_t retried = fixture_faults.calls;
-    fixture_faults.fail_at = 0;
+    size_t retried = support_faults.calls;
+    support_faults.fail_at = 0;
     arena_free(&request);
     const char *what = describe(arena, call);
     if (is_harmless() != (code == ERROR_CODE_COUNT))
         fail_msg("%s: %s", what, code == ERROR_CODE_COUNT ? "went unnoticed" : "was not survived");
     if (code != ERROR_CODE_COUNT && code != wanted_code(number))
         fail_msg("%s: gives %s", what, error_code_text(code));
-    if (fixture_descriptors() != descriptors)
+    if (support_descriptors() != descriptors)
         fail_msg("%s: leaks a descriptor", what);
     /* a temporary name that could not be unlinked is all that may stay beside the blob */
-    size_t left = fixture_files(blob_root(store)) - files;
-    size_t wanted = (code == ERROR_CODE_COUNT ? 1u : 0u) + (fixture_faults.failed == CALL_UNLINKAT ? 1u : 0u);
+    size_t left = support_files(blob_root(store)) - files;
+    size_t wanted = (code == ERROR_CODE_COUNT ? 1u : 0u) + (support_faults.failed == CALL_UNLINKAT ? 1u : 0u);
     if (left != wanted)
         fail_msg("%s: leaves %zu files, not %zu", what, left, wanted);
     if (took_an_error_of_writing())
         for (size_t i = call; i < retried; i++)
-            assert_false(fixture_faults.trace[i] == CALL_FSYNC && !fixture_faults.trace_directory[i]);
-    fixture_faults_restart();
+            assert_false(support_faults.trace[i] == CALL_FSYNC && !support_faults.trace_directory[i]);
+    support_faults_restart();
     if (code == ERROR_CODE_COUNT)
-        fixture_assert_stored(store, process, id, content->bytes, content->length);
+        support_assert_stored(store, process, id, content->bytes, content->length);
     else
-        assert_null(fixture_store(store, process, id, content->bytes, content->length, 65536)); /* it works again */
+        assert_null(support_store(store, process, id, content->bytes, content->length, 65536)); /* it works again */
     arena_free(&process);
 }
 
 /* Fails each call of storing the content with each of the numbers; how many cases that makes. */
-static size_t check_stores(struct arena *arena, const struct fixture_way *way, const struct content *content,
+static size_t check_stores(struct arena *arena, const struct support_way *way, const struct content *content,
                            const int *failures, size_t failure_count)
 {
     struct id id = id_new();
     struct arena *process = arena_new();
-    struct blob_store *store = fixture_prepare(process, way, id);
-    assert_null(fixture_store(store, process, id, content->bytes, content->length, content->piece));
-    size_t calls = fixture_faults.calls, cases = 0;
-    enum fixture_call trace[FIXTURE_TRACE_MAX];
-    assert_true(calls >= 10 && calls <= FIXTURE_TRACE_MAX);
-    memcpy(trace, fixture_faults.trace, sizeof trace);
+    struct blob_store *store = support_prepare(process, way, id);
+    assert_null(support_store(store, process, id, content->bytes, content->length, content->piece));
+    size_t calls = support_faults.calls, cases = 0;
+    enum support_call trace[SUPPORT_TRACE_MAX];
+    assert_true(calls >= 10 && calls <= SUPPORT_TRACE_MAX);
+    memcpy(trace, support_faults.trace, sizeof trace);
     arena_free(&process);
     for (size_t call = 1; call <= calls; call++) {
         for (size_t n = 0; n < failure_count; n++, cases++)
@@ -126,11 +126,11 @@ static size_t check_stores(struct arena *arena, const struct fixture_way *way, c
 static void a_store_survives_each_failing_call(void **state)
 {
     struct arena *arena = harness_arena(state);
-    const struct content small = {fixture_bytes(arena, FIXTURE_SMALL_BYTES, 5), FIXTURE_SMALL_BYTES, 4000};
+    const struct content small = {support_bytes(arena, SUPPORT_SMALL_BYTES, 5), SUPPORT_SMALL_BYTES, 4000};
     size_t cases = 0;
     log_set_level(LOG_LEVEL_FATAL);
-    for (size_t w = 0; w < sizeof fixture_ways / sizeof *fixture_ways; w++)
-        cases += check_stores(arena, &fixture_ways[w], &small, numbers, sizeof numbers / sizeof *numbers);
+    for (size_t w = 0; w < sizeof support_ways / sizeof *support_ways; w++)
+        cases += check_stores(arena, &support_ways[w], &small, numbers, sizeof numbers / sizeof *numbers);
     log_set_level(LOG_LEVEL_INFO);
     assert_true(cases > 300);
 }
@@ -139,9 +139,9 @@ static void a_large_file_survives_each_failing_call(void **state)
 {
     static const int failures[] = {EIO, ENOSPC, EINTR, ENOSYS, EINVAL, EPERM};
     struct arena *arena = harness_arena(state);
-    const struct content large = {fixture_bytes(arena, FIXTURE_LARGE_BYTES, 6), FIXTURE_LARGE_BYTES, 256 * 1024};
+    const struct content large = {support_bytes(arena, SUPPORT_LARGE_BYTES, 6), SUPPORT_LARGE_BYTES, 256 * 1024};
     log_set_level(LOG_LEVEL_FATAL);
-    assert_true(check_stores(arena, &fixture_ways[1], &large, failures, sizeof failures / sizeof *failures) > 100);
+    assert_true(check_stores(arena, &support_ways[1], &large, failures, sizeof failures / sizeof *failures) > 100);
     log_set_level(LOG_LEVEL_INFO);
 }
 
@@ -152,73 +152,73 @@ static void store_watched(struct blob_store *store, struct arena *arena, size_t 
                           off_t *dropped_out)
 {
     static const size_t piece = 256 * 1024;
-    unsigned char *bytes = fixture_bytes(arena, length, 7);
+    unsigned char *bytes = support_bytes(arena, length, 7);
     struct blob_writer *writer;
     struct id id = id_new();
-    fixture_faults_restart();
+    support_faults_restart();
     assert_null(blob_begin(store, arena, &writer));
     for (size_t at = 0; at < length; at += piece) {
         size_t step = length - at < piece ? length - at : piece;
         off_t behind = (off_t)((at + step) / PART) * PART;
         assert_null(blob_write(writer, bytes + at, step));
-        assert_true(fixture_faults.started <= behind && fixture_faults.dropped == fixture_faults.settled);
-        if (fixture_faults.dropped > 0) /* the disk is given the time for two parts */
-            assert_int_equal(fixture_faults.dropped, fixture_faults.started - 2 * PART);
+        assert_true(support_faults.started <= behind && support_faults.dropped == support_faults.settled);
+        if (support_faults.dropped > 0) /* the disk is given the time for two parts */
+            assert_int_equal(support_faults.dropped, support_faults.started - 2 * PART);
     }
-    *started_out = fixture_faults.started;
-    *dropped_out = fixture_faults.dropped;
+    *started_out = support_faults.started;
+    *dropped_out = support_faults.dropped;
     assert_null(blob_commit(writer, id));
-    fixture_assert_stored(store, arena, id, bytes, length);
+    support_assert_stored(store, arena, id, bytes, length);
 }
 
 static void a_large_file_leaves_the_memory_as_it_comes_to_the_disk(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = fixture_prepare(arena, &fixture_ways[1], id_new());
+    struct blob_store *store = support_prepare(arena, &support_ways[1], id_new());
     off_t started, dropped;
-    store_watched(store, arena, FIXTURE_LARGE_BYTES, &started, &dropped);
+    store_watched(store, arena, SUPPORT_LARGE_BYTES, &started, &dropped);
     assert_int_equal(started, 4 * PART);
     assert_int_equal(dropped, 2 * PART);
-    assert_int_equal(fixture_faults.dropped, FIXTURE_LARGE_BYTES);
+    assert_int_equal(support_faults.dropped, SUPPORT_LARGE_BYTES);
     store_watched(store, arena, 3 * PART, &started, &dropped);
     assert_int_equal(started, 3 * PART);
     assert_int_equal(dropped, PART);
-    assert_int_equal(fixture_faults.dropped, 3 * PART);
+    assert_int_equal(support_faults.dropped, 3 * PART);
 }
 
 /* Most are asked for soon. */
 static void a_smaller_file_stays_in_the_memory(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = fixture_prepare(arena, &fixture_ways[1], id_new());
+    struct blob_store *store = support_prepare(arena, &support_ways[1], id_new());
     off_t started, dropped;
     store_watched(store, arena, 3 * PART - 1, &started, &dropped);
     assert_int_equal(started, 2 * PART);
-    assert_int_equal(fixture_faults.dropped, 0);
-    store_watched(store, arena, FIXTURE_SMALL_BYTES, &started, &dropped);
+    assert_int_equal(support_faults.dropped, 0);
+    store_watched(store, arena, SUPPORT_SMALL_BYTES, &started, &dropped);
     assert_int_equal(started, 0);
-    assert_int_equal(fixture_faults.dropped, 0);
+    assert_int_equal(support_faults.dropped, 0);
 }
 
 static void what_is_read_back_stays_in_the_memory_until_the_commit(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = fixture_prepare(arena, &fixture_ways[1], id_new());
+    struct blob_store *store = support_prepare(arena, &support_ways[1], id_new());
     off_t started, dropped;
     store->reads_back = true;
-    store_watched(store, arena, FIXTURE_LARGE_BYTES, &started, &dropped);
+    store_watched(store, arena, SUPPORT_LARGE_BYTES, &started, &dropped);
     assert_int_equal(started, 4 * PART);
     assert_int_equal(dropped, 0);
-    assert_int_equal(fixture_faults.dropped, FIXTURE_LARGE_BYTES);
+    assert_int_equal(support_faults.dropped, SUPPORT_LARGE_BYTES);
 }
 
 /* How much of a large file is sent by parts, and how much of it has left the memory in the end. */
 static void store_large(struct blob_store *store, struct arena *arena, off_t started, off_t dropped)
 {
     off_t started_now, dropped_before;
-    store_watched(store, arena, FIXTURE_LARGE_BYTES, &started_now, &dropped_before);
+    store_watched(store, arena, SUPPORT_LARGE_BYTES, &started_now, &dropped_before);
     assert_int_equal(started_now, started);
-    assert_int_equal(fixture_faults.dropped, dropped);
+    assert_int_equal(support_faults.dropped, dropped);
 }
 
 /* NFS, FUSE, overlays and what else there is. */
@@ -229,19 +229,19 @@ static void only_a_file_system_that_is_known_to_tell_of_errors_is_asked_for_part
                                  BTRFS_SUPER_MAGIC};
     struct blob_store *store;
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
-        fixture_faults_clear();
-        fixture_faults.file_system = kinds[i];
-        fixture_faults.hole = 1; /* such a system may know of none */
-        assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
+        support_faults_clear();
+        support_faults.file_system = kinds[i];
+        support_faults.hole = 1; /* such a system may know of none */
+        assert_null(blob_directory_open(arena, harness_directory(arena), &support_io, &store));
         store_large(store, arena, 0, 0);
     }
-    fixture_faults_clear();
-    fixture_faults.file_system = XFS_SUPER_MAGIC;
-    assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
-    store_large(store, arena, 4 * PART, FIXTURE_LARGE_BYTES);
+    support_faults_clear();
+    support_faults.file_system = XFS_SUPER_MAGIC;
+    assert_null(blob_directory_open(arena, harness_directory(arena), &support_io, &store));
+    store_large(store, arena, 4 * PART, SUPPORT_LARGE_BYTES);
 
     /* another directory, another file system */
-    fixture_faults.file_system = OVERLAYFS_SUPER_MAGIC;
+    support_faults.file_system = OVERLAYFS_SUPER_MAGIC;
     assert_int_equal(rename(blob_root(store), arena_format(arena, "%s.before", blob_root(store))), 0);
     assert_int_equal(mkdir(blob_root(store), 0700), 0);
     store_large(store, arena, 0, 0);
@@ -251,15 +251,15 @@ static void only_a_file_system_that_is_known_to_tell_of_errors_is_asked_for_part
 static void where_parts_cannot_be_asked_for_they_are_not(void **state)
 {
     struct arena *arena = harness_arena(state);
-    static const enum fixture_call failing[] = {CALL_FSTATFS, CALL_PROBE_FILE_RANGE};
+    static const enum support_call failing[] = {CALL_FSTATFS, CALL_PROBE_FILE_RANGE};
     struct blob_store *store;
     for (size_t i = 0; i < 2; i++) {
-        fixture_faults_clear();
-        fixture_faults.fail_at = 4 + i;
-        fixture_faults.number = EPERM;
-        assert_null(blob_directory_open(arena, harness_directory(arena), &fixture_io, &store));
-        assert_int_equal(fixture_faults.failed, failing[i]);
-        fixture_faults.fail_at = 0;
+        support_faults_clear();
+        support_faults.fail_at = 4 + i;
+        support_faults.number = EPERM;
+        assert_null(blob_directory_open(arena, harness_directory(arena), &support_io, &store));
+        assert_int_equal(support_faults.failed, failing[i]);
+        support_faults.fail_at = 0;
         store_large(store, arena, 0, 0);
     }
 }
@@ -267,17 +267,17 @@ static void where_parts_cannot_be_asked_for_they_are_not(void **state)
 static void bytes_that_were_lost_without_a_word_are_missed(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = fixture_prepare(arena, &fixture_ways[1], id_new());
-    unsigned char *bytes = fixture_bytes(arena, FIXTURE_SMALL_BYTES, 9);
+    struct blob_store *store = support_prepare(arena, &support_ways[1], id_new());
+    unsigned char *bytes = support_bytes(arena, SUPPORT_SMALL_BYTES, 9);
     struct id id = id_new();
-    size_t files = fixture_files(blob_root(store));
-    fixture_faults.hole = 4096;
-    assert_int_equal(fixture_store(store, arena, id, bytes, FIXTURE_SMALL_BYTES, 65536)->code,
+    size_t files = support_files(blob_root(store));
+    support_faults.hole = 4096;
+    assert_int_equal(support_store(store, arena, id, bytes, SUPPORT_SMALL_BYTES, 65536)->code,
                      ERROR_STORAGE_UNAVAILABLE);
-    assert_int_equal(fixture_files(blob_root(store)), files);
-    fixture_faults.hole = 0;
-    assert_null(fixture_store(store, arena, id, bytes, FIXTURE_SMALL_BYTES, 65536));
-    assert_null(fixture_store(store, arena, fixture_next_id(id), "", 0, 1)); /* nothing has no hole */
+    assert_int_equal(support_files(blob_root(store)), files);
+    support_faults.hole = 0;
+    assert_null(support_store(store, arena, id, bytes, SUPPORT_SMALL_BYTES, 65536));
+    assert_null(support_store(store, arena, support_next_id(id), "", 0, 1)); /* nothing has no hole */
 }
 
 /* An operation on a prepared store; `run` checks its result. */
@@ -345,27 +345,27 @@ static size_t check_operation(struct arena *arena, const struct operation *opera
     struct arena *process = arena_new();
     struct id id = {{0}}; /* the first directory that blob_each() looks into */
     struct blob_store *store;
-    fixture_faults_clear();
-    assert_null(blob_directory_open(process, harness_directory(process), &fixture_io, &store));
-    assert_null(fixture_store(store, process, id, "there", 5, 5));
+    support_faults_clear();
+    assert_null(blob_directory_open(process, harness_directory(process), &support_io, &store));
+    assert_null(support_store(store, process, id, "there", 5, 5));
     const char *temporary = arena_format(process, "%s/tmp", blob_root(store));
     assert_int_equal(mkdir(temporary, 0750), 0);
     harness_write(process, temporary, "0123456789abcdef0123456789abcdef", "x", 1);
-    size_t descriptors = fixture_descriptors();
-    fixture_faults.calls = 0;
-    fixture_faults.fail_at = call;
-    fixture_faults.number = number;
+    size_t descriptors = support_descriptors();
+    support_faults.calls = 0;
+    support_faults.fail_at = call;
+    support_faults.number = number;
     struct error *error = operation->run(store, process, id);
-    size_t calls = fixture_faults.calls;
+    size_t calls = support_faults.calls;
     const char *what = arena_format(arena, "%s, %s", operation->name, describe(arena, call));
-    enum fixture_call failed = fixture_faults.failed;
+    enum support_call failed = support_faults.failed;
     bool harmless = call == 0 || failed == CALL_CLOSE || failed == CALL_CLOSEDIR ||
                     (number == EINTR && (failed == CALL_OPENAT || failed == CALL_PREAD));
     if (harmless != (error == NULL))
         fail_msg("%s: %s", what, error == NULL ? "went unnoticed" : "was not survived");
     if (error != NULL)
         assert_int_equal(error->code, wanted_code(number));
-    assert_int_equal(fixture_descriptors(), descriptors);
+    assert_int_equal(support_descriptors(), descriptors);
     arena_free(&process);
     return calls;
 }
@@ -386,38 +386,38 @@ static void the_other_operations_survive_each_failing_call(void **state)
 static size_t check_link(struct arena *arena, bool shard_there, size_t call, int number)
 {
     struct arena *process = arena_new();
-    struct fixture_way way = {false, shard_there};
+    struct support_way way = {false, shard_there};
     struct id to = id_new();
     struct id from = to;
     from.bytes[ID_BYTES - 1] ^= 1; /* a directory of its own */
     bool linked = false;
-    struct blob_store *store = fixture_prepare(process, &way, to);
-    assert_null(fixture_store(store, process, from, "there", 5, 5));
-    size_t files = fixture_files(blob_root(store));
-    size_t descriptors = fixture_descriptors();
-    fixture_faults.calls = 0;
-    fixture_faults.fail_at = call;
-    fixture_faults.number = number;
+    struct blob_store *store = support_prepare(process, &way, to);
+    assert_null(support_store(store, process, from, "there", 5, 5));
+    size_t files = support_files(blob_root(store));
+    size_t descriptors = support_descriptors();
+    support_faults.calls = 0;
+    support_faults.fail_at = call;
+    support_faults.number = number;
     struct error *error = blob_link(store, process, from, to, 5, &linked);
-    size_t calls = fixture_faults.calls;
-    fixture_faults.fail_at = 0;
+    size_t calls = support_faults.calls;
+    support_faults.fail_at = 0;
     const char *what = arena_format(arena, "link, %s", describe(arena, call));
     if (error != NULL && error->code != wanted_code(number))
         fail_msg("%s: gives %s", what, error_code_text(error->code));
     if (error != NULL && linked)
         fail_msg("%s: fails and tells that it is done", what);
-    if (fixture_faults.failed == CALL_FSYNC && call != 0 && error == NULL)
+    if (support_faults.failed == CALL_FSYNC && call != 0 && error == NULL)
         fail_msg("%s: went unnoticed", what);
-    if (fixture_descriptors() != descriptors)
+    if (support_descriptors() != descriptors)
         fail_msg("%s: leaks a descriptor", what);
-    if (fixture_files(blob_root(store)) != files + (linked ? 1u : 0u))
+    if (support_files(blob_root(store)) != files + (linked ? 1u : 0u))
         fail_msg("%s: %s and leaves %zu files", what, linked ? "linked" : "not linked",
-                 fixture_files(blob_root(store)) - files);
+                 support_files(blob_root(store)) - files);
     assert_true(call != 0 || linked);
     if (linked)
-        fixture_assert_stored(store, process, to, "there", 5);
+        support_assert_stored(store, process, to, "there", 5);
     else /* then the bytes themselves go in */
-        assert_null(fixture_store(store, process, to, "there", 5, 5));
+        assert_null(support_store(store, process, to, "there", 5, 5));
     arena_free(&process);
     return calls;
 }

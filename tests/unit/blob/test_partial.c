@@ -47,9 +47,9 @@ static struct error *count(void *context, const struct blob_partial_found *found
 static void pieces_become_a_blob(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = fixture_new_store(arena, NULL);
+    struct blob_store *store = support_new_store(arena, NULL);
     struct id id = id_new();
-    unsigned char *bytes = fixture_bytes(arena, WHOLE, 1);
+    unsigned char *bytes = support_bytes(arena, WHOLE, 1);
     size_t found = 0;
     assert_true(blob_has_partials(store));
     assert_null(blob_partial_create(store, arena, id));
@@ -63,11 +63,11 @@ static void pieces_become_a_blob(void **state)
     assert_null(blob_partial_each(store, arena, count, &found));
     assert_int_equal(found, 1000000 + WHOLE);
     finish(store, arena, id, bytes, WHOLE);
-    fixture_assert_stored(store, arena, id, bytes, WHOLE);
+    support_assert_stored(store, arena, id, bytes, WHOLE);
     /* The place of the bytes is left for the caller, who has a row to change first. */
     assert_null(blob_partial_remove(store, arena, id));
     assert_null(blob_partial_remove(store, arena, id));
-    fixture_assert_stored(store, arena, id, bytes, WHOLE);
+    support_assert_stored(store, arena, id, bytes, WHOLE);
     found = 0;
     assert_null(blob_partial_each(store, arena, count, &found));
     assert_int_equal(found, 0);
@@ -76,9 +76,9 @@ static void pieces_become_a_blob(void **state)
 static void what_was_not_made_durable_is_dropped(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = fixture_new_store(arena, NULL);
+    struct blob_store *store = support_new_store(arena, NULL);
     struct id id = id_new();
-    unsigned char *bytes = fixture_bytes(arena, WHOLE, 2);
+    unsigned char *bytes = support_bytes(arena, WHOLE, 2);
     assert_null(blob_partial_create(store, arena, id));
     struct blob_partial *partial = go_on(store, arena, id, 0);
     assert_null(blob_partial_write(partial, bytes, 600));
@@ -90,13 +90,13 @@ static void what_was_not_made_durable_is_dropped(void **state)
     assert_null(blob_partial_sync(partial));
     blob_partial_close(partial);
     finish(store, arena, id, bytes, WHOLE);
-    fixture_assert_stored(store, arena, id, bytes, WHOLE);
+    support_assert_stored(store, arena, id, bytes, WHOLE);
 }
 
 static void fewer_bytes_than_were_acknowledged_are_told(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = fixture_new_store(arena, NULL);
+    struct blob_store *store = support_new_store(arena, NULL);
     struct id id = id_new();
     struct blob_partial *partial = NULL;
     enum blob_partial_state outcome;
@@ -111,7 +111,7 @@ static void fewer_bytes_than_were_acknowledged_are_told(void **state)
 static void a_place_that_is_not_there_is_lost_and_one_that_is_there_is_not_made_again(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = fixture_new_store(arena, NULL);
+    struct blob_store *store = support_new_store(arena, NULL);
     struct id id = id_new();
     struct blob_partial *partial = NULL;
     enum blob_partial_state outcome;
@@ -155,7 +155,7 @@ static pid_t hold(struct blob_store *store, struct arena *arena, struct id id)
 static void another_process_keeps_the_bytes_until_it_ends_however_it_ends(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = fixture_new_store(arena, NULL);
+    struct blob_store *store = support_new_store(arena, NULL);
     struct id id = id_new();
     struct blob_partial *partial = NULL;
     enum blob_partial_state outcome;
@@ -173,27 +173,27 @@ static void another_process_keeps_the_bytes_until_it_ends_however_it_ends(void *
 static void a_place_removed_under_an_open_one_is_lost_for_the_next(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = fixture_new_store(arena, NULL);
+    struct blob_store *store = support_new_store(arena, NULL);
     struct id id = id_new();
     struct blob_partial *partial = NULL;
     enum blob_partial_state outcome;
-    size_t before = fixture_descriptors();
+    size_t before = support_descriptors();
     assert_null(blob_partial_create(store, arena, id));
     partial = go_on(store, arena, id, 0);
     assert_null(blob_partial_remove(store, arena, id));
     blob_partial_close(partial);
     assert_null(blob_partial_open(store, arena, id, &partial, &outcome));
     assert_int_equal(outcome, BLOB_PARTIAL_LOST);
-    assert_int_equal(fixture_descriptors(), before);
+    assert_int_equal(support_descriptors(), before);
 }
 
 static void a_writer_that_is_aborted_leaves_the_bytes(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct blob_store *store = fixture_new_store(arena, NULL);
+    struct blob_store *store = support_new_store(arena, NULL);
     struct id id = id_new();
     uint8_t digest[DIGEST_BYTES];
-    unsigned char *bytes = fixture_bytes(arena, WHOLE, 3);
+    unsigned char *bytes = support_bytes(arena, WHOLE, 3);
     assert_null(blob_partial_create(store, arena, id));
     struct blob_partial *partial = go_on(store, arena, id, 0);
     assert_null(blob_partial_write(partial, bytes, WHOLE));
@@ -201,7 +201,7 @@ static void a_writer_that_is_aborted_leaves_the_bytes(void **state)
     digest_sha256(bytes, WHOLE, digest);
     blob_abort(blob_partial_finish(partial, WHOLE, digest));
     finish(store, arena, id, bytes, WHOLE);
-    fixture_assert_stored(store, arena, id, bytes, WHOLE);
+    support_assert_stored(store, arena, id, bytes, WHOLE);
 }
 
 static const struct CMUnitTest cases[] = {

@@ -116,7 +116,7 @@ static void only_a_verdict_is_a_verdict(void **state)
 {
     struct arena *arena = harness_arena(state);
     const char *directory = harness_directory(arena);
-    unsigned char *bytes = fixture_bytes(arena, 200000, 5);
+    unsigned char *bytes = support_bytes(arena, 200000, 5);
     for (size_t i = 0; i < 200000; i++)
         bytes[i] |= 1;
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
@@ -171,12 +171,12 @@ static void a_daemon_that_is_not_there_is_an_error(void **state)
                                  arena_format(arena, "/%0200d", 0)};
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         struct scanner *scanner = scanner_new(arena, paths[i], 1);
-        size_t open_before = fixture_descriptors();
+        size_t open_before = support_descriptors();
         struct error *error = scanner_ping(scanner, arena);
         assert_non_null(error);
         assert_int_equal(error->code, ERROR_STORAGE_UNAVAILABLE);
         assert_null(strstr(error->message, "/"));
-        assert_int_equal(fixture_descriptors(), open_before);
+        assert_int_equal(support_descriptors(), open_before);
         assert_non_null(scanner_scan(scanner, arena, new_blob(arena, (const unsigned char *)"x", 1), &verdict));
     }
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Comma-separated values: what is quoted, and what no program for tables may calculate. */
+/* Tests the writer of comma-separated values: which cells it quotes, and that no cell is taken for a formula. */
 #include "harness.h"
 
 #include "base/arena.h"

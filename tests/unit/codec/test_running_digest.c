@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A SHA-256 that is put away and taken up again is that of the whole. */
+/* Tests a SHA-256 whose state is saved and loaded again: the result is the digest of all bytes. */
 #include "codec/digest.h"
 
 #include <string.h>

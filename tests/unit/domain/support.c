@@ -190,7 +190,7 @@ static _Noreturn void run_racer(int (*body)(struct database *, struct arena *, u
                                 void *context, int ready, int go)
 {
     struct arena *arena = arena_new();
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     char byte = 0;
     if (database_ping(database, arena) != NULL || write(ready, "r", 1) != 1 || read(go, &byte, 1) != 0)
         _exit(100);
@@ -207,7 +207,7 @@ void race(unsigned count, int (*body)(struct database *database, struct arena *a
     int go[2];
     pid_t children[RACERS_MAX];
     assert_true(count <= RACERS_MAX && pipe(ready) == 0 && pipe(go) == 0);
-    (void)database_fixture_options(); /* the server must run before there are several of us */
+    (void)support_database_options(); /* the server must run before there are several of us */
     (void)fflush(NULL);
     for (unsigned i = 0; i < count; i++) {
         children[i] = fork();

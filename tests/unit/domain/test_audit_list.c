@@ -42,7 +42,7 @@ static const char *or_empty(const char *text)
 static void write_rows(struct database *database, struct arena *arena, const struct id organisations[2],
                        const struct id users[2], struct written rows[ROWS])
 {
-    database_fixture_clear();
+    support_database_clear();
     for (unsigned i = 0; i < ROWS; i++) {
         struct written *row = &rows[i];
         *row = (struct written){.id = id_new(),
@@ -122,7 +122,7 @@ static void every_combination_of_filters(void **state)
     static const int64_t moments[] = {INT64_MIN,         -1,       START + 5 * STEP, START + 11 * STEP + 1,
                                       START + 23 * STEP, INT64_MAX};
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisations[2] = {id_new(), id_new()};
     struct id users[2] = {id_new(), id_new()};
     struct written rows[ROWS];
@@ -152,7 +152,7 @@ static void every_combination_of_filters(void **state)
 static void every_set_of_filters(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisations[2] = {id_new(), id_new()};
     struct id users[2] = {id_new(), id_new()};
     struct written rows[ROWS];
@@ -182,7 +182,7 @@ static void every_set_of_filters(void **state)
 static void rows_may_be_skipped(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisations[2] = {id_new(), id_new()};
     struct id users[2] = {id_new(), id_new()};
     struct written rows[ROWS];
@@ -203,7 +203,7 @@ static void rows_may_be_skipped(void **state)
 static void window_holds_its_start_and_not_its_end(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisations[2] = {id_new(), id_new()};
     struct id users[2] = {id_new(), id_new()};
     struct written rows[ROWS];
@@ -229,10 +229,10 @@ static void window_holds_its_start_and_not_its_end(void **state)
 static void rows_added_meanwhile_do_not_shift_pages(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = id_new();
     struct audit_page page;
-    database_fixture_clear();
+    support_database_clear();
     struct audit_entry entry = {.action = "file.upload", .organisation_id = organisation, .outcome = "success"};
     for (int i = 0; i < 5; i++)
         expect_ok(audit_insert(database, arena, &entry));
@@ -257,10 +257,10 @@ static void rows_added_meanwhile_do_not_shift_pages(void **state)
 static void every_member_comes_back(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct audit_page page;
     struct audit_filter filter = {.since = INT64_MIN, .until = INT64_MAX, .limit = 10};
-    database_fixture_clear();
+    support_database_clear();
     struct audit_entry entry = {
         .action = "user.update",
         .organisation_id = id_new(),

@@ -40,7 +40,7 @@ static int64_t current(struct database *database, struct arena *arena)
 static void versions_count_up_by_one_and_the_list_tells_what_was_appended(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct change_log_entries entries;
     int64_t start = append(database, arena, CHANGE_LOG_CACHE, "{\"keys\":[\"a\"]}");
     assert_int_equal(append(database, arena, CHANGE_LOG_SECRETS, "{}"), start + 1);
@@ -62,7 +62,7 @@ static void versions_count_up_by_one_and_the_list_tells_what_was_appended(void *
 static void what_was_rolled_back_was_never_there(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     int64_t start = append(database, arena, CHANGE_LOG_CACHE, "{}");
     struct append what = {.kind = CHANGE_LOG_CACHE, .payload = "{}", .fail = true};
     expect_error(database_transaction(database, arena, append_body, &what, NULL), ERROR_USER_STATE);
@@ -76,7 +76,7 @@ static void what_was_rolled_back_was_never_there(void **state)
 static void a_log_that_does_not_tell_all_says_so(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct change_log_entries entries;
     uint64_t count;
     int64_t start = append(database, arena, CHANGE_LOG_CACHE, "{}");
@@ -122,7 +122,7 @@ static int append_many(struct database *database, struct arena *arena, unsigned 
 static void writers_at_once_leave_no_gap_at_any_moment(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     int results[RACERS_MAX];
     int64_t start = append(database, arena, CHANGE_LOG_CACHE, "{}");
     race(WRITERS, append_many, NULL, results);
@@ -134,7 +134,7 @@ static void writers_at_once_leave_no_gap_at_any_moment(void **state)
 static void a_table_that_was_emptied_counts_anew_elsewhere(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     int64_t before = append(database, arena, CHANGE_LOG_CACHE, "{}");
     sql(database, arena, "DELETE FROM change_version");
     assert_int_equal(current(database, arena), 0);
@@ -146,8 +146,8 @@ static void a_table_that_was_emptied_counts_anew_elsewhere(void **state)
 static void a_change_waits_for_nobody_who_holds_the_roles(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    struct database *other = database_fixture_new();
+    struct database *database = support_database_new();
+    struct database *other = support_database_new();
     int64_t start = append(database, arena, CHANGE_LOG_CACHE, "{}");
     sql(database, arena, "SET SESSION innodb_lock_wait_timeout = 1");
     sql(other, arena, "START TRANSACTION");
@@ -161,7 +161,7 @@ static void a_change_waits_for_nobody_who_holds_the_roles(void **state)
 static void the_version_comes_with_the_caller(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct principal *principal;
     struct file_record *file;
     struct id organisation = given_organisation(database, arena);

@@ -60,8 +60,8 @@ static void pass(struct database *database, struct arena *arena, unsigned second
 static void work_appears_with_its_transaction_only(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct addition addition = {"mail", {{0}}, 1, true, OUTBOX_ORDINARY};
     expect_error(database_transaction(database, arena, add_body, &addition, NULL), ERROR_INTERNAL);
     assert_int_equal(claim(database, arena, 10).count, 0);
@@ -87,8 +87,8 @@ static struct error *add_later(struct database *database, struct arena *arena, v
 static void delayed_work_is_not_due_before(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     expect_ok(database_transaction(database, arena, add_later, NULL, NULL));
     assert_int_equal(claim(database, arena, 1).count, 0);
     pass(database, arena, 30);
@@ -99,8 +99,8 @@ static void delayed_work_is_not_due_before(void **state)
 static void a_claim_is_a_lease(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct id user = id_new();
     given_items(database, arena, 1, user);
     struct outbox_items first = claim(database, arena, 10);
@@ -135,8 +135,8 @@ static void a_claim_is_a_lease(void **state)
 static void what_fails_waits_longer_each_time_and_dies(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     given_items(database, arena, 1, id_new());
     static const int64_t waits[] = {5, 10, 20, 40, 80, 160, 320, 640, 900, 900};
     bool dead = false;
@@ -164,8 +164,8 @@ static void what_fails_waits_longer_each_time_and_dies(void **state)
 static void a_reason_is_cut_at_a_character(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     given_items(database, arena, 2, id_new());
     struct outbox_items items = claim(database, arena, 2);
     char *reason = arena_alloc(arena, 2000);
@@ -182,8 +182,8 @@ static void a_reason_is_cut_at_a_character(void **state)
 static void the_oldest_come_first_and_no_more_than_asked_for(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     given_items(database, arena, 5, id_new());
     sql(database, arena, "UPDATE outbox SET next_attempt_at = UTC_TIMESTAMP(3) - INTERVAL (100 - id MOD 100) SECOND");
     int64_t first = sql_integer(database, arena, "SELECT MIN(id) FROM outbox");
@@ -211,8 +211,8 @@ static int64_t rows_read(struct database *database, struct arena *arena)
 static void a_code_never_waits_behind_thousands_of_others(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     given_work(database, arena, 3000, "sync", OUTBOX_ORDINARY);
     given_work(database, arena, 3000, "forgotten", OUTBOX_QUESTION);
     /* Of its own rank thousands wait for their next attempt, as when a mail server was down. */
@@ -266,8 +266,8 @@ static int claim_racer(struct database *database, struct arena *arena, unsigned 
 static void runners_never_share_an_item(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     given_items(database, arena, 90, id_new());
     int results[RACERS_MAX];
     race(4, claim_racer, NULL, results);
@@ -280,8 +280,8 @@ static void runners_never_share_an_item(void **state)
 static void counts_and_purges_what_is_done(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct outbox_counts counts;
     expect_ok(outbox_count(database, arena, &counts));
     assert_int_equal(counts.waiting + counts.overdue + counts.dead, 0);
@@ -329,8 +329,8 @@ static bool recent(struct database *database, struct arena *arena, struct id use
 static void recent_work_is_that_of_the_user_and_the_kinds(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct id user = id_new();
     assert_false(recent(database, arena, user, "mail", "sync"));
     given_items(database, arena, 1, user);

@@ -76,9 +76,9 @@ static void type_in(struct database *database, struct arena *arena, int64_t vers
 static void without_rows_nothing_holds(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct settings_state found;
-    database_fixture_clear();
+    support_database_clear();
     expect_ok(settings_load(database, arena, &found));
     assert_null(found.good);
     assert_null(found.damaged);
@@ -90,9 +90,9 @@ static void without_rows_nothing_holds(void **state)
 static void the_newest_good_version_holds(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct settings_state found;
-    database_fixture_clear();
+    support_database_clear();
     type_in(database, arena, 1, GOOD("warn"));
     type_in(database, arena, 5, GOOD("error"));
     expect_ok(settings_load(database, arena, &found));
@@ -133,11 +133,11 @@ static struct error *insert(struct database *database, struct arena *arena, void
 static void a_version_is_written_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct settings settings = {.level = LOG_LEVEL_DEBUG, .filter = "http=trace"};
     struct insertion insertion = {7, &settings, id_new()};
     struct settings_row *row;
-    database_fixture_clear();
+    support_database_clear();
     expect_ok(database_transaction(database, arena, insert, &insertion, NULL));
     expect_error(database_transaction(database, arena, insert, &insertion, NULL), ERROR_INTERNAL);
     expect_ok(settings_find(database, arena, 7, &row));
@@ -153,8 +153,8 @@ static void a_version_is_written_once(void **state)
 static void pages_go_from_the_newest_to_the_oldest(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     for (int64_t version = 1; version <= 10; version++)
         type_in(database, arena, version, version == 4 ? "damaged" : GOOD("info"));
     for (unsigned limit = 1; limit <= 11; limit++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cookies as clients send them, and as others make them send them. */
+/* Tests how a cookie is found in the header of a client, also where somebody else has set more of them. */
 #include "http/cookie.h"
 
 #include "harness.h"

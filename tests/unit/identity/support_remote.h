@@ -22,18 +22,18 @@
 #define POOL_KEYS_PATH "/eu-central-1_Tests/.well-known/jwks.json"
 
 /* What the server's log calls these. */
-struct stage_calls {
+struct scene_calls {
     const char *login, *refresh, *revoke, *sign_out, *set_password;
     const char *keys_fault, *keys; /* of the key set: in a fault, in the log */
 };
 
-struct stage {
+struct scene {
     struct arena *arena;
     struct database *database;
     struct provider *provider;
     const char *directory;
     const char *url;
-    const struct stage_calls *calls;
+    const struct scene_calls *calls;
     bool is_scripted; /* not a real server */
 };
 
@@ -43,54 +43,54 @@ struct person {
     const char *subject;
 };
 
-/* A pool, and a provider that uses it; end it with stage_end(), as the next ones. */
-struct stage *cognito_stage_new(void **state);
+/* A pool, and a provider that uses it; end it with scene_end(), as the next ones. */
+struct scene *cognito_scene_new(void **state);
 
 /* The same with a pool that mails codes itself. */
-struct stage *cognito_codes_stage_new(void **state);
+struct scene *cognito_codes_scene_new(void **state);
 
 /* A realm; with GATEHOUSE_TEST_KEYCLOAK, the address of a real server, the one there. */
-struct stage *keycloak_stage_new(void **state);
+struct scene *keycloak_scene_new(void **state);
 
 /* For cases that give the realm a fault or read its log: skipped with a real server. */
-struct stage *keycloak_scripted(void **state);
+struct scene *keycloak_scripted(void **state);
 
-void stage_end(struct stage *stage);
+void scene_end(struct scene *scene);
 
 /* Another provider over the same realm. */
-struct provider *keycloak_stage_provider(struct stage *stage, struct database *database);
+struct provider *keycloak_scene_provider(struct scene *scene, struct database *database);
 
-/* What those of the stage are made with. */
-struct cognito_options cognito_stage_options(const struct stage *stage);
-struct keycloak_options keycloak_stage_options(const struct stage *stage);
+/* What those of the scene are made with. */
+struct cognito_options cognito_scene_options(const struct scene *scene);
+struct keycloak_options keycloak_scene_options(const struct scene *scene);
 
 /* Writes a file of the server's directory; its path. */
-const char *stage_put(struct stage *stage, const char *name, const char *text);
+const char *scene_put(struct scene *scene, const char *name, const char *text);
 
 /* Makes an account with a telephone number and the permission rwx:*. */
-enum provider_outcome stage_create(struct stage *stage, enum provider_account_kind kind, struct id id,
+enum provider_outcome scene_create(struct scene *scene, enum provider_account_kind kind, struct id id,
                                    const char *email, const char *password, const char **subject_out);
 
 /* A user of ours with an account: invited with TEMPORARY, or of another kind with PERMANENT. */
-struct person stage_given(struct stage *stage, enum provider_account_kind kind);
+struct person scene_given(struct scene *scene, enum provider_account_kind kind);
 
 /* `person` NULL is nobody; tokens_out and challenge_out may be NULL. */
-enum provider_outcome stage_login(struct stage *stage, const struct person *person, const char *password,
+enum provider_outcome scene_login(struct scene *scene, const struct person *person, const char *password,
                                   bool new_password_sent, struct provider_tokens *tokens_out,
                                   struct provider_challenge *challenge_out);
 
 /* Whether the API would take the token: it holds, and its session stands for this user. */
-bool stage_opens(struct stage *stage, const struct person *person, const char *token);
+bool scene_opens(struct scene *scene, const struct person *person, const char *token);
 
 /* The next call of that name meets that fault. */
-void stage_fault(struct stage *stage, const char *call, const char *kind);
+void scene_fault(struct scene *scene, const char *call, const char *kind);
 
 /* The circuit breaker forgets all failures. */
-void stage_forget_failures(struct stage *stage);
+void scene_forget_failures(struct scene *scene);
 
 /* What was called: all of it, how often one name was, and that it was so often (not asked of a real server). */
-const char *stage_log(struct stage *stage);
-size_t stage_count(struct stage *stage, const char *call);
-void stage_expect_calls(struct stage *stage, const char *call, size_t count);
+const char *scene_log(struct scene *scene);
+size_t scene_count(struct scene *scene, const char *call);
+void scene_expect_calls(struct scene *scene, const char *call, size_t count);
 
 #endif

@@ -165,49 +165,49 @@ static const struct provider_functions faulty_functions = {
     .administration = &faulty_administration,
 };
 
-void stage_fault(struct stage *stage, enum fault fault, unsigned at)
+void scene_fault(struct scene *scene, enum fault fault, unsigned at)
 {
-    stage->faulty.calls = 0;
-    stage->faulty.fault = fault;
-    stage->faulty.at = at;
-    stage->faulty.after = NULL;
+    scene->faulty.calls = 0;
+    scene->faulty.fault = fault;
+    scene->faulty.at = at;
+    scene->faulty.after = NULL;
 }
 
-/* ---- the stage ----------------------------------------------------------------------------------- */
+/* ---- the scene ----------------------------------------------------------------------------------- */
 
-static void close_stage(void *argument)
+static void close_scene(void *argument)
 {
-    struct stage *stage = argument;
-    provider_free(&stage->faulty.inner);
-    database_free(&stage->database);
+    struct scene *scene = argument;
+    provider_free(&scene->faulty.inner);
+    database_free(&scene->database);
 }
 
-static void configure(struct stage *stage)
+static void configure(struct scene *scene)
 {
-    stage->configuration.service.web_url = "https://gatehouse.test";
-    stage->configuration.identity.temporary_password_seconds = 604800;
-    stage->configuration.identity.issuer = "https://gatehouse.test";
-    stage->configuration.identity.audience = "gatehouse";
-    stage->configuration.limits.accounts_per_hour = 100;
-    stage->configuration.limits.sessions_per_user = 1000;
-    stage->configuration.limits.customers_per_hour = 1000;
-    stage->configuration.log.level = "info";
-    stage->configuration.mail.from = "Gatehouse <no-reply@gatehouse.test>";
-    stage->configuration.mail.templates = harness_source(stage->arena, "share/mail");
-    stage->configuration.service.language = "en";
-    stage->configuration.branding.name = "Gatehouse";
-    stage->configuration.branding.accent = "#1d4f7c";
+    scene->configuration.service.web_url = "https://gatehouse.test";
+    scene->configuration.identity.temporary_password_seconds = 604800;
+    scene->configuration.identity.issuer = "https://gatehouse.test";
+    scene->configuration.identity.audience = "gatehouse";
+    scene->configuration.limits.accounts_per_hour = 100;
+    scene->configuration.limits.sessions_per_user = 1000;
+    scene->configuration.limits.customers_per_hour = 1000;
+    scene->configuration.log.level = "info";
+    scene->configuration.mail.from = "Gatehouse <no-reply@gatehouse.test>";
+    scene->configuration.mail.templates = harness_source(scene->arena, "share/mail");
+    scene->configuration.service.language = "en";
+    scene->configuration.branding.name = "Gatehouse";
+    scene->configuration.branding.accent = "#1d4f7c";
 }
 
-struct stage *stage_join(struct arena *arena)
+struct scene *scene_join(struct arena *arena)
 {
-    struct stage *stage = arena_alloc(arena, sizeof *stage);
+    struct scene *scene = arena_alloc(arena, sizeof *scene);
     const struct password_policy *passwords = NULL;
-    stage->arena = arena;
-    stage->database = database_fixture_new();
-    configure(stage);
+    scene->arena = arena;
+    scene->database = support_database_new();
+    configure(scene);
     struct embedded_options options = {
-        .database = stage->database,
+        .database = scene->database,
         .master = secret_of("0123456789abcdef0123456789abcdef"),
         .issuer = "https://gatehouse.test",
         .audience = "gatehouse",
@@ -217,30 +217,30 @@ struct stage *stage_join(struct arena *arena)
         .temporary_password_seconds = 604800,
         .cost = {.memory_kib = 8, .passes = 1},
     };
-    expect_ok(embedded_new(arena, &options, &stage->faulty.inner));
-    arena_defer(arena, close_stage, stage);
+    expect_ok(embedded_new(arena, &options, &scene->faulty.inner));
+    arena_defer(arena, close_scene, scene);
     expect_ok(password_policy_open(arena, harness_source(arena, "share/common-passwords.txt"), 12, &passwords));
-    stage->faulty.provider.functions = &faulty_functions;
-    stage->service = (struct service){
+    scene->faulty.provider.functions = &faulty_functions;
+    scene->service = (struct service){
         .arena = arena,
-        .configuration = &stage->configuration,
+        .configuration = &scene->configuration,
         .master = options.master,
-        .database = stage->database,
-        .provider = &stage->faulty.provider,
+        .database = scene->database,
+        .provider = &scene->faulty.provider,
         .passwords = passwords,
         .memo = token_memo_new(arena),
     };
-    stage->stranger = (struct caller){.client_address = "192.0.2.9", .request_id = "request-of-a-test"};
-    return stage;
+    scene->stranger = (struct caller){.client_address = "192.0.2.9", .request_id = "request-of-a-test"};
+    return scene;
 }
 
-struct stage *stage_new(struct arena *arena)
+struct scene *scene_new(struct arena *arena)
 {
-    database_fixture_clear();
-    return stage_join(arena);
+    support_database_clear();
+    return scene_join(arena);
 }
 
-struct error *stage_login(struct stage *stage, const char *username, const char *password, const char *new_password,
+struct error *scene_login(struct scene *scene, const char *username, const char *password, const char *new_password,
                           struct provider_tokens *tokens_out)
 {
     struct provider_tokens tokens;
@@ -249,53 +249,53 @@ struct error *stage_login(struct stage *stage, const char *username, const char 
     struct sign_in_request login = {.username = username, .password = secret_of(password)};
     if (new_password != NULL)
         login.new_password = secret_of(new_password);
-    return sign_in_with_password(&stage->service, stage->arena, &stage->stranger, &login,
+    return sign_in_with_password(&scene->service, scene->arena, &scene->stranger, &login,
                                  tokens_out != NULL ? tokens_out : &tokens, &user, &mark);
 }
 
-static struct caller *load(struct stage *stage, struct id user, struct id session)
+static struct caller *load(struct scene *scene, struct id user, struct id session)
 {
     struct principal *principal = NULL;
-    expect_ok(principal_load(stage->database, stage->arena, user, session, &principal));
+    expect_ok(principal_load(scene->database, scene->arena, user, session, &principal));
     if (!principal_stands(principal))
         return NULL;
     /* Tests look at the whole of it. */
     struct user *whole;
     struct organisation *organisation;
-    expect_ok(principal_details(stage->database, stage->arena, principal, &whole, &organisation));
+    expect_ok(principal_details(scene->database, scene->arena, principal, &whole, &organisation));
     principal->user = *whole;
     principal->organisation = *organisation;
-    struct caller *caller = arena_alloc(stage->arena, sizeof *caller);
-    *caller = stage->stranger;
+    struct caller *caller = arena_alloc(scene->arena, sizeof *caller);
+    *caller = scene->stranger;
     caller->principal = principal;
     return caller;
 }
 
-struct caller *stage_caller(struct stage *stage, const char *username, const char *password)
+struct caller *scene_caller(struct scene *scene, const char *username, const char *password)
 {
     struct provider_tokens tokens;
-    expect_ok(stage_login(stage, username, password, NULL, &tokens));
-    struct caller *caller = load(stage, tokens.user_id, tokens.session_id);
+    expect_ok(scene_login(scene, username, password, NULL, &tokens));
+    struct caller *caller = load(scene, tokens.user_id, tokens.session_id);
     assert_non_null(caller);
     return caller;
 }
 
-struct caller *stage_reload(struct stage *stage, const struct caller *caller)
+struct caller *scene_reload(struct scene *scene, const struct caller *caller)
 {
-    return load(stage, caller_user(caller), caller->principal->session_id);
+    return load(scene, caller_user(caller), caller->principal->session_id);
 }
 
 /* ---- people -------------------------------------------------------------------------------------- */
 
-struct caller *given_staff(struct stage *stage)
+struct caller *given_staff(struct scene *scene)
 {
     struct user user;
     struct sign_up_customer person = {.email = "staff@gatehouse.test", .first_name = "Sam", .last_name = "Staff"};
-    expect_ok(sign_up_admin(&stage->service, stage->arena, &person, secret_of(CHOSEN), &user));
-    return stage_caller(stage, person.email, CHOSEN);
+    expect_ok(sign_up_admin(&scene->service, scene->arena, &person, secret_of(CHOSEN), &user));
+    return scene_caller(scene, person.email, CHOSEN);
 }
 
-struct error *make_customer(struct stage *stage, const struct caller *caller, const char *email, struct user *user_out)
+struct error *make_customer(struct scene *scene, const struct caller *caller, const char *email, struct user *user_out)
 {
     struct organisation organisation;
     struct user user;
@@ -305,13 +305,13 @@ struct error *make_customer(struct stage *stage, const struct caller *caller, co
         .first_name = "Ada",
         .last_name = "Quill",
         .phone = "+4512345678",
-        .services = TEXTS(stage->arena, "inventory"),
+        .services = TEXTS(scene->arena, "inventory"),
     };
-    return sign_up_customer(&stage->service, stage->arena, caller, &customer, &organisation,
+    return sign_up_customer(&scene->service, scene->arena, caller, &customer, &organisation,
                             user_out != NULL ? user_out : &user);
 }
 
-struct error *make_member(struct stage *stage, const struct caller *caller, const char *email, struct user *user_out)
+struct error *make_member(struct scene *scene, const struct caller *caller, const char *email, struct user *user_out)
 {
     struct user user;
     struct sign_up_member member = {
@@ -319,35 +319,35 @@ struct error *make_member(struct stage *stage, const struct caller *caller, cons
         .password = secret_of(CHOSEN),
         .first_name = "Ben",
         .last_name = "Brick",
-        .roles = TEXTS(stage->arena, "inv-manage"),
-        .permissions = TEXTS(stage->arena, "cus:file:r"),
+        .roles = TEXTS(scene->arena, "inv-manage"),
+        .permissions = TEXTS(scene->arena, "cus:file:r"),
     };
-    return sign_up_member(&stage->service, stage->arena, caller, &member, user_out != NULL ? user_out : &user);
+    return sign_up_member(&scene->service, scene->arena, caller, &member, user_out != NULL ? user_out : &user);
 }
 
-struct caller *given_owner(struct stage *stage, const struct caller *staff, const char *email)
+struct caller *given_owner(struct scene *scene, const struct caller *staff, const char *email)
 {
     struct user user;
-    expect_ok(make_customer(stage, staff, email, &user));
-    const char *temporary = mailed(stage, user.id, "temporaryPassword");
+    expect_ok(make_customer(scene, staff, email, &user));
+    const char *temporary = mailed(scene, user.id, "temporaryPassword");
     assert_non_null(temporary);
-    expect_ok(stage_login(stage, email, temporary, CHOSEN, NULL));
-    (void)run_jobs(stage);
-    return stage_caller(stage, email, CHOSEN);
+    expect_ok(scene_login(scene, email, temporary, CHOSEN, NULL));
+    (void)run_jobs(scene);
+    return scene_caller(scene, email, CHOSEN);
 }
 
-struct user given_member(struct stage *stage, const struct caller *owner, const char *email)
+struct user given_member(struct scene *scene, const struct caller *owner, const char *email)
 {
     struct user user;
-    expect_ok(make_member(stage, owner, email, &user));
-    expect_ok(member_confirm(&stage->service, stage->arena, &stage->stranger, email, mailed(stage, user.id, "code")));
-    (void)run_jobs(stage);
+    expect_ok(make_member(scene, owner, email, &user));
+    expect_ok(member_confirm(&scene->service, scene->arena, &scene->stranger, email, mailed(scene, user.id, "code")));
+    (void)run_jobs(scene);
     return user;
 }
 
 /* ---- mails and jobs ------------------------------------------------------------------------------ */
 
-const char *mailed(struct stage *stage, struct id user, const char *name)
+const char *mailed(struct scene *scene, struct id user, const char *name)
 {
     static const struct statement newest = {"SELECT payload FROM outbox WHERE kind = 'mail' AND status = 'waiting' AND "
                                             "user_id = ? ORDER BY id DESC LIMIT 1"};
@@ -355,51 +355,51 @@ const char *mailed(struct stage *stage, struct id user, const char *name)
     struct secret text;
     struct document *document;
     size_t length;
-    expect_ok(database_query(stage->database, stage->arena, &newest, VALUES(database_id(user)), &rows));
+    expect_ok(database_query(scene->database, scene->arena, &newest, VALUES(database_id(user)), &rows));
     if (rows->count == 0)
         return NULL;
     const void *payload = rows_bytes(rows, 0, 0, &length);
-    expect_ok(unseal(stage->arena, stage->service.master, "outbox", payload, length, &text));
-    expect_ok(document_parse(stage->arena, secret_reveal(text), text.length, &document));
+    expect_ok(unseal(scene->arena, scene->service.master, "outbox", payload, length, &text));
+    expect_ok(document_parse(scene->arena, secret_reveal(text), text.length, &document));
     const struct document *value = document_member(document_member(document, "values"), name);
     return value == NULL ? NULL : document_text(value);
 }
 
-int64_t mails_waiting(struct stage *stage, struct id user)
+int64_t mails_waiting(struct scene *scene, struct id user)
 {
-    return sql_integer(stage->database, stage->arena,
+    return sql_integer(scene->database, scene->arena,
                        "SELECT COUNT(*) FROM outbox WHERE kind = 'mail' AND status = 'waiting' AND user_id = %s",
-                       sql_id(stage->arena, user));
+                       sql_id(scene->arena, user));
 }
 
 /* The next jobs that are due, but for mails and for what was queued behind `last`. */
-static struct outbox_items claim_jobs(struct stage *stage, int64_t last)
+static struct outbox_items claim_jobs(struct scene *scene, int64_t last)
 {
     struct outbox_items items;
-    sql(stage->database, stage->arena,
+    sql(scene->database, scene->arena,
         "UPDATE outbox SET next_attempt_at = UTC_TIMESTAMP(3) + INTERVAL 1 HOUR"
         " WHERE status = 'waiting' AND (kind = 'mail' OR id > %lld)",
         (long long)last);
-    expect_ok(outbox_claim(stage->database, stage->arena, 100, 60, &items));
+    expect_ok(outbox_claim(scene->database, scene->arena, 100, 60, &items));
     return items;
 }
 
-unsigned run_jobs(struct stage *stage)
+unsigned run_jobs(struct scene *scene)
 {
     unsigned done = 0;
-    int64_t last = sql_integer(stage->database, stage->arena, "SELECT COALESCE(MAX(id), 0) FROM outbox");
-    sql(stage->database, stage->arena,
+    int64_t last = sql_integer(scene->database, scene->arena, "SELECT COALESCE(MAX(id), 0) FROM outbox");
+    sql(scene->database, scene->arena,
         "UPDATE outbox SET next_attempt_at = UTC_TIMESTAMP(3) - INTERVAL 1 SECOND WHERE status = 'waiting'");
     for (;;) {
-        struct outbox_items items = claim_jobs(stage, last);
+        struct outbox_items items = claim_jobs(scene, last);
         if (items.count == 0)
             return done;
         for (size_t i = 0; i < items.count; i++, done++) {
             const struct outbox_item *item = &items.items[i];
             if (strcmp(item->kind, PROVIDER_SYNC_KIND) == 0)
-                expect_ok(provider_sync_run(&stage->service, stage->arena, item));
+                expect_ok(provider_sync_run(&scene->service, scene->arena, item));
             else
-                expect_ok(recovery_run(&stage->service, stage->arena, item));
+                expect_ok(recovery_run(&scene->service, scene->arena, item));
         }
     }
 }

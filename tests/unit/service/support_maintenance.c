@@ -28,14 +28,14 @@ static void release(void *argument)
 struct keep *keep_new(struct arena *arena)
 {
     struct keep *keep = arena_alloc(arena, sizeof *keep);
-    database_fixture_clear();
+    support_database_clear();
     keep->arena = arena;
     keep->scratch = arena_new();
     keep->configuration.files.store = "directory";
     keep->configuration.files.directory = harness_directory(arena);
     keep->service.arena = arena;
     keep->service.configuration = &keep->configuration;
-    struct database_options options = database_fixture_options();
+    struct database_options options = support_database_options();
     options.connect_timeout_seconds = KEEP_CONNECT_SECONDS;
     options.query_timeout_seconds = KEEP_QUERY_SECONDS;
     keep->service.database = database_new(&options);

@@ -57,7 +57,7 @@ struct database_options help_options(void)
 {
     static struct database_options options;
     if (options.name == NULL)
-        options = database_fixture_empty("samples");
+        options = support_database_empty("samples");
     return options;
 }
 

@@ -20,7 +20,7 @@
 
 #define PATIENCE_MILLISECONDS 5000
 
-struct stage {
+struct scene {
     struct arena *arena;
     const char *directory;
     const char *base; /* of the server's addresses */
@@ -29,29 +29,29 @@ struct stage {
     const char *reason;
 };
 
-static struct stage *stage_of(void **state)
+static struct scene *scene_of(void **state)
 {
     static const char *const none[] = {NULL};
     struct arena *arena = harness_arena(state);
-    struct stage *stage = arena_alloc(arena, sizeof *stage);
-    stage->arena = arena;
-    stage->directory = harness_directory(arena);
-    stage->base = arena_format(arena, "http://127.0.0.1:%s",
-                               script_server_start(arena, "tests/unit/store/http_server.py", stage->directory, none));
-    help_none(http_client_new(arena, NULL, &stage->client));
-    return stage;
+    struct scene *scene = arena_alloc(arena, sizeof *scene);
+    scene->arena = arena;
+    scene->directory = harness_directory(arena);
+    scene->base = arena_format(arena, "http://127.0.0.1:%s",
+                               script_server_start(arena, "tests/unit/store/http_server.py", scene->directory, none));
+    help_none(http_client_new(arena, NULL, &scene->client));
+    return scene;
 }
 
-static enum http_client_outcome get(struct stage *stage, const char *path, int64_t milliseconds)
+static enum http_client_outcome get(struct scene *scene, const char *path, int64_t milliseconds)
 {
     struct http_client_call call = {
-        .method = "GET", .url = arena_format(stage->arena, "%s%s", stage->base, path), .milliseconds = milliseconds};
-    return http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason);
+        .method = "GET", .url = arena_format(scene->arena, "%s%s", scene->base, path), .milliseconds = milliseconds};
+    return http_client_call(scene->client, scene->arena, &call, &scene->answer, &scene->reason);
 }
 
-static const char *noted(const struct stage *stage)
+static const char *noted(const struct scene *scene)
 {
-    return harness_read(stage->arena, arena_format(stage->arena, "%s/log", stage->directory), NULL);
+    return harness_read(scene->arena, arena_format(scene->arena, "%s/log", scene->directory), NULL);
 }
 
 static size_t count_of(const char *text, const char *word)
@@ -64,10 +64,10 @@ static size_t count_of(const char *text, const char *word)
 
 static void a_call_arrives_as_it_was_given(void **state)
 {
-    struct stage *stage = stage_of(state);
+    struct scene *scene = scene_of(state);
     const struct http_client_header headers[] = {{"Content-Type", "application/x-amz-json-1.1"}, {"X-Thing", "a b"}};
     struct http_client_call call = {.method = "POST",
-                                    .url = arena_format(stage->arena, "%s/echo", stage->base),
+                                    .url = arena_format(scene->arena, "%s/echo", scene->base),
                                     .headers = headers,
                                     .header_count = 2,
                                     .body = "{\"a\":1}",
@@ -75,35 +75,35 @@ static void a_call_arrives_as_it_was_given(void **state)
                                     .user = "client",
                                     .password = secret_of("se:cret"),
                                     .milliseconds = PATIENCE_MILLISECONDS};
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+    assert_int_equal(http_client_call(scene->client, scene->arena, &call, &scene->answer, &scene->reason),
                      HTTP_CLIENT_ANSWERED);
-    assert_int_equal(stage->answer.status, 200);
-    assert_int_equal(strncmp(stage->answer.body, "POST /echo HTTP/1.1\r\n", 21), 0);
-    assert_non_null(strstr(stage->answer.body, "\r\nContent-Type: application/x-amz-json-1.1\r\n"));
-    assert_non_null(strstr(stage->answer.body, "\r\nX-Thing: a b\r\n"));
-    assert_non_null(strstr(stage->answer.body, "\r\nAuthorization: Basic Y2xpZW50OnNlOmNyZXQ=\r\n"));
-    assert_string_equal(strstr(stage->answer.body, "\r\n\r\n"), "\r\n\r\n{\"a\":1}");
-    assert_string_equal(http_client_answer_header(&stage->answer, "x-kind"), "two words");
-    assert_null(http_client_answer_header(&stage->answer, "x-kin"));
+    assert_int_equal(scene->answer.status, 200);
+    assert_int_equal(strncmp(scene->answer.body, "POST /echo HTTP/1.1\r\n", 21), 0);
+    assert_non_null(strstr(scene->answer.body, "\r\nContent-Type: application/x-amz-json-1.1\r\n"));
+    assert_non_null(strstr(scene->answer.body, "\r\nX-Thing: a b\r\n"));
+    assert_non_null(strstr(scene->answer.body, "\r\nAuthorization: Basic Y2xpZW50OnNlOmNyZXQ=\r\n"));
+    assert_string_equal(strstr(scene->answer.body, "\r\n\r\n"), "\r\n\r\n{\"a\":1}");
+    assert_string_equal(http_client_answer_header(&scene->answer, "x-kind"), "two words");
+    assert_null(http_client_answer_header(&scene->answer, "x-kin"));
 }
 
 static void nothing_of_one_call_goes_into_the_next(void **state)
 {
-    struct stage *stage = stage_of(state);
+    struct scene *scene = scene_of(state);
     struct http_client_signature signature = {"eu-central-1", "cognito-idp", "AKIDEXAMPLE", secret_of("key"), NULL};
     struct http_client_call call = {.method = "POST",
-                                    .url = arena_format(stage->arena, "%s/echo", stage->base),
+                                    .url = arena_format(scene->arena, "%s/echo", scene->base),
                                     .body = "{}",
                                     .body_length = 2,
                                     .signature = &signature,
                                     .milliseconds = PATIENCE_MILLISECONDS};
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+    assert_int_equal(http_client_call(scene->client, scene->arena, &call, &scene->answer, &scene->reason),
                      HTTP_CLIENT_ANSWERED);
-    assert_non_null(strstr(stage->answer.body, "Authorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/"));
-    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
-    assert_null(strstr(stage->answer.body, "Authorization"));
-    assert_int_equal(strncmp(stage->answer.body, "GET /echo", 9), 0);
-    assert_string_equal(strstr(stage->answer.body, "\r\n\r\n"), "\r\n\r\n");
+    assert_non_null(strstr(scene->answer.body, "Authorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/"));
+    assert_int_equal(get(scene, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
+    assert_null(strstr(scene->answer.body, "Authorization"));
+    assert_int_equal(strncmp(scene->answer.body, "GET /echo", 9), 0);
+    assert_string_equal(strstr(scene->answer.body, "\r\n\r\n"), "\r\n\r\n");
 }
 
 /* Two cases of the test suite that is published with Signature Version 4; codec/test_sigv4.c has the others. */
@@ -120,28 +120,28 @@ static void a_signed_call_arrives_with_the_published_signature(void **state)
          "content-type;host;x-amz-date",
          "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"},
     };
-    struct stage *stage = stage_of(state);
+    struct scene *scene = scene_of(state);
     const struct http_client_signature signature = {"us-east-1", "service", "AKIDEXAMPLE",
                                                     secret_of("wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"), NULL};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
         const struct http_client_header headers[] = {
             {"Host", "example.amazonaws.com"}, {"X-Amz-Date", "20150830T123600Z"}, vectors[i].more};
         struct http_client_call call = {.method = "POST",
-                                        .url = arena_format(stage->arena, "%s/", stage->base),
+                                        .url = arena_format(scene->arena, "%s/", scene->base),
                                         .headers = headers,
                                         .header_count = vectors[i].more.name == NULL ? 2 : 3,
                                         .body = vectors[i].body,
                                         .body_length = vectors[i].body == NULL ? 0 : strlen(vectors[i].body),
                                         .signature = &signature,
                                         .milliseconds = PATIENCE_MILLISECONDS};
-        assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+        assert_int_equal(http_client_call(scene->client, scene->arena, &call, &scene->answer, &scene->reason),
                          HTTP_CLIENT_ANSWERED);
         const char *wanted = arena_format(
-            stage->arena,
+            scene->arena,
             "\r\nAuthorization: AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request,"
             " SignedHeaders=%s, Signature=%s\r\n",
             vectors[i].names, vectors[i].signature);
-        assert_non_null(strstr(stage->answer.body, wanted));
+        assert_non_null(strstr(scene->answer.body, wanted));
     }
 }
 
@@ -158,110 +158,110 @@ static bool give(void *context, uint64_t offset, void *bytes, size_t length)
 /* The server closes the kept connection once, when it has the whole body: libcurl sends it again from its beginning. */
 static void a_body_is_sent_from_its_source_and_again_where_it_must(void **state)
 {
-    struct stage *stage = stage_of(state);
+    struct scene *scene = scene_of(state);
     size_t asked = 0;
-    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(get(scene, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
     struct http_client_call call = {.method = "PUT",
-                                    .url = arena_format(stage->arena, "%s/close-once", stage->base),
+                                    .url = arena_format(scene->arena, "%s/close-once", scene->base),
                                     .body_length = 300000,
                                     .source = give,
                                     .source_context = &asked,
                                     .milliseconds = PATIENCE_MILLISECONDS};
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+    assert_int_equal(http_client_call(scene->client, scene->arena, &call, &scene->answer, &scene->reason),
                      HTTP_CLIENT_ANSWERED);
     assert_int_equal(asked, 600000);
-    assert_null(strstr(stage->answer.body, "Expect:"));
-    const char *body = strstr(stage->answer.body, "\r\n\r\n") + 4;
-    assert_int_equal(stage->answer.length - (size_t)(body - stage->answer.body), 300000);
+    assert_null(strstr(scene->answer.body, "Expect:"));
+    const char *body = strstr(scene->answer.body, "\r\n\r\n") + 4;
+    assert_int_equal(scene->answer.length - (size_t)(body - scene->answer.body), 300000);
     for (size_t i = 0; i < 300000; i++)
         if (body[i] != (char)('a' + i % 26))
             fail_msg("byte %zu", i);
     asked = 2000000;
-    assert_int_not_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+    assert_int_not_equal(http_client_call(scene->client, scene->arena, &call, &scene->answer, &scene->reason),
                          HTTP_CLIENT_ANSWERED);
 }
 
 static void an_answer_goes_to_where_the_caller_wants_it(void **state)
 {
-    struct stage *stage = stage_of(state);
+    struct scene *scene = scene_of(state);
     char bytes[5000];
     struct http_client_call call = {.method = "GET",
-                                    .url = arena_format(stage->arena, "%s/long", stage->base),
+                                    .url = arena_format(scene->arena, "%s/long", scene->base),
                                     .into = bytes,
                                     .into_bytes = sizeof bytes,
                                     .milliseconds = PATIENCE_MILLISECONDS};
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+    assert_int_equal(http_client_call(scene->client, scene->arena, &call, &scene->answer, &scene->reason),
                      HTTP_CLIENT_ANSWERED);
-    assert_int_equal(stage->answer.length, sizeof bytes);
-    assert_ptr_equal(stage->answer.body, bytes);
+    assert_int_equal(scene->answer.length, sizeof bytes);
+    assert_ptr_equal(scene->answer.body, bytes);
     assert_int_equal(bytes[4999], 'x');
     call.into_bytes--;
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+    assert_int_equal(http_client_call(scene->client, scene->arena, &call, &scene->answer, &scene->reason),
                      HTTP_CLIENT_UNKNOWN);
-    assert_string_equal(stage->reason, "the answer was too long");
+    assert_string_equal(scene->reason, "the answer was too long");
     /* What a refusal says is no part of what was wanted. */
-    call.url = arena_format(stage->arena, "%s/status/404", stage->base);
+    call.url = arena_format(scene->arena, "%s/status/404", scene->base);
     call.into_bytes = 1;
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+    assert_int_equal(http_client_call(scene->client, scene->arena, &call, &scene->answer, &scene->reason),
                      HTTP_CLIENT_ANSWERED);
-    assert_string_equal(stage->answer.body, "<html>no</html>");
+    assert_string_equal(scene->answer.body, "<html>no</html>");
 }
 
 static void a_call_that_stalls_ends(void **state)
 {
-    struct stage *stage = stage_of(state);
+    struct scene *scene = scene_of(state);
     int64_t began = clock_monotonic();
     struct http_client_call call = {.method = "GET",
-                                    .url = arena_format(stage->arena, "%s/stall", stage->base),
+                                    .url = arena_format(scene->arena, "%s/stall", scene->base),
                                     .stall_seconds = 1,
                                     .milliseconds = 4 * PATIENCE_MILLISECONDS};
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+    assert_int_equal(http_client_call(scene->client, scene->arena, &call, &scene->answer, &scene->reason),
                      HTTP_CLIENT_UNKNOWN);
     assert_true(clock_monotonic() - began < 15 * 1000000);
 }
 
 static void any_status_is_an_answer_and_no_redirect_is_followed(void **state)
 {
-    struct stage *stage = stage_of(state);
+    struct scene *scene = scene_of(state);
     static const int statuses[] = {400, 404, 429, 500, 503};
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++) {
-        assert_int_equal(get(stage, arena_format(stage->arena, "/status/%d", statuses[i]), PATIENCE_MILLISECONDS),
+        assert_int_equal(get(scene, arena_format(scene->arena, "/status/%d", statuses[i]), PATIENCE_MILLISECONDS),
                          HTTP_CLIENT_ANSWERED);
-        assert_int_equal(stage->answer.status, statuses[i]);
-        assert_string_equal(stage->answer.body, "<html>no</html>");
+        assert_int_equal(scene->answer.status, statuses[i]);
+        assert_string_equal(scene->answer.body, "<html>no</html>");
     }
-    assert_int_equal(get(stage, "/redirect", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
-    assert_int_equal(stage->answer.status, 302);
-    assert_string_equal(http_client_answer_header(&stage->answer, "Location"), "/echo");
-    assert_null(strstr(noted(stage), "/echo"));
+    assert_int_equal(get(scene, "/redirect", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(scene->answer.status, 302);
+    assert_string_equal(http_client_answer_header(&scene->answer, "Location"), "/echo");
+    assert_null(strstr(noted(scene), "/echo"));
 }
 
 static void what_was_sent_without_a_whole_answer_is_unknown(void **state)
 {
     static const char *const paths[] = {"/half", "/reset", "/nonsense", "/silent", "/drip"};
-    struct stage *stage = stage_of(state);
+    struct scene *scene = scene_of(state);
     for (size_t i = 0; i < sizeof paths / sizeof *paths; i++) {
         int64_t began = clock_monotonic();
-        assert_int_equal(get(stage, paths[i], 600), HTTP_CLIENT_UNKNOWN);
-        assert_non_null(stage->reason);
+        assert_int_equal(get(scene, paths[i], 600), HTTP_CLIENT_UNKNOWN);
+        assert_non_null(scene->reason);
         assert_true(clock_monotonic() - began < 20 * 1000000);
     }
 }
 
 static void an_answer_over_its_bound_is_none(void **state)
 {
-    struct stage *stage = stage_of(state);
+    struct scene *scene = scene_of(state);
     struct http_client_call call = {.method = "GET",
-                                    .url = arena_format(stage->arena, "%s/long", stage->base),
+                                    .url = arena_format(scene->arena, "%s/long", scene->base),
                                     .milliseconds = PATIENCE_MILLISECONDS,
                                     .answer_bytes = 4999};
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+    assert_int_equal(http_client_call(scene->client, scene->arena, &call, &scene->answer, &scene->reason),
                      HTTP_CLIENT_UNKNOWN);
-    assert_string_equal(stage->reason, "the answer was too long");
+    assert_string_equal(scene->reason, "the answer was too long");
     call.answer_bytes = 5000;
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+    assert_int_equal(http_client_call(scene->client, scene->arena, &call, &scene->answer, &scene->reason),
                      HTTP_CLIENT_ANSWERED);
-    assert_int_equal(stage->answer.length, 5000);
+    assert_int_equal(scene->answer.length, 5000);
 }
 
 /* A socket with a port of its own that does not listen: as long as it is open nobody else can. */
@@ -278,16 +278,16 @@ static int deaf_socket(unsigned *port_out)
 
 static void where_nobody_listens_nothing_was_carried_out(void **state)
 {
-    struct stage *stage = stage_of(state);
+    struct scene *scene = scene_of(state);
     unsigned port;
     int deaf = deaf_socket(&port);
-    stage->base = arena_format(stage->arena, "http://127.0.0.1:%u", port);
-    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_UNREACHABLE);
+    scene->base = arena_format(scene->arena, "http://127.0.0.1:%u", port);
+    assert_int_equal(get(scene, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_UNREACHABLE);
     (void)close(deaf);
-    stage->base = "http://no-such-host.invalid";
-    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_UNREACHABLE);
-    stage->base = "file:///etc/hostname?";
-    assert_int_equal(get(stage, "", PATIENCE_MILLISECONDS), HTTP_CLIENT_UNREACHABLE);
+    scene->base = "http://no-such-host.invalid";
+    assert_int_equal(get(scene, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_UNREACHABLE);
+    scene->base = "file:///etc/hostname?";
+    assert_int_equal(get(scene, "", PATIENCE_MILLISECONDS), HTTP_CLIENT_UNREACHABLE);
 }
 
 /* ---- a name server that does not answer -------------------------------------------------------------- */
@@ -315,10 +315,10 @@ __attribute__((visibility("default"))) int getaddrinfo(const char *name, const c
 
 static void a_name_that_is_still_looked_up_is_not_waited_for(void **state)
 {
-    struct stage *stage = stage_of(state);
+    struct scene *scene = scene_of(state);
     assert_int_equal(pipe(held), 0);
-    stage->base = "http://" HELD;
-    assert_int_equal(get(stage, "/echo", 300), HTTP_CLIENT_UNREACHABLE);
+    scene->base = "http://" HELD;
+    assert_int_equal(get(scene, "/echo", 300), HTTP_CLIENT_UNREACHABLE);
     assert_false(atomic_load(&looked_up));
     (void)close(held[1]);
     for (int i = 0; i < HELD_MILLISECONDS && !atomic_load(&looked_up); i++)
@@ -330,25 +330,25 @@ static void a_name_that_is_still_looked_up_is_not_waited_for(void **state)
 /* A kept connection that the server closed is tried anew for a call that may be repeated, not for one that may not. */
 static void a_call_that_must_happen_once_is_never_sent_twice(void **state)
 {
-    struct stage *stage = stage_of(state);
+    struct scene *scene = scene_of(state);
     struct http_client_call call = {.method = "POST",
-                                    .url = arena_format(stage->arena, "%s/reset", stage->base),
+                                    .url = arena_format(scene->arena, "%s/reset", scene->base),
                                     .body = "{}",
                                     .body_length = 2,
                                     .milliseconds = PATIENCE_MILLISECONDS,
                                     .once = true};
-    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
-    assert_int_equal(http_client_call(stage->client, stage->arena, &call, &stage->answer, &stage->reason),
+    assert_int_equal(get(scene, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(http_client_call(scene->client, scene->arena, &call, &scene->answer, &scene->reason),
                      HTTP_CLIENT_UNKNOWN);
-    assert_int_equal(count_of(noted(stage), "POST /reset"), 1);
-    assert_int_equal(get(stage, "/leave", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
-    assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(count_of(noted(scene), "POST /reset"), 1);
+    assert_int_equal(get(scene, "/leave", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
+    assert_int_equal(get(scene, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_ANSWERED);
 }
 
 static void only_certificates_that_hold_are_spoken_to(void **state)
 {
-    struct stage *stage = stage_of(state);
-    struct arena *arena = stage->arena;
+    struct scene *scene = scene_of(state);
+    struct arena *arena = scene->arena;
     static const struct {
         const char *name, *host;
         int days;
@@ -356,17 +356,17 @@ static void only_certificates_that_hold_are_spoken_to(void **state)
     } table[] = {
         {"good", "localhost", 2, true}, {"other", "elsewhere.example", 2, false}, {"old", "localhost", -1, false}};
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        const char *pair = certificate_make(arena, stage->directory, table[i].name, table[i].host, table[i].days);
+        const char *pair = certificate_make(arena, scene->directory, table[i].name, table[i].host, table[i].days);
         const char *arguments[] = {"--certificate", pair, NULL};
-        stage->base =
+        scene->base =
             arena_format(arena, "https://localhost:%s",
-                         script_server_start(arena, "tests/unit/store/http_server.py", stage->directory, arguments));
-        assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_UNREACHABLE);
-        struct http_client *system = stage->client;
-        help_none(http_client_new(arena, arena_format(arena, "%s-cert.pem", pair), &stage->client));
-        assert_int_equal(get(stage, "/echo", PATIENCE_MILLISECONDS),
+                         script_server_start(arena, "tests/unit/store/http_server.py", scene->directory, arguments));
+        assert_int_equal(get(scene, "/echo", PATIENCE_MILLISECONDS), HTTP_CLIENT_UNREACHABLE);
+        struct http_client *system = scene->client;
+        help_none(http_client_new(arena, arena_format(arena, "%s-cert.pem", pair), &scene->client));
+        assert_int_equal(get(scene, "/echo", PATIENCE_MILLISECONDS),
                          table[i].good ? HTTP_CLIENT_ANSWERED : HTTP_CLIENT_UNREACHABLE);
-        stage->client = system;
+        scene->client = system;
     }
 }
 

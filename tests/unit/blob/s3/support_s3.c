@@ -10,11 +10,11 @@
 #include "harness.h"
 #include "store/script_server.h"
 
-struct fixture_s3 *fixture_s3(void **state)
+struct support_s3 *support_s3(void **state)
 {
     static const char *const none[] = {NULL};
     struct arena *arena = harness_arena(state);
-    struct fixture_s3 *s3 = arena_alloc(arena, sizeof *s3);
+    struct support_s3 *s3 = arena_alloc(arena, sizeof *s3);
     s3->arena = arena;
     s3->directory = harness_directory(arena);
     s3->spool = harness_directory(arena);
@@ -32,39 +32,39 @@ struct fixture_s3 *fixture_s3(void **state)
         .multipart_bytes = 200000,
         .part_bytes = 80000,
     };
-    fixture_s3_reopen(s3);
+    support_s3_reopen(s3);
     return s3;
 }
 
-void fixture_s3_reopen(struct fixture_s3 *s3)
+void support_s3_reopen(struct support_s3 *s3)
 {
     struct error *error = blob_s3_open(s3->arena, &s3->options, &s3->store);
     if (error != NULL)
         fail_msg("%s", error->message);
 }
 
-void fixture_s3_script(const struct fixture_s3 *s3, const char *lines)
+void support_s3_script(const struct support_s3 *s3, const char *lines)
 {
     (void)harness_write(s3->arena, s3->directory, "script", lines, strlen(lines));
 }
 
-static const char *text_of(const struct fixture_s3 *s3, const char *name)
+static const char *text_of(const struct support_s3 *s3, const char *name)
 {
     const char *path = arena_format(s3->arena, "%s/%s", s3->directory, name);
     return access(path, F_OK) == 0 ? harness_read(s3->arena, path, NULL) : "";
 }
 
-const char *fixture_s3_log(const struct fixture_s3 *s3)
+const char *support_s3_log(const struct support_s3 *s3)
 {
     return text_of(s3, "log");
 }
 
-const char *fixture_s3_objects(const struct fixture_s3 *s3)
+const char *support_s3_objects(const struct support_s3 *s3)
 {
     return text_of(s3, "objects");
 }
 
-size_t fixture_count(const char *text, const char *word)
+size_t support_count(const char *text, const char *word)
 {
     size_t count = 0;
     for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word))

@@ -6,7 +6,7 @@
 #include "blob/blob.h"
 #include "blob/s3/s3.h"
 
-struct fixture_s3 {
+struct support_s3 {
     struct arena *arena;
     struct blob_s3_options options;
     struct blob_store *store;
@@ -15,19 +15,19 @@ struct fixture_s3 {
 };
 
 /* A store with its server; uploads in parts from 200,000 bytes on, of 80,000 each. */
-struct fixture_s3 *fixture_s3(void **state);
+struct support_s3 *support_s3(void **state);
 
 /* Opens the store again, with the options as they are now. */
-void fixture_s3_reopen(struct fixture_s3 *s3);
+void support_s3_reopen(struct support_s3 *s3);
 
 /* What the server is to do next: lines of its script. */
-void fixture_s3_script(const struct fixture_s3 *s3, const char *lines);
+void support_s3_script(const struct support_s3 *s3, const char *lines);
 
 /* The server's log and the objects that it has; "" at first. */
-const char *fixture_s3_log(const struct fixture_s3 *s3);
-const char *fixture_s3_objects(const struct fixture_s3 *s3);
+const char *support_s3_log(const struct support_s3 *s3);
+const char *support_s3_objects(const struct support_s3 *s3);
 
 /* How often `word` is in `text`. */
-size_t fixture_count(const char *text, const char *word);
+size_t support_count(const char *text, const char *word);
 
 #endif

@@ -31,9 +31,9 @@ static void refusals_become_sentences(void **state)
         {"html 404", "no store of the S3 protocol", ERROR_STORAGE_UNAVAILABLE},
         {"moved", "sends requests elsewhere (HTTP 301, https://elsewhere.example/)", ERROR_STORAGE_UNAVAILABLE},
     };
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        fixture_s3_script(s3, arena_format(s3->arena, "GET %s\n", cases[i].script));
+        support_s3_script(s3, arena_format(s3->arena, "GET %s\n", cases[i].script));
         struct error *error = blob_check(s3->store, s3->arena);
         assert_non_null(error);
         assert_int_equal(error->code, cases[i].code);
@@ -46,15 +46,15 @@ static void refusals_become_sentences(void **state)
 
 static void half_answers_are_asked_for_again(void **state)
 {
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     struct id id = id_new();
-    assert_null(fixture_store(s3->store, s3->arena, id, "hello", 5, 5));
-    fixture_s3_script(s3, "GET half\nGET drop\nGET error 503 SlowDown\n");
-    fixture_assert_stored(s3->store, s3->arena, id, "hello", 5);
+    assert_null(support_store(s3->store, s3->arena, id, "hello", 5, 5));
+    support_s3_script(s3, "GET half\nGET drop\nGET error 503 SlowDown\n");
+    support_assert_stored(s3->store, s3->arena, id, "hello", 5);
     struct blob_reader *reader;
     char bytes[5];
     size_t got;
-    fixture_s3_script(s3, "GET short\n");
+    support_s3_script(s3, "GET short\n");
     assert_null(blob_open(s3->store, s3->arena, id, &reader));
     struct error *error = blob_read(reader, 0, bytes, sizeof bytes, &got);
     assert_int_equal(error->code, ERROR_STORAGE_UNAVAILABLE);
@@ -63,7 +63,7 @@ static void half_answers_are_asked_for_again(void **state)
 
 static void options_that_cannot_be_used_are_named(void **state)
 {
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     const struct {
         struct blob_s3_options options;
         const char *setting;
@@ -103,12 +103,12 @@ static void options_that_cannot_be_used_are_named(void **state)
 
 static void the_secret_is_read_again(void **state)
 {
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     assert_null(blob_renew(s3->store, s3->arena));
-    assert_null(fixture_store(s3->store, s3->arena, id_new(), "x", 1, 1));
+    assert_null(support_store(s3->store, s3->arena, id_new(), "x", 1, 1));
     assert_int_equal(unlink(s3->options.secret_key_file), 0);
     assert_non_null(strstr(blob_renew(s3->store, s3->arena)->message, "cannot be read"));
-    assert_null(fixture_store(s3->store, s3->arena, id_new(), "y", 1, 1));
+    assert_null(support_store(s3->store, s3->arena, id_new(), "y", 1, 1));
 }
 
 struct told {
@@ -126,12 +126,12 @@ static void tell(void *context, const char *endpoint, struct error *error)
 
 static void each_endpoint_is_asked(void **state)
 {
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     struct told told = {0};
     const char *good = s3->options.endpoints.items[0];
     s3->options.timeout_seconds = 1;
     s3->options.endpoints = text_words(s3->arena, arena_format(s3->arena, "%s http://127.0.0.1:1", good));
-    fixture_s3_reopen(s3);
+    support_s3_reopen(s3);
     assert_null(blob_each_endpoint(s3->store, s3->arena, tell, &told));
     assert_int_equal(told.count, 2);
     assert_int_equal(told.wrong, 1);

@@ -16,30 +16,30 @@
 static void bytes_come_back_in_one_and_in_parts(void **state)
 {
     static const size_t sizes[] = {1, 300, 65536, 199999, 200000, 240000, 240001, 700000};
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct id id = id_new();
-        unsigned char *bytes = fixture_bytes(s3->arena, sizes[i], (unsigned)i);
-        assert_null(fixture_store(s3->store, s3->arena, id, bytes, sizes[i], 70000));
-        fixture_assert_stored(s3->store, s3->arena, id, bytes, sizes[i]);
+        unsigned char *bytes = support_bytes(s3->arena, sizes[i], (unsigned)i);
+        assert_null(support_store(s3->store, s3->arena, id, bytes, sizes[i], 70000));
+        support_assert_stored(s3->store, s3->arena, id, bytes, sizes[i]);
         const char *line = arena_format(s3->arena, "some/where/%s %zu\n", blob_path(s3->arena, id), sizes[i]);
-        assert_non_null(strstr(fixture_s3_objects(s3), line));
+        assert_non_null(strstr(support_s3_objects(s3), line));
     }
-    assert_int_equal(fixture_files(s3->spool), 0);
-    assert_null(strstr(fixture_s3_objects(s3), "upload"));
+    assert_int_equal(support_files(s3->spool), 0);
+    assert_null(strstr(support_s3_objects(s3), "upload"));
 }
 
 static void a_blob_is_read_from_anywhere(void **state)
 {
     enum { SIZE = 500000 };
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     struct id id = id_new();
-    unsigned char *bytes = fixture_bytes(s3->arena, SIZE, 9);
+    unsigned char *bytes = support_bytes(s3->arena, SIZE, 9);
     unsigned char *got_bytes = arena_alloc(s3->arena, SIZE);
     static const size_t offsets[] = {0, 1, 65535, 65536, 70000, 3, SIZE - 1, SIZE, SIZE + 5, 200000};
     struct blob_reader *reader;
     size_t got;
-    assert_null(fixture_store(s3->store, s3->arena, id, bytes, SIZE, SIZE));
+    assert_null(support_store(s3->store, s3->arena, id, bytes, SIZE, SIZE));
     assert_null(blob_open(s3->store, s3->arena, id, &reader));
     assert_int_equal(blob_reader_file(reader), -1);
     for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
@@ -54,17 +54,17 @@ static void a_blob_is_read_from_anywhere(void **state)
 
 static void the_store_tells_size_and_digest(void **state)
 {
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     static const size_t sizes[] = {5, 250000};
     for (size_t i = 0; i < 2; i++) {
         struct id id = id_new();
         struct blob_found found;
         bool there;
         uint8_t digest[DIGEST_BYTES];
-        unsigned char *bytes = fixture_bytes(s3->arena, sizes[i], 3);
+        unsigned char *bytes = support_bytes(s3->arena, sizes[i], 3);
         assert_null(blob_look(s3->store, s3->arena, id, &found, &there));
         assert_false(there);
-        assert_null(fixture_store(s3->store, s3->arena, id, bytes, sizes[i], sizes[i]));
+        assert_null(support_store(s3->store, s3->arena, id, bytes, sizes[i], sizes[i]));
         assert_null(blob_look(s3->store, s3->arena, id, &found, &there));
         assert_true(there && found.has_digest && id_equal(found.id, id));
         assert_int_equal(found.size, sizes[i]);
@@ -76,18 +76,18 @@ static void the_store_tells_size_and_digest(void **state)
 
 static void a_blob_that_is_there_is_left_as_it_is(void **state)
 {
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     static const size_t sizes[] = {5, 250000};
     for (size_t i = 0; i < 2; i++) {
         struct id id = id_new();
-        unsigned char *bytes = fixture_bytes(s3->arena, sizes[i], 3);
-        unsigned char *others = fixture_bytes(s3->arena, sizes[i], 4);
-        assert_null(fixture_store(s3->store, s3->arena, id, bytes, sizes[i], sizes[i]));
-        assert_int_equal(fixture_store(s3->store, s3->arena, id, others, sizes[i], sizes[i])->code, ERROR_INTERNAL);
-        assert_null(fixture_store(s3->store, s3->arena, id, bytes, sizes[i], sizes[i]));
-        fixture_assert_stored(s3->store, s3->arena, id, bytes, sizes[i]);
+        unsigned char *bytes = support_bytes(s3->arena, sizes[i], 3);
+        unsigned char *others = support_bytes(s3->arena, sizes[i], 4);
+        assert_null(support_store(s3->store, s3->arena, id, bytes, sizes[i], sizes[i]));
+        assert_int_equal(support_store(s3->store, s3->arena, id, others, sizes[i], sizes[i])->code, ERROR_INTERNAL);
+        assert_null(support_store(s3->store, s3->arena, id, bytes, sizes[i], sizes[i]));
+        support_assert_stored(s3->store, s3->arena, id, bytes, sizes[i]);
     }
-    assert_null(strstr(fixture_s3_objects(s3), "upload"));
+    assert_null(strstr(support_s3_objects(s3), "upload"));
 }
 
 static void lost_answers_are_settled(void **state)
@@ -107,69 +107,69 @@ static void lost_answers_are_settled(void **state)
         "POST ok\nPOST failed InternalError\n",
         "POST ok\nPOST error 503 SlowDown\nPUT error 400 RequestTimeout\n",
     };
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         struct id id = id_new();
-        fixture_s3_script(s3, scripts[i]);
-        assert_null(fixture_store(s3->store, s3->arena, id, "hello", 5, 5));
-        fixture_s3_script(s3, "");
-        fixture_assert_stored(s3->store, s3->arena, id, "hello", 5);
+        support_s3_script(s3, scripts[i]);
+        assert_null(support_store(s3->store, s3->arena, id, "hello", 5, 5));
+        support_s3_script(s3, "");
+        support_assert_stored(s3->store, s3->arena, id, "hello", 5);
     }
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         struct id id = id_new();
-        unsigned char *bytes = fixture_bytes(s3->arena, 250000, (unsigned)i);
-        fixture_s3_script(s3, parts[i]);
-        struct error *error = fixture_store(s3->store, s3->arena, id, bytes, 250000, 250000);
-        fixture_s3_script(s3, "");
+        unsigned char *bytes = support_bytes(s3->arena, 250000, (unsigned)i);
+        support_s3_script(s3, parts[i]);
+        struct error *error = support_store(s3->store, s3->arena, id, bytes, 250000, 250000);
+        support_s3_script(s3, "");
         /* Only what the store itself calls a failure is one. */
         if (strstr(parts[i], "failed") != NULL)
             assert_int_equal(error->code, ERROR_STORAGE_UNAVAILABLE);
         else
-            fixture_assert_stored(s3->store, s3->arena, id, bytes, 250000);
+            support_assert_stored(s3->store, s3->arena, id, bytes, 250000);
     }
-    assert_int_equal(fixture_files(s3->spool), 0);
+    assert_int_equal(support_files(s3->spool), 0);
 }
 
 static void a_condition_that_the_store_does_not_know_is_left_out(void **state)
 {
-    struct fixture_s3 *s3 = fixture_s3(state);
-    fixture_s3_script(s3, "PUT error 501 NotImplemented\n");
-    assert_null(fixture_store(s3->store, s3->arena, id_new(), "one", 3, 3));
-    assert_null(fixture_store(s3->store, s3->arena, id_new(), "two", 3, 3));
-    assert_int_equal(fixture_count(fixture_s3_log(s3), " *\n"), 1);
-    assert_int_equal(fixture_count(fixture_s3_log(s3), "PUT "), 3);
+    struct support_s3 *s3 = support_s3(state);
+    support_s3_script(s3, "PUT error 501 NotImplemented\n");
+    assert_null(support_store(s3->store, s3->arena, id_new(), "one", 3, 3));
+    assert_null(support_store(s3->store, s3->arena, id_new(), "two", 3, 3));
+    assert_int_equal(support_count(support_s3_log(s3), " *\n"), 1);
+    assert_int_equal(support_count(support_s3_log(s3), "PUT "), 3);
 }
 
 static void nothing_hangs_and_what_broke_is_given_up(void **state)
 {
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     struct blob_found found;
     bool there;
     s3->options.timeout_seconds = 1;
-    fixture_s3_reopen(s3);
-    fixture_s3_script(s3, "PUT silent\nPUT silent\nPUT silent\nPUT silent\nHEAD silent\nHEAD silent\n"
+    support_s3_reopen(s3);
+    support_s3_script(s3, "PUT silent\nPUT silent\nPUT silent\nPUT silent\nHEAD silent\nHEAD silent\n"
                           "HEAD silent\nHEAD silent\nHEAD silent\n");
     int64_t began = clock_monotonic();
-    assert_int_equal(fixture_store(s3->store, s3->arena, id_new(), "x", 1, 1)->code, ERROR_STORAGE_UNAVAILABLE);
+    assert_int_equal(support_store(s3->store, s3->arena, id_new(), "x", 1, 1)->code, ERROR_STORAGE_UNAVAILABLE);
     assert_int_equal(blob_look(s3->store, s3->arena, id_new(), &found, &there)->code, ERROR_STORAGE_UNAVAILABLE);
     assert_true(clock_monotonic() - began < 8 * 1000000);
-    fixture_s3_script(s3, "PUT ok\nPUT error 403 AccessDenied\n");
-    unsigned char *bytes = fixture_bytes(s3->arena, 250000, 1);
-    assert_int_equal(fixture_store(s3->store, s3->arena, id_new(), bytes, 250000, 250000)->code,
+    support_s3_script(s3, "PUT ok\nPUT error 403 AccessDenied\n");
+    unsigned char *bytes = support_bytes(s3->arena, 250000, 1);
+    assert_int_equal(support_store(s3->store, s3->arena, id_new(), bytes, 250000, 250000)->code,
                      ERROR_STORAGE_UNAVAILABLE);
-    assert_string_equal(fixture_s3_objects(s3), "");
+    assert_string_equal(support_s3_objects(s3), "");
 }
 
 static void the_next_endpoint_serves_where_one_does_not(void **state)
 {
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     const char *good = s3->options.endpoints.items[0];
     s3->options.endpoints = text_words(s3->arena, arena_format(s3->arena, "http://127.0.0.1:1 %s", good));
-    fixture_s3_reopen(s3);
+    support_s3_reopen(s3);
     struct id id = id_new();
     int64_t began = clock_monotonic();
-    assert_null(fixture_store(s3->store, s3->arena, id, "x", 1, 1));
-    fixture_assert_stored(s3->store, s3->arena, id, "x", 1);
+    assert_null(support_store(s3->store, s3->arena, id, "x", 1, 1));
+    support_assert_stored(s3->store, s3->arena, id, "x", 1);
     assert_true(clock_monotonic() - began < 2 * 1000000);
 }
 
@@ -198,14 +198,14 @@ static struct error *see_stray(void *context, const struct blob_stray *stray)
 
 static void every_blob_is_listed_and_strays_apart(void **state)
 {
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     struct listing blobs = {.arena = s3->arena}, strays = {.arena = s3->arena};
     struct id id = id_new();
     buffer_init(&blobs.text, s3->arena);
     buffer_init(&strays.text, s3->arena);
     for (int i = 0; i < 10; i++) {
         id = id_new();
-        assert_null(fixture_store(s3->store, s3->arena, id, "bytes", 5, 5));
+        assert_null(support_store(s3->store, s3->arena, id, "bytes", 5, 5));
     }
     const char *where;
     assert_null(blob_set_aside(s3->store, s3->arena, id, &where));
@@ -218,45 +218,45 @@ static void every_blob_is_listed_and_strays_apart(void **state)
     assert_null(blob_each_stray(s3->store, s3->arena, see_stray, &strays));
     assert_int_equal(strays.count, 0);
     /* Bytes come back under the id, and are moved aside under another name. */
-    assert_null(fixture_store(s3->store, s3->arena, id, "other", 5, 5));
+    assert_null(support_store(s3->store, s3->arena, id, "other", 5, 5));
     assert_null(blob_set_aside(s3->store, s3->arena, id, &where));
     assert_string_equal(where + strlen(where) - 2, ".1");
 }
 
 static void a_blob_is_removed_once_or_twice(void **state)
 {
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     struct blob_reader *reader;
     struct id id = id_new();
-    assert_null(fixture_store(s3->store, s3->arena, id, "x", 1, 1));
-    fixture_s3_script(s3, "DELETE lost\n");
+    assert_null(support_store(s3->store, s3->arena, id, "x", 1, 1));
+    support_s3_script(s3, "DELETE lost\n");
     assert_null(blob_remove(s3->store, s3->arena, id));
     assert_null(blob_remove(s3->store, s3->arena, id));
-    assert_string_equal(fixture_s3_objects(s3), "");
+    assert_string_equal(support_s3_objects(s3), "");
     assert_int_equal(blob_open(s3->store, s3->arena, id, &reader)->code, ERROR_STORAGE_UNAVAILABLE);
 }
 
 static void old_uploads_are_swept(void **state)
 {
-    struct fixture_s3 *s3 = fixture_s3(state);
-    unsigned char *bytes = fixture_bytes(s3->arena, 250000, 1);
+    struct support_s3 *s3 = support_s3(state);
+    unsigned char *bytes = support_bytes(s3->arena, 250000, 1);
     size_t count = 0;
     for (int i = 0; i < 7; i++) {
-        fixture_s3_script(s3, "PUT error 403 AccessDenied\nDELETE error 403 AccessDenied\n");
-        assert_non_null(fixture_store(s3->store, s3->arena, id_new(), bytes, 250000, 250000));
+        support_s3_script(s3, "PUT error 403 AccessDenied\nDELETE error 403 AccessDenied\n");
+        assert_non_null(support_store(s3->store, s3->arena, id_new(), bytes, 250000, 250000));
     }
     assert_null(blob_remove(s3->store, s3->arena, id_new())); /* has the server write its objects */
-    assert_int_equal(fixture_count(fixture_s3_objects(s3), "upload"), 7);
+    assert_int_equal(support_count(support_s3_objects(s3), "upload"), 7);
     assert_null(blob_sweep(s3->store, s3->arena, INT64_C(1795427999000), &count));
     assert_int_equal(count, 0);
     assert_null(blob_sweep(s3->store, s3->arena, INT64_C(1795428001000), &count));
     assert_int_equal(count, 7);
-    assert_string_equal(fixture_s3_objects(s3), "");
+    assert_string_equal(support_s3_objects(s3), "");
 }
 
 static void the_web_server_gets_a_signed_address(void **state)
 {
-    struct fixture_s3 *s3 = fixture_s3(state);
+    struct support_s3 *s3 = support_s3(state);
     struct id id = id_new();
     struct blob_handover handover;
     const struct blob_part part = {7, 9};

@@ -30,8 +30,8 @@ static const char *key_of(struct database *database, struct arena *arena, struct
 static void keys_of_old_rows_are_worked_out_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct id organisation = given_organisation(database, arena);
     struct id plain = given_old(database, arena, organisation, "ann@example.org");
     struct id foreign = given_old(database, arena, organisation, "ÉlÀn@example.org");
@@ -71,8 +71,8 @@ static void keys_of_old_rows_are_worked_out_once(void **state)
 static void every_collision_is_named_and_nothing_changes(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct id organisation = given_organisation(database, arena);
     (void)given_old(database, arena, organisation, "alone@example.org");
     (void)given_old(database, arena, organisation, "élan@other.example");
@@ -108,8 +108,8 @@ static void every_collision_is_named_and_nothing_changes(void **state)
 static void a_collision_that_came_meanwhile_stops_the_filling(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct id organisation = given_organisation(database, arena);
     (void)given_old(database, arena, organisation, "élan@example.org");
     struct id second = given_old(database, arena, organisation, "ÉLAN@example.org");
@@ -124,7 +124,7 @@ static void a_collision_that_came_meanwhile_stops_the_filling(void **state)
 static void a_database_without_users_has_none(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database_options options = database_fixture_empty("no_users");
+    struct database_options options = support_database_empty("no_users");
     struct database *database = database_new(&options);
     struct address_holder *holders;
     size_t count = 1;
@@ -136,8 +136,8 @@ static void a_database_without_users_has_none(void **state)
 static void many_are_gone_through_in_pages(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct id organisation = given_organisation(database, arena);
     sql(database, arena,
         "INSERT INTO user (id, organisation_id, email, first_name, last_name, status)"

@@ -68,7 +68,7 @@ static int64_t tries_of(struct database *database, struct arena *arena, struct i
 static void right_code_is_good_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     const char *code = issue(database, arena, user, ONE_TIME_CODE_CONFIRM);
     assert_int_equal(strlen(code), 6);
@@ -83,7 +83,7 @@ static void right_code_is_good_once(void **state)
 static void a_spent_code_that_is_given_back_is_as_it_was(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     struct one_time_code_spent kept;
     bool spent = false;
@@ -112,7 +112,7 @@ static void a_spent_code_that_is_given_back_is_as_it_was(void **state)
 static void five_wrong_tries_spend_it(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     const char *code = issue(database, arena, user, ONE_TIME_CODE_RESET);
     for (int i = 0; i < 4; i++)
@@ -136,7 +136,7 @@ static void five_wrong_tries_spend_it(void **state)
 static void bound_to_user_purpose_and_secret(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     struct id other = given_person(database, arena);
     const char *code = issue(database, arena, user, ONE_TIME_CODE_CONFIRM);
@@ -167,7 +167,7 @@ static void bound_to_user_purpose_and_secret(void **state)
 static void new_one_replaces_the_old_and_its_tries(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     const char *old = issue(database, arena, user, ONE_TIME_CODE_CONFIRM);
     for (int i = 0; i < 5; i++)
@@ -185,7 +185,7 @@ static void new_one_replaces_the_old_and_its_tries(void **state)
 static void ends_with_its_time(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     struct secret code;
     expect_ok(one_time_code_issue(database, arena, master(), user, ONE_TIME_CODE_RESET, 60, &code));
@@ -204,7 +204,7 @@ static void ends_with_its_time(void **state)
 static void given_back_tries_are_free(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     const char *code = issue(database, arena, user, ONE_TIME_CODE_RESET);
     for (int i = 0; i < 12; i++) {
@@ -224,7 +224,7 @@ static void given_back_tries_are_free(void **state)
 static void nobody_has_no_code(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     assert_false(try_code(database, arena, (struct id){{0}}, ONE_TIME_CODE_RESET, "123456"));
     assert_false(try_code(database, arena, given_person(database, arena), ONE_TIME_CODE_RESET, "123456"));
     database_free(&database);
@@ -247,7 +247,7 @@ static int64_t decoy_tries(struct database *database, struct arena *arena)
 static void a_try_that_no_code_takes_counts_in_a_decoy(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     static const struct id nobody;
     for (int i = 1; i <= 3; i++) {
@@ -284,8 +284,8 @@ static void a_try_that_no_code_takes_counts_in_a_decoy(void **state)
 static void tries_at_one_name_wait_for_one_another_whoevers_it_is(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    struct database *other = database_fixture_new();
+    struct database *database = support_database_new();
+    struct database *other = support_database_new();
     struct id with = given_person(database, arena);
     const struct id users[] = {{{0}}, with, given_person(database, arena)};
     const char *code = issue(database, arena, with, ONE_TIME_CODE_RESET);
@@ -349,7 +349,7 @@ static int race_to_mail(struct database *database, struct arena *arena, unsigned
 static void parallel_tries_never_exceed_five(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct contest contest = {.user = given_person(database, arena)};
     int results[RACERS_MAX];
     contest.code = issue(database, arena, contest.user, ONE_TIME_CODE_RESET);
@@ -366,7 +366,7 @@ static void parallel_tries_never_exceed_five(void **state)
 static void parallel_mails_never_exceed_the_allowance(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct contest contest = {.user = given_person(database, arena)};
     int results[RACERS_MAX];
     race(30, race_to_mail, &contest, results);
@@ -380,7 +380,7 @@ static void parallel_mails_never_exceed_the_allowance(void **state)
 static void five_mails_a_day_for_each_user_and_purpose(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     struct id other = given_person(database, arena);
     for (int i = 0; i < 5; i++)
@@ -400,7 +400,7 @@ static void five_mails_a_day_for_each_user_and_purpose(void **state)
 static void purge_takes_what_is_over_and_no_more(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     sql(database, arena, "DELETE FROM code");
     sql(database, arena, "DELETE FROM mail_allowance");
     struct id over = given_person(database, arena);
@@ -431,7 +431,7 @@ static int64_t rows_looked_at(struct database *database, struct arena *arena)
 static void purge_does_not_read_the_counts_of_today(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id over = given_person(database, arena);
     sql(database, arena, "DELETE FROM mail_allowance");
     sql(database, arena,

@@ -86,7 +86,7 @@ static const char *states(struct database *database, struct arena *arena, const 
 static void a_customer_is_made_in_two_steps(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct request request = a_customer(arena, "First.Owner@Example.com");
     assert_int_equal(begin_customer(database, arena, &request), PROVISIONING_NEW);
     assert_string_equal(request.user.email, "first.owner@example.com");
@@ -112,7 +112,7 @@ static void a_customer_is_made_in_two_steps(void **state)
 static void a_user_active_from_the_start_is_verified(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct request request = a_member(arena, "operator@example.com", organisation);
     assert_int_equal(begin_member(database, arena, &request), PROVISIONING_NEW);
@@ -129,12 +129,12 @@ static void a_user_active_from_the_start_is_verified(void **state)
 static void what_a_crash_left_is_resumed_with_the_new_values(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *crashed = database_fixture_new();
+    struct database *crashed = support_database_new();
     struct request first = a_customer(arena, "resume@example.com");
     assert_int_equal(begin_customer(crashed, arena, &first), PROVISIONING_NEW);
     database_free(&crashed); /* the connection is gone, and its lock with it */
 
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct request again = a_customer(arena, "RESUME@example.com");
     again.organisation.name = "Quarry & Sons";
     again.organisation.services = TEXTS(arena, "inventory", "logistics");
@@ -164,7 +164,7 @@ static void what_a_crash_left_is_resumed_with_the_new_values(void **state)
 static void an_address_in_use_is_taken(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user *user = given_user(database, arena, organisation, "owner", NULL);
     int64_t organisations = sql_integer(database, arena, "SELECT COUNT(*) FROM organisation");
@@ -178,7 +178,7 @@ static void an_address_in_use_is_taken(void **state)
     }
     assert_int_equal(sql_integer(database, arena, "SELECT COUNT(*) FROM organisation"), organisations);
     /* The lock was given back: another connection need not wait. */
-    struct database *other = database_fixture_new();
+    struct database *other = support_database_new();
     struct request customer = a_customer(arena, user->email);
     assert_int_equal(begin_customer(other, arena, &customer), PROVISIONING_TAKEN);
     database_free(&other);
@@ -188,7 +188,7 @@ static void an_address_in_use_is_taken(void **state)
 static void what_is_left_of_another_kind_is_taken(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id here = given_organisation(database, arena);
     struct id there = given_organisation(database, arena);
 
@@ -216,8 +216,8 @@ static void what_is_left_of_another_kind_is_taken(void **state)
 static void two_requests_for_one_address_do_not_mix(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *one = database_fixture_new();
-    struct database *other = database_fixture_new();
+    struct database *one = support_database_new();
+    struct database *other = support_database_new();
     struct request first = a_customer(arena, "busy@example.com");
     struct request second = a_customer(arena, "Busy@example.com");
     struct request third = a_customer(arena, "idle@example.com");
@@ -235,7 +235,7 @@ static void two_requests_for_one_address_do_not_mix(void **state)
 static void an_abort_removes_what_is_half_done_and_nothing_else(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct request customer = a_customer(arena, "abort@example.com");
     assert_int_equal(begin_customer(database, arena, &customer), PROVISIONING_NEW);
     expect_ok(provisioning_abort(database, arena, &customer.user));
@@ -269,9 +269,9 @@ static void an_abort_removes_what_is_half_done_and_nothing_else(void **state)
 static void what_was_left_long_ago_can_be_claimed_by_one(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *one = database_fixture_new();
-    struct database *other = database_fixture_new();
-    database_fixture_clear();
+    struct database *one = support_database_new();
+    struct database *other = support_database_new();
+    support_database_clear();
     struct request old = a_customer(arena, "old@example.com");
     struct request fresh = a_customer(arena, "fresh@example.com");
     assert_int_equal(begin_customer(one, arena, &old), PROVISIONING_NEW);
@@ -338,8 +338,8 @@ static int limited_racer(struct database *database, struct arena *arena, unsigne
 static void no_number_of_requests_at_once_makes_more_than_may_be(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct id organisation = given_organisation(database, arena);
     int results[RACERS_MAX];
     race(30, limited_racer, &organisation, results);
@@ -371,8 +371,8 @@ static void no_number_of_requests_at_once_makes_more_than_may_be(void **state)
 static void of_those_who_create_one_customer_at_once_one_wins(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     for (unsigned round = 0; round < 15; round++) {
         char email[40];
         int results[RACERS_MAX];

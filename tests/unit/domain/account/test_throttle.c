@@ -91,7 +91,7 @@ static void given_failures(struct database *database, struct arena *arena, const
 static void five_failures_are_free_and_the_fifth_starts_a_second(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key key = throttle_of_user(id_new());
     assert_int_equal(wait_now(database, arena, &key), 0);
     for (unsigned i = 1; i <= 4; i++) {
@@ -111,7 +111,7 @@ static void every_failure_after_a_wait_doubles_it_up_to_fifteen_minutes(void **s
 {
     static const int seconds[] = {1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900};
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key key = throttle_of_user(id_new());
     fail_times(database, arena, &key, 4);
     for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
@@ -130,7 +130,7 @@ static void every_failure_after_a_wait_doubles_it_up_to_fifteen_minutes(void **s
 static void after_a_hundred_failures_the_account_stops(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key keys[] = {throttle_of_user(id_new()), throttle_of_device(id_new())};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const struct throttle_key *key = &keys[i];
@@ -159,7 +159,7 @@ static void after_a_hundred_failures_the_account_stops(void **state)
 static void tries_within_a_wait_neither_count_nor_lengthen_it(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key key = throttle_of_user(id_new());
     given_failures(database, arena, &key, 11);
     fail_times(database, arena, &key, 1);
@@ -184,7 +184,7 @@ static void tries_within_a_wait_neither_count_nor_lengthen_it(void **state)
 static void success_starts_afresh(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key key = throttle_of_user(id_new());
     struct throttle_key other = throttle_of_user(id_new());
     assert_int_equal(succeed(database, arena, &key), 0);
@@ -239,7 +239,7 @@ static int race_to_succeed(struct database *database, struct arena *arena, unsig
 static void of_fifty_at_once_five_count(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key key = throttle_of_user(id_new());
     int results[RACERS_MAX];
     int64_t before = deadlocks(database, arena);
@@ -260,7 +260,7 @@ static void of_fifty_at_once_five_count(void **state)
 static void after_a_long_wait_one_of_fifty_counts(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key key = throttle_of_user(id_new());
     int results[RACERS_MAX];
     given_failures(database, arena, &key, 11);
@@ -274,7 +274,7 @@ static void after_a_long_wait_one_of_fifty_counts(void **state)
 static void right_tries_in_parallel_all_pass(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key key = throttle_of_user(id_new());
     int results[RACERS_MAX];
     given_failures(database, arena, &key, 4);
@@ -287,7 +287,7 @@ static void right_tries_in_parallel_all_pass(void **state)
 static void address_has_thirty_in_five_minutes(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key key = throttle_of_address("192.0.2.1");
     sql(database, arena, "DELETE FROM throttle");
     fail_times(database, arena, &key, 10);
@@ -316,7 +316,7 @@ static void address_has_thirty_in_five_minutes(void **state)
 static void address_window_slips_by_without_a_wait(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key key = throttle_of_address("2001:db8::1");
     sql(database, arena, "DELETE FROM throttle");
     fail_times(database, arena, &key, 29);
@@ -331,7 +331,7 @@ static void address_window_slips_by_without_a_wait(void **state)
 static void stepped_clock_cannot_lock_out_for_longer(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key account = throttle_of_user(id_new());
     struct throttle_key address = throttle_of_address("192.0.2.3");
     given_failures(database, arena, &account, 8);
@@ -358,7 +358,7 @@ static void stepped_clock_cannot_lock_out_for_longer(void **state)
 static void stepped_clock_is_seen_by_every_step(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key key = throttle_of_user(id_new());
     for (int success = 0; success < 2; success++) {
         given_failures(database, arena, &key, 8);
@@ -376,7 +376,7 @@ static void stepped_clock_is_seen_by_every_step(void **state)
 static void two_are_asked_about_at_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     const struct throttle_key keys[] = {throttle_of_address("192.0.2.4"), throttle_of_user(id_new())};
     const struct throttle_key turned[] = {keys[1], keys[0]};
     unsigned waits[2] = {77, 77};
@@ -443,7 +443,7 @@ static void keys_are_kept_apart(void **state)
 static void lifting_and_purging(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key old = throttle_of_user(id_new());
     struct throttle_key young = throttle_of_user(id_new());
     uint64_t count = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What may be done so often only: the bound is exact, whoever asks at once, and its time ends. */
+/* Tests the counts of what may be done only so often: the bound is exact, also at the same moment, and ends. */
 #include "harness.h"
 
 #include <string.h>
@@ -20,8 +20,8 @@ static unsigned take(struct database *database, struct arena *arena, const struc
 static void so_many_uses_count_and_the_rest_wait_for_the_end_of_the_time(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct throttle_key mail = throttle_of_mail("192.0.2.1");
     struct throttle_key other = throttle_of_mail("192.0.2.2");
     struct throttle_key members = throttle_of_members(id_new());
@@ -53,7 +53,7 @@ static void so_many_uses_count_and_the_rest_wait_for_the_end_of_the_time(void **
 static void a_use_that_came_to_nothing_is_given_back(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct throttle_key key = throttle_of_customers(id_new());
     expect_ok(throttle_give_back(database, arena, &key));
     assert_int_equal(take(database, arena, &key, 1), 0);
@@ -93,8 +93,8 @@ static int race_to_take(struct database *database, struct arena *arena, unsigned
 static void of_fifty_uses_at_once_exactly_twenty_count(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct throttle_key key = throttle_of_members(id_new());
     int results[RACERS_MAX];
     race(50, race_to_take, &key, results);

@@ -48,7 +48,7 @@ static bool insert(struct database *database, struct arena *arena, const struct 
 static void what_is_inserted_is_found(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user user = a_user(arena, organisation, "Zoe.OBrien@Example.COM");
     user.email_verified = true;
@@ -89,8 +89,8 @@ static void what_is_inserted_is_found(void **state)
 static void an_address_is_one_in_any_case(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct id organisation = given_organisation(database, arena);
     struct user user = a_user(arena, organisation, "Case@Example.com");
     assert_false(insert(database, arena, &user));
@@ -112,7 +112,7 @@ static void an_address_is_one_in_any_case(void **state)
 static void an_address_is_no_other_spelling(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user user = a_user(arena, organisation, "ringo.s@example.com");
     assert_false(insert(database, arena, &user));
@@ -149,7 +149,7 @@ static void an_address_is_no_other_spelling(void **state)
 static void an_address_is_one_in_every_spelling(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user user = a_user(arena, organisation, "Élan@Bücher.example");
     assert_false(insert(database, arena, &user));
@@ -174,8 +174,8 @@ static void an_address_is_one_in_every_spelling(void **state)
 static void an_account_that_is_being_made_hides_nobody(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct id organisation = given_organisation(database, arena);
     struct user half_made = a_user(arena, organisation, "half@example.com");
     struct user user = a_user(arena, organisation, "élan@example.com");
@@ -203,7 +203,7 @@ static void an_account_that_is_being_made_hides_nobody(void **state)
 static void an_id_is_compared_exactly(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user *user = given_user(database, arena, organisation, "owner", NULL);
     const char *text = id_text(arena, user->id);
@@ -246,7 +246,7 @@ static void an_id_is_compared_exactly(void **state)
 static void one_organisation_does_not_see_anothers_users(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id here = given_organisation(database, arena);
     struct id there = given_organisation(database, arena);
     struct user *user = given_user(database, arena, there, "owner", NULL);
@@ -271,7 +271,7 @@ static void one_organisation_does_not_see_anothers_users(void **state)
 static void a_provisioning_user_is_invisible(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user *user = given_user(database, arena, organisation, "owner", NULL);
     sql(database, arena, "UPDATE user SET status = 'provisioning' WHERE id = %s", sql_id(arena, user->id));
@@ -292,7 +292,7 @@ static void a_provisioning_user_is_invisible(void **state)
 static void only_a_first_login_activates(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     static const struct {
         const char *status;
@@ -343,7 +343,7 @@ static struct error *replace(struct database *database, struct arena *arena, voi
 static void roles_are_replaced_within_the_organisation_only(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id here = given_organisation(database, arena);
     struct id there = given_organisation(database, arena);
     struct user *user = given_user(database, arena, here, "owner", NULL);
@@ -376,7 +376,7 @@ static int insert_racer(struct database *database, struct arena *arena, unsigned
 static void of_those_who_take_one_address_at_once_one_gets_it(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user user = a_user(arena, organisation, "race@example.com");
     for (unsigned round = 0; round < 10; round++) {

@@ -53,7 +53,7 @@ static struct user *read_again(struct database *database, struct arena *arena, c
 static void lock_reads_within_one_organisation(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id ours = given_organisation(database, arena);
     struct id theirs = given_organisation(database, arena);
     struct user *user = given_user(database, arena, ours, "owner", "cus:file:r");
@@ -72,7 +72,7 @@ static void lock_reads_within_one_organisation(void **state)
 static void update_writes_every_member(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user *user = given_user(database, arena, organisation, "owner", "cus:file:r");
     sql(database, arena, "UPDATE user SET updated_at = '2020-01-01', created_at = '2020-01-01' WHERE id = %s",
@@ -114,7 +114,7 @@ static void update_writes_every_member(void **state)
 static void update_stays_within_the_organisation(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct user *user = given_user(database, arena, given_organisation(database, arena), "owner", NULL);
     struct user *stranger = given_user(database, arena, given_organisation(database, arena), "owner", NULL);
     struct user forged = *user;
@@ -147,7 +147,7 @@ static int race_to_count(struct database *database, struct arena *arena, unsigne
 static void lock_loses_no_update(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user *user = given_user(database, arena, organisation, "owner", NULL);
     struct work work = {.organisation = organisation, .id = user->id};
@@ -171,7 +171,7 @@ static void confirming_is_for_who_awaits_it(void **state)
 {
     static const char *const others[] = {"provisioning", "awaiting-first-login", "active", "disabled"};
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user *user = given_user(database, arena, organisation, NULL, NULL);
     const char *id = sql_id(arena, user->id);
@@ -205,7 +205,7 @@ static int race_to_confirm(struct database *database, struct arena *arena, unsig
 static void of_many_that_confirm_one_does(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user *user = given_user(database, arena, organisation, NULL, NULL);
     struct work work = {.organisation = organisation, .id = user->id};

@@ -53,7 +53,7 @@ static const char *found(struct database *database, struct arena *arena, struct 
 static void pages_are_stable_while_users_come_and_go(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct id ids[7];
     for (size_t i = 0; i < 7; i++)
@@ -95,7 +95,7 @@ static void pages_are_stable_while_users_come_and_go(void **state)
 static void one_organisation_and_no_half_made_ones(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id ours = given_organisation(database, arena);
     struct id theirs = given_organisation(database, arena);
     (void)given_named(database, arena, ours, "Here", "One");
@@ -113,7 +113,7 @@ static void status_filter(void **state)
     static const enum user_status all[] = {USER_AWAITING_FIRST_LOGIN, USER_AWAITING_CONFIRMATION, USER_ACTIVE,
                                            USER_DISABLED};
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     for (size_t i = 0; i < 4; i++)
         sql(database, arena, "UPDATE user SET status = '%s' WHERE id = %s", user_status_text(all[i]),
@@ -133,7 +133,7 @@ static void status_filter(void **state)
 static void wild_cards_are_plain(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     (void)given_named(database, arena, organisation, "100%", "Sure");
     (void)given_named(database, arena, organisation, "1000", "Sure");
@@ -170,7 +170,7 @@ static void search_is_blind_to_case_in_every_script(void **state)
         {"\xf0\x9f\x98\x81", ""},
     };
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     (void)given_named(database, arena, organisation, "\xc3\x85sa",
                       "\xc3\x96"
@@ -187,7 +187,7 @@ static void search_is_blind_to_case_in_every_script(void **state)
 static void search_sees_names_and_address(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct id ann = given_named(database, arena, organisation, "Ann", "Smith");
     (void)given_named(database, arena, organisation, "Bob", "Jones");
@@ -206,7 +206,7 @@ static void search_sees_names_and_address(void **state)
 static void search_goes_on_behind_the_cursor(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct id hits[4];
     for (size_t i = 0; i < 4; i++) {
@@ -227,7 +227,7 @@ static void search_goes_on_behind_the_cursor(void **state)
 static void items_are_whole_users(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user *user = given_younger(database, arena, organisation, "owner", "cus:file:r inv:*:w");
     sql(database, arena, "INSERT INTO user_role (user_id, role_id, position) VALUES (%s, 'inv-manage', 1)",
@@ -247,8 +247,8 @@ static void items_are_whole_users(void **state)
 static void each_goes_over_every_organisation_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    database_fixture_clear();
-    struct database *database = database_fixture_new();
+    support_database_clear();
+    struct database *database = support_database_new();
     struct id half = {{0}};
     for (int i = 0; i < 5; i++)
         half = given_younger(database, arena, given_organisation(database, arena), "owner", NULL)->id;
@@ -273,7 +273,7 @@ static void each_goes_over_every_organisation_once(void **state)
 static void a_wait_is_found_under_the_throttles_own_key(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct id waiting = given_younger(database, arena, organisation, NULL, NULL)->id;
     (void)given_younger(database, arena, organisation, NULL, NULL);

@@ -42,7 +42,7 @@ static struct file_record copy_of(const struct file_record *record)
 static void what_is_inserted_is_found(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct file_record record = a_file(arena, organisation, id_new());
     record.name = "Lieferschein № 7 \"süß\" 🚚.pdf";
@@ -71,7 +71,7 @@ static void what_is_inserted_is_found(void **state)
 static void the_name_of_the_user_is_the_present_one_and_none_once_it_is_gone(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user *user = given_user(database, arena, organisation, NULL, NULL);
     struct file_record record = given_file(database, arena, organisation, user->id);
@@ -87,7 +87,7 @@ static void the_name_of_the_user_is_the_present_one_and_none_once_it_is_gone(voi
 static void many_are_found_in_the_order_of_their_ids_as_asked(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct id stranger = given_organisation(database, arena);
     struct id ids[FILE_FIND_MAX];
@@ -112,7 +112,7 @@ static void many_are_found_in_the_order_of_their_ids_as_asked(void **state)
 static void one_organisation_does_not_see_or_change_anothers_files(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id here = given_organisation(database, arena);
     struct file_record file = given_file(database, arena, given_organisation(database, arena), id_new());
     assert_null(find(database, arena, here, file.id));
@@ -138,7 +138,7 @@ static void one_organisation_does_not_see_or_change_anothers_files(void **state)
 static void the_very_same_file_is_told_with_its_id(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct file_record first = given_file(database, arena, organisation, id_new());
     struct file_record again = copy_of(&first);
@@ -160,7 +160,7 @@ static void the_very_same_file_is_told_with_its_id(void **state)
 static void another_of_anything_is_another_file(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct file_record first = a_file(arena, organisation, id_new());
     first.name = "name";
@@ -193,7 +193,7 @@ static void another_of_anything_is_another_file(void **state)
 static void the_key_of_the_database_is_the_one_computed_here(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     static const char *const names[] = {"plain.txt", "Zoë № 7.pdf", "🚚", "a/b'c\"d\\e", " ", "%_"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -217,7 +217,7 @@ static void the_key_of_the_database_is_the_one_computed_here(void **state)
 static void bytes_are_found_within_one_organisation_whoever_has_them(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct file_record first = given_file(database, arena, organisation, id_new());
     struct file_record second = copy_of(&first);
@@ -244,7 +244,7 @@ static void bytes_are_found_within_one_organisation_whoever_has_them(void **stat
 static void archiving_happens_once_and_can_be_undone_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct file_record file = given_file(database, arena, given_organisation(database, arena), id_new());
     assert_int_equal(restore(database, arena, &file), FILE_UNCHANGED);
     assert_int_equal(archive(database, arena, &file), FILE_CHANGED);
@@ -266,7 +266,7 @@ static void archiving_happens_once_and_can_be_undone_once(void **state)
 static void an_archived_file_stands_in_nobodys_way(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct file_record first = given_file(database, arena, given_organisation(database, arena), id_new());
     struct file_record second = copy_of(&first);
     assert_int_equal(archive(database, arena, &first), FILE_CHANGED);
@@ -306,7 +306,7 @@ static struct error *upload_body(struct database *database, struct arena *arena,
 static void an_upload_of_several_is_all_or_nothing(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct file_record there = given_file(database, arena, organisation, id_new());
     struct file_record records[3] = {a_file(arena, organisation, there.user_id), copy_of(&there),
@@ -338,7 +338,7 @@ static int archive_racer(struct database *database, struct arena *arena, unsigne
 static void of_those_who_archive_at_once_one_does(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     for (unsigned round = 0; round < 10; round++) {
         struct file_record file = given_file(database, arena, organisation, id_new());
@@ -368,7 +368,7 @@ static int upload_racer(struct database *database, struct arena *arena, unsigned
 static void of_those_who_upload_the_same_at_once_one_does(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     for (unsigned round = 0; round < 10; round++) {
         struct file_record record = a_file(arena, organisation, id_new());
@@ -408,7 +408,7 @@ static enum file_outcome update(struct database *database, struct arena *arena, 
 static void a_patch_changes_what_it_names(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct file_record file = a_file(arena, organisation, id_new());
     file.tags = TEXTS(arena, "old", "both");

@@ -90,7 +90,7 @@ static bool fits(const struct file_record *file, const struct file_filter *filte
 static void pages_hold_what_the_filter_says_newest_first(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct harness_random random = {11};
     struct shelf *shelf = given_shelf(database, arena, &random);
     size_t listed = 0;
@@ -126,7 +126,7 @@ static void pages_hold_what_the_filter_says_newest_first(void **state)
 static void a_full_last_page_has_no_next(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct file_filter filter = {.organisation_id = given_organisation(database, arena), .limit = 3};
     struct file_page page;
     expect_ok(file_list(database, arena, &filter, &page));
@@ -184,7 +184,7 @@ static size_t count_listed(struct database *database, struct arena *arena, struc
 static void names_are_found_among_thousands_however_rare_and_old(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct file_filter filter = {.organisation_id = given_thousands(database, arena), .limit = 25};
     static const struct {
         const char *prefix;
@@ -215,7 +215,7 @@ static int64_t counter(struct database *database, struct arena *arena, const cha
 static void what_a_filter_leaves_out_is_passed_over_in_the_index(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct file_filter filter = {.organisation_id = given_organisation(database, arena), .limit = 3};
     struct file_page page;
     for (unsigned i = 0; i < 40; i++)
@@ -265,7 +265,7 @@ static int toggle_or_list(struct database *database, struct arena *arena, unsign
 static void a_file_that_changes_its_status_is_listed_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct toggling toggling = {.organisation = given_organisation(database, arena)};
     (void)given_file(database, arena, toggling.organisation, id_new());
     toggling.file = given_file(database, arena, toggling.organisation, id_new());

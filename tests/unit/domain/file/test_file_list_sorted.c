@@ -54,7 +54,7 @@ static void fill(struct shelf *shelf, struct id organisation)
 
 static struct shelf given_shelf(void **state)
 {
-    struct shelf shelf = {.arena = harness_arena(state), .database = database_fixture_new()};
+    struct shelf shelf = {.arena = harness_arena(state), .database = support_database_new()};
     sql(shelf.database, shelf.arena, "SET SESSION group_concat_max_len = 1000000");
     shelf.user = id_new();
     shelf.organisation = given_organisation(shelf.database, shelf.arena);

@@ -62,7 +62,7 @@ static void set_quota(struct database *database, struct arena *arena, struct id 
 static void without_a_quota_everything_is_counted_and_nothing_refused(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     assert_usage(database, arena, organisation, 0, 0);
     assert_true(take(database, arena, organisation, 1, 1));
@@ -79,7 +79,7 @@ static void without_a_quota_everything_is_counted_and_nothing_refused(void **sta
 static void a_quota_holds_to_the_byte_and_to_the_file(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct id neighbour = given_organisation(database, arena);
     set_quota(database, arena, organisation, "100", "NULL");
@@ -117,7 +117,7 @@ static int take_racer(struct database *database, struct arena *arena, unsigned i
 static void of_many_at_once_just_as_many_as_fit_get_in(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     static const char *const quotas[][2] = {{"70", "NULL"}, {"NULL", "7"}, {"75", "100"}};
     for (size_t i = 0; i < 3; i++) {
         struct taking taking = {given_organisation(database, arena), {10, 1}, false};
@@ -134,7 +134,7 @@ static void of_many_at_once_just_as_many_as_fit_get_in(void **state)
 static void of_many_first_uploads_at_once_none_is_refused(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     for (unsigned round = 0; round < 5; round++) {
         struct taking taking = {given_organisation(database, arena), {10, 1}, false};
         int results[RACERS_MAX];
@@ -148,7 +148,7 @@ static void of_many_first_uploads_at_once_none_is_refused(void **state)
 static void a_recount_finds_what_the_rows_add_up_to(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     bool wrong = true;
     expect_ok(file_usage_recount(database, arena, organisation, &wrong));
@@ -204,7 +204,7 @@ static int recount_racer(struct database *database, struct arena *arena, unsigne
 static void a_recount_among_uploads_loses_none(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     int results[RACERS_MAX];
     race(8, recount_racer, &organisation, results);
@@ -224,7 +224,7 @@ static bool exceeds(struct database *database, struct arena *arena, struct id or
 static void whether_there_is_room_is_told_to_the_byte_and_nothing_is_taken(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct id neighbour = given_organisation(database, arena);
     assert_false(exceeds(database, arena, organisation, INT64_MAX, INT64_MAX));

@@ -40,8 +40,8 @@ static bool opens(struct database *database, struct arena *arena, struct id key,
 static void the_newest_key_signs(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct link_key *found;
     expect_ok(link_key_find_newest(database, arena, &found));
     assert_null(found);
@@ -64,7 +64,7 @@ static void the_newest_key_signs(void **state)
 static void a_link_finds_what_is_active_of_who_is_active_and_its_maker(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct id maker = given_user(database, arena, organisation, "owner", "cus:file:r")->id;
     struct file_record file = given_file(database, arena, organisation, maker);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When permissions were used: what is stored, and which patterns it counts for. */
+/* Tests the rows that say when permissions were used last, and for which patterns each row counts. */
 #include "harness.h"
 
 #include <string.h>
@@ -30,9 +30,9 @@ static int64_t stored_day(struct database *database, struct arena *arena, struct
 static void the_newest_day_stays(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_worker();
-    struct database *operator= database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_worker();
+    struct database *operator= support_database_new();
+    support_database_clear();
     struct id user = given_user(operator, arena, given_organisation(operator, arena), NULL, NULL)->id;
     static const int64_t days[] = {20000, 20001, 19000, 20001, 0};
     static const int64_t after[] = {20000, 20001, 20001, 20001, 20001};
@@ -49,10 +49,10 @@ static void the_newest_day_stays(void **state)
 static void a_batch_is_stored_whole(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct permission_use items[PERMISSION_USE_BATCH];
     struct permission_uses uses;
-    database_fixture_clear();
+    support_database_clear();
     struct id organisation = given_organisation(database, arena);
     struct id user = given_user(database, arena, organisation, NULL, NULL)->id;
     struct id nobody = id_new();
@@ -75,9 +75,9 @@ static void a_batch_is_stored_whole(void **state)
 static void reads_a_period(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct permission_uses uses;
-    database_fixture_clear();
+    support_database_clear();
     struct id organisation = given_organisation(database, arena);
     struct id users[3];
     for (unsigned i = 0; i < 3; i++) {
@@ -133,10 +133,10 @@ static struct error *forget(struct database *database, struct arena *arena, void
 static void forgets_and_purges(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     uint64_t count;
     int64_t began;
-    database_fixture_clear();
+    support_database_clear();
     struct id organisation = given_organisation(database, arena);
     struct id user = given_user(database, arena, organisation, NULL, NULL)->id;
     struct id other = given_user(database, arena, organisation, NULL, NULL)->id;
@@ -179,10 +179,10 @@ static int add_many(struct database *database, struct arena *arena, unsigned ind
 static void several_processes_at_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id users[RACE_USERS];
     int results[RACERS_MAX];
-    database_fixture_clear();
+    support_database_clear();
     struct id organisation = given_organisation(database, arena);
     for (unsigned i = 0; i < RACE_USERS; i++)
         users[i] = given_user(database, arena, organisation, NULL, NULL)->id;

@@ -23,7 +23,7 @@ struct caller {
 
 static struct caller given_caller(struct arena *arena, const char *role, const char *permissions)
 {
-    struct caller caller = {.database = database_fixture_new(), .arena = arena};
+    struct caller caller = {.database = support_database_new(), .arena = arena};
     caller.organisation = given_organisation(caller.database, arena);
     caller.user = given_user(caller.database, arena, caller.organisation, role, permissions);
     caller.session = given_session(caller.database, arena, caller.user->id);
@@ -154,7 +154,7 @@ static void a_change_by_plain_sql_holds_from_the_next_load_on(void **state)
 {
     struct arena *arena = harness_arena(state);
     struct caller caller = given_caller(arena, "inv-manage", NULL);
-    struct database *prompt = database_fixture_new();
+    struct database *prompt = support_database_new();
     const char *id = sql_id(arena, caller.user->id);
 
     assert_true(holds_now(&caller, "inv:stock:w"));

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the triggers keep (sql/011-principal.sql) is at every moment what the tables say, whoever changes them and how.
+ * Tests the table `principal`: its triggers (sql/011-principal.sql) keep it equal to users, roles and organisations,
+ * whoever changes them and how.
  */
 #include "harness.h"
 
@@ -33,7 +34,7 @@ static unsigned any(struct world *world, unsigned below)
 
 static struct world given_world(struct arena *arena)
 {
-    struct world world = {.database = database_fixture_new(), .arena = arena, .seed = 7};
+    struct world world = {.database = support_database_new(), .arena = arena, .seed = 7};
     struct id organisations[ORGANISATIONS];
     for (size_t i = 0; i < ORGANISATIONS; i++) {
         organisations[i] = given_organisation(world.database, arena);
@@ -275,7 +276,7 @@ static void expect_rebuilt(void **state, struct error *(*rebuild)(struct databas
 {
     struct arena *arena = harness_arena(state);
     struct world world = given_world(arena);
-    struct database *rebuilding = by_worker ? database_fixture_worker() : database_fixture_new();
+    struct database *rebuilding = by_worker ? support_database_worker() : support_database_new();
     int64_t changed = -1;
     expect_ok(rebuild(rebuilding, arena, &changed));
     assert_int_equal(changed, 0);
@@ -311,7 +312,7 @@ static void the_workers_account_has_it_mended_without_the_right_to_write_it(void
 static const char *missing_trigger(struct arena *arena)
 {
     const char *missing;
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     expect_ok(principal_selftest(database, arena, &missing));
     database_free(&database);
     return missing;

@@ -14,7 +14,7 @@
 static void the_built_in_roles_are_those_of_the_guide(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     static const struct {
         const char *id;
         const char *permissions;
@@ -41,7 +41,7 @@ static void the_built_in_roles_are_those_of_the_guide(void **state)
 static void a_role_without_permissions_is_listed(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     sql(database, arena, "INSERT INTO role (id, description) VALUES ('empty', 'Nothing yet')");
     struct role_list roles;
     expect_ok(role_list(database, arena, &roles));
@@ -55,7 +55,7 @@ static void a_role_without_permissions_is_listed(void **state)
 static void nobody_grants_a_role_that_exceeds_what_they_hold(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     static const struct {
         const char *held;
         const char *grantable;
@@ -106,7 +106,7 @@ static void an_owners_roles_go_with_the_services(void **state)
 static void an_organisation_is_found_as_inserted(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct organisation organisation = {
         .id = id_new(),
         .name = "Æther & Söhne 🚚",
@@ -151,8 +151,8 @@ static int ensure_racer(struct database *database, struct arena *arena, unsigned
 static void the_internal_organisation_is_made_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     int results[RACERS_MAX];
     race(4, ensure_racer, NULL, results);
     assert_int_equal(race_count(results, 4, 0), 4);

@@ -37,7 +37,7 @@ static struct id given_person(struct database *database, struct arena *arena)
 static void a_mark_is_its_users_alone(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     struct id other = given_person(database, arena);
     const char *mark = given_device(database, arena, user, id_new());
@@ -58,7 +58,7 @@ static void a_mark_is_its_users_alone(void **state)
 static void the_eleventh_device_replaces_the_one_used_longest_ago(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     const char *marks[KNOWN_DEVICES_MAX];
     for (int i = 0; i < KNOWN_DEVICES_MAX; i++) {
@@ -80,7 +80,7 @@ static void the_eleventh_device_replaces_the_one_used_longest_ago(void **state)
 static void a_mark_holds_for_its_time(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     const char *mark = given_device(database, arena, user, id_new());
     uint64_t count = 0;
@@ -99,7 +99,7 @@ static void a_mark_holds_for_its_time(void **state)
 static void what_ends_sessions_takes_marks_back(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     struct id sessions[3] = {id_new(), id_new(), id_new()};
     const char *marks[3];

@@ -21,7 +21,7 @@ static bool good(struct database *database, struct arena *arena, struct id id, s
 static void a_session_is_its_users_until_it_ends(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = id_new();
     struct id session = id_new();
     expect_ok(session_insert(database, arena, session, user, 60));
@@ -49,7 +49,7 @@ static void a_session_is_its_users_until_it_ends(void **state)
 static void all_sessions_end_but_the_one_kept(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = id_new();
     struct id other = id_new();
     struct id sessions[4];
@@ -75,8 +75,8 @@ static void all_sessions_end_but_the_one_kept(void **state)
 static void only_what_ran_out_long_ago_is_purged(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct id user = id_new();
     static const int hours[] = {-25, -26, -23, 1};
     for (size_t i = 0; i < 4; i++) {
@@ -102,8 +102,8 @@ static const char *audit_column(struct database *database, struct arena *arena, 
 static void an_audit_row_holds_what_it_was_given(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct audit_entry entry = {
         .action = "file.upload",
         .organisation_id = id_new(),
@@ -134,8 +134,8 @@ static void an_audit_row_holds_what_it_was_given(void **state)
 static void an_audit_row_is_written_whatever_the_texts(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     char *endless = arena_alloc(arena, 9000);
     memset(endless, 'x', 8999);
     struct audit_entry entry = {.action = "user.login", .outcome = "failure"};
@@ -144,14 +144,14 @@ static void an_audit_row_is_written_whatever_the_texts(void **state)
     assert_null(audit_column(database, arena, "target_id"));
     assert_string_equal(audit_column(database, arena, "details"), "{}");
 
-    database_fixture_clear();
+    support_database_clear();
     entry = (struct audit_entry){endless, id_new(), id_new(), endless, endless, endless, endless, endless, endless};
     expect_ok(audit_insert(database, arena, &entry));
     assert_string_equal(audit_column(database, arena, "details"), "{\"truncated\":true}");
     assert_int_equal(strlen(audit_column(database, arena, "target_id")), 64);
     assert_int_equal(strlen(audit_column(database, arena, "request_id")), 128);
 
-    database_fixture_clear();
+    support_database_clear();
     entry =
         (struct audit_entry){.action = "a.b", .target_id = "\xc3\xa4\n\x01x", .outcome = "success", .details = "\xff"};
     expect_ok(audit_insert(database, arena, &entry));

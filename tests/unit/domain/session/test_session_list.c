@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What people see of their sessions, and how often that costs a write. */
+/* Tests the sessions that people see of themselves, and how often the last use of one is written. */
 #include "domain/session/session_list.h"
 
 #include "harness.h"
@@ -42,7 +42,7 @@ static void age(struct database *database, struct arena *arena, struct id sessio
 static void open_sessions_are_listed_the_last_used_first(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = id_new(), other = id_new();
     struct id sessions[5];
     for (size_t i = 0; i < 5; i++) {
@@ -78,7 +78,7 @@ static void open_sessions_are_listed_the_last_used_first(void **state)
 static void a_family_is_one_session(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = id_new();
     struct id head = given_session(database, arena, user), name = given_session(database, arena, user);
     expect_ok(session_family_insert(database, arena, head, head, "sealed", 6));
@@ -102,7 +102,7 @@ static void a_family_is_one_session(void **state)
 static void a_use_is_noted_once_a_minute(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = id_new();
     struct id session = given_session(database, arena, user);
     expect_ok(session_describe(database, arena, session, &client, false));
@@ -134,7 +134,7 @@ static const char *mark_of(struct database *database, struct arena *arena, struc
 static void a_note_leaves_the_users_mark(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id organisation = given_organisation(database, arena);
     struct user *user = given_user(database, arena, organisation, NULL, "");
     struct id session = given_session(database, arena, user->id);
@@ -151,8 +151,8 @@ static void a_note_leaves_the_users_mark(void **state)
 static void a_row_that_somebody_holds_is_not_waited_for(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    struct database *holder = database_fixture_new();
+    struct database *database = support_database_new();
+    struct database *holder = support_database_new();
     struct id session = given_session(database, arena, id_new());
     sql(holder, arena, "BEGIN");
     sql(holder, arena, "UPDATE session SET expires_at = expires_at WHERE id = %s", sql_id(arena, session));
@@ -168,7 +168,7 @@ static void a_row_that_somebody_holds_is_not_waited_for(void **state)
 static void the_longest_unused_sessions_are_the_surplus(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct id user = id_new();
     struct id sessions[6];
     struct id *surplus = NULL;

@@ -27,7 +27,7 @@ struct scene {
 static struct scene given_scene(void **state)
 {
     struct scene scene = {
-        .arena = harness_arena(state), .database = database_fixture_new(), .prompt = database_fixture_new()};
+        .arena = harness_arena(state), .database = support_database_new(), .prompt = support_database_new()};
     struct id organisation = given_organisation(scene.database, scene.arena);
     scene.user = given_user(scene.database, scene.arena, organisation, NULL, NULL);
     scene.session = given_session(scene.database, scene.arena, scene.user->id);

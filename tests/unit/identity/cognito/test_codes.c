@@ -12,112 +12,112 @@
 #include "identity/support_remote.h"
 
 /* The code of the last mail. */
-static const char *last_code(struct stage *stage)
+static const char *last_code(struct scene *scene)
 {
-    const char *mails = harness_read(stage->arena, arena_format(stage->arena, "%s/mails", stage->directory), NULL);
+    const char *mails = harness_read(scene->arena, arena_format(scene->arena, "%s/mails", scene->directory), NULL);
     const char *found = NULL;
     for (const char *at = strstr(mails, "\"code\": \""); at != NULL; at = strstr(at + 1, "\"code\": \""))
         found = at + strlen("\"code\": \"");
     assert_non_null(found);
-    return arena_copy(stage->arena, found, 6);
+    return arena_copy(scene->arena, found, 6);
 }
 
-static const char *wrong_code(struct stage *stage)
+static const char *wrong_code(struct scene *scene)
 {
-    char *code = arena_text(stage->arena, last_code(stage));
+    char *code = arena_text(scene->arena, last_code(scene));
     code[0] = code[0] == '9' ? '0' : (char)(code[0] + 1);
     return code;
 }
 
-static enum provider_outcome confirm(struct stage *stage, const char *subject, const char *code)
+static enum provider_outcome confirm(struct scene *scene, const char *subject, const char *code)
 {
     enum provider_outcome outcome;
-    expect_ok(provider_confirm_by_code(stage->provider, stage->arena, subject, code, &outcome));
+    expect_ok(provider_confirm_by_code(scene->provider, scene->arena, subject, code, &outcome));
     return outcome;
 }
 
-static enum provider_outcome send(struct stage *stage, const char *subject, enum provider_code code)
+static enum provider_outcome send(struct scene *scene, const char *subject, enum provider_code code)
 {
     enum provider_outcome outcome;
-    expect_ok(provider_send_code(stage->provider, stage->arena, subject, code, &outcome));
+    expect_ok(provider_send_code(scene->provider, scene->arena, subject, code, &outcome));
     return outcome;
 }
 
-static enum provider_outcome reset(struct stage *stage, const char *subject, const char *code, const char *password)
+static enum provider_outcome reset(struct scene *scene, const char *subject, const char *code, const char *password)
 {
     enum provider_outcome outcome;
-    expect_ok(provider_reset_by_code(stage->provider, stage->arena, subject, code, secret_of(password), &outcome));
+    expect_ok(provider_reset_by_code(scene->provider, scene->arena, subject, code, secret_of(password), &outcome));
     return outcome;
 }
 
 static void a_member_confirms_with_the_code_of_the_pool(void **state)
 {
-    struct stage *stage = cognito_codes_stage_new(state);
-    assert_true(provider_has_codes(stage->provider));
-    struct person member = stage_given(stage, PROVIDER_AWAITING_CODE);
-    const char *first = last_code(stage);
-    assert_int_equal(confirm(stage, member.subject, wrong_code(stage)), PROVIDER_CODE_WRONG);
-    assert_int_equal(confirm(stage, NULL, first), PROVIDER_CODE_WRONG);
-    assert_int_equal(send(stage, member.subject, PROVIDER_CODE_CONFIRM), PROVIDER_OK);
-    if (strcmp(first, last_code(stage)) != 0)
-        assert_int_equal(confirm(stage, member.subject, first), PROVIDER_CODE_WRONG);
-    assert_int_equal(confirm(stage, member.subject, last_code(stage)), PROVIDER_OK);
-    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
-    assert_int_equal(confirm(stage, member.subject, last_code(stage)), PROVIDER_STATE);
-    assert_int_equal(send(stage, member.subject, PROVIDER_CODE_CONFIRM), PROVIDER_STATE);
-    stage_end(stage);
+    struct scene *scene = cognito_codes_scene_new(state);
+    assert_true(provider_has_codes(scene->provider));
+    struct person member = scene_given(scene, PROVIDER_AWAITING_CODE);
+    const char *first = last_code(scene);
+    assert_int_equal(confirm(scene, member.subject, wrong_code(scene)), PROVIDER_CODE_WRONG);
+    assert_int_equal(confirm(scene, NULL, first), PROVIDER_CODE_WRONG);
+    assert_int_equal(send(scene, member.subject, PROVIDER_CODE_CONFIRM), PROVIDER_OK);
+    if (strcmp(first, last_code(scene)) != 0)
+        assert_int_equal(confirm(scene, member.subject, first), PROVIDER_CODE_WRONG);
+    assert_int_equal(confirm(scene, member.subject, last_code(scene)), PROVIDER_OK);
+    assert_int_equal(scene_login(scene, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+    assert_int_equal(confirm(scene, member.subject, last_code(scene)), PROVIDER_STATE);
+    assert_int_equal(send(scene, member.subject, PROVIDER_CODE_CONFIRM), PROVIDER_STATE);
+    scene_end(scene);
 }
 
 static void wrong_codes_are_counted_by_the_pool(void **state)
 {
-    struct stage *stage = cognito_codes_stage_new(state);
-    struct person member = stage_given(stage, PROVIDER_AWAITING_CODE);
+    struct scene *scene = cognito_codes_scene_new(state);
+    struct person member = scene_given(scene, PROVIDER_AWAITING_CODE);
     for (int i = 0; i < 5; i++)
-        assert_int_equal(confirm(stage, member.subject, wrong_code(stage)), PROVIDER_CODE_WRONG);
-    assert_int_equal(confirm(stage, member.subject, last_code(stage)), PROVIDER_CODE_WRONG);
-    stage_end(stage);
+        assert_int_equal(confirm(scene, member.subject, wrong_code(scene)), PROVIDER_CODE_WRONG);
+    assert_int_equal(confirm(scene, member.subject, last_code(scene)), PROVIDER_CODE_WRONG);
+    scene_end(scene);
 }
 
 static void a_confirmation_whose_answer_is_lost_shows_with_the_next(void **state)
 {
-    struct stage *stage = cognito_codes_stage_new(state);
-    struct person member = stage_given(stage, PROVIDER_AWAITING_CODE);
+    struct scene *scene = cognito_codes_scene_new(state);
+    struct person member = scene_given(scene, PROVIDER_AWAITING_CODE);
     enum provider_outcome outcome;
-    stage_fault(stage, "ConfirmSignUp", "lost");
+    scene_fault(scene, "ConfirmSignUp", "lost");
     struct error *error =
-        provider_confirm_by_code(stage->provider, stage->arena, member.subject, last_code(stage), &outcome);
+        provider_confirm_by_code(scene->provider, scene->arena, member.subject, last_code(scene), &outcome);
     assert_non_null(error);
     assert_int_equal(error->code, ERROR_IDENTITY_UNAVAILABLE);
-    assert_int_equal(confirm(stage, member.subject, last_code(stage)), PROVIDER_STATE);
-    stage_end(stage);
+    assert_int_equal(confirm(scene, member.subject, last_code(scene)), PROVIDER_STATE);
+    scene_end(scene);
 }
 
 static void a_reset_takes_the_code_and_ends_sessions(void **state)
 {
-    struct stage *stage = cognito_codes_stage_new(state);
-    struct person member = stage_given(stage, PROVIDER_AWAITING_CODE);
+    struct scene *scene = cognito_codes_scene_new(state);
+    struct person member = scene_given(scene, PROVIDER_AWAITING_CODE);
     struct provider_tokens tokens;
-    assert_int_equal(confirm(stage, member.subject, last_code(stage)), PROVIDER_OK);
-    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
-    assert_int_equal(send(stage, member.subject, PROVIDER_CODE_RESET), PROVIDER_OK);
-    assert_int_equal(reset(stage, member.subject, wrong_code(stage), OTHER), PROVIDER_CODE_WRONG);
-    assert_int_equal(reset(stage, NULL, last_code(stage), OTHER), PROVIDER_CODE_WRONG);
-    assert_int_equal(reset(stage, member.subject, last_code(stage), "short"), PROVIDER_PASSWORD_REFUSED);
-    assert_int_equal(reset(stage, member.subject, last_code(stage), " begins with a blank"), PROVIDER_PASSWORD_REFUSED);
-    assert_true(stage_opens(stage, &member, tokens.access_token));
-    assert_int_equal(reset(stage, member.subject, last_code(stage), OTHER), PROVIDER_OK);
-    assert_false(stage_opens(stage, &member, tokens.access_token));
-    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
-    assert_int_equal(reset(stage, member.subject, last_code(stage), OTHER), PROVIDER_CODE_WRONG);
-    stage_end(stage);
+    assert_int_equal(confirm(scene, member.subject, last_code(scene)), PROVIDER_OK);
+    assert_int_equal(scene_login(scene, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    assert_int_equal(send(scene, member.subject, PROVIDER_CODE_RESET), PROVIDER_OK);
+    assert_int_equal(reset(scene, member.subject, wrong_code(scene), OTHER), PROVIDER_CODE_WRONG);
+    assert_int_equal(reset(scene, NULL, last_code(scene), OTHER), PROVIDER_CODE_WRONG);
+    assert_int_equal(reset(scene, member.subject, last_code(scene), "short"), PROVIDER_PASSWORD_REFUSED);
+    assert_int_equal(reset(scene, member.subject, last_code(scene), " begins with a blank"), PROVIDER_PASSWORD_REFUSED);
+    assert_true(scene_opens(scene, &member, tokens.access_token));
+    assert_int_equal(reset(scene, member.subject, last_code(scene), OTHER), PROVIDER_OK);
+    assert_false(scene_opens(scene, &member, tokens.access_token));
+    assert_int_equal(scene_login(scene, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
+    assert_int_equal(reset(scene, member.subject, last_code(scene), OTHER), PROVIDER_CODE_WRONG);
+    scene_end(scene);
 }
 
 static void who_awaits_the_first_login_gets_no_reset(void **state)
 {
-    struct stage *stage = cognito_codes_stage_new(state);
-    struct person owner = stage_given(stage, PROVIDER_INVITED);
-    assert_int_equal(send(stage, owner.subject, PROVIDER_CODE_RESET), PROVIDER_STATE);
-    stage_end(stage);
+    struct scene *scene = cognito_codes_scene_new(state);
+    struct person owner = scene_given(scene, PROVIDER_INVITED);
+    assert_int_equal(send(scene, owner.subject, PROVIDER_CODE_RESET), PROVIDER_STATE);
+    scene_end(scene);
 }
 
 /* provider_open() refuses codes = provider for a provider that mails none, and says what to set. */
@@ -138,9 +138,9 @@ static void only_a_provider_that_mails_codes_may_be_told_to(void **state)
 
 static void codes_are_ours_where_nothing_else_is_said(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    assert_false(provider_has_codes(stage->provider));
-    stage_end(stage);
+    struct scene *scene = cognito_scene_new(state);
+    assert_false(provider_has_codes(scene->provider));
+    scene_end(scene);
 }
 
 static const struct CMUnitTest cases[] = {

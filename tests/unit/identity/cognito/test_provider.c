@@ -14,58 +14,58 @@
 
 static void a_member_signs_in_once_confirmed(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    struct person member = stage_given(stage, PROVIDER_AWAITING_CODE);
+    struct scene *scene = cognito_scene_new(state);
+    struct person member = scene_given(scene, PROVIDER_AWAITING_CODE);
     enum provider_outcome outcome;
-    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
-    expect_ok(provider_confirm(stage->provider, stage->arena, member.subject, &outcome));
+    assert_int_equal(scene_login(scene, &member, PERMANENT, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    expect_ok(provider_confirm(scene->provider, scene->arena, member.subject, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
-    expect_ok(provider_confirm(stage->provider, stage->arena, member.subject, &outcome));
+    expect_ok(provider_confirm(scene->provider, scene->arena, member.subject, &outcome));
     assert_int_equal(outcome, PROVIDER_STATE);
-    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
-    stage_end(stage);
+    assert_int_equal(scene_login(scene, &member, PERMANENT, false, NULL, NULL), PROVIDER_OK);
+    scene_end(scene);
 }
 
 /* A change of a password succeeds although the session that it used stays open at the pool. */
 static void a_changed_password_is_changed_whatever_becomes_of_its_session(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct scene *scene = cognito_scene_new(state);
+    struct person member = scene_given(scene, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens here, there;
     enum provider_outcome outcome;
-    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &here, NULL), PROVIDER_OK);
-    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &there, NULL), PROVIDER_OK);
-    stage_fault(stage, "RevokeToken", "html");
-    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, here.session_id,
+    assert_int_equal(scene_login(scene, &member, PERMANENT, false, &here, NULL), PROVIDER_OK);
+    assert_int_equal(scene_login(scene, &member, PERMANENT, false, &there, NULL), PROVIDER_OK);
+    scene_fault(scene, "RevokeToken", "html");
+    expect_ok(provider_change_password(scene->provider, scene->arena, member.subject, here.session_id,
                                        secret_of(PERMANENT), secret_of(OTHER), &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
-    stage_expect_calls(stage, "RevokeToken", 1);
-    assert_true(stage_opens(stage, &member, here.access_token));
-    assert_false(stage_opens(stage, &member, there.access_token));
-    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
-    stage_end(stage);
+    scene_expect_calls(scene, "RevokeToken", 1);
+    assert_true(scene_opens(scene, &member, here.access_token));
+    assert_false(scene_opens(scene, &member, there.access_token));
+    assert_int_equal(scene_login(scene, &member, OTHER, false, NULL, NULL), PROVIDER_OK);
+    scene_end(scene);
 }
 
 static void public_calls_are_not_signed_and_the_others_are(void **state)
 {
     static const char *const open[] = {"SignUp", "InitiateAuth", "RevokeToken"};
-    struct stage *stage = cognito_stage_new(state);
-    (void)stage_given(stage, PROVIDER_AWAITING_CODE);
-    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct scene *scene = cognito_scene_new(state);
+    (void)scene_given(scene, PROVIDER_AWAITING_CODE);
+    struct person member = scene_given(scene, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens;
-    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
-    expect_ok(provider_logout(stage->provider, stage->arena, member.subject, tokens.session_id));
+    assert_int_equal(scene_login(scene, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    expect_ok(provider_logout(scene->provider, scene->arena, member.subject, tokens.session_id));
     for (size_t i = 0; i < sizeof open / sizeof *open; i++)
-        assert_non_null(strstr(stage_log(stage), arena_format(stage->arena, "\"%s\", \"signed\": false", open[i])));
-    assert_non_null(strstr(stage_log(stage), "\"AdminCreateUser\", \"signed\": true"));
-    assert_null(strstr(stage_log(stage), "\"type\": \"application/x-www-form-urlencoded\""));
-    stage_end(stage);
+        assert_non_null(strstr(scene_log(scene), arena_format(scene->arena, "\"%s\", \"signed\": false", open[i])));
+    assert_non_null(strstr(scene_log(scene), "\"AdminCreateUser\", \"signed\": true"));
+    assert_null(strstr(scene_log(scene), "\"type\": \"application/x-www-form-urlencoded\""));
+    scene_end(scene);
 }
 
 static void attributes_are_sent_as_the_row_is(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct scene *scene = cognito_scene_new(state);
+    struct person member = scene_given(scene, PROVIDER_CONFIRMED_ALREADY);
     enum provider_outcome outcome;
     struct provider_attributes attributes = {.email = member.email,
                                              .set_verified = true,
@@ -74,37 +74,37 @@ static void attributes_are_sent_as_the_row_is(void **state)
                                              .email_verified = true,
                                              .phone = NULL,
                                              .permissions = "inv:*:w cus:*:w"};
-    expect_ok(provider_set_attributes(stage->provider, stage->arena, member.subject, &attributes, &outcome));
+    expect_ok(provider_set_attributes(scene->provider, scene->arena, member.subject, &attributes, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
     attributes.permissions = "";
-    expect_ok(provider_set_attributes(stage->provider, stage->arena, member.subject, &attributes, &outcome));
+    expect_ok(provider_set_attributes(scene->provider, scene->arena, member.subject, &attributes, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
     expect_ok(
-        provider_set_attributes(stage->provider, stage->arena, id_text(stage->arena, id_new()), &attributes, &outcome));
+        provider_set_attributes(scene->provider, scene->arena, id_text(scene->arena, id_new()), &attributes, &outcome));
     assert_int_equal(outcome, PROVIDER_ABSENT);
-    stage_end(stage);
+    scene_end(scene);
 }
 
 static void the_last_good_key_set_stays_in_use(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct scene *scene = cognito_scene_new(state);
+    struct person member = scene_given(scene, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens;
     const struct key_set *keys = NULL, *again = NULL;
-    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
-    expect_ok(provider_keys(stage->provider, stage->arena, false, &keys));
+    assert_int_equal(scene_login(scene, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    expect_ok(provider_keys(scene->provider, scene->arena, false, &keys));
     assert_int_equal(key_set_count(keys), 1);
-    size_t fetched = stage_count(stage, stage->calls->keys);
+    size_t fetched = scene_count(scene, scene->calls->keys);
     assert_int_equal(fetched, 1);
     /* A token of an unknown key: the pool is asked once, and not again for a while, whatever it answers. */
-    stage_fault(stage, "Keys", "html");
+    scene_fault(scene, "Keys", "html");
     for (int i = 0; i < 20; i++) {
-        expect_ok(provider_keys(stage->provider, stage->arena, true, &again));
+        expect_ok(provider_keys(scene->provider, scene->arena, true, &again));
         assert_ptr_equal(keys, again);
     }
-    assert_int_equal(stage_count(stage, stage->calls->keys), fetched + 1);
-    assert_true(stage_opens(stage, &member, tokens.access_token));
-    stage_end(stage);
+    assert_int_equal(scene_count(scene, scene->calls->keys), fetched + 1);
+    assert_true(scene_opens(scene, &member, tokens.access_token));
+    scene_end(scene);
 }
 
 /*
@@ -113,62 +113,62 @@ static void the_last_good_key_set_stays_in_use(void **state)
  */
 static void the_last_good_key_set_ends_after_a_day(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    struct remote_jwks *keys = &remote_of(stage->provider)->keys;
+    struct scene *scene = cognito_scene_new(state);
+    struct remote_jwks *keys = &remote_of(scene->provider)->keys;
     const struct key_set *found = NULL;
-    expect_ok(provider_keys(stage->provider, stage->arena, false, &found));
+    expect_ok(provider_keys(scene->provider, scene->arena, false, &found));
     keys->fetched_at -= INT64_C(86401000);
     keys->looked_at = 0;
-    stage_fault(stage, stage->calls->keys_fault, "html");
+    scene_fault(scene, scene->calls->keys_fault, "html");
     keys->asked_until = INT64_MAX;
-    expect_error(provider_keys(stage->provider, stage->arena, false, &found), ERROR_IDENTITY_UNAVAILABLE);
-    size_t asked = stage_count(stage, stage->calls->keys);
-    expect_error(provider_keys(stage->provider, stage->arena, false, &found), ERROR_IDENTITY_UNAVAILABLE);
-    expect_error(provider_keys(stage->provider, stage->arena, true, &found), ERROR_IDENTITY_UNAVAILABLE);
-    assert_int_equal(stage_count(stage, stage->calls->keys), asked);
+    expect_error(provider_keys(scene->provider, scene->arena, false, &found), ERROR_IDENTITY_UNAVAILABLE);
+    size_t asked = scene_count(scene, scene->calls->keys);
+    expect_error(provider_keys(scene->provider, scene->arena, false, &found), ERROR_IDENTITY_UNAVAILABLE);
+    expect_error(provider_keys(scene->provider, scene->arena, true, &found), ERROR_IDENTITY_UNAVAILABLE);
+    assert_int_equal(scene_count(scene, scene->calls->keys), asked);
     keys->failed = false;
-    expect_ok(provider_keys(stage->provider, stage->arena, false, &found));
+    expect_ok(provider_keys(scene->provider, scene->arena, false, &found));
     assert_int_equal(key_set_count(found), 1);
-    stage_end(stage);
+    scene_end(scene);
 }
 
 /* While the set cannot be fetched, a call tries now and then and uses the last one. */
 static void a_key_set_that_is_due_is_asked_for_now_and_then(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    struct remote_jwks *keys = &remote_of(stage->provider)->keys;
+    struct scene *scene = cognito_scene_new(state);
+    struct remote_jwks *keys = &remote_of(scene->provider)->keys;
     const struct key_set *first = NULL, *again = NULL;
-    expect_ok(provider_keys(stage->provider, stage->arena, false, &first));
+    expect_ok(provider_keys(scene->provider, scene->arena, false, &first));
     keys->looked_at = keys->asked_until = 0;
-    stage_fault(stage, stage->calls->keys_fault, "status-500");
+    scene_fault(scene, scene->calls->keys_fault, "status-500");
     for (int i = 0; i < 20; i++) {
         keys->looked_at = 0;
-        expect_ok(provider_keys(stage->provider, stage->arena, false, &again));
+        expect_ok(provider_keys(scene->provider, scene->arena, false, &again));
         assert_ptr_equal(first, again);
     }
-    assert_int_equal(stage_count(stage, stage->calls->keys), 2);
-    stage_end(stage);
+    assert_int_equal(scene_count(scene, scene->calls->keys), 2);
+    scene_end(scene);
 }
 
 /* What an operator changes in the files counts after provider_forget(). */
 static void secrets_are_read_again(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct scene *scene = cognito_scene_new(state);
+    struct person member = scene_given(scene, PROVIDER_CONFIRMED_ALREADY);
     enum provider_outcome outcome;
-    (void)stage_put(stage, "access-key", "wrong");
-    provider_forget(stage->provider);
-    expect_error(provider_set_enabled(stage->provider, stage->arena, member.subject, true, &outcome),
+    (void)scene_put(scene, "access-key", "wrong");
+    provider_forget(scene->provider);
+    expect_error(provider_set_enabled(scene->provider, scene->arena, member.subject, true, &outcome),
                  ERROR_IDENTITY_UNAVAILABLE);
-    (void)stage_put(stage, "access-key", POOL_ACCESS_KEY);
-    provider_forget(stage->provider);
-    expect_ok(provider_set_enabled(stage->provider, stage->arena, member.subject, true, &outcome));
+    (void)scene_put(scene, "access-key", POOL_ACCESS_KEY);
+    provider_forget(scene->provider);
+    expect_ok(provider_set_enabled(scene->provider, scene->arena, member.subject, true, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
     /* A file that cannot be read replaces no secret. */
-    assert_int_equal(unlink(arena_format(stage->arena, "%s/access-key", stage->directory)), 0);
-    provider_forget(stage->provider);
-    expect_ok(provider_set_enabled(stage->provider, stage->arena, member.subject, true, &outcome));
-    stage_end(stage);
+    assert_int_equal(unlink(arena_format(scene->arena, "%s/access-key", scene->directory)), 0);
+    provider_forget(scene->provider);
+    expect_ok(provider_set_enabled(scene->provider, scene->arena, member.subject, true, &outcome));
+    scene_end(scene);
 }
 
 static void addresses_that_are_not_usable_are_refused(void **state)
@@ -185,8 +185,8 @@ static void addresses_that_are_not_usable_are_refused(void **state)
 
 static void an_account_whose_owner_cannot_be_written_is_deleted(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    struct arena *arena = stage->arena;
+    struct scene *scene = cognito_scene_new(state);
+    struct arena *arena = scene->arena;
     struct provider_account account = {.kind = PROVIDER_AWAITING_CODE,
                                        .user_id = id_new(),
                                        .email = "nobodys@example.com",
@@ -194,96 +194,96 @@ static void an_account_whose_owner_cannot_be_written_is_deleted(void **state)
                                        .password = secret_of(PERMANENT)};
     const char *subject = NULL;
     enum provider_outcome outcome;
-    const char *denied = stage_put(stage, "denied", "AdminUpdateUserAttributes");
-    expect_error(provider_create(stage->provider, arena, &account, &subject, &outcome), ERROR_IDENTITY_UNAVAILABLE);
+    const char *denied = scene_put(scene, "denied", "AdminUpdateUserAttributes");
+    expect_error(provider_create(scene->provider, arena, &account, &subject, &outcome), ERROR_IDENTITY_UNAVAILABLE);
     (void)unlink(denied);
-    expect_ok(provider_create(stage->provider, arena, &account, &subject, &outcome));
+    expect_ok(provider_create(scene->provider, arena, &account, &subject, &outcome));
     assert_int_equal(outcome, PROVIDER_OK);
-    stage_end(stage);
+    scene_end(scene);
 }
 
 static void whoever_tries_too_often_is_not_told_that_the_password_is_wrong(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
-    struct person owner = stage_given(stage, PROVIDER_INVITED);
+    struct scene *scene = cognito_scene_new(state);
+    struct person member = scene_given(scene, PROVIDER_CONFIRMED_ALREADY);
+    struct person owner = scene_given(scene, PROVIDER_INVITED);
     struct provider_challenge challenge;
     struct provider_tokens tokens;
     enum provider_outcome outcome;
-    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
-    stage_fault(stage, "ChangePassword", "limit");
-    expect_error(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+    assert_int_equal(scene_login(scene, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    scene_fault(scene, "ChangePassword", "limit");
+    expect_error(provider_change_password(scene->provider, scene->arena, member.subject, tokens.session_id,
                                           secret_of(PERMANENT), secret_of(OTHER), &outcome),
                  ERROR_IDENTITY_UNAVAILABLE);
-    assert_int_equal(stage_login(stage, &owner, TEMPORARY, true, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
-    stage_fault(stage, "RespondToAuthChallenge", "limit");
+    assert_int_equal(scene_login(scene, &owner, TEMPORARY, true, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
+    scene_fault(scene, "RespondToAuthChallenge", "limit");
     expect_error(
-        provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(OTHER), &tokens, &outcome),
+        provider_answer_new_password(scene->provider, scene->arena, &challenge, secret_of(OTHER), &tokens, &outcome),
         ERROR_IDENTITY_UNAVAILABLE);
-    stage_end(stage);
+    scene_end(scene);
 }
 
 /* Not the policy refuses it, but the form that Cognito asks of every password. */
 static void a_password_with_blanks_at_its_ends_is_refused_as_a_password(void **state)
 {
     static const char blank[] = " begins with a blank";
-    struct stage *stage = cognito_stage_new(state);
-    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
-    struct person owner = stage_given(stage, PROVIDER_INVITED);
+    struct scene *scene = cognito_scene_new(state);
+    struct person member = scene_given(scene, PROVIDER_CONFIRMED_ALREADY);
+    struct person owner = scene_given(scene, PROVIDER_INVITED);
     struct provider_challenge challenge;
     struct provider_tokens tokens;
     const char *subject;
     enum provider_outcome outcome;
     for (int kind = PROVIDER_INVITED; kind <= PROVIDER_CONFIRMED_ALREADY; kind++)
         assert_int_equal(
-            stage_create(stage, (enum provider_account_kind)kind, id_new(), "blank@example.com", blank, &subject),
+            scene_create(scene, (enum provider_account_kind)kind, id_new(), "blank@example.com", blank, &subject),
             PROVIDER_PASSWORD_REFUSED);
-    assert_int_equal(stage_login(stage, &owner, TEMPORARY, true, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
+    assert_int_equal(scene_login(scene, &owner, TEMPORARY, true, NULL, &challenge), PROVIDER_NEW_PASSWORD_REQUIRED);
     expect_ok(
-        provider_answer_new_password(stage->provider, stage->arena, &challenge, secret_of(blank), &tokens, &outcome));
+        provider_answer_new_password(scene->provider, scene->arena, &challenge, secret_of(blank), &tokens, &outcome));
     assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
-    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
-    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+    assert_int_equal(scene_login(scene, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    expect_ok(provider_change_password(scene->provider, scene->arena, member.subject, tokens.session_id,
                                        secret_of(PERMANENT), secret_of(blank), &outcome));
     assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
-    expect_ok(provider_set_password(stage->provider, stage->arena, member.subject, secret_of(blank), false, &outcome));
+    expect_ok(provider_set_password(scene->provider, scene->arena, member.subject, secret_of(blank), false, &outcome));
     assert_int_equal(outcome, PROVIDER_PASSWORD_REFUSED);
-    stage_end(stage);
+    scene_end(scene);
 }
 
 /* A change that was not sent is not asked about: one more sign-in would be a guess that nobody counts. */
 static void a_change_that_was_not_sent_is_not_asked_about(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct scene *scene = cognito_scene_new(state);
+    struct person member = scene_given(scene, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens;
     enum provider_outcome outcome;
-    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
-    stage_fault(stage, "InitiateAuth", "status-500");
-    expect_error(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+    assert_int_equal(scene_login(scene, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    scene_fault(scene, "InitiateAuth", "status-500");
+    expect_error(provider_change_password(scene->provider, scene->arena, member.subject, tokens.session_id,
                                           secret_of(OTHER), secret_of(PERMANENT), &outcome),
                  ERROR_IDENTITY_UNAVAILABLE);
-    stage_expect_calls(stage, "InitiateAuth", 2);
-    stage_end(stage);
+    scene_expect_calls(scene, "InitiateAuth", 2);
+    scene_end(scene);
 }
 
 static void an_account_with_a_second_factor_is_disabled_and_its_password_not_wrong(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    struct person member = stage_given(stage, PROVIDER_CONFIRMED_ALREADY);
+    struct scene *scene = cognito_scene_new(state);
+    struct person member = scene_given(scene, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens;
     enum provider_outcome outcome;
-    assert_int_equal(stage_login(stage, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
-    (void)stage_put(stage, "second-factor", "");
-    assert_int_equal(stage_login(stage, &member, PERMANENT, false, NULL, NULL), PROVIDER_DISABLED);
-    assert_int_equal(stage_login(stage, &member, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
-    expect_error(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+    assert_int_equal(scene_login(scene, &member, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+    (void)scene_put(scene, "second-factor", "");
+    assert_int_equal(scene_login(scene, &member, PERMANENT, false, NULL, NULL), PROVIDER_DISABLED);
+    assert_int_equal(scene_login(scene, &member, OTHER, false, NULL, NULL), PROVIDER_BAD_CREDENTIALS);
+    expect_error(provider_change_password(scene->provider, scene->arena, member.subject, tokens.session_id,
                                           secret_of(PERMANENT), secret_of(OTHER), &outcome),
                  ERROR_IDENTITY_UNAVAILABLE);
-    expect_ok(provider_change_password(stage->provider, stage->arena, member.subject, tokens.session_id,
+    expect_ok(provider_change_password(scene->provider, scene->arena, member.subject, tokens.session_id,
                                        secret_of(TEMPORARY), secret_of(OTHER), &outcome));
     assert_int_equal(outcome, PROVIDER_BAD_CREDENTIALS);
-    stage_end(stage);
+    scene_end(scene);
 }
 
 static const struct CMUnitTest cases[] = {

@@ -32,7 +32,7 @@ static enum provider_outcome create(struct provider *provider, struct arena *are
 static void making_an_account_again_is_harmless_until_it_was_used(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     struct id user = id_new();
     const char *subject = id_text(arena, user);
@@ -92,7 +92,7 @@ static void one_address_is_one_account(void **state)
 static void passwords_are_stored_as_argon2id_only(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *one = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     const char *other = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
@@ -108,7 +108,7 @@ static void passwords_are_stored_as_argon2id_only(void **state)
 static void confirming_is_done_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *waiting = given_account(provider, arena, PROVIDER_AWAITING_CODE);
     const char *invited = given_account(provider, arena, PROVIDER_INVITED);
@@ -133,7 +133,7 @@ static void confirming_is_done_once(void **state)
 static void closing_an_account_ends_its_sessions(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     const char *bystander = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
@@ -158,7 +158,7 @@ static void closing_an_account_ends_its_sessions(void **state)
 static void an_account_closed_at_the_prompt_gets_no_tokens(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
@@ -180,7 +180,7 @@ static const char *describe(struct database *database, struct arena *arena, cons
 static void only_the_attributes_named_change(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_INVITED);
     enum provider_outcome outcome;
@@ -208,8 +208,8 @@ static void only_the_attributes_named_change(void **state)
 static void removing_leaves_nothing_behind(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
@@ -229,7 +229,7 @@ static void removing_leaves_nothing_behind(void **state)
 static void unusable_options_are_refused(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = NULL;
     struct embedded_options options = options_for(database);
     options.master = secret_of("too short");

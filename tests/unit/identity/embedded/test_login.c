@@ -15,7 +15,7 @@
 static void a_first_login_takes_two_steps(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_INVITED);
     struct provider_challenge challenge;
@@ -48,7 +48,7 @@ static void a_first_login_takes_two_steps(void **state)
 static void the_tokens_are_the_users(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
@@ -71,7 +71,7 @@ static void the_tokens_are_the_users(void **state)
 static void nobody_is_told_from_somebody(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     const char *unknown = id_text(arena, id_new());
@@ -100,7 +100,7 @@ static double cost_of_login(struct provider *provider, struct arena *arena, cons
 static void nobody_takes_as_long_as_somebody(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct embedded_options options = options_for(database);
     options.cost.memory_kib = 8192;
     options.cost.passes = 2;
@@ -127,7 +127,7 @@ static void nobody_takes_as_long_as_somebody(void **state)
 static void only_the_right_password_learns_the_state(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *waiting = given_account(provider, arena, PROVIDER_AWAITING_CODE);
     const char *closed = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
@@ -152,7 +152,7 @@ static void only_the_right_password_learns_the_state(void **state)
 static void a_permanent_password_with_a_new_one_opens_nothing(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_login login = {.subject = subject, .password = secret_of(PERMANENT), .new_password_sent = true};
@@ -173,7 +173,7 @@ static void a_permanent_password_with_a_new_one_opens_nothing(void **state)
 static void a_temporary_password_runs_out(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_INVITED);
     struct provider_challenge challenge;
@@ -205,7 +205,7 @@ static void a_temporary_password_runs_out(void **state)
 static void a_challenge_dies_with_its_password(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_INVITED);
     struct provider_challenge challenge;
@@ -251,7 +251,7 @@ static int first_login_racer(struct database *database, struct arena *arena, uns
 static void of_two_first_logins_at_once_one_wins(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     for (unsigned round = 0; round < 10; round++) {
         const char *subject = given_account(provider, arena, PROVIDER_INVITED);
@@ -285,7 +285,7 @@ static int login_racer(struct database *database, struct arena *arena, unsigned 
 static void right_logins_at_once_all_succeed(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     const char *id = sql_subject(arena, subject);
@@ -345,7 +345,7 @@ static int old_password_racer(struct database *database, struct arena *arena, un
 static void no_session_outlives_the_password_it_was_opened_with(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     for (unsigned round = 0; round < 10; round++) {
         const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);

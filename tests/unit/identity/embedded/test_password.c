@@ -17,7 +17,7 @@
 static void changing_the_password_ends_the_other_sessions(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens own = signed_in(provider, arena, subject, PERMANENT);
@@ -60,7 +60,7 @@ static int change_racer(struct database *database, struct arena *arena, unsigned
 static void of_two_changes_of_one_password_one_wins(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     for (unsigned round = 0; round < 10; round++) {
         const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
@@ -80,7 +80,7 @@ static void of_two_changes_of_one_password_one_wins(void **state)
 static void a_password_set_by_another_ends_all_sessions(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
@@ -104,7 +104,7 @@ static void a_password_set_by_another_ends_all_sessions(void **state)
 static void who_awaits_confirmation_goes_on_waiting(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *waiting = given_account(provider, arena, PROVIDER_AWAITING_CODE);
     enum provider_outcome outcome;
@@ -129,7 +129,7 @@ static void who_awaits_confirmation_goes_on_waiting(void **state)
 static void a_damaged_hash_is_an_error_and_no_wrong_password(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     sql(database, arena, "UPDATE identity_account SET password_hash = 'damaged' WHERE id = %s",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the database refuses half-way is undone. The provider works as a database user who lacks one right on one table,
- * each in turn. It gives either a whole answer, or an error after which nothing has changed.
+ * Tests that what the database refuses half-way is undone. The provider works as a database user who lacks one right on
+ * one table, each in turn. It gives either a whole answer, or an error after which nothing has changed.
  */
 #include "harness.h"
 
@@ -28,7 +28,7 @@ static struct database *given_narrow(struct database *database, struct arena *ar
         for (size_t r = 0; r < sizeof rights / sizeof *rights; r++)
             if (strcmp(tables[t], table) != 0 || strcmp(rights[r], right) != 0)
                 sql(database, arena, "GRANT %s ON gatehouse.%s TO narrow@localhost", rights[r], tables[t]);
-    struct database_options options = database_fixture_options();
+    struct database_options options = support_database_options();
     options.user = "narrow";
     return database_new(&options);
 }
@@ -106,7 +106,7 @@ static struct error *perform(enum verb verb, struct provider *provider, struct a
 static void what_is_refused_half_way_is_undone(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *whole = given_provider(arena, database);
     unsigned refused[VERBS] = {0};
     unsigned done[VERBS] = {0};

@@ -21,7 +21,7 @@ static void pass(struct database *database, struct arena *arena, const char *sec
 static void each_use_gives_a_new_token_of_the_same_session(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens first = signed_in(provider, arena, subject, PERMANENT);
@@ -50,7 +50,7 @@ static void each_use_gives_a_new_token_of_the_same_session(void **state)
 static void only_the_digest_of_a_token_is_stored(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
@@ -87,7 +87,7 @@ static const char *spent_before(struct database *database, struct arena *arena, 
 static void a_token_in_its_grace_is_answered_with_its_one_successor(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     struct provider *elsewhere = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
@@ -121,7 +121,7 @@ static void a_token_in_its_grace_is_answered_with_its_one_successor(void **state
 static void two_holders_of_a_token_share_one_line_and_the_late_one_ends_it(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens stolen = signed_in(provider, arena, subject, PERMANENT);
@@ -142,7 +142,7 @@ static void two_holders_of_a_token_share_one_line_and_the_late_one_ends_it(void 
 static void a_grace_gives_the_same_successor_when_that_has_been_used(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens first = signed_in(provider, arena, subject, PERMANENT);
@@ -169,7 +169,7 @@ static void a_grace_gives_the_same_successor_when_that_has_been_used(void **stat
 static void a_successor_takes_the_token_the_salt_and_the_secret(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens first = signed_in(provider, arena, subject, PERMANENT);
@@ -200,7 +200,7 @@ static void a_successor_takes_the_token_the_salt_and_the_secret(void **state)
 static void a_session_has_a_bounded_number_of_tokens_and_forgets_none(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens first = signed_in(provider, arena, subject, PERMANENT);
@@ -229,7 +229,7 @@ static void a_session_has_a_bounded_number_of_tokens_and_forgets_none(void **sta
 static void a_token_used_after_its_grace_ends_the_session(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens first = signed_in(provider, arena, subject, PERMANENT);
@@ -256,7 +256,7 @@ static void a_token_used_after_its_grace_ends_the_session(void **state)
 static void what_is_no_token_of_ours_is_invalid(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
@@ -287,7 +287,7 @@ static void what_is_no_token_of_ours_is_invalid(void **state)
 static void a_sessions_end_is_fixed_at_sign_in(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
@@ -330,7 +330,7 @@ static int refresh_racer(struct database *database, struct arena *arena, unsigne
 static void honest_use_at_the_same_time_keeps_the_session(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     for (unsigned round = 0; round < 5; round++) {
@@ -363,7 +363,7 @@ static int refresh_and_die(struct database *database, struct arena *arena, unsig
 static void a_death_between_commit_and_reply_loses_nothing(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
@@ -382,7 +382,7 @@ static void a_death_between_commit_and_reply_loses_nothing(void **state)
 static void replays_at_the_same_time_get_nothing(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);

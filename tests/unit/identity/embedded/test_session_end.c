@@ -12,7 +12,7 @@
 static void logging_out_ends_one_session_or_all(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     const char *stranger = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
@@ -68,7 +68,7 @@ static int logout_racer(struct database *database, struct arena *arena, unsigned
 static void logging_out_everywhere_beats_refreshing(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     for (unsigned round = 0; round < 5; round++) {
         const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
@@ -89,8 +89,8 @@ static void logging_out_everywhere_beats_refreshing(void **state)
 static void tidying_removes_what_ran_out_only(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens kept = signed_in(provider, arena, subject, PERMANENT);

@@ -49,9 +49,9 @@ static int first_start_racer(struct database *database, struct arena *arena, uns
 static void the_first_start_makes_one_key_for_all(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     for (unsigned round = 0; round < 3; round++) {
-        database_fixture_clear();
+        support_database_clear();
         int results[RACERS_MAX];
         race(6, first_start_racer, NULL, results);
         assert_int_equal(race_count(results, 6, 1), 6);
@@ -63,8 +63,8 @@ static void the_first_start_makes_one_key_for_all(void **state)
 static void one_worker_opens_what_another_signed(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *one = database_fixture_new();
-    struct database *other = database_fixture_new();
+    struct database *one = support_database_new();
+    struct database *other = support_database_new();
     struct provider *signer = given_provider(arena, one);
     struct provider *verifier = given_provider(arena, other);
     const char *subject = given_account(signer, arena, PROVIDER_CONFIRMED_ALREADY);
@@ -81,7 +81,7 @@ static void one_worker_opens_what_another_signed(void **state)
 static void the_private_half_is_sealed(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     (void)keys_of(provider, arena, false);
     assert_int_equal(sql_integer(database, arena,
@@ -110,9 +110,9 @@ static void the_private_half_is_sealed(void **state)
 static void after_a_rotation_old_and_new_tokens_are_valid(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *one = database_fixture_new();
-    struct database *other = database_fixture_new();
-    database_fixture_clear();
+    struct database *one = support_database_new();
+    struct database *other = support_database_new();
+    support_database_clear();
     struct provider *signer = given_provider(arena, one);
     struct provider *verifier = given_provider(arena, other);
     const char *subject = given_account(signer, arena, PROVIDER_CONFIRMED_ALREADY);
@@ -161,8 +161,8 @@ static void after_a_rotation_old_and_new_tokens_are_valid(void **state)
 static void no_rotation_pushes_out_a_key_whose_tokens_are_valid(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
-    database_fixture_clear();
+    struct database *database = support_database_new();
+    support_database_clear();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
@@ -188,7 +188,7 @@ static void no_rotation_pushes_out_a_key_whose_tokens_are_valid(void **state)
 static void a_flood_of_tokens_of_unknown_keys_reads_the_keys_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     static const char asked[] = "SELECT variable_value FROM information_schema.session_status"
                                 " WHERE variable_name = 'COM_STMT_EXECUTE'";
@@ -207,7 +207,7 @@ static void a_flood_of_tokens_of_unknown_keys_reads_the_keys_once(void **state)
 static void without_the_database_the_keys_in_memory_stay_in_use(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct provider *provider = given_provider(arena, database);
     const char *subject = given_account(provider, arena, PROVIDER_CONFIRMED_ALREADY);
     struct provider_tokens tokens = signed_in(provider, arena, subject, PERMANENT);
@@ -215,7 +215,7 @@ static void without_the_database_the_keys_in_memory_stay_in_use(void **state)
     struct token_claims claims;
     struct provider *late = given_provider(arena, database);
     const struct key_set *none;
-    database_fixture_kill();
+    support_database_kill();
     log_set_level(LOG_LEVEL_FATAL);
     assert_ptr_equal(keys_of(provider, arena, true), keys);
     assert_int_equal(verify_token(provider, arena, tokens.access_token, TOKEN_USE_ACCESS, &claims), TOKEN_GOOD);
@@ -226,7 +226,7 @@ static void without_the_database_the_keys_in_memory_stay_in_use(void **state)
     enum provider_outcome outcome;
     expect_error(provider_login(provider, arena, &login, &tokens, &challenge, &outcome), ERROR_DATABASE_UNAVAILABLE);
     log_set_level(LOG_LEVEL_INFO);
-    database_fixture_restart(NULL);
+    support_database_restart(NULL);
     assert_int_equal(key_set_count(keys_of(late, arena, false)), key_set_count(keys));
     (void)signed_in(late, arena, subject, PERMANENT);
     provider_free(&late);

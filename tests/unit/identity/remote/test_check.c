@@ -10,18 +10,18 @@
 #include "domain/support.h"
 #include "identity/support_remote.h"
 
-static struct remote_options remote_options_of_test(struct stage *stage)
+static struct remote_options remote_options_of_test(struct scene *scene)
 {
-    return (struct remote_options){.database = stage->database,
+    return (struct remote_options){.database = scene->database,
                                    .master = secret_of("0123456789abcdef0123456789abcdef"),
                                    .calls_max = 1,
                                    .rest_seconds = 2};
 }
 
 /* What the check says; "" where nothing is wrong. Frees the provider. */
-static const char *said(struct stage *stage, struct provider *provider)
+static const char *said(struct scene *scene, struct provider *provider)
 {
-    struct error *error = provider_check(provider, stage->arena);
+    struct error *error = provider_check(provider, scene->arena);
     const char *sentence = error == NULL ? "" : error->message;
     if (error != NULL)
         assert_int_equal(error->code, ERROR_IDENTITY_UNAVAILABLE);
@@ -29,20 +29,20 @@ static const char *said(struct stage *stage, struct provider *provider)
     return sentence;
 }
 
-static const char *pool_said(struct stage *stage, const struct cognito_options *options)
+static const char *pool_said(struct scene *scene, const struct cognito_options *options)
 {
-    struct remote_options remote = remote_options_of_test(stage);
+    struct remote_options remote = remote_options_of_test(scene);
     struct provider *provider;
-    expect_ok(cognito_new(stage->arena, &remote, options, &provider));
-    return said(stage, provider);
+    expect_ok(cognito_new(scene->arena, &remote, options, &provider));
+    return said(scene, provider);
 }
 
-static const char *realm_said(struct stage *stage, const struct keycloak_options *options)
+static const char *realm_said(struct scene *scene, const struct keycloak_options *options)
 {
-    struct remote_options remote = remote_options_of_test(stage);
+    struct remote_options remote = remote_options_of_test(scene);
     struct provider *provider;
-    expect_ok(keycloak_new(stage->arena, &remote, options, &provider));
-    return said(stage, provider);
+    expect_ok(keycloak_new(scene->arena, &remote, options, &provider));
+    return said(scene, provider);
 }
 
 static void expect(const char *sentence, const char *wanted)
@@ -51,9 +51,9 @@ static void expect(const char *sentence, const char *wanted)
         fail_msg("said \"%s\", not \"%s\"", sentence, wanted);
 }
 
-static void drop(struct stage *stage, const char *name)
+static void drop(struct scene *scene, const char *name)
 {
-    assert_int_equal(unlink(arena_format(stage->arena, "%s/%s", stage->directory, name)), 0);
+    assert_int_equal(unlink(arena_format(scene->arena, "%s/%s", scene->directory, name)), 0);
 }
 
 /* A file of the server's directory that makes the fault, and what the check says of it. */
@@ -80,106 +80,106 @@ static const struct fault {
 
 static void a_pool_that_is_right_is_said_to_be_so(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    struct cognito_options options = cognito_stage_options(stage);
-    assert_string_equal(pool_said(stage, &options), "");
+    struct scene *scene = cognito_scene_new(state);
+    struct cognito_options options = cognito_scene_options(scene);
+    assert_string_equal(pool_said(scene, &options), "");
     /* An access key that may not describe the pool is no fault. */
-    (void)stage_put(stage, "denied", "DescribeUserPool");
-    (void)stage_put(stage, "lacks", "custom:permissions");
-    assert_string_equal(pool_said(stage, &options), "");
-    stage_end(stage);
+    (void)scene_put(scene, "denied", "DescribeUserPool");
+    (void)scene_put(scene, "lacks", "custom:permissions");
+    assert_string_equal(pool_said(scene, &options), "");
+    scene_end(scene);
 }
 
 static void faults_of_a_pool_are_named(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    struct cognito_options options = cognito_stage_options(stage);
+    struct scene *scene = cognito_scene_new(state);
+    struct cognito_options options = cognito_scene_options(scene);
     for (size_t i = 0; i < sizeof pool_faults / sizeof *pool_faults; i++) {
-        (void)stage_put(stage, pool_faults[i].name, pool_faults[i].text);
-        expect(pool_said(stage, &options), pool_faults[i].wanted);
-        drop(stage, pool_faults[i].name);
+        (void)scene_put(scene, pool_faults[i].name, pool_faults[i].text);
+        expect(pool_said(scene, &options), pool_faults[i].wanted);
+        drop(scene, pool_faults[i].name);
     }
-    stage_end(stage);
+    scene_end(scene);
 }
 
 static void wrong_settings_of_a_pool_are_named(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    const struct cognito_options right = cognito_stage_options(stage);
+    struct scene *scene = cognito_scene_new(state);
+    const struct cognito_options right = cognito_scene_options(scene);
     struct cognito_options options = right;
     options.access_key_id = "AKIDOTHER";
-    expect(pool_said(stage, &options), "does not know the access key AKIDOTHER");
+    expect(pool_said(scene, &options), "does not know the access key AKIDOTHER");
     options = right;
-    options.secret_access_key_file = stage_put(stage, "other", "not the key");
-    expect(pool_said(stage, &options), "is not that of the access key");
+    options.secret_access_key_file = scene_put(scene, "other", "not the key");
+    expect(pool_said(scene, &options), "is not that of the access key");
     options = right;
     options.client_secret_file = options.secret_access_key_file;
-    expect(pool_said(stage, &options), "does not take our SECRET_HASH");
+    expect(pool_said(scene, &options), "does not take our SECRET_HASH");
     options = right;
     options.user_pool_id = "eu-central-1_Other";
-    expect(pool_said(stage, &options), "no user pool eu-central-1_Other");
+    expect(pool_said(scene, &options), "no user pool eu-central-1_Other");
     options = right;
     options.client_id = "other";
-    expect(pool_said(stage, &options), "no app client other");
+    expect(pool_said(scene, &options), "no app client other");
     options = right;
     options.issuer = "https://cognito-idp.eu-central-1.amazonaws.com/eu-central-1_Other";
-    expect(pool_said(stage, &options), "does not end with the user pool eu-central-1_Tests");
-    stage_end(stage);
+    expect(pool_said(scene, &options), "does not end with the user pool eu-central-1_Tests");
+    scene_end(scene);
 }
 
 /* Addresses that do not answer, or not over TLS. */
 static void wrong_addresses_are_named(void **state)
 {
-    struct stage *stage = cognito_stage_new(state);
-    const struct cognito_options right = cognito_stage_options(stage);
+    struct scene *scene = cognito_scene_new(state);
+    const struct cognito_options right = cognito_scene_options(scene);
     struct cognito_options options = right;
     options.endpoint = "http://127.0.0.1:1";
-    expect(pool_said(stage, &options), "Nothing answers at http://127.0.0.1:1 (endpoint in [cognito])");
+    expect(pool_said(scene, &options), "Nothing answers at http://127.0.0.1:1 (endpoint in [cognito])");
     options = right;
-    options.endpoint = arena_format(stage->arena, "https%s", stage->url + strlen("http"));
-    expect(pool_said(stage, &options), "The TLS connection to https://127.0.0.1");
+    options.endpoint = arena_format(scene->arena, "https%s", scene->url + strlen("http"));
+    expect(pool_said(scene, &options), "The TLS connection to https://127.0.0.1");
     options = right;
     options.keys_url = "http://127.0.0.1:1/keys";
-    expect(pool_said(stage, &options), "(jwks_url in [cognito])");
-    stage_end(stage);
+    expect(pool_said(scene, &options), "(jwks_url in [cognito])");
+    scene_end(scene);
 }
 
 static void faults_of_a_realm_are_named(void **state)
 {
-    struct stage *stage = keycloak_scripted(state);
-    struct keycloak_options options = keycloak_stage_options(stage);
-    assert_string_equal(realm_said(stage, &options), "");
+    struct scene *scene = keycloak_scripted(state);
+    struct keycloak_options options = keycloak_scene_options(scene);
+    assert_string_equal(realm_said(scene, &options), "");
     for (size_t i = 0; i < sizeof realm_faults / sizeof *realm_faults; i++) {
-        (void)stage_put(stage, realm_faults[i].name, realm_faults[i].text);
-        expect(realm_said(stage, &options), realm_faults[i].wanted);
-        drop(stage, realm_faults[i].name);
+        (void)scene_put(scene, realm_faults[i].name, realm_faults[i].text);
+        expect(realm_said(scene, &options), realm_faults[i].wanted);
+        drop(scene, realm_faults[i].name);
     }
-    stage_end(stage);
+    scene_end(scene);
 }
 
 static void wrong_settings_of_a_realm_are_named(void **state)
 {
-    struct stage *stage = keycloak_scripted(state);
-    const struct keycloak_options right = keycloak_stage_options(stage);
+    struct scene *scene = keycloak_scripted(state);
+    const struct keycloak_options right = keycloak_scene_options(scene);
     struct keycloak_options options = right;
     options.realm = "other";
-    expect(realm_said(stage, &options), "no realm other");
+    expect(realm_said(scene, &options), "no realm other");
     options = right;
     options.issuer = "https://elsewhere.example/realms/gatehouse";
-    expect(realm_said(stage, &options), "and not https://elsewhere.example/realms/gatehouse");
+    expect(realm_said(scene, &options), "and not https://elsewhere.example/realms/gatehouse");
     options = right;
-    options.client_secret_file = stage_put(stage, "other", "not the secret");
-    expect(realm_said(stage, &options), "correct client_id or client_secret_file");
+    options.client_secret_file = scene_put(scene, "other", "not the secret");
+    expect(realm_said(scene, &options), "correct client_id or client_secret_file");
     options = right;
     options.admin_client_secret_file = options.client_secret_file = right.client_secret_file;
-    expect(realm_said(stage, &options), "correct admin_client_id or admin_client_secret_file");
+    expect(realm_said(scene, &options), "correct admin_client_id or admin_client_secret_file");
     options = right;
-    options.keys_url = arena_format(stage->arena, "%s/nowhere", stage->url);
-    expect(realm_said(stage, &options), "no key set for RS256");
+    options.keys_url = arena_format(scene->arena, "%s/nowhere", scene->url);
+    expect(realm_said(scene, &options), "no key set for RS256");
     options = right;
     options.url = "http://127.0.0.1:1";
-    expect(realm_said(stage, &options), "Nothing answers at");
-    stage_end(stage);
+    expect(realm_said(scene, &options), "Nothing answers at");
+    scene_end(scene);
 }
 
 static const struct CMUnitTest cases[] = {

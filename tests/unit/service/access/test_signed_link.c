@@ -42,7 +42,7 @@ static struct service a_process(struct bench *bench)
         .arena = bench->arena,
         .configuration = &bench->configuration,
         .master = secret_of("0123456789abcdef0123456789abcdef"),
-        .database = bench->service.database != NULL ? bench->service.database : database_fixture_new(),
+        .database = bench->service.database != NULL ? bench->service.database : support_database_new(),
         .link_keys = link_key_cache_new(bench->arena),
     };
     expect_ok(change_follower_catch_up(&service, bench->arena));
@@ -56,7 +56,7 @@ static struct bench *bench_new(struct arena *arena)
     bench->arena = arena;
     bench->configuration.service.base_url = BASE;
     bench->configuration.log.level = "info";
-    database_fixture_clear();
+    support_database_clear();
     bench->service = a_process(bench);
     principal->user.organisation_id = given_organisation(bench->service.database, arena);
     principal->user.id =

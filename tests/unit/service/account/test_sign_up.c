@@ -23,124 +23,124 @@
 #define EMAIL "new.one@example.com"
 
 struct maker {
-    struct error *(*make)(struct stage *stage, const struct caller *caller, const char *email, struct user *user_out);
+    struct error *(*make)(struct scene *scene, const struct caller *caller, const char *email, struct user *user_out);
     bool customer;
 };
 
 static const struct maker makers[] = {{make_customer, true}, {make_member, false}};
 
 /* Who makes the accounts: staff the customers, an owner the members. */
-static struct caller *given_maker(struct stage *stage, const struct maker *maker)
+static struct caller *given_maker(struct scene *scene, const struct maker *maker)
 {
-    struct caller *staff = given_staff(stage);
-    return maker->customer ? staff : given_owner(stage, staff, "owner@example.com");
+    struct caller *staff = given_staff(scene);
+    return maker->customer ? staff : given_owner(scene, staff, "owner@example.com");
 }
 
-static int64_t count_rows(struct stage *stage, const char *table, const char *where)
+static int64_t count_rows(struct scene *scene, const char *table, const char *where)
 {
-    return sql_integer(stage->database, stage->arena, "SELECT COUNT(*) FROM %s WHERE %s", table, where);
+    return sql_integer(scene->database, scene->arena, "SELECT COUNT(*) FROM %s WHERE %s", table, where);
 }
 
-static void expect_nobody_sees_it(struct stage *stage, const struct maker *maker)
+static void expect_nobody_sees_it(struct scene *scene, const struct maker *maker)
 {
     struct user *user = NULL;
-    stage_fault(stage, FAULT_NONE, 0);
-    expect_ok(user_find_by_username(stage->database, stage->arena, EMAIL, &user));
+    scene_fault(scene, FAULT_NONE, 0);
+    expect_ok(user_find_by_username(scene->database, scene->arena, EMAIL, &user));
     assert_null(user);
-    expect_error(stage_login(stage, EMAIL, CHOSEN, NULL, NULL), ERROR_CREDENTIALS);
-    assert_int_equal(count_rows(stage, "organisation", "name = 'Quarry' AND status <> 'provisioning'"),
+    expect_error(scene_login(scene, EMAIL, CHOSEN, NULL, NULL), ERROR_CREDENTIALS);
+    assert_int_equal(count_rows(scene, "organisation", "name = 'Quarry' AND status <> 'provisioning'"),
                      maker->customer ? 0 : 1);
-    assert_int_equal(count_rows(stage, "outbox o JOIN user u ON u.id = o.user_id", "u.email = '" EMAIL "'"), 0);
-    assert_int_equal(count_rows(stage, "code", "TRUE"), 0);
+    assert_int_equal(count_rows(scene, "outbox o JOIN user u ON u.id = o.user_id", "u.email = '" EMAIL "'"), 0);
+    assert_int_equal(count_rows(scene, "code", "TRUE"), 0);
     const char *made = maker->customer ? "action = 'customer.create'" : "action = 'user.create'";
-    assert_int_equal(count_rows(stage, "audit", made), 0);
+    assert_int_equal(count_rows(scene, "audit", made), 0);
 }
 
-static void expect_whole(struct stage *stage, const struct maker *maker, const struct user *user)
+static void expect_whole(struct scene *scene, const struct maker *maker, const struct user *user)
 {
-    assert_int_equal(count_rows(stage, "user", "email = '" EMAIL "'"), 1);
-    assert_int_equal(count_rows(stage, "organisation", "name = 'Quarry' AND status = 'active'"), 1);
-    assert_int_equal(count_rows(stage, "organisation", "status = 'provisioning'"), 0);
-    assert_int_equal(count_rows(stage, "identity_account", "username = '" EMAIL "'"), 1);
-    assert_int_equal(mails_waiting(stage, user->id), 1);
+    assert_int_equal(count_rows(scene, "user", "email = '" EMAIL "'"), 1);
+    assert_int_equal(count_rows(scene, "organisation", "name = 'Quarry' AND status = 'active'"), 1);
+    assert_int_equal(count_rows(scene, "organisation", "status = 'provisioning'"), 0);
+    assert_int_equal(count_rows(scene, "identity_account", "username = '" EMAIL "'"), 1);
+    assert_int_equal(mails_waiting(scene, user->id), 1);
     if (maker->customer) {
-        expect_ok(stage_login(stage, EMAIL, mailed(stage, user->id, "temporaryPassword"), OTHER, NULL));
+        expect_ok(scene_login(scene, EMAIL, mailed(scene, user->id, "temporaryPassword"), OTHER, NULL));
     } else {
-        const char *code = mailed(stage, user->id, "code");
-        expect_error(stage_login(stage, EMAIL, CHOSEN, NULL, NULL), ERROR_USER_UNCONFIRMED);
-        expect_ok(member_confirm(&stage->service, stage->arena, &stage->stranger, EMAIL, code));
+        const char *code = mailed(scene, user->id, "code");
+        expect_error(scene_login(scene, EMAIL, CHOSEN, NULL, NULL), ERROR_USER_UNCONFIRMED);
+        expect_ok(member_confirm(&scene->service, scene->arena, &scene->stranger, EMAIL, code));
     }
-    struct caller *caller = stage_caller(stage, EMAIL, maker->customer ? OTHER : CHOSEN);
+    struct caller *caller = scene_caller(scene, EMAIL, maker->customer ? OTHER : CHOSEN);
     assert_true(id_equal(caller_user(caller), user->id));
     assert_int_equal(caller->principal->user.status, USER_ACTIVE);
     assert_int_equal(caller->principal->user.roles.count, maker->customer ? 2 : 1);
 }
 
-static void grow_old(struct stage *stage)
+static void grow_old(struct scene *scene)
 {
-    sql(stage->database, stage->arena,
+    sql(scene->database, scene->arena,
         "UPDATE user SET updated_at = updated_at - INTERVAL 61 SECOND WHERE status = 'provisioning'");
 }
 
-static size_t undo(struct stage *stage)
+static size_t undo(struct scene *scene)
 {
     size_t count = 77;
-    expect_ok(recovery_undo_stale(&stage->service, stage->arena, &count));
+    expect_ok(recovery_undo_stale(&scene->service, scene->arena, &count));
     return count;
 }
 
 /* Undoes what a failure left; afterwards there is nothing of it anywhere, and the address is free. */
-static void expect_undone(struct stage *stage, const struct maker *maker, const struct caller *caller)
+static void expect_undone(struct scene *scene, const struct maker *maker, const struct caller *caller)
 {
     struct user user;
-    assert_int_equal(undo(stage), 0); /* too young: somebody may be at it, or ask again */
-    grow_old(stage);
-    assert_int_equal(undo(stage), 1);
-    assert_int_equal(undo(stage), 0);
-    assert_int_equal(count_rows(stage, "user", "email = '" EMAIL "'"), 0);
-    assert_int_equal(count_rows(stage, "user_role", "user_id NOT IN (SELECT id FROM user)"), 0);
-    assert_int_equal(count_rows(stage, "organisation", "name = 'Quarry'"), maker->customer ? 0 : 1);
-    assert_int_equal(count_rows(stage, "identity_account", "username = '" EMAIL "'"), 0);
-    expect_ok(maker->make(stage, caller, EMAIL, &user));
-    expect_whole(stage, maker, &user);
+    assert_int_equal(undo(scene), 0); /* too young: somebody may be at it, or ask again */
+    grow_old(scene);
+    assert_int_equal(undo(scene), 1);
+    assert_int_equal(undo(scene), 0);
+    assert_int_equal(count_rows(scene, "user", "email = '" EMAIL "'"), 0);
+    assert_int_equal(count_rows(scene, "user_role", "user_id NOT IN (SELECT id FROM user)"), 0);
+    assert_int_equal(count_rows(scene, "organisation", "name = 'Quarry'"), maker->customer ? 0 : 1);
+    assert_int_equal(count_rows(scene, "identity_account", "username = '" EMAIL "'"), 0);
+    expect_ok(maker->make(scene, caller, EMAIL, &user));
+    expect_whole(scene, maker, &user);
 }
 
 /* How often the making of an account calls the provider. */
 static unsigned calls_of(struct arena *arena, const struct maker *maker)
 {
-    struct stage *stage = stage_new(arena);
-    struct caller *caller = given_maker(stage, maker);
-    stage_fault(stage, FAULT_NONE, 0);
-    expect_ok(maker->make(stage, caller, EMAIL, NULL));
-    assert_true(stage->faulty.calls >= 1);
-    return stage->faulty.calls;
+    struct scene *scene = scene_new(arena);
+    struct caller *caller = given_maker(scene, maker);
+    scene_fault(scene, FAULT_NONE, 0);
+    expect_ok(maker->make(scene, caller, EMAIL, NULL));
+    assert_true(scene->faulty.calls >= 1);
+    return scene->faulty.calls;
 }
 
-/* Runs body(stage, maker, caller) after a failure of each call of each maker, before and after it was done. */
+/* Runs body(scene, maker, caller) after a failure of each call of each maker, before and after it was done. */
 static void at_every_call(struct arena *arena,
-                          void (*body)(struct stage *stage, const struct maker *maker, const struct caller *caller))
+                          void (*body)(struct scene *scene, const struct maker *maker, const struct caller *caller))
 {
     for (size_t m = 0; m < 2; m++) {
         unsigned calls = calls_of(arena, &makers[m]);
         for (unsigned at = 1; at <= calls; at++)
             for (enum fault fault = FAULT_BEFORE; fault <= FAULT_AFTER; fault++) {
-                struct stage *stage = stage_new(arena);
-                struct caller *caller = given_maker(stage, &makers[m]);
-                stage_fault(stage, fault, at);
-                expect_error(makers[m].make(stage, caller, EMAIL, NULL), ERROR_IDENTITY_UNAVAILABLE);
-                expect_nobody_sees_it(stage, &makers[m]);
-                body(stage, &makers[m], caller);
+                struct scene *scene = scene_new(arena);
+                struct caller *caller = given_maker(scene, &makers[m]);
+                scene_fault(scene, fault, at);
+                expect_error(makers[m].make(scene, caller, EMAIL, NULL), ERROR_IDENTITY_UNAVAILABLE);
+                expect_nobody_sees_it(scene, &makers[m]);
+                body(scene, &makers[m], caller);
             }
     }
 }
 
-static void repeat(struct stage *stage, const struct maker *maker, const struct caller *caller)
+static void repeat(struct scene *scene, const struct maker *maker, const struct caller *caller)
 {
     struct user user;
-    expect_ok(maker->make(stage, caller, "NEW.one@Example.com", &user));
-    expect_whole(stage, maker, &user);
-    grow_old(stage);
-    assert_int_equal(undo(stage), 0);
+    expect_ok(maker->make(scene, caller, "NEW.one@Example.com", &user));
+    expect_whole(scene, maker, &user);
+    grow_old(scene);
+    assert_int_equal(undo(scene), 0);
 }
 
 static void asking_again_makes_a_whole_one(void **state)
@@ -153,25 +153,25 @@ static void what_nobody_asks_for_again_is_undone(void **state)
     at_every_call(harness_arena(state), expect_undone);
 }
 
-static void undo_that_fails_is_taken_up_again(struct stage *stage, const struct maker *maker,
+static void undo_that_fails_is_taken_up_again(struct scene *scene, const struct maker *maker,
                                               const struct caller *caller)
 {
     size_t count = 77;
-    grow_old(stage);
+    grow_old(scene);
     for (enum fault fault = FAULT_BEFORE; fault <= FAULT_AFTER; fault++) {
-        stage_fault(stage, fault, 1);
-        expect_error(recovery_undo_stale(&stage->service, stage->arena, &count), ERROR_IDENTITY_UNAVAILABLE);
+        scene_fault(scene, fault, 1);
+        expect_error(recovery_undo_stale(&scene->service, scene->arena, &count), ERROR_IDENTITY_UNAVAILABLE);
         assert_int_equal(count, 0);
-        expect_nobody_sees_it(stage, maker);
-        assert_int_equal(count_rows(stage, "user", "email = '" EMAIL "' AND status = 'provisioning'"), 1);
+        expect_nobody_sees_it(scene, maker);
+        assert_int_equal(count_rows(scene, "user", "email = '" EMAIL "' AND status = 'provisioning'"), 1);
     }
     /* The lock was given back, and the half-undone account may be resumed, or undone. */
     if (maker->customer) {
-        repeat(stage, maker, caller);
+        repeat(scene, maker, caller);
         return;
     }
-    sql(stage->database, stage->arena, "UPDATE user SET updated_at = UTC_TIMESTAMP(3) WHERE status = 'provisioning'");
-    expect_undone(stage, maker, caller);
+    sql(scene->database, scene->arena, "UPDATE user SET updated_at = UTC_TIMESTAMP(3) WHERE status = 'provisioning'");
+    expect_undone(scene, maker, caller);
 }
 
 static void failing_undo_converges(void **state)
@@ -182,21 +182,21 @@ static void failing_undo_converges(void **state)
 /* ---- the database fails after the provider ------------------------------------------------------- */
 
 struct breakage {
-    struct stage *stage;
+    struct scene *scene;
     const char *table;
 };
 
 static void take_away(void *context)
 {
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     const struct breakage *breakage = context;
-    sql(database, breakage->stage->arena, "RENAME TABLE %s TO %s_away", breakage->table, breakage->table);
+    sql(database, breakage->scene->arena, "RENAME TABLE %s TO %s_away", breakage->table, breakage->table);
     database_free(&database);
 }
 
 static void put_back(const struct breakage *breakage)
 {
-    sql(breakage->stage->database, breakage->stage->arena, "RENAME TABLE %s_away TO %s", breakage->table,
+    sql(breakage->scene->database, breakage->scene->arena, "RENAME TABLE %s_away TO %s", breakage->table,
         breakage->table);
 }
 
@@ -206,24 +206,24 @@ static void concluding_is_all_or_nothing(void **state)
     struct arena *arena = harness_arena(state);
     for (size_t m = 0; m < 2; m++)
         for (size_t t = 0; t < (makers[m].customer ? 3 : 4); t++) {
-            struct stage *stage = stage_new(arena);
-            struct caller *caller = given_maker(stage, &makers[m]);
-            struct breakage breakage = {stage, tables[t]};
-            stage_fault(stage, FAULT_NONE, 1);
-            stage->faulty.after = take_away;
-            stage->faulty.context = &breakage;
-            struct error *error = makers[m].make(stage, caller, EMAIL, NULL);
+            struct scene *scene = scene_new(arena);
+            struct caller *caller = given_maker(scene, &makers[m]);
+            struct breakage breakage = {scene, tables[t]};
+            scene_fault(scene, FAULT_NONE, 1);
+            scene->faulty.after = take_away;
+            scene->faulty.context = &breakage;
+            struct error *error = makers[m].make(scene, caller, EMAIL, NULL);
             put_back(&breakage);
             expect_error(error, ERROR_INTERNAL);
-            expect_nobody_sees_it(stage, &makers[m]);
-            repeat(stage, &makers[m], caller);
+            expect_nobody_sees_it(scene, &makers[m]);
+            repeat(scene, &makers[m], caller);
         }
 }
 
 /* ---- the process dies ---------------------------------------------------------------------------- */
 
 struct death {
-    struct stage *stage;
+    struct scene *scene;
     const struct maker *maker;
     struct id user;
     struct id session;
@@ -237,16 +237,16 @@ static void die_at_work(void *context)
 {
     struct death *death = context;
     struct arena *arena = arena_new();
-    struct stage *stage = stage_join(arena);
+    struct scene *scene = scene_join(arena);
     struct principal *principal = NULL;
-    struct caller caller = stage->stranger;
+    struct caller caller = scene->stranger;
     size_t count;
-    if (principal_load(stage->database, arena, death->user, death->session, &principal) != NULL)
+    if (principal_load(scene->database, arena, death->user, death->session, &principal) != NULL)
         _exit(1);
     caller.principal = principal;
-    stage_fault(stage, death->fault, death->at);
-    struct error *error = death->undoing ? recovery_undo_stale(&stage->service, arena, &count)
-                                         : death->maker->make(stage, &caller, EMAIL, NULL);
+    scene_fault(scene, death->fault, death->at);
+    struct error *error = death->undoing ? recovery_undo_stale(&scene->service, arena, &count)
+                                         : death->maker->make(scene, &caller, EMAIL, NULL);
     (void)fprintf(stderr, "# it lived on: %s\n", error == NULL ? "all went well" : error->detail);
     _exit(0);
 }
@@ -254,7 +254,7 @@ static void die_at_work(void *context)
 static int64_t connections(const struct death *death)
 {
     return sql_integer(
-        death->stage->database, death->stage->arena,
+        death->scene->database, death->scene->arena,
         "SELECT COUNT(*) FROM information_schema.processlist WHERE user = SUBSTRING_INDEX(USER(), '@', 1)");
 }
 
@@ -282,23 +282,23 @@ static void death_leaves_nothing_that_does_not_heal(void **state)
     for (size_t m = 0; m < 2; m++)
         for (enum fault fault = FAULT_DEATH_BEFORE; fault <= FAULT_DEATH_AFTER; fault++)
             for (int undoing = 0; undoing < 2; undoing++) {
-                struct stage *stage = stage_new(arena);
-                struct caller *caller = given_maker(stage, &makers[m]);
-                struct death death = {stage, &makers[m], caller_user(caller), caller->principal->session_id, fault,
+                struct scene *scene = scene_new(arena);
+                struct caller *caller = given_maker(scene, &makers[m]);
+                struct death death = {scene, &makers[m], caller_user(caller), caller->principal->session_id, fault,
                                       1,     false};
                 expect_death(&death);
-                expect_nobody_sees_it(stage, &makers[m]);
+                expect_nobody_sees_it(scene, &makers[m]);
                 if (!undoing) {
-                    repeat(stage, &makers[m], caller);
+                    repeat(scene, &makers[m], caller);
                     continue;
                 }
-                grow_old(stage);
+                grow_old(scene);
                 death.undoing = true;
                 expect_death(&death);
-                expect_nobody_sees_it(stage, &makers[m]);
-                assert_int_equal(undo(stage), 1);
-                assert_int_equal(count_rows(stage, "identity_account", "username = '" EMAIL "'"), 0);
-                repeat(stage, &makers[m], caller);
+                expect_nobody_sees_it(scene, &makers[m]);
+                assert_int_equal(undo(scene), 1);
+                assert_int_equal(count_rows(scene, "identity_account", "username = '" EMAIL "'"), 0);
+                repeat(scene, &makers[m], caller);
             }
 }
 
@@ -308,8 +308,8 @@ static void address_that_the_provider_knows_leaves_no_rows(void **state)
 {
     struct arena *arena = harness_arena(state);
     for (size_t m = 0; m < 2; m++) {
-        struct stage *stage = stage_new(arena);
-        struct caller *caller = given_maker(stage, &makers[m]);
+        struct scene *scene = scene_new(arena);
+        struct caller *caller = given_maker(scene, &makers[m]);
         struct provider_account foreign = {
             .kind = PROVIDER_CONFIRMED_ALREADY,
             .user_id = id_new(),
@@ -319,14 +319,14 @@ static void address_that_the_provider_knows_leaves_no_rows(void **state)
         };
         const char *subject;
         enum provider_outcome outcome;
-        expect_ok(provider_create(stage->faulty.inner, arena, &foreign, &subject, &outcome));
+        expect_ok(provider_create(scene->faulty.inner, arena, &foreign, &subject, &outcome));
         assert_int_equal(outcome, PROVIDER_OK);
-        expect_error(makers[m].make(stage, caller, EMAIL, NULL), ERROR_USER_EXISTS);
-        expect_nobody_sees_it(stage, &makers[m]);
-        assert_int_equal(count_rows(stage, "user", "email = '" EMAIL "'"), 0);
-        assert_int_equal(count_rows(stage, "organisation", "status = 'provisioning'"), 0);
-        expect_ok(provider_remove(stage->faulty.inner, arena, foreign.user_id, foreign.email));
-        repeat(stage, &makers[m], caller);
+        expect_error(makers[m].make(scene, caller, EMAIL, NULL), ERROR_USER_EXISTS);
+        expect_nobody_sees_it(scene, &makers[m]);
+        assert_int_equal(count_rows(scene, "user", "email = '" EMAIL "'"), 0);
+        assert_int_equal(count_rows(scene, "organisation", "status = 'provisioning'"), 0);
+        expect_ok(provider_remove(scene->faulty.inner, arena, foreign.user_id, foreign.email));
+        repeat(scene, &makers[m], caller);
     }
 }
 
@@ -334,14 +334,14 @@ static void so_many_are_made_in_an_hour(void **state)
 {
     struct arena *arena = harness_arena(state);
     for (size_t m = 0; m < 2; m++) {
-        struct stage *stage = stage_new(arena);
-        struct caller *caller = given_maker(stage, &makers[m]);
-        sql(stage->database, arena, "DELETE FROM throttle");
-        stage->configuration.limits.accounts_per_hour = makers[m].customer ? 1 : 2;
-        stage->configuration.limits.customers_per_hour = makers[m].customer ? 2 : 1;
-        expect_ok(makers[m].make(stage, caller, "one@example.com", NULL));
+        struct scene *scene = scene_new(arena);
+        struct caller *caller = given_maker(scene, &makers[m]);
+        sql(scene->database, arena, "DELETE FROM throttle");
+        scene->configuration.limits.accounts_per_hour = makers[m].customer ? 1 : 2;
+        scene->configuration.limits.customers_per_hour = makers[m].customer ? 2 : 1;
+        expect_ok(makers[m].make(scene, caller, "one@example.com", NULL));
         /* What is taken, or what the provider refuses, is not counted. */
-        expect_error(makers[m].make(stage, caller, "one@example.com", NULL), ERROR_USER_EXISTS);
+        expect_error(makers[m].make(scene, caller, "one@example.com", NULL), ERROR_USER_EXISTS);
         struct provider_account foreign = {.kind = PROVIDER_CONFIRMED_ALREADY,
                                            .user_id = id_new(),
                                            .email = EMAIL,
@@ -349,44 +349,44 @@ static void so_many_are_made_in_an_hour(void **state)
                                            .password = secret_of(OTHER)};
         const char *subject;
         enum provider_outcome outcome;
-        expect_ok(provider_create(stage->faulty.inner, arena, &foreign, &subject, &outcome));
-        expect_error(makers[m].make(stage, caller, EMAIL, NULL), ERROR_USER_EXISTS);
-        expect_ok(makers[m].make(stage, caller, "two@example.com", NULL));
-        stage_fault(stage, FAULT_NONE, 0);
-        struct error *error = makers[m].make(stage, caller, "three@example.com", NULL);
+        expect_ok(provider_create(scene->faulty.inner, arena, &foreign, &subject, &outcome));
+        expect_error(makers[m].make(scene, caller, EMAIL, NULL), ERROR_USER_EXISTS);
+        expect_ok(makers[m].make(scene, caller, "two@example.com", NULL));
+        scene_fault(scene, FAULT_NONE, 0);
+        struct error *error = makers[m].make(scene, caller, "three@example.com", NULL);
         expect_error(error, ERROR_RATE_LIMITED);
         assert_in_range(error->retry_after, 3500, 3600);
         /* Nothing of it was made, here or at the provider, and no mail is due. */
-        assert_int_equal(stage->faulty.calls, 0);
-        assert_int_equal(count_rows(stage, "user", "email = 'three@example.com'"), 0);
-        assert_int_equal(count_rows(stage, "organisation", "status = 'provisioning'"), 0);
-        sql(stage->database, arena, "UPDATE throttle SET since = since - INTERVAL 1 HOUR");
-        expect_ok(makers[m].make(stage, caller, "three@example.com", NULL));
+        assert_int_equal(scene->faulty.calls, 0);
+        assert_int_equal(count_rows(scene, "user", "email = 'three@example.com'"), 0);
+        assert_int_equal(count_rows(scene, "organisation", "status = 'provisioning'"), 0);
+        sql(scene->database, arena, "UPDATE throttle SET since = since - INTERVAL 1 HOUR");
+        expect_ok(makers[m].make(scene, caller, "three@example.com", NULL));
     }
 }
 
 static void address_is_taken_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct stage *stage = stage_new(arena);
-    struct caller *staff = given_staff(stage);
+    struct scene *scene = scene_new(arena);
+    struct caller *staff = given_staff(scene);
     struct user user;
-    expect_ok(make_customer(stage, staff, EMAIL, &user));
-    const char *temporary = mailed(stage, user.id, "temporaryPassword");
-    expect_entry(make_customer(stage, staff, "New.One@EXAMPLE.com", NULL), ERROR_USER_EXISTS, "email", "taken");
-    expect_entry(make_member(stage, staff, EMAIL, NULL), ERROR_USER_EXISTS, "email", "taken");
+    expect_ok(make_customer(scene, staff, EMAIL, &user));
+    const char *temporary = mailed(scene, user.id, "temporaryPassword");
+    expect_entry(make_customer(scene, staff, "New.One@EXAMPLE.com", NULL), ERROR_USER_EXISTS, "email", "taken");
+    expect_entry(make_member(scene, staff, EMAIL, NULL), ERROR_USER_EXISTS, "email", "taken");
     /* And the first one's password is what it was. */
-    assert_string_equal(mailed(stage, user.id, "temporaryPassword"), temporary);
-    assert_int_equal(count_rows(stage, "organisation", "name = 'Quarry'"), 1);
-    expect_whole(stage, &makers[0], &user);
+    assert_string_equal(mailed(scene, user.id, "temporaryPassword"), temporary);
+    assert_int_equal(count_rows(scene, "organisation", "name = 'Quarry'"), 1);
+    expect_whole(scene, &makers[0], &user);
 }
 
 static void account_in_the_making_is_not_undone(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct stage *stage = stage_new(arena);
-    struct caller *owner = given_owner(stage, given_staff(stage), "owner@example.com");
-    struct database *other = database_fixture_new();
+    struct scene *scene = scene_new(arena);
+    struct caller *owner = given_owner(scene, given_staff(scene), "owner@example.com");
+    struct database *other = support_database_new();
     enum provisioning_outcome outcome;
     struct user user = {
         .id = id_new(),
@@ -397,21 +397,21 @@ static void account_in_the_making_is_not_undone(void **state)
     };
     expect_ok(provisioning_begin(other, arena, NULL, &user, NULL, &outcome));
     assert_int_equal(outcome, PROVISIONING_NEW);
-    grow_old(stage);
-    assert_int_equal(undo(stage), 0); /* slow, but at it: the lock is held */
-    assert_int_equal(count_rows(stage, "user", "email = '" EMAIL "'"), 1);
+    grow_old(scene);
+    assert_int_equal(undo(scene), 0); /* slow, but at it: the lock is held */
+    assert_int_equal(count_rows(scene, "user", "email = '" EMAIL "'"), 1);
     database_free(&other);
     size_t undone = 0;
     while (undone == 0) /* the server takes its time to see that the connection, and with it the lock, is gone */
-        undone = undo(stage);
+        undone = undo(scene);
     assert_int_equal(undone, 1);
-    assert_int_equal(count_rows(stage, "user", "email = '" EMAIL "'"), 0);
+    assert_int_equal(count_rows(scene, "user", "email = '" EMAIL "'"), 0);
 }
 
 static void activate_it(void *context)
 {
-    const struct stage *stage = context;
-    sql(stage->database, stage->arena, "UPDATE user SET status = 'active' WHERE email = '" EMAIL "'");
+    const struct scene *scene = context;
+    sql(scene->database, scene->arena, "UPDATE user SET status = 'active' WHERE email = '" EMAIL "'");
 }
 
 /* Where the lock does not reach (another node of a cluster), the row still lets one of two win. */
@@ -419,23 +419,23 @@ static void of_two_that_conclude_one_wins(void **state)
 {
     struct arena *arena = harness_arena(state);
     for (size_t m = 0; m < 2; m++) {
-        struct stage *stage = stage_new(arena);
-        struct caller *caller = given_maker(stage, &makers[m]);
-        stage_fault(stage, FAULT_NONE, 1);
-        stage->faulty.after = activate_it;
-        stage->faulty.context = stage;
-        expect_error(makers[m].make(stage, caller, EMAIL, NULL), ERROR_USER_EXISTS);
-        assert_int_equal(count_rows(stage, "outbox o JOIN user u ON u.id = o.user_id", "u.email = '" EMAIL "'"), 0);
-        assert_int_equal(count_rows(stage, "code", "TRUE"), 0);
-        assert_int_equal(count_rows(stage, "user", "email = '" EMAIL "' AND status = 'active'"), 1);
+        struct scene *scene = scene_new(arena);
+        struct caller *caller = given_maker(scene, &makers[m]);
+        scene_fault(scene, FAULT_NONE, 1);
+        scene->faulty.after = activate_it;
+        scene->faulty.context = scene;
+        expect_error(makers[m].make(scene, caller, EMAIL, NULL), ERROR_USER_EXISTS);
+        assert_int_equal(count_rows(scene, "outbox o JOIN user u ON u.id = o.user_id", "u.email = '" EMAIL "'"), 0);
+        assert_int_equal(count_rows(scene, "code", "TRUE"), 0);
+        assert_int_equal(count_rows(scene, "user", "email = '" EMAIL "' AND status = 'active'"), 1);
     }
 }
 
 static void input_is_checked_before_anything_is_made(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct stage *stage = stage_new(arena);
-    struct caller *owner = given_owner(stage, given_staff(stage), "owner@example.com");
+    struct scene *scene = scene_new(arena);
+    struct caller *owner = given_owner(scene, given_staff(scene), "owner@example.com");
     struct sign_up_member member = {
         .email = EMAIL,
         .password = secret_of("short"),
@@ -445,29 +445,29 @@ static void input_is_checked_before_anything_is_made(void **state)
         .permissions = TEXTS(arena, "*:*:*"),
     };
     struct user user;
-    stage_fault(stage, FAULT_NONE, 0);
-    struct error *error = sign_up_member(&stage->service, arena, owner, &member, &user);
+    scene_fault(scene, FAULT_NONE, 0);
+    struct error *error = sign_up_member(&scene->service, arena, owner, &member, &user);
     expect_entry(error, ERROR_REQUEST_INVALID, "roles[1]", "unknown");
     expect_entry(error, ERROR_REQUEST_INVALID, "permissions[0]", "format");
     expect_entry(error, ERROR_REQUEST_INVALID, "password", "length");
     member.roles = TEXTS(arena, "owner");
     member.permissions = NO_TEXTS;
-    expect_entry(sign_up_member(&stage->service, arena, owner, &member, &user), ERROR_PASSWORD_POLICY, "password",
+    expect_entry(sign_up_member(&scene->service, arena, owner, &member, &user), ERROR_PASSWORD_POLICY, "password",
                  "length");
     member.password = secret_of(CHOSEN);
     member.roles = TEXTS(arena, "owner", "account-admin");
     member.permissions = TEXTS(arena, "cus:user:w", "cus:user:a");
-    error = sign_up_member(&stage->service, arena, owner, &member, &user);
+    error = sign_up_member(&scene->service, arena, owner, &member, &user);
     expect_entry(error, ERROR_ROLE_NOT_GRANTABLE, "roles[1]", "notGrantable");
     expect_entry(error, ERROR_ROLE_NOT_GRANTABLE, "permissions[1]", "notGrantable");
     assert_int_equal(error->entry_count, 2);
     /* Who holds inv-manage only cannot make somebody an owner. */
-    (void)given_member(stage, owner, "member@example.com");
-    struct caller *weak = stage_caller(stage, "member@example.com", CHOSEN);
-    int64_t accounts = count_rows(stage, "identity_account", "TRUE");
-    expect_entry(make_customer(stage, weak, EMAIL, NULL), ERROR_ROLE_NOT_GRANTABLE, "services", "notGrantable");
-    assert_int_equal(count_rows(stage, "identity_account", "TRUE"), accounts);
-    assert_int_equal(count_rows(stage, "user", "email = '" EMAIL "'"), 0);
+    (void)given_member(scene, owner, "member@example.com");
+    struct caller *weak = scene_caller(scene, "member@example.com", CHOSEN);
+    int64_t accounts = count_rows(scene, "identity_account", "TRUE");
+    expect_entry(make_customer(scene, weak, EMAIL, NULL), ERROR_ROLE_NOT_GRANTABLE, "services", "notGrantable");
+    assert_int_equal(count_rows(scene, "identity_account", "TRUE"), accounts);
+    assert_int_equal(count_rows(scene, "user", "email = '" EMAIL "'"), 0);
 }
 
 static const struct CMUnitTest cases[] = {

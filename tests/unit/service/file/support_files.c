@@ -33,10 +33,10 @@ struct caller files_stranger(struct keep *keep)
                      given_user(keep->service.database, keep->arena, organisation, "owner", NULL)->id);
 }
 
-static void mend_audit(void *argument)
+static void restore_audit(void *argument)
 {
     struct keep *keep = argument;
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     sql(database, keep->arena, "DROP TRIGGER no_audit");
     database_free(&database);
 }
@@ -46,12 +46,12 @@ void files_break_audit(struct keep *keep)
     sql(keep->service.database, keep->arena,
         "CREATE TRIGGER no_audit BEFORE INSERT ON audit FOR EACH ROW SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = "
         "'broken'");
-    arena_defer(keep->arena, mend_audit, keep);
+    arena_defer(keep->arena, restore_audit, keep);
 }
 
 void files_lose_database(struct keep *keep)
 {
-    struct database_options options = database_fixture_options();
+    struct database_options options = support_database_options();
     options.socket = "/nonexistent/socket";
     options.connect_timeout_seconds = 1;
     database_free(&keep->service.database);

@@ -254,7 +254,7 @@ static void no_transaction_is_open_while_bytes_are_read(void **state)
     enum scrub_state step = SCRUB_READING;
     struct file_record record = keep_file(keep, 500000, 1, 0);
     struct scrub *scrub = scrub_new(&keep->service, &options);
-    struct database *other = database_fixture_new();
+    struct database *other = support_database_new();
     for (int64_t now = 1; now < 4 * SECOND; now += SECOND)
         expect_ok(scrub_step(scrub, now, &step));
     assert_true(scrub_position(scrub)->bytes > 0 && scrub_position(scrub)->files == 0);
@@ -321,7 +321,7 @@ static void begin_and_die(struct keep *keep)
 {
     const struct scrub_options options = {.now = true, .bytes_per_second = SCRUB_BLOCK_BYTES * 4};
     enum scrub_state step;
-    struct database *own = database_fixture_new();
+    struct database *own = support_database_new();
     keep->service.database = own;
     struct scrub *scrub = scrub_new(&keep->service, &options);
     for (int64_t now = 1; scrub_position(scrub)->files < 6; now += SECOND)

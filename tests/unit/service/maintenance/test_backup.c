@@ -35,7 +35,7 @@ static struct drill *drill_new(struct arena *arena)
 {
     struct drill *drill = arena_alloc(arena, sizeof *drill);
     struct keep *keep = keep_new(arena);
-    struct database_options options = database_fixture_empty("restored");
+    struct database_options options = support_database_empty("restored");
     drill->arena = arena;
     drill->keep = keep;
     drill->directory = arena_format(arena, "%s/backups", harness_directory(arena));
@@ -84,7 +84,7 @@ static struct error *try_restore(struct drill *drill, const char *directory, boo
 {
     drill->lost = 0;
     const struct restore_options options = {.directory = directory,
-                                            .sql = database_fixture_sql(),
+                                            .sql = support_database_sql(),
                                             .accept_loss = accept_loss,
                                             .lost = count_lost,
                                             .context = drill,

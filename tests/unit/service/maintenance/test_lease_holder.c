@@ -102,7 +102,7 @@ struct hold {
 static struct error *try_to_take(struct database *database, struct arena *arena, void *context)
 {
     struct hold *hold = context;
-    struct database *other = database_fixture_new();
+    struct database *other = support_database_new();
     bool held = false;
     (void)database;
     TRY(lease_holder_fence(hold->first, arena));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a process keeps follows the change log, and only what concerns it is read again. */
+/* Tests that a process follows the change log: it reads again what a change concerns, and nothing else. */
 #include "harness.h"
 
 #include "base/arena.h"
@@ -22,78 +22,78 @@ static struct error *append_body(struct database *database, struct arena *arena,
     return change_log_append(database, arena, append->kind, "{\"flush\":true}", &append->version);
 }
 
-static int64_t append(struct stage *stage, enum change_log_kind kind)
+static int64_t append(struct scene *scene, enum change_log_kind kind)
 {
     struct append what = {.kind = kind};
-    expect_ok(database_transaction(stage->database, stage->arena, append_body, &what, NULL));
+    expect_ok(database_transaction(scene->database, scene->arena, append_body, &what, NULL));
     return what.version;
 }
 
 /* What it may have kept before is read anew: nobody knows from when that was. */
 static void a_process_begins_where_it_first_hears_of_a_version(void **state)
 {
-    struct stage *stage = stage_new(harness_arena(state));
-    int64_t version = append(stage, CHANGE_LOG_SECRETS);
-    expect_ok(change_follower_catch_up(&stage->service, stage->arena));
-    assert_true(stage->service.changes.known);
-    assert_int_equal(stage->service.changes.version, version);
-    assert_int_equal(stage->service.changes.secrets, 1);
-    assert_true(stage->service.changes.keys > 0);
+    struct scene *scene = scene_new(harness_arena(state));
+    int64_t version = append(scene, CHANGE_LOG_SECRETS);
+    expect_ok(change_follower_catch_up(&scene->service, scene->arena));
+    assert_true(scene->service.changes.known);
+    assert_int_equal(scene->service.changes.version, version);
+    assert_int_equal(scene->service.changes.secrets, 1);
+    assert_true(scene->service.changes.keys > 0);
 }
 
 static void each_change_is_followed_once(void **state)
 {
-    struct stage *stage = stage_new(harness_arena(state));
-    expect_ok(change_follower_catch_up(&stage->service, stage->arena));
-    stage->service.changes.secrets = stage->service.changes.keys = 0;
-    int64_t version = append(stage, CHANGE_LOG_SECRETS);
-    expect_ok(change_follower_follow(&stage->service, stage->arena, version));
-    expect_ok(change_follower_follow(&stage->service, stage->arena, version));
-    expect_ok(change_follower_catch_up(&stage->service, stage->arena));
-    assert_int_equal(stage->service.changes.secrets, 1);
-    assert_int_equal(stage->service.changes.keys, 1);
-    (void)append(stage, CHANGE_LOG_SETTINGS);
-    (void)append(stage, CHANGE_LOG_SECRETS);
-    expect_ok(change_follower_follow(&stage->service, stage->arena, append(stage, CHANGE_LOG_CACHE)));
-    assert_int_equal(stage->service.changes.secrets, 2);
-    assert_int_equal(stage->service.changes.keys, 3);
+    struct scene *scene = scene_new(harness_arena(state));
+    expect_ok(change_follower_catch_up(&scene->service, scene->arena));
+    scene->service.changes.secrets = scene->service.changes.keys = 0;
+    int64_t version = append(scene, CHANGE_LOG_SECRETS);
+    expect_ok(change_follower_follow(&scene->service, scene->arena, version));
+    expect_ok(change_follower_follow(&scene->service, scene->arena, version));
+    expect_ok(change_follower_catch_up(&scene->service, scene->arena));
+    assert_int_equal(scene->service.changes.secrets, 1);
+    assert_int_equal(scene->service.changes.keys, 1);
+    (void)append(scene, CHANGE_LOG_SETTINGS);
+    (void)append(scene, CHANGE_LOG_SECRETS);
+    expect_ok(change_follower_follow(&scene->service, scene->arena, append(scene, CHANGE_LOG_CACHE)));
+    assert_int_equal(scene->service.changes.secrets, 2);
+    assert_int_equal(scene->service.changes.keys, 3);
 }
 
 static void a_log_that_does_not_tell_all_makes_everything_stale(void **state)
 {
-    struct stage *stage = stage_new(harness_arena(state));
-    expect_ok(change_follower_catch_up(&stage->service, stage->arena));
-    stage->service.changes.secrets = 0;
-    int64_t version = append(stage, CHANGE_LOG_SETTINGS);
-    sql(stage->database, stage->arena, "DELETE FROM change_log");
-    expect_ok(change_follower_follow(&stage->service, stage->arena, version));
-    assert_int_equal(stage->service.changes.version, version);
-    assert_int_equal(stage->service.changes.secrets, 1);
+    struct scene *scene = scene_new(harness_arena(state));
+    expect_ok(change_follower_catch_up(&scene->service, scene->arena));
+    scene->service.changes.secrets = 0;
+    int64_t version = append(scene, CHANGE_LOG_SETTINGS);
+    sql(scene->database, scene->arena, "DELETE FROM change_log");
+    expect_ok(change_follower_follow(&scene->service, scene->arena, version));
+    assert_int_equal(scene->service.changes.version, version);
+    assert_int_equal(scene->service.changes.secrets, 1);
     /* A restored backup counts from behind. */
-    expect_ok(change_follower_follow(&stage->service, stage->arena, version - 5));
-    assert_int_equal(stage->service.changes.version, version - 5);
-    assert_int_equal(stage->service.changes.secrets, 2);
-    version = append(stage, CHANGE_LOG_SETTINGS);
-    sql(stage->database, stage->arena, "UPDATE change_log SET kind = 'of tomorrow'");
-    expect_ok(change_follower_follow(&stage->service, stage->arena, version));
-    assert_int_equal(stage->service.changes.secrets, 3);
+    expect_ok(change_follower_follow(&scene->service, scene->arena, version - 5));
+    assert_int_equal(scene->service.changes.version, version - 5);
+    assert_int_equal(scene->service.changes.secrets, 2);
+    version = append(scene, CHANGE_LOG_SETTINGS);
+    sql(scene->database, scene->arena, "UPDATE change_log SET kind = 'of tomorrow'");
+    expect_ok(change_follower_follow(&scene->service, scene->arena, version));
+    assert_int_equal(scene->service.changes.secrets, 3);
 }
 
 static void a_log_that_cannot_be_read_leaves_the_process_where_it_was(void **state)
 {
-    struct stage *stage = stage_new(harness_arena(state));
-    expect_ok(change_follower_catch_up(&stage->service, stage->arena));
-    int64_t before = stage->service.changes.version;
-    stage->service.changes.secrets = 0;
-    int64_t version = append(stage, CHANGE_LOG_SECRETS);
-    sql(stage->database, stage->arena, "RENAME TABLE change_log TO change_log_away");
-    struct error *error = change_follower_follow(&stage->service, stage->arena, version);
-    sql(stage->database, stage->arena, "RENAME TABLE change_log_away TO change_log");
+    struct scene *scene = scene_new(harness_arena(state));
+    expect_ok(change_follower_catch_up(&scene->service, scene->arena));
+    int64_t before = scene->service.changes.version;
+    scene->service.changes.secrets = 0;
+    int64_t version = append(scene, CHANGE_LOG_SECRETS);
+    sql(scene->database, scene->arena, "RENAME TABLE change_log TO change_log_away");
+    struct error *error = change_follower_follow(&scene->service, scene->arena, version);
+    sql(scene->database, scene->arena, "RENAME TABLE change_log_away TO change_log");
     assert_non_null(error);
-    assert_int_equal(stage->service.changes.version, before);
-    assert_int_equal(stage->service.changes.secrets, 0);
-    expect_ok(change_follower_follow(&stage->service, stage->arena, version));
-    assert_int_equal(stage->service.changes.secrets, 1);
+    assert_int_equal(scene->service.changes.version, before);
+    assert_int_equal(scene->service.changes.secrets, 0);
+    expect_ok(change_follower_follow(&scene->service, scene->arena, version));
+    assert_int_equal(scene->service.changes.secrets, 1);
 }
 
 static const struct CMUnitTest cases[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is noted of uses: when it is written, how often, across midnight, and while the database is away. */
+/* Tests the log of used permissions: when it writes, how often, across midnight, and while the database is away. */
 #include "harness.h"
 
 #include "base/arena.h"
@@ -20,8 +20,8 @@ struct stand {
 static struct stand *stand_new(struct arena *arena, int64_t seconds)
 {
     struct stand *stand = arena_alloc(arena, sizeof *stand);
-    database_fixture_clear();
-    stand->service = (struct service){.database = database_fixture_new(), .uses = use_log_new(arena, seconds)};
+    support_database_clear();
+    stand->service = (struct service){.database = support_database_new(), .uses = use_log_new(arena, seconds)};
     stand->user =
         given_user(stand->service.database, arena, given_organisation(stand->service.database, arena), NULL, NULL)->id;
     return stand;
@@ -132,7 +132,7 @@ static void survives_an_outage(void **state)
     struct arena *arena = harness_arena(state);
     struct stand *stand = stand_new(arena, 1);
     struct database *database = stand->service.database;
-    struct database_options nowhere = database_fixture_options();
+    struct database_options nowhere = support_database_options();
     const char *permissions[LIMIT_USES_PENDING + 1];
     nowhere.socket = "/nonexistent/socket";
     struct database *away = database_new(&nowhere);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked apart: answers come back, what hangs is left behind in time, and keeps no connection. */
+/* Tests checks in a child process: answers come back, and one that hangs is left in time, with no connection. */
 #include "harness.h"
 
 #include <poll.h>

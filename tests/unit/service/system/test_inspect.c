@@ -118,7 +118,7 @@ static int64_t ahead_of(struct arena *arena, struct service *service, const char
 static void clocks_that_differ_are_told_with_their_sign(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct service service = {.database = database_fixture_new()};
+    struct service service = {.database = support_database_new()};
     int64_t ahead = INT64_MAX;
     assert_null(inspect_clock(&service, arena, &ahead));
     assert_int_equal(ahead, 0);

@@ -24,7 +24,7 @@ static struct service host_of(struct arena *arena, const char *name)
     struct configuration *configuration = arena_alloc(arena, sizeof *configuration);
     configuration->metrics.host = name;
     configuration->testing.stats_seconds = 60;
-    struct service service = {.arena = arena, .configuration = configuration, .database = database_fixture_new()};
+    struct service service = {.arena = arena, .configuration = configuration, .database = support_database_new()};
     expect_ok(blob_directory_open(arena, harness_directory(arena), NULL, &service.blobs));
     return service;
 }
@@ -39,7 +39,7 @@ static struct host_minutes rows_since(struct service *service, struct arena *are
 static void a_whole_minute_is_written_with_its_differences(void **state)
 {
     struct arena *arena = harness_arena(state);
-    database_fixture_clear();
+    support_database_clear();
     struct service service = host_of(arena, "one");
     struct stats_runner runner = {.begun = false};
     int64_t start = clock_now() / MINUTE * MINUTE;
@@ -67,7 +67,7 @@ static void a_whole_minute_is_written_with_its_differences(void **state)
 static void a_minute_that_was_not_seen_at_both_ends_is_missing(void **state)
 {
     struct arena *arena = harness_arena(state);
-    database_fixture_clear();
+    support_database_clear();
     struct service service = host_of(arena, "one");
     struct stats_runner runner = {.begun = false};
     int64_t start = clock_now() / MINUTE * MINUTE - 20 * MINUTE;
@@ -86,7 +86,7 @@ static void the_list_has_whole_minutes_of_all_hosts_and_old_ones_go(void **state
 {
     static const char *const hosts[] = {"a", "b", "c"};
     struct arena *arena = harness_arena(state);
-    database_fixture_clear();
+    support_database_clear();
     struct service service = host_of(arena, "one");
     int64_t start = clock_now() / MINUTE * MINUTE;
     uint64_t count;

@@ -125,13 +125,13 @@ static void the_handle_survives_a_crash_of_the_server(void **state)
     struct change change;
     struct rows *rows;
     help_none(help_insert_new(database, arena, "kept", &change));
-    database_fixture_kill();
+    support_database_kill();
     int64_t start = clock_monotonic();
     help_unavailable(database_query(database, arena, &one, NO_VALUES, &rows), start, SLACK);
     help_unavailable(help_insert_new(database, arena, "refused", &change), start, SLACK);
     assert_false(change.unknown);
     help_unavailable(database_ping(database, arena), start, SLACK);
-    database_fixture_restart(NULL);
+    support_database_restart(NULL);
     help_none(database_query(database, arena, &one, NO_VALUES, &rows));
     assert_int_equal(count(arena, "kept"), 1);
     assert_int_equal(count(arena, "refused"), 0);
@@ -162,15 +162,15 @@ static void a_server_that_stops_answering_is_given_up_in_time(void **state)
     struct rows *rows;
     help_none(database_query(database, arena, &one, NO_VALUES, &rows));
     int status;
-    assert_int_equal(kill(database_fixture_pid(), SIGSTOP), 0);
-    assert_int_equal(waitpid(database_fixture_pid(), &status, WUNTRACED), database_fixture_pid());
+    assert_int_equal(kill(support_database_pid(), SIGSTOP), 0);
+    assert_int_equal(waitpid(support_database_pid(), &status, WUNTRACED), support_database_pid());
     assert_true(WIFSTOPPED(status));
     int64_t start = clock_monotonic();
     struct error *query = database_query(database, arena, &one, NO_VALUES, &rows);
     int64_t middle = clock_monotonic();
     struct error *connect = database_query(database, arena, &one, NO_VALUES, &rows);
     int64_t end = clock_monotonic();
-    assert_int_equal(kill(database_fixture_pid(), SIGCONT), 0);
+    assert_int_equal(kill(support_database_pid(), SIGCONT), 0);
     help_error(query, ERROR_DATABASE_UNAVAILABLE);
     help_error(connect, ERROR_DATABASE_UNAVAILABLE);
     assert_in_range((middle - start) / 1000, 1400, 1500 + SLACK);
@@ -382,8 +382,8 @@ static void restart_encrypted(struct encryption *encryption, const char *certifi
         arguments[count++] = arena_format(arena, "--ssl-cert=%s-cert.pem", certificate);
         arguments[count++] = arena_format(arena, "--ssl-key=%s-key.pem", certificate);
     }
-    database_fixture_kill();
-    database_fixture_restart(arguments);
+    support_database_kill();
+    support_database_restart(arguments);
 }
 
 static struct error *reach(struct encryption *encryption, const char *authority)
@@ -430,8 +430,8 @@ static void tls_takes_the_right_certificate_only(void **state)
     struct error *in_the_clear = reach(&encryption, encryption.good);
     encryption.options.tls_ca_file = NULL;
     struct error *not_asked_for = database_ping(help_open(arena, &encryption.options), arena);
-    database_fixture_kill();
-    database_fixture_restart(NULL);
+    support_database_kill();
+    support_database_restart(NULL);
 
     help_none(good);
     help_none(asked);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the configuration makes of a connection, and who is told the password. */
+/* Tests how a connection is made from the configuration, and which servers get the password. */
 #include "harness.h"
 
 #include <netinet/in.h>

@@ -19,7 +19,7 @@ static void ok(struct error *error)
 
 static struct database *open_empty(const char *name)
 {
-    struct database_options options = database_fixture_empty(name);
+    struct database_options options = support_database_empty(name);
     options.query_timeout_seconds = 0;
     return database_new(&options);
 }
@@ -173,7 +173,7 @@ static void many_rows_are_many_lines_none_of_them_long(void **state)
 static void the_schema_of_the_house_comes_back_and_is_up_to_date(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *from = database_fixture_new();
+    struct database *from = support_database_new();
     struct database *to = open_empty("dump_to");
     static const char *const without[] = {"role", NULL};
     static const struct statement count = {
@@ -182,7 +182,7 @@ static void the_schema_of_the_house_comes_back_and_is_up_to_date(void **state)
     uint64_t loaded;
     size_t pending;
     ok(load(to, arena, dump(from, arena, without, NULL), &loaded));
-    ok(migrate_pending(to, arena, database_fixture_sql(), &pending));
+    ok(migrate_pending(to, arena, support_database_sql(), &pending));
     assert_int_equal(pending, 0);
     ok(database_query(to, arena, &count, NO_VALUES, &rows));
     assert_int_equal(rows_integer(rows, 0, 0), 0);
@@ -196,7 +196,7 @@ static struct error *write_while_others_do(struct database *database, struct are
     static const struct statement look = {"SELECT COUNT(*) FROM odd"};
     struct rows *rows;
     TRY(database_query(database, arena, &look, NO_VALUES, &rows));
-    struct database *another = database_new(&(struct database_options){.socket = database_fixture_options().socket,
+    struct database *another = database_new(&(struct database_options){.socket = support_database_options().socket,
                                                                        .name = "dump_from",
                                                                        .user = "root",
                                                                        .connect_timeout_seconds = 2,

@@ -28,7 +28,7 @@ struct place {
 static struct place place_new(void **state)
 {
     struct place place = {.arena = harness_arena(state)};
-    struct database_options options = database_fixture_empty("migrations");
+    struct database_options options = support_database_empty("migrations");
     options.query_timeout_seconds = 0;
     place.database = help_open(place.arena, &options);
     place.directory = harness_directory(place.arena);
@@ -135,7 +135,7 @@ static void triggers_of_another_account_are_made_anew(void **state)
         " UPDATE seen SET word = CONCAT(word, '2');");
     help_none(migrate_account(place.database, place.arena, "former", "localhost", password));
     help_execute(place.database, place.arena, "GRANT ALL ON migrations.* TO former@localhost");
-    struct database_options options = database_fixture_options();
+    struct database_options options = support_database_options();
     options.user = "former";
     options.password = password;
     options.name = "migrations";
@@ -312,7 +312,7 @@ static void a_failed_grant_tells_no_password(void **state)
     help_error(migrate_account(place.database, place.arena, "user", host, password), ERROR_INTERNAL);
     help_error(migrate_grant(place.database, place.arena, "x", "user", host, NULL, 0), ERROR_INTERNAL);
     /* A user without the right to make users. */
-    struct database_options options = database_fixture_options();
+    struct database_options options = support_database_options();
     help_none(migrate_account(place.database, place.arena, "plain", "localhost", password));
     help_execute(place.database, place.arena, "GRANT SELECT ON migrations.* TO plain@localhost");
     options.user = "plain";
@@ -343,7 +343,7 @@ static void a_grant_takes_away_what_it_does_not_give(void **state)
     help_execute(place.database, place.arena,
                  "GRANT SELECT, INSERT, UPDATE, DELETE ON migrations.* TO narrowed@localhost");
     help_execute(place.database, place.arena, "GRANT UPDATE, DELETE ON migrations.counter TO narrowed@localhost");
-    struct database_options options = database_fixture_options();
+    struct database_options options = support_database_options();
     options.user = "narrowed";
     options.password = password;
     options.name = "migrations";
@@ -389,7 +389,7 @@ static void a_grant_made_again_refuses_nobody_meanwhile(void **state)
     help_execute(place.database, place.arena, "INSERT INTO counter VALUES (0, '')");
     help_none(migrate_account(place.database, place.arena, "narrowed", "localhost", password));
     help_none(migrate_grant(place.database, place.arena, "migrations", "narrowed", "localhost", narrow, 1));
-    struct database_options options = database_fixture_options();
+    struct database_options options = support_database_options();
     options.user = "narrowed";
     options.password = password;
     options.name = "migrations";
@@ -423,7 +423,7 @@ static void rights_given_by_hand_are_seen_and_taken_away(void **state)
     help_none(migrate_create_database(place.database, place.arena, "my_base"));
     help_execute(place.database, place.arena, "CREATE TABLE my_base.trail (a INT)");
     help_none(migrate_account(place.database, place.arena, "n@rrow", "localhost", password));
-    struct database_options options = database_fixture_options();
+    struct database_options options = support_database_options();
     options.user = "n@rrow";
     options.password = password;
     options.name = "my_base";
@@ -464,7 +464,7 @@ static const struct statement engines = {
 static void our_own_migrations_depend_on_no_default(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct rows *rows;
     size_t count;
     help_none(database_query(database, arena, &collations, NO_VALUES, &rows));
@@ -472,7 +472,7 @@ static void our_own_migrations_depend_on_no_default(void **state)
     help_none(database_query(database, arena, &engines, NO_VALUES, &rows));
     assert_true(rows_integer(rows, 0, 0) > 5);
     assert_int_equal(rows_integer(rows, 0, 0), rows_integer(rows, 0, 1));
-    help_none(migrate_pending(database, arena, database_fixture_sql(), &count));
+    help_none(migrate_pending(database, arena, support_database_sql(), &count));
     assert_int_equal(count, 0);
     database_free(&database);
 }

@@ -229,7 +229,7 @@ static const struct statement without_key = {
 static void every_table_has_a_primary_key(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct database *database = database_fixture_new();
+    struct database *database = support_database_new();
     struct rows *rows;
     help_none(database_query(database, arena, &without_key, NO_VALUES, &rows));
     if (rows->count > 0)
