@@ -170,7 +170,7 @@ static void the_next_endpoint_serves_where_one_does_not(void **state)
     int64_t began = clock_monotonic();
     assert_null(support_store(s3->store, s3->arena, id, "x", 1, 1));
     support_assert_stored(s3->store, s3->arena, id, "x", 1);
-    assert_true(clock_monotonic() - began < 2 * 1000000);
+    assert_true(clock_monotonic() - began < 20 * 1000000); /* also on a busy machine */
 }
 
 struct listing {

@@ -148,15 +148,17 @@ static void the_whole_list_has_one_deadline(void **state)
     struct cluster cluster = cluster_new(state);
     cluster.options.host =
         arena_format(cluster.arena, "127.0.0.1:1,127.0.0.1:%s,127.0.0.1:%s", cluster.port[1], cluster.port[2]);
+    /* Long, so that a busy machine is not taken for a second deadline. */
+    cluster.options.connect_timeout_seconds = 6;
     set(&cluster, 1, "silent\n");
     int64_t start = clock_monotonic();
     help_none(database_ping(help_open(cluster.arena, &cluster.options), cluster.arena));
     assert_int_equal(noted(&cluster, 2, "ping"), 1);
-    assert_true(clock_monotonic() - start < 2500000);
+    assert_true(clock_monotonic() - start < 5500000);
     set(&cluster, 2, "silent\n");
     start = clock_monotonic();
     help_error(database_ping(help_open(cluster.arena, &cluster.options), cluster.arena), ERROR_DATABASE_UNAVAILABLE);
-    assert_true(clock_monotonic() - start < 3500000);
+    assert_true(clock_monotonic() - start < 11000000);
 }
 
 static const struct statement change = {"UPDATE sample SET amount = 1"};
