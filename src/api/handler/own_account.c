@@ -125,7 +125,7 @@ const struct schema own_account_confirm_email_schema = {
 struct error *own_account_confirm_email(struct call *call)
 {
     const struct confirm_email_body *body = call->body;
-    struct user *user;
+    struct user *user = NULL;
     TRY(email_change_confirm(call->service, call->arena, &call->caller, body->code, &user));
     return members_reply_user(call, user);
 }
