@@ -428,7 +428,7 @@ static void add_components(struct writer *writer, const struct route_table *tabl
 static void add_errors(struct writer *writer)
 {
     add(writer, "\"x-errors\":[");
-    for (int code = 0; code < ERROR_CODE_COUNT; code++) {
+    for (enum error_code code = 0; code < ERROR_CODE_COUNT; code++) {
         buffer_add_format(&writer->text, "%s{\"code\":", code == 0 ? "" : ",\n");
         add_json(writer, error_code_text(code));
         buffer_add_format(&writer->text, ",\"status\":%d,\"message\":", error_status(code));

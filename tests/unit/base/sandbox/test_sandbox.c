@@ -358,11 +358,12 @@ static void an_old_kernel_is_told_in_words(void **state)
 static void replace_the_folder(void *context)
 {
     (void)context;
-    char aside[4096];
+    char aside[4096], parent[4096];
     (void)snprintf(aside, sizeof aside, "%s-aside", stand.inside);
+    (void)snprintf(parent, sizeof parent, "%.*s", (int)(strrchr(stand.inside, '/') - stand.inside), stand.inside);
     struct sandbox_plan plan = {.path_count = 0};
     sandbox_allow_path(&plan, stand.inside, SANDBOX_WRITE, true);
-    sandbox_allow_path(&plan, "/tmp", SANDBOX_WRITE, false);
+    sandbox_allow_path(&plan, parent, SANDBOX_WRITE, false);
     if (sandbox_raise(&plan).landlock == 0)
         _exit(0);
     bool before = sandbox_is_outdated(2000000);
