@@ -9,7 +9,7 @@ import { giveUp, session, signOut } from "./session.js";
 import { link, route } from "./router.js";
 import { acting, switchBack } from "./organisation.js";
 import { t } from "./texts.js";
-import { Button, Empty, ErrorNotice, Initials, Notice, Waiting } from "./components/basic.js";
+import { Button, Empty, ErrorNotice, Initials, Notice, PageHead, Waiting } from "./components/basic.js";
 import { Dialog, Drawer, Question } from "./components/dialog.js";
 import { Icon } from "./components/icons.js";
 import { Menu } from "./components/menu.js";
@@ -41,7 +41,7 @@ function AccountMenu({ me }) {
         { label: t("Sign out"), icon: "signOut", onPress: () => signOut() },
     ];
     return html`<${Menu} kind="plain" label=${t("Account of {name}", { name })} items=${items}>
-        <${Initials} name=${name} /><span class="wide-only">${name}</span><${Icon} name="chevron" /></${Menu}>`;
+        <${Initials} name=${name} /><span class="wide-text">${name}</span><${Icon} name="chevron" /></${Menu}>`;
 }
 
 function Header({ me, now }) {
@@ -103,15 +103,17 @@ function useComponent(screen) {
 }
 
 function Forbidden({ screen }) {
-    return html`<${Empty} icon="warning" title=${t("You may not see this.")}
-        text=${t("It needs the permission {permission}. Ask the owner of your organisation for it.",
-            { permission: screen.permissions[0] })} />`;
+    const text = t("It needs the permission {permission}. Ask the owner of your organisation for it.",
+        { permission: screen.permissions[0] });
+    return html`<${PageHead} title=${screen.title()} />
+        <${Empty} icon="warning" title=${t("You may not see this.")} text=${text} />`;
 }
 
 function Screen({ screen, where }) {
     const Component = useComponent(screen);
     if (screen === undefined) {
-        return html`<${Empty} icon="search" title=${t("There is nothing at this address.")}>
+        return html`<${PageHead} title=${t("Not found")} />
+            <${Empty} icon="search" title=${t("There is nothing at this address.")}>
             <a class="button" href=${link(["home"])}>${t("Home")}</a></${Empty}>`;
     }
     if (!allowed(screen)) {
@@ -121,7 +123,7 @@ function Screen({ screen, where }) {
         return html`<${Waiting} />`;
     }
     if (Component instanceof Error) {
-        return html`<${Notice} meaning="warning" role="alert"
+        return html`<${PageHead} title=${screen.title()} /><${Notice} meaning="warning" role="alert"
                 title=${t("This part of the console could not be loaded.")}>
             <p>${t("There may be a new version. Load the page again.")}</p>
             <${Button} icon="refresh" label=${t("Load again")} onPress=${() => location.reload()} /></${Notice}>`;

@@ -33,11 +33,12 @@ export function Dialog({ kind = "dialog", title, facts, onClose, foot, children 
     };
     return html`<dialog ref=${place} class=${kind} aria-labelledby=${name} onCancel=${cancel} onMouseDown=${outside}>
         <div class="frame">
-            <header><div><h2 id=${name} tabindex="-1">${title}</h2>${facts && html`<p class="quiet">${facts}</p>`}</div>
+            <div class="head">
+                <div><h2 id=${name} tabindex="-1">${title}</h2>${facts && html`<p class="quiet">${facts}</p>`}</div>
                 ${onClose && html`<button type="button" class="button icon" aria-label=${t("Close")} onClick=${onClose}>
-                    <${Icon} name="close" /></button>`}</header>
+                    <${Icon} name="close" /></button>`}</div>
             <div class="content">${children}</div>
-            ${foot && html`<footer>${foot}</footer>`}
+            ${foot && html`<div class="foot">${foot}</div>`}
         </div>
     </dialog>`;
 }

@@ -25,7 +25,10 @@ function Item({ item, close }) {
     return html`<button type="button" role="menuitem" tabindex="-1" class=${kind} onClick=${press}>${content}</button>`;
 }
 
-/* items: [{label, icon, onPress | href, danger}]; `label` names the button, `children` are what it shows. */
+/*
+ * items: [{label, icon, onPress | href, danger}]; `label` names the button where it has no text of its own
+ * (`children`).
+ */
 export function Menu({ label, items, kind = "icon", children }) {
     const [open, setOpen] = useState(false);
     const place = useRef(null);
@@ -59,8 +62,8 @@ export function Menu({ label, items, kind = "icon", children }) {
         }
     };
     return html`<div class="menu" ref=${place} onKeyDown=${key}>
-        <button type="button" class="button ${kind}" aria-label=${label} title=${label} aria-haspopup="menu"
-            aria-expanded=${String(open)} onClick=${() => setOpen(!open)}>
+        <button type="button" class="button ${kind}" title=${label} aria-label=${children ? undefined : label}
+            aria-haspopup="menu" aria-expanded=${String(open)} onClick=${() => setOpen(!open)}>
             ${children || html`<${Icon} name="more" />`}</button>
         ${open && html`<div class="menu-items" role="menu" aria-label=${label}>
             ${items.filter(Boolean).map((item) => html`<${Item} key=${item.label} item=${item} close=${close} />`)}

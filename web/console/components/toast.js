@@ -27,14 +27,14 @@ function Toast({ one }) {
         drop(one.id);
         one.undo();
     };
-    return html`<li class="toast ${one.meaning}"><span>${one.text}</span>
+    return html`<div class="toast ${one.meaning}"><span>${one.text}</span>
         ${one.undo && html`<button type="button" class="button plain" onClick=${undo}>${t("Undo")}</button>`}
         <button type="button" class="button icon" aria-label=${t("Close")} onClick=${() => drop(one.id)}>
-            <${Icon} name="close" /></button></li>`;
+            <${Icon} name="close" /></button></div>`;
 }
 
 /* Stands once in the page; screen readers read what comes into it. */
 export function Toasts() {
-    return html`<ul class="toasts" role="status" aria-live="polite">
-        ${useShared(toasts).map((one) => html`<${Toast} key=${one.id} one=${one} />`)}</ul>`;
+    return html`<div class="toasts" role="status" aria-live="polite">
+        ${useShared(toasts).map((one) => html`<${Toast} key=${one.id} one=${one} />`)}</div>`;
 }

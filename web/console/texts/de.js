@@ -38,6 +38,7 @@ export default {
     "Newest first": "Neueste zuerst",
     "No organisation has this in its name.": "Keine Organisation heißt so.",
     "None": "Keine",
+    "Not found": "Nicht gefunden",
     "Nothing fits these filters.": "Zu diesen Filtern passt nichts.",
     "Nothing is saved yet": "Noch ist nichts gespeichert",
     "Oldest first": "Älteste zuerst",
