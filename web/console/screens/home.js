@@ -47,11 +47,6 @@ function Storage({ organisation }) {
     </${Card}>`;
 }
 
-/* People in a state, the first few of them. */
-function waitingIn(status) {
-    return api.get("/customers/organisations/users", { status, limit: 5 });
-}
-
 function Invited({ person }) {
     const name = `${person.firstName} ${person.lastName}`;
     const over = person.invitationExpiresAt !== null && new Date(person.invitationExpiresAt) < new Date();
@@ -61,16 +56,16 @@ function Invited({ person }) {
 }
 
 function People({ organisation }) {
-    const replies = useReply(() => Promise.all(["awaiting-first-login", "awaiting-confirmation"].map(waitingIn)));
-    if (replies === null) {
+    const invited = { status: "awaiting-first-login", limit: 5 };
+    const reply = useReply(() => api.get("/customers/organisations/users", invited));
+    if (reply === null) {
         return html`<${Card} icon="people" title=${t("Team")}><${Waiting} /></${Card}>`;
     }
-    const failed = replies.find((reply) => !reply.ok);
-    const people = replies.flatMap((reply) => reply.ok ? reply.body.items : []);
-    const more = replies.some((reply) => reply.ok && reply.body.nextCursor !== null);
+    const people = reply.ok ? reply.body.items : [];
+    const more = reply.ok && reply.body.nextCursor !== null;
     return html`<${Card} icon="people" title=${t("Team")}>
         <p class="figure">${plural("{n} person", "{n} people", organisation.userCount)}</p>
-        ${failed ? html`<${ErrorNotice} error=${failed.error} />` : people.length === 0
+        ${!reply.ok ? html`<${ErrorNotice} error=${reply.error} />` : people.length === 0
             ? html`<p class="quiet">${t("Everybody has answered their invitation.")}</p>`
             : html`<h3>${t("Have not answered their invitation")}</h3>
                 <ul class="rows">${people.map((one) => html`<${Invited} key=${one.id} person=${one} />`)}</ul>`}
