@@ -21,7 +21,8 @@ dist_webassets_DATA = web/assets/api.js web/assets/cancel-email.js web/assets/co
 	web/assets/texts.js
 dist_webapi_DATA = web/api/document.js web/api/page.js web/api/style.css web/api/view.js
 
-dist_webconsole_DATA = web/console/api.js web/console/errors.js web/console/main.js web/console/organisation.js \
+dist_webconsole_DATA = web/console/ahead.js web/console/api.js web/console/errors.js web/console/main.js \
+	web/console/organisation.js \
 	web/console/preferences.js web/console/router.js web/console/screens.js web/console/session.js web/console/shell.js \
 	web/console/signs.svg \
 	web/console/stats.js web/console/switcher.js web/console/texts.js web/console/view.js

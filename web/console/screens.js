@@ -10,6 +10,7 @@
  *   load         fetches its module, whose default export is the component; it is given {route}
  *   hidden       it has no place in the menu
  */
+import { loadScreen } from "./ahead.js";
 import { may } from "./session.js";
 import { t } from "./texts.js";
 
@@ -27,7 +28,7 @@ const SCREENS = [
         title: () => t("Files"),
         icon: "files",
         permissions: ["cus:file:r"],
-        load: () => import("./screens/files.js"),
+        load: () => loadScreen("files"),
     },
 
     {
