@@ -15,6 +15,7 @@ dist_doc_DATA = \
 	docs/benchmarks-soak.svg \
 	docs/benchmarks-worker.svg \
 	docs/benchmarks.md \
+	docs/console.md \
 	docs/files.md \
 	docs/identity-providers.md \
 	docs/installing.md \

@@ -35,15 +35,14 @@ function Card({ icon, title, children, className = "" }) {
 
 function Storage({ organisation }) {
     const { usedBytes, quotaBytes, usedFiles, quotaFiles } = organisation;
-    const files = quotaFiles === null ? plural("{n} file", "{n} files", usedFiles)
-        : t("{used} of {quota} files", { used: number(usedFiles), quota: number(quotaFiles) });
     return html`<${Card} icon="files" title=${t("Storage")}>
         <p class="figure">${bytes(usedBytes)}</p>
         <${Bar} used=${usedBytes} limit=${quotaBytes} label=${t("Used storage")} />
         <p class="quiet">${quotaBytes === null ? t("There is no limit.")
-            : t("{part} of {quota}", { part: percent(usedBytes / (quotaBytes || 1)), quota: bytes(quotaBytes) })}
-            ${" · "}${files}</p>
+            : t("{part} of {quota}", { part: percent(usedBytes / (quotaBytes || 1)), quota: bytes(quotaBytes) })}</p>
         <${Bar} used=${usedFiles} limit=${quotaFiles} label=${t("Used number of files")} />
+        <p class="quiet">${quotaFiles === null ? plural("{n} file", "{n} files", usedFiles)
+            : t("{used} of {quota} files", { used: number(usedFiles), quota: number(quotaFiles) })}</p>
     </${Card}>`;
 }
 
@@ -68,7 +67,7 @@ function People({ organisation }) {
         ${!reply.ok ? html`<${ErrorNotice} error=${reply.error} />` : people.length === 0
             ? html`<p class="quiet">${t("Everybody has answered their invitation.")}</p>`
             : html`<h3>${t("Have not answered their invitation")}</h3>
-                <ul class="rows">${people.map((one) => html`<${Invited} key=${one.id} person=${one} />`)}</ul>`}
+                <ul class="home-people">${people.map((one) => html`<${Invited} key=${one.id} person=${one} />`)}</ul>`}
         ${more && html`<p class="quiet">${t("and more")}</p>`}
     </${Card}>`;
 }
@@ -82,7 +81,7 @@ function Next() {
         { icon: "account", label: t("Your password and sessions"), href: link(["account"]) },
         { icon: "external", label: t("Interface for programs"), href: "api" },
     ].filter(Boolean);
-    return html`<${Card} icon="chevron" title=${t("Go on")}>
+    return html`<${Card} icon="chevron" title=${t("Go on")} className="home-next">
         <ul class="places">${places.map((place) => html`<li key=${place.href}><a href=${place.href}>
             <${Icon} name=${place.icon} />${place.label}</a></li>`)}</ul></${Card}>`;
 }
@@ -114,7 +113,7 @@ function Health() {
         <p class="figure">${reply.ok ? t("Well") : t("Not well")}</p>
         ${parts.length === 0 && reply.ok && html`<p class="quiet">${t("All its parts work.")}</p>`}
         ${parts.length === 0 && !reply.ok && html`<${ErrorNotice} error=${reply.error} />`}
-        ${parts.length > 0 && html`<ul class="rows">${parts.map(([name, state]) => html`<li key=${name}>
+        ${parts.length > 0 && html`<ul class="home-people">${parts.map(([name, state]) => html`<li key=${name}>
             <span>${partNames()[name]}</span>
             <${Badge} meaning=${state === "down" ? "danger" : "warning"}>${state}</${Badge}></li>`)}</ul>`}
     </${Card}>`;
