@@ -28,6 +28,7 @@ EXTRA_DIST += \
 	.clang-tidy \
 	.editorconfig \
 	.flake8 \
+	tools/check-console \
 	tools/check-dead \
 	tools/check-docs \
 	tools/check-format \

@@ -75,7 +75,7 @@ function applyTheme() {
 
 export const language = shared("en");
 
-async function useLanguage(tag) {
+async function applyLanguage(tag) {
     if (tag !== language.get() || document.documentElement.lang === "") {
         await setLanguage(tag);
         language.set(tag);
@@ -85,7 +85,7 @@ async function useLanguage(tag) {
 /* The language of this browser, for whoever is signed out. */
 export function chooseLanguage(tag) {
     store(LANGUAGE, tag);
-    return useLanguage(tag);
+    return applyLanguage(tag);
 }
 
 function wanted() {
@@ -98,7 +98,7 @@ function wanted() {
 export async function startPreferences() {
     applyTheme();
     darkWanted.addEventListener("change", applyColour);
-    session.watch(() => useLanguage(wanted()));
+    session.watch(() => applyLanguage(wanted()));
     loadBrand();
-    await useLanguage(wanted());
+    await applyLanguage(wanted());
 }
