@@ -75,6 +75,7 @@ $(FILLED_IN): Makefile
 		-e 's|@MAX_BODY[@]|$(INSTALLED_MAX_BODY)|g' \
 		-e 's|@STORE[@]|server s3.example.org:443;|g' \
 		-e 's|@STORE_SCHEME[@]|https|g' \
+		-e 's|@FRONT[@]|192.0.2.10|g' \
 		-e 's|@WEB_ROOT[@]|$(webdir)|g' \
 		-e 's|@INCLUDE_DIRECTORY[@]|/etc/apache2/sites-available|g' \
 		$(srcdir)/$@.in > $@

@@ -39,6 +39,22 @@ def test_uploads_handed_on_in_a_way_that_only_nginx_knows(quickstart, server):
     assert not quickstart.state.exists()
 
 
+@pytest.mark.parametrize("options, words", [(("--web-server", "apache"), "run nginx"),
+                                            (("--web-server", "apache-fcgid"), "run nginx"),
+                                            (("--store", "directory"), "store of kind s3")])
+def test_a_cluster_of_what_cannot_be_one(quickstart, options, words):
+    assert words in refusal(quickstart, "--cluster", *options, status=2)
+    assert not quickstart.state.exists()
+
+
+@pytest.mark.parametrize("options, data, words", [(("--cluster",), "mariadb", "the data of a single machine"),
+                                                  ((), "cluster.json", "Start it with --cluster")])
+def test_the_data_of_the_other_kind(quickstart, options, data, words):
+    (quickstart.state / "data" / data).mkdir(parents=True)
+    (quickstart.state / ".gatehouse-quickstart").touch()
+    assert words in refusal(quickstart, *options)
+
+
 def test_a_path_too_long_for_sockets(quickstart):
     quickstart.state = quickstart.state / ("x" * 100)
     assert "too long for the Unix sockets" in refusal(quickstart)

@@ -9,6 +9,8 @@ from layout import write
 from problem import Problem
 
 HOST = "127.0.0.1"
+# From here HAProxy connects to the hosts of a cluster, which believe it what it says of its clients' addresses.
+FRONT = "127.0.4.1"
 ADMINISTRATOR = "admin@gatehouse.example"
 # A front-end in development, served by its own tool, may call the service.
 CORS_ORIGINS = ("http://localhost:3000", "http://localhost:5173")
@@ -93,7 +95,8 @@ def write_site(chosen, layout, folder, name):
     """Writes a web server's site from its installed template and returns its path."""
     endpoints = store_endpoints(layout) if chosen.store == "s3" else []
     words = {
-        "LISTEN": f"{HOST}:{chosen.port}",
+        "LISTEN": f"{layout.address}:{layout.port or chosen.port}",
+        "FRONT": FRONT,
         "SERVER_NAME": "localhost",
         "BASE_PATH": "",
         "WORKER_SOCKET": layout.worker_socket,
@@ -115,9 +118,10 @@ def write_site(chosen, layout, folder, name):
     }
     template = layout.data / folder / f"{name}.in"
     text = template.read_text(encoding="utf-8").replace(f"#[{chosen.uploads}] ", "")
-    lines = (text.replace("#[s3] ", "") if endpoints else text).splitlines()
+    for mark, switched_on in (("s3", endpoints), ("front", chosen.cluster)):
+        text = text.replace(f"#[{mark}] ", "") if switched_on else text
     filled = [line if line.lstrip().startswith("#") else re.sub(r"@([A-Z_]+)@", lambda word: str(words[word[1]]), line)
-              for line in lines]
+              for line in text.splitlines()]
     site = layout.etc / folder / name
     site.parent.mkdir(mode=0o700, exist_ok=True)
     write(site, "\n".join(filled) + "\n")

@@ -29,7 +29,12 @@ def create(layout, processes):
     if layout.database.exists():
         return
     say("Creating the database")
-    new = layout.database.with_name("mariadb.new")
+    install(layout, processes, layout.database)
+
+
+def install(layout, processes, folder):
+    """Makes a data folder, whose server lets whoever runs this do everything."""
+    new = folder.with_name(f"{folder.name}.new")
     shutil.rmtree(new, ignore_errors=True)
     log = layout.log / "mariadb-install.log"
     status = processes.run(["mariadb-install-db", "--no-defaults", f"--datadir={new}", f"--user={owner()}",
@@ -37,7 +42,7 @@ def create(layout, processes):
                             "--skip-test-db", "--skip-name-resolve", "--force", "--innodb-log-file-size=32M"], log)
     if status != 0:
         raise Problem(f"mariadb-install-db failed; the end of {log}:\n{tail(log)}")
-    new.rename(layout.database)
+    new.rename(folder)
 
 
 def service(chosen, layout):

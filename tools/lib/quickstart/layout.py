@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The state folder: where everything in it lies, whether it may be used, and who is using it."""
 
+import copy
 import fcntl
 import json
 import os
@@ -20,6 +21,7 @@ TAKEN = ("A quick start is running in {} already. End it with tools/quickstart -
          "--state and another --port.")
 MARK = ".gatehouse-quickstart"
 FIRST_START_MIB = 400
+FIRST_CLUSTER_MIB = 1000
 LATER_START_MIB = 50
 
 
@@ -28,30 +30,45 @@ class Layout:
 
     def __init__(self, state, build_directory):
         self.state = state
+        self.address = "127.0.0.1"
+        self.port = None
         self.facts = state / "quickstart.json"
         self.lock = state / "lock"
         self.pids = state / "run" / "pids.json"
-        self.configuration = state / "etc" / "gatehouse.conf"
-        self.etc = state / "etc"
+        self.hold = state / "hold"
+        self.cluster = state / "data" / "cluster.json"
         self.secrets = state / "secrets"
         self.mail = state / "mail"
         self.files = state / "data" / "files"
         self.database = state / "data" / "mariadb"
         self.providers = state / "data" / "provider"
-        self.log = state / "log"
-        self.run = state / "run"
-        self.temporary = state / "tmp"
-        self.database_socket = self.run / "mariadb.sock"
-        self.worker_socket = self.run / "worker.sock"
-        self.login_socket = self.run / "login.sock"
-        self.upload_socket = self.run / "upload.sock"
-        self.bodies = self.temporary / "bodies"
-        self.spool = state / "data" / "spool"
+        self.database_socket = state / "run" / "mariadb.sock"
+        self.place("")
         self.build = build_directory / "build"
         self.install = build_directory / "install"
         self.data = self.install / "share" / "gatehouse"
         self.worker = self.install / "libexec" / "gatehouse" / "gatehouse.fcgi"
         self.gatehousectl = self.install / "bin" / "gatehousectl"
+
+    def place(self, name):
+        """What each host of a cluster has for itself; without a name, the only host."""
+        self.etc, self.log, self.run, self.temporary = (
+            self.state / folder / name for folder in ("etc", "log", "run", "tmp"))
+        self.configuration = self.etc / "gatehouse.conf"
+        self.worker_socket = self.run / "worker.sock"
+        self.login_socket = self.run / "login.sock"
+        self.upload_socket = self.run / "upload.sock"
+        self.bodies = self.temporary / "bodies"
+        self.spool = self.state / "data" / "spool" / name
+
+    def host(self, name, address, port):
+        """The layout of one host of a cluster: secrets and e-mails are those of all."""
+        one = copy.copy(self)
+        one.place(name)
+        one.address, one.port = address, port
+        for folder in (one.etc, one.log, one.run, one.temporary, one.spool):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return one
 
     def check(self):
         """Refuses a folder that cannot serve, before anything is written."""
@@ -75,14 +92,24 @@ class Layout:
             raise Problem(f"{self.state} holds other things than a quick start's. Choose a new or empty folder "
                           "with --state.")
 
-    def prepare(self):
+    def check_kind(self, cluster):
+        """Refuses to go on with the data of a single machine as a cluster, or the other way round."""
+        if cluster and self.database.exists():
+            raise Problem(f"{self.state} holds the data of a single machine, which --cluster cannot use. Choose "
+                          "another folder with --state.")
+        if not cluster and self.cluster.exists():
+            raise Problem(f"{self.state} holds the data of a cluster. Start it with --cluster, or choose another "
+                          "folder with --state.")
+
+    def prepare(self, cluster=False):
         """Makes the folders. Nobody else may look into them: they hold passwords and files."""
         self.state.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.state.chmod(0o700)
         (self.state / MARK).touch(mode=0o600)
         for folder in (self.secrets, self.mail, self.files, self.log, self.run):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        needed = LATER_START_MIB if self.database.exists() else FIRST_START_MIB
+        first = FIRST_CLUSTER_MIB if cluster else FIRST_START_MIB
+        needed = LATER_START_MIB if self.database.exists() or self.cluster.exists() else first
         free = os.statvfs(self.state)
         free_mib = free.f_bavail * free.f_frsize >> 20
         if free_mib < needed:
@@ -93,7 +120,7 @@ class Layout:
     def clear(self):
         """Removes what an earlier run left and what every start writes anew."""
         self.facts.unlink(missing_ok=True)
-        for folder in (self.etc, self.run, self.temporary):
+        for folder in (self.etc, self.run, self.temporary, self.hold):
             shutil.rmtree(folder, ignore_errors=True)
             folder.mkdir(mode=0o700)
         (self.run / "fcgid").mkdir(mode=0o700)

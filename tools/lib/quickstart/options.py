@@ -52,12 +52,15 @@ def read(arguments):
                         help="the identity provider (default: embedded); cognito brings the emulator cognito-local "
                              "along, from the npm registry, keycloak its own server, from the Maven repository, on a "
                              "loopback port of their own")
-    parser.add_argument("--store", choices=("directory", "s3"), default="directory",
+    parser.add_argument("--cluster", action="store_true",
+                        help="three hosts behind HAProxy, a Galera cluster of three databases, and an S3 store with "
+                             "three addresses, each on a loopback address of its own")
+    parser.add_argument("--store", choices=("directory", "s3"),
                         help="where the bytes of files are (default: directory); s3 brings the store versitygw along, "
                              "built from the Go module proxy (needs Go), on a loopback port of its own")
-    parser.add_argument("--workers", metavar="N", type=number(1, 256), default=max(4, 2 * cores()),
-                        help="number of workers (default: twice the cores, at least 4); those that hash passwords "
-                             "come on top, one a core")
+    parser.add_argument("--workers", metavar="N", type=number(1, 256),
+                        help="number of workers (default: twice the cores, at least 4; of each host of a cluster, 3); "
+                             "those that hash passwords come on top, one a core")
     parser.add_argument("--uploads", choices=("buffered", "file", "unbuffered"),
                         help="how nginx hands the bodies of uploads on: spooled, then sent (all that Apache does); "
                              "spooled, as a file; as they come, to workers of their own (default: file)")
@@ -77,6 +80,13 @@ def read(arguments):
     chosen.uploads = chosen.uploads or ("file" if chosen.web_server == "nginx" else "buffered")
     if chosen.uploads != "buffered" and chosen.web_server != "nginx":
         parser.error("argument --uploads: only nginx hands uploads on in another way than buffered")
+    if chosen.cluster and chosen.web_server != "nginx":
+        parser.error("argument --cluster: the hosts of a cluster run nginx; leave out --web-server")
+    if chosen.cluster and chosen.store == "directory":
+        parser.error("argument --cluster: the hosts of a cluster share a store of kind s3, no directory; leave out "
+                     "--store")
+    chosen.store = chosen.store or ("s3" if chosen.cluster else "directory")
+    chosen.workers = chosen.workers or (3 if chosen.cluster else max(4, 2 * cores()))
     chosen.state = pathlib.Path(os.path.realpath(chosen.state))
     chosen.build_directory = pathlib.Path(os.path.realpath(chosen.build_directory or chosen.state))
     chosen.login_workers = cores()

@@ -17,19 +17,36 @@ ENOUGH = 1000
 TRIES = 1000
 
 
-def free_port():
-    """A port that nobody has at the moment."""
+def free_port(address=HOST):
+    """A port of the address that nobody has at the moment."""
     first = first_outgoing()
     end = first if first >= LOWEST + ENOUGH else HIGHEST + 1
     for _ in range(TRIES):
         port = random.randrange(LOWEST, end)
-        with socket.socket() as probe:
-            try:
-                probe.bind((HOST, port))
-                return port
-            except OSError:
-                pass
-    raise OSError(f"no port of {HOST} from {LOWEST} to {end - 1} could be had")
+        if is_free(port, address):
+            return port
+    raise OSError(f"no port of {address} from {LOWEST} to {end - 1} could be had")
+
+
+def is_free(port, address=HOST, again=False):
+    """Whether nobody has the port. `again`: as for a server that had it before, whose last connections may linger."""
+    with socket.socket() as probe:
+        if again:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+            return True
+        except OSError:
+            return False
+
+
+def take_ports(kept, address=HOST, names=("port",)):
+    """The ports of a server by their names: those that it had before, as far as they are free, else new ones. `kept`:
+    what it had, which is changed to what it has now."""
+    for name in names:
+        if name not in kept or not is_free(kept[name], address, again=True):
+            kept[name] = free_port(address)
+    return kept
 
 
 def first_outgoing():

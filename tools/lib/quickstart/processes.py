@@ -104,7 +104,10 @@ class Processes:
 
     def run(self, arguments, log, folder=None, environment=None, limit=3600):
         """Runs a program to its end and returns its exit status. It is ended with us."""
-        pid = self.start(arguments, log, folder=folder, environment=environment)
+        return self.wait(self.start(arguments, log, folder=folder, environment=environment), arguments[0], log, limit)
+
+    def wait(self, pid, what, log, limit):
+        """Waits for the end of a program that was started, and returns its exit status."""
         deadline = time.monotonic() + limit
         try:
             while True:
@@ -112,7 +115,7 @@ class Processes:
                 if status is not None:
                     return status
                 if time.monotonic() > deadline:
-                    raise Problem(f"{arguments[0]} took longer than {limit} seconds; see {log}.")
+                    raise Problem(f"{what} took longer than {limit} seconds; see {log}.")
                 self.pause(1)
         except BaseException:
             self.end(pid, ((signal.SIGTERM, 5),))

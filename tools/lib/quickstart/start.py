@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: MIT
 """A start, from the empty folder to the service that answers."""
 
-import http.client
 import os
 import resource
 import signal
 import socket
 
 import build
+import cluster
 import configuration
 import database
+import host
 import layout as layouts
 import packages
 import providers
 import stop
 import store
-import webserver
-from output import say, tail
+from output import say
 from problem import Interrupted, Problem
 from processes import Processes, start_time
-from supervisor import Service, Supervisor
+from supervisor import Supervisor
 
-READY_SECONDS = 120
 OPEN_FILES = 16384
 
 
@@ -46,13 +45,14 @@ def prepare(chosen):
     """What can be refused before anything is started: folder, packages, port."""
     layout = layouts.Layout(chosen.state, chosen.build_directory)
     layout.check()
+    layout.check_kind(chosen.cluster)
     if not layout.is_free():
         raise Problem(layouts.TAKEN.format(layout.state))
     # Of a supervisor that was killed; among them the web server that has the port.
     stop.end_leftovers(layout)
     check_port(chosen.port)
     packages.require(chosen)
-    layout.prepare()
+    layout.prepare(chosen.cluster)
     return layout
 
 
@@ -83,7 +83,13 @@ def serve(chosen, layout, lock, on_ready):
         for one in filter(None, (provider, storage)):
             one.fetch()
         build.build(chosen, layout, processes)
-        start_all(chosen, layout, processes, supervisor, provider, storage)
+        if chosen.cluster:
+            one = cluster.Cluster(chosen, layout, processes, supervisor)
+            hosts = one.start(provider, storage)
+            common = facts(chosen, hosts[0], provider) | storage.facts() | {"logDirectory": str(layout.log)}
+            supervisor.publish(common, one.facts)
+        else:
+            start_all(chosen, layout, processes, supervisor, provider, storage)
         announce(chosen, layout, provider)
         on_ready()
         supervisor.forever()
@@ -130,62 +136,13 @@ def start_all(chosen, layout, processes, supervisor, provider, storage):
         configuration.write_configuration(chosen, layout, provider, storage)
         provider.set_up()
     configuration.write_configuration(chosen, layout, provider, storage)
-    gatehousectl(layout, processes, "migrate")
-    create_administrator(layout, processes)
+    host.gatehousectl(layout, processes, "migrate")
+    host.create_administrator(layout, processes)
     say("Starting the service")
-    if chosen.web_server != "apache-fcgid":
-        supervisor.add(pool("workers", layout, layout.worker_socket, chosen.workers))
-        supervisor.add(pool("login", layout, layout.login_socket, chosen.login_workers))
-    if chosen.web_server == "nginx":
-        supervisor.add(pool("uploads", layout, layout.upload_socket, chosen.workers))
-    jobs = [layout.gatehousectl, "--config", layout.configuration, "jobs"]
-    # As the workers' user, which with mod_fcgid is Apache's: they share files that no other user may write.
-    user = webserver.apache_user() if chosen.web_server == "apache-fcgid" else ()
-    supervisor.add(Service("jobs", layout.log / "jobs.log", jobs, prefix=user, ending=((signal.SIGTERM, 30),)))
-    server = webserver.service(chosen, layout)
-    supervisor.add(server)
-    supervisor.await_answer(server, lambda: is_ready(chosen.port), READY_SECONDS, "The service is not ready")
+    server = host.add(chosen, layout, supervisor)
+    supervisor.await_answer(server, lambda: host.is_ready(configuration.HOST, chosen.port), host.READY_SECONDS,
+                            "The service is not ready")
     supervisor.publish(facts(chosen, layout, provider) | (storage.facts() if storage else {}))
-
-
-def pool(name, layout, path, workers):
-    """Workers on a socket. A worker that leaves or dies is replaced, however soon and often."""
-    return Service(name, layout.log / f"{name}.log",
-                   ["spawn-fcgi", "-n", "-s", path, "-M", "0600", "-b", "1024", "--",
-                    "/usr/bin/multiwatch", "-s", "TERM", "-t", "1000", "-r", "1000000", "-f", workers, "--",
-                    layout.worker, "--config", layout.configuration],
-                   ending=((signal.SIGTERM, 20),), batch=True)
-
-
-def gatehousectl(layout, processes, *arguments):
-    """Runs the operator's program; what it says about a failure is the Problem."""
-    log = layout.log / "gatehousectl.log"
-    log.unlink(missing_ok=True)
-    if processes.run([layout.gatehousectl, "--config", layout.configuration, *arguments], log) != 0:
-        raise Problem(f"gatehousectl {arguments[0]} failed:\n{tail(log)}")
-
-
-def create_administrator(layout, processes):
-    """The first administrator, once; the password stays in the folder for the next starts."""
-    made = layout.secrets / "administrator-made"
-    layout.secret("administrator-password")
-    if made.exists():
-        return
-    gatehousectl(layout, processes, "create-admin", "--email", configuration.ADMINISTRATOR,
-                 "--password-file", layout.secrets / "administrator-password")
-    made.touch(mode=0o600)
-
-
-def is_ready(port):
-    """Whether /system/health/ready answers 200."""
-    connection = http.client.HTTPConnection(configuration.HOST, port, timeout=5)
-    try:
-        connection.request("GET", "/system/health/ready")
-        return connection.getresponse().status == 200
-    except (OSError, http.client.HTTPException):
-        return False
-    finally:
-        connection.close()
 
 
 def facts(chosen, layout, provider):

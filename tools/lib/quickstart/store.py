@@ -3,6 +3,7 @@
 
 import signal
 
+from output import say
 from providers.base import HOST, Provider
 from supervisor import Service
 
@@ -12,19 +13,50 @@ ACCESS_KEY = "gatehouse"
 
 
 class Store(Provider):
-    """The server, started and supervised as a provider is."""
+    """The server, started and supervised as a provider is; in a cluster several over the same folder."""
 
     emulator = "versitygw"
 
+    def __init__(self, chosen, layout, processes):
+        super().__init__(chosen, layout, processes)
+        self.places = {}
+
+    def spread(self, places):
+        """Where the servers of a cluster are, by their names."""
+        self.places = {name: (place.address, place.ports["http"]) for name, place in places.items()}
+
+    @property
+    def urls(self):
+        """The addresses of all servers."""
+        return [f"http://{address}:{port}" for address, port in self.places.values()]
+
+    def start(self, supervisor):
+        """Starts all servers, then waits until each of them answers."""
+        if not self.places:
+            super().start(supervisor)
+            return
+        self.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        say(f"Starting {self.emulator}")
+        started = [(self.server(name, *place), place) for name, place in self.places.items()]
+        for service, _ in started:
+            supervisor.add(service)
+        for service, place in started:
+            supervisor.await_answer(service, lambda place=place: self.get("/health", *place) == 200, self.seconds,
+                                    f"{service.name} does not answer")
+
     def service(self):
+        self.places = {"store": (HOST, self.port)}
+        return self.server("store", HOST, self.port)
+
+    def server(self, name, address, port):
         """Its folder of buckets, and one beside it for what the protocol keeps of each object."""
         for folder in ("buckets", "attributes"):
             (self.data / folder).mkdir(mode=0o700, exist_ok=True)
         (self.data / "buckets" / BUCKET).mkdir(mode=0o700, exist_ok=True)
         keys = {"ROOT_ACCESS_KEY": ACCESS_KEY, "ROOT_SECRET_KEY": self.layout.secret("s3-secret-key")}
-        program = [self.home / "versitygw", "--port", f"{HOST}:{self.port}", "--region", REGION, "--health", "/health",
+        program = [self.home / "versitygw", "--port", f"{address}:{port}", "--region", REGION, "--health", "/health",
                    "--quiet", "posix", "--sidecar", self.data / "attributes", self.data / "buckets"]
-        return Service("store", self.layout.log / "store.log", program,
+        return Service(name, self.layout.log / f"{name}.log", program,
                        environment=self.processes.environment | keys, ending=((signal.SIGTERM, 10),))
 
     def answers(self):
@@ -37,14 +69,14 @@ class Store(Provider):
         """The lines of the section [files]."""
         self.layout.spool.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.layout.secret("s3-secret-key")
-        values = {"store": "s3", "s3_endpoint": self.url, "s3_bucket": BUCKET, "s3_region": REGION,
+        values = {"store": "s3", "s3_endpoint": " ".join(self.urls), "s3_bucket": BUCKET, "s3_region": REGION,
                   "s3_access_key": ACCESS_KEY, "s3_secret_key_file": self.layout.secrets / "s3-secret-key",
                   "s3_spool": self.layout.spool}
         return {("files", name): value for name, value in values.items()}
 
     def facts(self):
         """What quickstart.json says of it. Objects are files, so their folder stands for that of the files."""
-        return {"storeUrl": self.url, "blobDirectory": str(self.data / "buckets" / BUCKET)}
+        return {"storeUrl": self.urls[0], "blobDirectory": str(self.data / "buckets" / BUCKET)}
 
 
 def select(chosen, layout, processes):

@@ -14,6 +14,8 @@ from processes import start_time
 
 # A service that dies is started again at once, then after growing waits, from the beginning when it lived this long.
 SHORTEST_WAIT, LONGEST_WAIT, STEADY_AFTER = 0.1, 1.0, 10.0
+# How often it is looked whether what is kept dead may live again.
+HELD_SECONDS = 0.1
 # Before the first readiness, dying this often means that it will not work.
 START_ATTEMPTS = 4
 
@@ -44,12 +46,18 @@ class Supervisor:
         self.processes = processes
         self.services = []
         self.facts = None
+        self.more_facts = dict
         self.say = output.say
 
     def add(self, service):
         """Starts a service, to be kept running from now on."""
         self.services.append(service)
         self.start(service)
+
+    def pids_of(self, prefix):
+        """The processes of the services whose names begin so, by the rest of the name."""
+        return {service.name.removeprefix(prefix): service.pid for service in self.services
+                if service.name.startswith(prefix)}
 
     def start(self, service):
         service.pid = self.processes.start(service.arguments, service.log, prefix=service.prefix,
@@ -63,23 +71,30 @@ class Supervisor:
         layouts.write_json(self.layout.pids, {name: [pid, start_time(pid)] for name, pid in running.items()})
         if self.facts is not None:
             self.facts["pids"] = {"quickstart": os.getpid(), **running}
-            layouts.write_json(self.layout.facts, self.facts)
+            layouts.write_json(self.layout.facts, self.facts | self.more_facts())
 
-    def publish(self, facts):
-        """Writes quickstart.json, and keeps its pids true from now on."""
-        self.facts = facts
+    def publish(self, facts, more_facts=dict):
+        """Writes quickstart.json, and keeps its pids true from now on, also in what more_facts() adds."""
+        self.facts, self.more_facts = facts, more_facts
         self.record()
 
     def tend(self, seconds):
         """Waits a while and starts again what died meanwhile."""
-        due = [service.started + service.wait - time.monotonic() for service in self.services if service.pid is None]
+        dead = [service for service in self.services if service.pid is None]
+        due = [HELD_SECONDS if self.is_held(service) else service.started + service.wait - time.monotonic()
+               for service in dead]
         self.processes.pause(max(0, min([seconds, *due])))
         for service in self.services:
             status = self.processes.exit_status(service.pid) if service.pid else None
             if status is not None:
                 self.bury(service, status)
-            if service.pid is None and time.monotonic() >= service.started + service.wait:
+            if (service.pid is None and time.monotonic() >= service.started + service.wait and
+                    not self.is_held(service)):
                 self.start(service)
+
+    def is_held(self, service):
+        """Whether somebody keeps it dead: by a file of its name in the folder `hold`."""
+        return (self.layout.hold / service.name).exists()
 
     def bury(self, service, status):
         """Notes that a service died: what is left of it goes too, and the next start waits its turn."""

@@ -15,6 +15,8 @@ KINDS = {
     "providers": "the account cases with each identity provider that can be had, fetched once from the registries of "
                  "packages",
     "store": "the cases of files with an S3 store, versitygw, which is built once with Go from the module proxy",
+    "cluster": "three hosts, three nodes of Galera, HAProxy and a store of several addresses, and what happens when "
+               "one of them dies",
     "torture": "faults of memory, disk and network on purpose",
     "dist": "make distcheck",
     "debian13": "checks and unit in a clean root of Debian 13; everything in a full run; only root can, who may mount",

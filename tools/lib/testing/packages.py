@@ -16,6 +16,7 @@ GROUPS = {
     "http": ("database", "workers", "nginx", "apache", "fcgid", "http"),
     "providers": ("database", "workers", "nginx", "http", "cognito-local", "moto", "keycloak"),
     "store": ("database", "workers", "nginx", "http"),
+    "cluster": ("database", "workers", "nginx", "http", "cluster"),
     "torture": ("database", "workers", "nginx", "http", "torture"),
     "bench": ("database", "workers", "nginx", "http", "bench"),
     "fuzz": ("fuzz", ),

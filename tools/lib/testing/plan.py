@@ -36,8 +36,8 @@ def jobs(chosen, steps):
     return sorted(found, key=lambda job: not job.first and LONGEST.index(job.name.split(" ")[0]))
 
 
-LONGEST = ("build", "checks", "http", "keycloak", "store", "providers", "torture", "debian13", "dist", "quickstart",
-           "unit", "fuzz", "bench", "last")
+LONGEST = ("build", "checks", "http", "cluster", "keycloak", "store", "providers", "torture", "debian13", "dist",
+           "quickstart", "unit", "fuzz", "bench", "last")
 
 
 def check_shares(jobs_of_run, steps):
@@ -184,7 +184,7 @@ class Plan:
         """A job a file, since a start mostly waits; the providers' own file belongs to another kind."""
         files = [self.tests / "quickstart" / f"test_{name}.py" for name in ("life", "ends", "guides")]
         files += sorted(set(self.tests.glob("quickstart/test_*.py")) - {
-            *files, self.tests / "quickstart" / "test_providers.py"})
+            *files, *(self.tests / "quickstart" / f"test_{name}.py" for name in ("providers", "cluster"))})
         return [Job(f"quickstart {path.stem[5:]}", lambda path=path: self.run_quickstart(
             f"quickstart {path.stem[5:]}", [path])) for path in files]
 
@@ -243,14 +243,19 @@ class Plan:
     def store(self):
         return [Job("store", self.run_store)]
 
-    def run_store(self):
-        """The cases of files once more, with their bytes in an S3 store; its server is built with Go."""
+    def has_store(self, kind):
+        """Whether the server of the S3 store is there, which is built with Go. Where there is no Go, the kind is left
+        out."""
         if not shutil.which("go") and not any(pathlib.Path(path).exists() for path in GO):
-            step = self.steps.run("store", ["true"])
+            step = self.steps.run(kind, ["true"])
             step.skipped, step.why = 1, "There is no Go on this machine, with which versitygw is built."
             self.steps.note(step)
-            return
-        if not self.fetch(STORE):
+            return False
+        return self.fetch(STORE)
+
+    def run_store(self):
+        """The cases of files once more, with their bytes in an S3 store."""
+        if not self.has_store("store"):
             return
         http = self.tests / "http"
         cases = [http / "files" / "with_s3.py", http / "maintenance" / "test_fsck_and_purge.py",
@@ -259,6 +264,14 @@ class Plan:
         with Stack(self.chosen, self.steps, "with an S3 store", options) as stack:
             if stack.ready:
                 self.pytest("files with an S3 store", stack, [*cases, "-m", "not directory and not alone"])
+
+    def cluster(self):
+        return [Job("cluster quickstart", self.run_cluster_quickstart)]
+
+    def run_cluster_quickstart(self):
+        """What a cluster starts, restarts and leaves."""
+        if self.has_store("cluster quickstart"):
+            self.run_quickstart("quickstart of a cluster", [self.tests / "quickstart" / "test_cluster.py", "-s"])
 
     def torture(self):
         return [Job("torture", self.run_torture)]

@@ -1,14 +1,12 @@
 # SPDX-License-Identifier: MIT
 """What all of them have in common: fetched once, a port of its own that stays, a folder for its data."""
 
-import contextlib
 import http.client
 import os
-import socket
 
 from layout import write
 from output import say, tail
-from ports import free_port
+from ports import free_port, is_free
 from problem import Problem
 
 HOST = "127.0.0.1"
@@ -63,18 +61,15 @@ class Provider:
         kept = self.data / "port"
         if kept.exists():
             port = int(kept.read_text(encoding="ascii"))
-            with socket.socket() as probe:
-                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                with contextlib.suppress(OSError):
-                    probe.bind((HOST, port))
-                    return port
+            if is_free(port, again=True):
+                return port
         port = free_port()
         write(kept, f"{port}\n")
         return port
 
-    def get(self, path):
+    def get(self, path, address=HOST, port=None):
         """The status of a GET; None: nobody answers."""
-        connection = http.client.HTTPConnection(HOST, self.port, timeout=5)
+        connection = http.client.HTTPConnection(address, port or self.port, timeout=5)
         try:
             connection.request("GET", path)
             return connection.getresponse().status

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""The parts of the running cluster: found, killed, kept dead, taken out, brought back."""
+
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import socket
+
+import pymysql
+from support.database import Database
+from support.stack import Stack, wait_until
+
+PARTS = ("workers", "login", "uploads", "jobs", "nginx")
+WHOLE_SECONDS = 120
+
+
+class Host(Stack):
+    """One host, for clients that go past HAProxy."""
+
+    def __init__(self, stack, facts):
+        super().__init__(stack.path)
+        self.name = facts["name"]
+        self.base_url = facts["baseUrl"]
+        self.configuration = facts["configuration"]
+
+
+class Cluster:
+    """What quickstart.json says of the cluster, and what can be done to it."""
+
+    def __init__(self, stack):
+        self.stack = stack
+        self.hold_folder = pathlib.Path(self.facts()["hold"])
+        self.hosts = [Host(stack, facts) for facts in self.facts()["hosts"]]
+        self.nodes = [facts["name"] for facts in self.facts()["databases"]]
+        self.isolated = set()
+        self.databases = [Database(stack.database | {"socket": facts["socket"]})
+                          for facts in self.facts()["databases"]]
+
+    def facts(self):
+        """The member `cluster` as it is now; what dies is restarted with another pid."""
+        return json.loads(self.stack.path.read_text())["cluster"]
+
+    def pid(self, name):
+        """The process of that name now, or None."""
+        return json.loads(self.stack.path.read_text())["pids"].get(name)
+
+    # ---- killing, and keeping dead
+
+    def hold(self, *names):
+        """What dies from now on stays dead."""
+        for name in names:
+            (self.hold_folder / name).touch()
+
+    def release(self, *names):
+        """What was kept dead is started again; all of it without a name."""
+        for name in names or [path.name for path in self.hold_folder.iterdir()]:
+            with contextlib.suppress(FileNotFoundError):
+                (self.hold_folder / name).unlink()
+
+    def kill(self, *names, number=signal.SIGKILL):
+        """A signal to the processes, and with SIGKILL to all that they have started, at once."""
+        roots = [pid for pid in map(self.pid, names) if pid]
+        targets = self.stack.processes(roots) if number == signal.SIGKILL else roots
+        for pid in targets:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, number)
+
+    def cut_off(self, node):
+        """The node hears nothing of the others any more, and still takes connections."""
+        self.isolated.add(node)
+        self.databases[self.nodes.index(node)].run("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=1'")
+
+    def heal(self):
+        """Ends everything that a test has begun: what was kept dead, cut off or taken out."""
+        self.release()
+        for node in self.isolated:
+            self.databases[self.nodes.index(node)].run("SET GLOBAL wsrep_provider_options = 'gmcast.isolate=0'")
+        self.isolated.clear()
+        for host, state in self.servers().items():
+            if state == "DRAIN":
+                self.bring_back(host)
+
+    @staticmethod
+    def of_host(name):
+        """The names of a host's processes."""
+        return [f"{name}-{part}" for part in PARTS]
+
+    # ---- what state they are in
+
+    def state(self, node):
+        """What a node says of itself: Synced, or empty when it answers nothing."""
+        at = self.nodes.index(node)
+        try:
+            rows = self.databases[at].run("SHOW STATUS WHERE Variable_name IN ('wsrep_local_state_comment',"
+                                          " 'wsrep_cluster_size', 'wsrep_ready')")
+        except pymysql.err.MySQLError:
+            self.databases[at].connection = None
+            return {}
+        return dict(rows)
+
+    def is_whole(self):
+        """Whether every node is synced with the others, and every host and address of the store takes requests."""
+        states = [self.state(node) for node in self.nodes]
+        synced = all(state.get("wsrep_local_state_comment") == "Synced" and state.get("wsrep_cluster_size") == "3"
+                     for state in states)
+        return synced and all(servers == "UP" for servers in self.servers().values()) and self.store_answers()
+
+    def await_whole(self):
+        """Waits until all parts run and take part."""
+        wait_until(self.is_whole, WHOLE_SECONDS, "all parts of the cluster", pause=0.2)
+
+    def store_answers(self):
+        """Whether every address of the store takes connections."""
+        for endpoint in self.facts()["store"]["endpoints"]:
+            host, port = endpoint.split("//")[1].split(":")
+            try:
+                socket.create_connection((host, int(port)), 5).close()
+            except OSError:
+                return False
+        return True
+
+    # ---- HAProxy
+
+    def command(self, text):
+        """What HAProxy answers to a command."""
+        with socket.socket(socket.AF_UNIX) as connection:
+            connection.settimeout(10)
+            connection.connect(self.facts()["frontSocket"])
+            connection.sendall(text.encode() + b"\n")
+            found = b""
+            while part := connection.recv(65536):
+                found += part
+        return found.decode()
+
+    def stat(self):
+        """The rows of HAProxy's statistics about the servers of the backend `hosts`, by name."""
+        lines = self.command("show stat").lstrip("# ").splitlines()
+        names = lines[0].split(",")
+        rows = [dict(zip(names, line.split(","))) for line in lines[1:] if line]
+        return {row["svname"]: row for row in rows
+                if row["pxname"] == "hosts" and row["svname"] not in ("BACKEND", "FRONTEND")}
+
+    def servers(self):
+        """The state of each host as HAProxy sees it; nothing when it cannot be asked."""
+        try:
+            return {name: row["status"] for name, row in self.stat().items()}
+        except OSError:
+            return {"haproxy": "DOWN"}
+
+    def take_out(self, host):
+        """No new requests for the host; returns when those under way are answered."""
+        self.command(f"set server hosts/{host} state drain")
+        wait_until(lambda: self.stat()[host]["scur"] == "0", 60, f"the last request of {host}")
+
+    def bring_back(self, host):
+        """Requests for the host again, once it is ready."""
+        self.command(f"set server hosts/{host} state ready")
+        wait_until(lambda: self.servers()[host] == "UP", 60, f"{host} to be used again")

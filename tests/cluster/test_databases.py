@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT
+"""A database node that dies, is cut off, or is written to beside the others: nothing acknowledged is lost, nothing
+stale is served."""
+
+import itertools
+
+import pytest
+from support_load import Load
+
+PEOPLE = 12
+PERMISSION = "cus:user:r"
+LIST = "/customers/organisations/users"
+
+
+@pytest.fixture(scope="module")
+def people(accounts):
+    """Who reads and writes while something breaks."""
+    return [accounts.customer() for _ in range(PEOPLE)]
+
+
+def under_load(stack, people, what, figures, fault):
+    """Runs the fault in the middle of the load and judges what the clients saw."""
+    with Load(stack, people) as load:
+        load.await_more(200)
+        fault()
+        load.await_more(600)
+    figures.note(what, load.figures())
+    assert not load.wrong, load.wrong[:3]
+    lost = load.verify()
+    assert not lost, lost[:3]
+    return load
+
+
+@pytest.mark.parametrize("way", ["killed", "cut off"])
+def test_the_loss_of_the_node_in_use_loses_nothing_and_is_over_soon(stack, cluster, people, figures, way):
+    def fault():
+        if way == "killed":
+            cluster.kill("db1")
+        else:
+            cluster.cut_off("db1")
+
+    load = under_load(stack, people, f"database node in use {way}", figures, fault)
+    if way == "cut off":
+        assert cluster.state("db1").get("wsrep_ready") == "OFF"
+        cluster.heal()
+    assert len(load.failed()) <= 10 and load.outage() <= 3, load.figures()
+    cluster.await_whole()
+
+
+def test_a_change_on_one_host_holds_on_every_other_at_once(accounts, cluster, hosts, full, figures):
+    """Through another host, and typed at any node."""
+    subject = accounts.user_with("")
+    token, stale, rounds = subject.token, [], 2000 if full else 500
+    turns = itertools.cycle(itertools.product(range(3), range(3)))
+    for number in range(rounds):
+        node, host = next(turns)
+        held = number % 2 == 0
+        cluster.databases[node].set_permissions(subject.id, PERMISSION if held else "")
+        reply = hosts[host].get(LIST, token=token)
+        if reply.status_code != (200 if held else 403):
+            stale.append((number, node, host, reply.status_code))
+    figures.note("permission changed by SQL on any node, request on any host at once",
+                 f"{len(stale)} stale of {rounds}")
+    assert not stale, stale[:5]
+
+
+def test_a_change_through_one_host_holds_at_the_next_request_on_another(members, customer, hosts, full, figures):
+    owner, subject = customer, members.holding(customer, "")
+    token, stale, rounds = subject.token, [], 2000 if full else 500
+    turns = itertools.cycle([(0, 1), (1, 2), (2, 0)])
+    for number in range(rounds):
+        writer, reader = next(turns)
+        held = number % 2 == 0
+        hosts[writer].patch(f"{LIST}/{subject.id}", token=owner.token, status=200,
+                            json={"permissions": [PERMISSION] if held else []})
+        reply = hosts[reader].get(LIST, token=token)
+        if reply.status_code != (200 if held else 403):
+            stale.append((number, writer, reader, reply.status_code))
+    figures.note("permission changed on one host, request on another at once", f"{len(stale)} stale of {rounds}")
+    assert not stale, stale[:5]

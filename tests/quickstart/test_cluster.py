@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: MIT
+"""--cluster: what it starts, what it restarts and what can be kept dead, and what a later start finds.
+tools/test cluster runs these."""
+
+import http.client
+import json
+import os
+import signal
+import time
+
+from conftest import wait_until
+from test_life import ask, signs_in
+
+PARTS = {"quickstart", "haproxy", "db1", "db2", "db3", "store1", "store2", "store3",
+         *(f"h{at}-{part}" for at in (1, 2, 3) for part in ("workers", "login", "uploads", "jobs", "nginx"))}
+
+
+def start(quickstart):
+    """Starts it, tells how long that took, and returns what quickstart.json says."""
+    began = time.monotonic()
+    quickstart.start("--cluster")
+    print(f"\nup in {time.monotonic() - began:.1f} s")
+    return quickstart.facts()
+
+
+def ask_host(host, path, headers=None):
+    """Status, headers and body of a GET at one host."""
+    connection = http.client.HTTPConnection(host["baseUrl"].split("//")[1], timeout=10)
+    try:
+        connection.request("GET", path, headers=headers or {})
+        reply = connection.getresponse()
+        return reply.status, reply.headers, reply.read()
+    finally:
+        connection.close()
+
+
+def kill_all(quickstart):
+    """SIGKILL to everything, the supervisor first, so that nothing ends in order."""
+    quickstart.kill_supervisor()
+    for pid in quickstart.processes():
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+    wait_until(lambda: not quickstart.processes(), 60, "the end of all processes")
+
+
+def test_all_parts_run_and_what_is_kept_dead_stays_dead_and_later_starts_find_the_data(quickstart):
+    facts = start(quickstart)
+    cluster = facts["cluster"]
+    assert set(facts["pids"]) == PARTS
+    assert cluster["front"] == facts["baseUrl"] and len(cluster["hosts"]) == len(cluster["databases"]) == 3
+    assert all(os.path.isdir(f"/proc/{pid}") for pid in facts["pids"].values())
+    assert signs_in(quickstart)
+    for host in cluster["hosts"]:
+        assert ask_host(host, "/system/health/ready")[0] == 200, host
+
+    # What dies is restarted, unless a file in the folder `hold` has its name.
+    held = os.path.join(cluster["hold"], "store1")
+    with open(held, "w", encoding="ascii"):
+        os.kill(facts["pids"]["store1"], signal.SIGKILL)
+    quickstart.kill("store2")
+    assert "store1" not in quickstart.facts()["pids"] and quickstart.facts()["cluster"]["store"]["pids"]["1"] is None
+    assert signs_in(quickstart)
+    os.unlink(held)
+    wait_until(lambda: "store1" in quickstart.facts()["pids"], 60, "the store that was kept dead")
+
+    quickstart.stop()
+    assert not quickstart.processes()
+    assert ask(quickstart, "GET", "/system/health/ready")[0] == 0
+    again = start(quickstart)
+    assert again["admin"] == facts["admin"] and signs_in(quickstart)
+    kill_all(quickstart)
+    start(quickstart)
+    assert signs_in(quickstart)
+    quickstart.stop()
+    assert not quickstart.processes()
+
+
+def test_the_front_answers_in_the_services_form_when_no_host_is_there(quickstart):
+    facts = start(quickstart)
+    for host in facts["cluster"]["hosts"]:
+        for part, pid in host["pids"].items():
+            with open(os.path.join(facts["cluster"]["hold"], f"{host['name']}-{part}"), "w", encoding="ascii"):
+                os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: ask(quickstart, "GET", "/system/version")[0] == 503, 60, "HAProxy to notice")
+    connection = http.client.HTTPConnection("127.0.0.1", quickstart.port, timeout=10)
+    connection.request("GET", "/system/version", headers={"X-Request-Id": "my-own-request-id"})
+    reply = connection.getresponse()
+    body = json.loads(reply.read())
+    assert reply.status == 503 and reply.headers["Content-Type"] == "application/json; charset=utf-8"
+    assert reply.headers["X-Request-Id"] == body["body"]["requestId"] == "my-own-request-id"
+    assert set(body) == {"status", "message", "stack", "code", "body", "validation"}
+    assert body["code"] == "service.unavailable" and reply.headers["Retry-After"] == "5"
+    connection.close()
