@@ -5,15 +5,19 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import signal
 import socket
 
 import pymysql
+import requests
 from support.database import Database
 from support.stack import Stack, wait_until
 
-PARTS = ("workers", "login", "uploads", "jobs", "nginx")
+# In this order a host dies: what still takes requests goes first.
+PARTS = ("nginx", "workers", "login", "uploads", "jobs")
 WHOLE_SECONDS = 120
+HOST_LINE = re.compile(r"^host = (\S.*,.*)$", re.MULTILINE)
 
 
 class Host(Stack):
@@ -66,6 +70,20 @@ class Cluster:
         for pid in targets:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
+
+    def renew(self, name, number):
+        """Ends a process in order, and waits for the one in its place."""
+        old = self.pid(name)
+        self.kill(name, number=number)
+        wait_until(lambda: self.pid(name) not in (None, old), WHOLE_SECONDS, f"another {name}")
+
+    def is_ready(self, name):
+        """Whether a host says of itself that it is ready."""
+        host = next(host for host in self.hosts if host.name == name)
+        try:
+            return requests.get(host.url("/system/health/ready"), timeout=10).status_code == 200
+        except requests.RequestException:
+            return False
 
     def cut_off(self, node):
         """The node hears nothing of the others any more, and still takes connections."""
@@ -121,6 +139,28 @@ class Cluster:
                 return False
         return True
 
+    # ---- which node the workers use
+
+    def turn_lists(self, turn=1):
+        """Lets the workers of each host begin with a node of their own: each list of nodes is turned further than the
+        one before. They are started anew."""
+        for at, host in enumerate(self.hosts):
+            path = pathlib.Path(host.configuration)
+            path.write_text(HOST_LINE.sub(lambda line, by=at * turn: turned(line[1], by), path.read_text()))
+            for part in ("workers", "login", "uploads"):
+                self.renew(f"{host.name}-{part}", signal.SIGTERM)
+        self.await_whole()
+
+    def turn_lists_back(self):
+        """All begin with the first node again."""
+        self.turn_lists(-1)
+
+    def nodes_in_use(self):
+        """The nodes to which workers are connected."""
+        return [name for name, database in zip(self.nodes, self.databases)
+                if database.run("SELECT 1 FROM information_schema.processlist WHERE user LIKE 'gatehouse%%'"
+                                " AND user NOT LIKE '%%admin'")]
+
     # ---- HAProxy
 
     def command(self, text):
@@ -158,3 +198,10 @@ class Cluster:
         """Requests for the host again, once it is ready."""
         self.command(f"set server hosts/{host} state ready")
         wait_until(lambda: self.servers()[host] == "UP", 60, f"{host} to be used again")
+
+
+def turned(text, by):
+    """The line with the list of nodes, which begins so many places later."""
+    hosts = text.split(", ")
+    by %= len(hosts)
+    return f"host = {', '.join(hosts[by:] + hosts[:by])}"

@@ -46,8 +46,8 @@ class Client(threading.Thread):
 
     def run(self):
         choose = random.Random(self.account.id)
-        while not self.load.stop.is_set() and len(self.answers) < self.load.limit:
-            kind = choose.choices(KINDS, WEIGHTS)[0]
+        while not self.load.stop.is_set():
+            kind = choose.choices(KINDS, self.load.weights)[0]
             try:
                 getattr(self, kind)()
             except Exception as fault:  # a thread's own failure must not be lost
@@ -127,10 +127,10 @@ class Client(threading.Thread):
 class Load:
     """with Load(...) as load: many clients at once; afterwards load.figures() and load.verify()."""
 
-    def __init__(self, stack, people, pause=0.02, limit=10**9):
+    def __init__(self, stack, people, weights=WEIGHTS, pause=0.02):
         self.stack = stack
+        self.weights = weights
         self.pause = pause
-        self.limit = limit
         self.stop = threading.Event()
         self.clients = [Client(self, account) for account in people]
 
@@ -141,10 +141,6 @@ class Load:
 
     def __exit__(self, *_):
         self.stop.set()
-        self.join()
-
-    def join(self):
-        """Waits for the clients to have made their requests."""
         for client in self.clients:
             client.join()
 

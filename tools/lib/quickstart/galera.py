@@ -61,9 +61,11 @@ class Galera:
         """The command line of mariadbd."""
         def at(port):
             return f"{node.address}:{node.ports[port]}"
+        # base_dir: a node that may not look into the folders above its own would forget, by an absolute path, with whom
+        # it was together, and nodes that were all killed would wait for each other for ever.
         group = ",".join(f"{other.address}:{other.ports['group']}" for other in self.nodes)
         options = (f"gmcast.listen_addr=tcp://{at('group')};ist.recv_addr={at('transfer')};gcache.size=64M;"
-                   f"gcache.recover=yes;gcache.dir={node.data};{TIMEOUTS}")
+                   f"gcache.recover=yes;gcache.dir={node.data};base_dir=.;{TIMEOUTS}")
         return ["--no-defaults", f"--datadir={node.data}", f"--socket={node.socket}",
                 f"--pid-file={node.data}/mariadb.pid", f"--tmpdir={self.temporary(node)}",
                 f"--bind-address={node.address}", f"--port={node.ports['sql']}", "--skip-name-resolve",
@@ -138,6 +140,12 @@ class Galera:
         for node in others:
             self.await_synced(supervisor, node)
         self.create_administrator(first)
+
+    def settle(self):
+        """Has each node close its tables of accounts and rights. A node that is killed before that finds those that
+        mariadb-install-db has made and the first start has opened broken."""
+        for node in self.nodes:
+            self.ask(node, "FLUSH LOCAL TABLES")
 
     def newest(self):
         """The node with which the cluster begins again: that which was ended last, or whose data go furthest."""

@@ -84,13 +84,10 @@ def serve(chosen, layout, lock, on_ready):
             one.fetch()
         build.build(chosen, layout, processes)
         if chosen.cluster:
-            one = cluster.Cluster(chosen, layout, processes, supervisor)
-            hosts = one.start(provider, storage)
-            common = facts(chosen, hosts[0], provider) | storage.facts() | {"logDirectory": str(layout.log)}
-            supervisor.publish(common, one.facts)
+            start_cluster(chosen, layout, processes, supervisor, provider, storage)
         else:
             start_all(chosen, layout, processes, supervisor, provider, storage)
-        announce(chosen, layout, provider)
+        announce(supervisor.facts, layout.facts)
         on_ready()
         supervisor.forever()
         say("Ending")
@@ -145,6 +142,14 @@ def start_all(chosen, layout, processes, supervisor, provider, storage):
     supervisor.publish(facts(chosen, layout, provider) | (storage.facts() if storage else {}))
 
 
+def start_cluster(chosen, layout, processes, supervisor, provider, storage):
+    """What is said of a single machine is said of the first host."""
+    one = cluster.Cluster(chosen, layout, processes, supervisor)
+    first = one.start(provider, storage)[0]
+    common = facts(chosen, first, provider) | storage.facts() | {"logDirectory": str(layout.log)}
+    supervisor.publish(common, one.facts)
+
+
 def facts(chosen, layout, provider):
     """quickstart.json: what programs need to know about the running service. The supervisor adds the pids."""
     return {
@@ -167,18 +172,18 @@ def facts(chosen, layout, provider):
     }
 
 
-def announce(chosen, layout, provider):
-    """Tells the person where everything is."""
-    accounts = f"\n  Accounts        {provider.emulator}, {provider.url}" if provider else ""
+def announce(known, path):
+    """Tells the person where everything is, by what quickstart.json (the path) says."""
+    accounts = f"\n  Accounts        {known['emulator']}, {known['providerUrl']}" if known["emulator"] else ""
     say(f"""
 Gatehouse is running.
 
-  Console         {configuration.base_url(chosen)}/
-  Interface       {configuration.base_url(chosen)}/api
-  Administrator   {configuration.ADMINISTRATOR}
-  Password        {layout.secret("administrator-password")}
-  E-mails         {layout.mail}
-  Logs            {layout.log}{accounts}
-  Configuration   {layout.configuration}
-  For programs    {layout.facts}
+  Console         {known["baseUrl"]}/
+  Interface       {known["baseUrl"]}/api
+  Administrator   {known["admin"]["username"]}
+  Password        {known["admin"]["password"]}
+  E-mails         {known["mailDirectory"]}
+  Logs            {known["logDirectory"]}{accounts}
+  Configuration   {known["configuration"]}
+  For programs    {path}
 """)
