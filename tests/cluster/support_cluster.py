@@ -64,12 +64,15 @@ class Cluster:
                 (self.hold_folder / name).unlink()
 
     def kill(self, *names, number=signal.SIGKILL):
-        """A signal to the processes, and with SIGKILL to all that they have started, at once."""
+        """A signal to the processes. SIGKILL goes to all that they have started as well, and is waited for."""
         roots = [pid for pid in map(self.pid, names) if pid]
         targets = self.stack.processes(roots) if number == signal.SIGKILL else roots
         for pid in targets:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)
+        if number == signal.SIGKILL:
+            wait_until(lambda: not any(os.path.isdir(f"/proc/{pid}") for pid in targets), 60,
+                       "the end of what was killed")
 
     def renew(self, name, number):
         """Ends a process in order, and waits for the one in its place."""

@@ -48,7 +48,8 @@ def test_kill_9_of_everything_loses_nothing_acknowledged(stack, cluster, people,
     status, said = fsck(cluster)
     swept, after = fsck(cluster, "--repair", "--min-age", "0")
     figures.note(f"kill -9 of everything, {rounds} times",
-                 f"{len(lost)} of {uploads} acknowledged uploads lost, whole again within {slowest:.0f} s, fsck {status}")
+                 f"{len(lost)} of {uploads} acknowledged uploads lost, whole again within {slowest:.0f} s, "
+                 f"fsck {status}")
     assert not wrong, wrong[:3]
     assert not lost, lost[:3]
     assert status == 0, said

@@ -30,7 +30,8 @@ def chosen_host(cluster):
     return max(cluster.stat().items(), key=lambda item: int(item[1]["stot"]))[0]
 
 
-@pytest.mark.parametrize("which", ["a host", "the host that HAProxy has given most requests", "an address of the store"])
+@pytest.mark.parametrize("which", ["a host", "the host that HAProxy has given most requests",
+                                   "an address of the store"])
 def test_what_dies_takes_at_most_the_requests_under_way_with_it(stack, cluster, people, full, figures, which):
     names = {"a host": lambda: cluster.of_host("h3"), "an address of the store": lambda: ["store1"],
              "the host that HAProxy has given most requests": lambda: cluster.of_host(chosen_host(cluster))}[which]
@@ -77,9 +78,21 @@ def test_a_rolling_upgrade_fails_no_request(stack, cluster, people, full, figure
 
 
 def test_hosts_see_the_clients_own_address_and_keep_its_request_id(accounts, cluster, database):
-    reply = accounts.api.get("/system/version", headers={"X-Request-Id": "front-to-back-1", "X-Forwarded-For": "1.2.3.4"})
+    reply = accounts.api.get("/system/version",
+                             headers={"X-Request-Id": "front-to-back-1", "X-Forwarded-For": "192.0.2.99"})
     assert reply.headers["X-Request-Id"] == "front-to-back-1"
     owner = accounts.customer()
     owner.session()
     rows = database.run("SELECT client_address FROM audit WHERE action = 'user.login' ORDER BY id DESC LIMIT 1")
     assert str(rows[0][0]) == "127.0.0.1", rows
+
+
+def test_the_front_answers_in_the_services_form_when_no_host_is_there(accounts, cluster):
+    everything = [name for host in cluster.hosts for name in cluster.of_host(host.name)]
+    cluster.hold(*everything)
+    cluster.kill(*everything)
+    wait_until(lambda: set(cluster.servers().values()) == {"DOWN"}, 60, "HAProxy to notice")
+    reply = accounts.api.get("/system/version", edge=True, status=503, code="service.unavailable",
+                             headers={"X-Request-Id": "my-own-request-id"})
+    assert reply.headers["X-Request-Id"] == reply.json()["body"]["requestId"] == "my-own-request-id"
+    assert reply.headers["Retry-After"] == "5"

@@ -3,7 +3,6 @@
 tools/test cluster runs these."""
 
 import http.client
-import json
 import os
 import signal
 import time
@@ -75,21 +74,3 @@ def test_all_parts_run_and_what_is_kept_dead_stays_dead_and_later_starts_find_th
     assert signs_in(quickstart)
     quickstart.stop()
     assert not quickstart.processes()
-
-
-def test_the_front_answers_in_the_services_form_when_no_host_is_there(quickstart):
-    facts = start(quickstart)
-    for host in facts["cluster"]["hosts"]:
-        for part, pid in host["pids"].items():
-            with open(os.path.join(facts["cluster"]["hold"], f"{host['name']}-{part}"), "w", encoding="ascii"):
-                os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: ask(quickstart, "GET", "/system/version")[0] == 503, 60, "HAProxy to notice")
-    connection = http.client.HTTPConnection("127.0.0.1", quickstart.port, timeout=10)
-    connection.request("GET", "/system/version", headers={"X-Request-Id": "my-own-request-id"})
-    reply = connection.getresponse()
-    body = json.loads(reply.read())
-    assert reply.status == 503 and reply.headers["Content-Type"] == "application/json; charset=utf-8"
-    assert reply.headers["X-Request-Id"] == body["body"]["requestId"] == "my-own-request-id"
-    assert set(body) == {"status", "message", "stack", "code", "body", "validation"}
-    assert body["code"] == "service.unavailable" and reply.headers["Retry-After"] == "5"
-    connection.close()

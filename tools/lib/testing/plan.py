@@ -266,7 +266,15 @@ class Plan:
                 self.pytest("files with an S3 store", stack, [*cases, "-m", "not directory and not alone"])
 
     def cluster(self):
-        return [Job("cluster quickstart", self.run_cluster_quickstart)]
+        return [Job("cluster", self.run_cluster), Job("cluster quickstart", self.run_cluster_quickstart)]
+
+    def run_cluster(self):
+        """One cluster, in which one part after the other dies."""
+        if not self.has_store("cluster"):
+            return
+        with Stack(self.chosen, self.steps, "of a cluster", ["--cluster"]) as stack:
+            if stack.ready:
+                self.pytest("cluster", stack, [self.tests / "cluster", "-s", *self.chosen.pytest])
 
     def run_cluster_quickstart(self):
         """What a cluster starts, restarts and leaves."""
