@@ -102,13 +102,15 @@ function Summary({ form, title }) {
  * done        is called with the reply when it was good
  * refused     may turn an error into faults: [{field, message}]; else the service's own are shown
  * label, busy the words on the button, before and while it is sent
+ * blocked     it cannot be sent at the moment
  * title       what the summary says, such as "The person is not invited yet"
  */
 export function Form(given) {
-    const { form, check, send, done, refused, label, busy, title, kind = "primary", more, children, ...rest } = given;
+    const { form, check, send, done, refused, label, busy, title, kind = "primary", more, blocked, children,
+        ...rest } = given;
     const submit = async (event) => {
         event.preventDefault();
-        if (form.busy) {
+        if (form.busy || blocked) {
             return;
         }
         const found = check ? check(form.values) : [];
@@ -132,7 +134,7 @@ export function Form(given) {
         <${Summary} form=${form} title=${title || t("Check what you have entered")} />
         ${children}
         <div class="actions">
-            <button type="submit" class="button ${kind}" aria-disabled=${form.busy ? "true" : undefined}>
+            <button type="submit" class="button ${kind}" aria-disabled=${form.busy || blocked ? "true" : undefined}>
                 ${form.busy ? busy || t("Sending …") : label}</button>
             ${more}
         </div>

@@ -151,9 +151,9 @@ function Activity() {
 
 export default function Home() {
     const { me } = useShared(session);
-    const { foreign } = useShared(acting);
+    const { foreign, name } = useShared(acting);
     const staff = may("sys:stats:a");
-    return html`<${PageHead} title=${t("Welcome, {name}", { name: me.user.firstName })} facts=${me.organisation.name} />
+    return html`<${PageHead} title=${t("Welcome, {name}", { name: me.user.firstName })} facts=${name} />
         <div class="cards">
             ${staff && html`<${Health} />`}
             ${may("cus:file:r") && !foreign && html`<${Storage} organisation=${me.organisation} />`}

@@ -63,11 +63,6 @@ function wait(reply, start) {
     return reply;
 }
 
-function Countdown({ left }) {
-    return left > 0 && html`<${Notice} meaning="warning"><p>${t("Too many tries. You can try again in {time}.",
-        { time: duration(left) })}</p></${Notice}>`;
-}
-
 function label(left, words) {
     return left > 0 ? `${words} (${duration(left)})` : words;
 }
@@ -75,8 +70,7 @@ function label(left, words) {
 /* Who signs in and with what; `onStep` is told of the step that comes first. */
 function Credentials({ form, fixed, onStep, more }) {
     const [left, start] = useCountdown();
-    const send = async (values) => left > 0 ? { ok: false, error: waiting(left) }
-        : wait(await signIn({ username: values.username.trim(), password: values.password }), start);
+    const send = async ({ username, password }) => wait(await signIn({ username: username.trim(), password }), start);
     const refused = (error) => {
         if (error.code === "auth.newPasswordRequired" || error.code === "auth.userUnconfirmed") {
             onStep(error.code);
@@ -85,16 +79,13 @@ function Credentials({ form, fixed, onStep, more }) {
             ? [{ field: "password", message: t("The e-mail address or the password is wrong.") }] : [];
     };
     return html`<${Form} form=${form} check=${(values) => missing(values, ["username", "password"])} send=${send}
-        done=${() => null} refused=${refused} label=${label(left, t("Sign in"))} busy=${t("Signing in …")}
+        done=${() => null} refused=${refused} blocked=${left > 0} label=${label(left, t("Sign in"))}
+        busy=${t("Signing in …")}
         title=${t("You are not signed in")} more=${more}>
         <${Field} form=${form} name="username" label=${t("E-mail address")} type="email" autocomplete="username"
             autocapitalize="none" spellcheck="false" readonly=${fixed} />
         <${PasswordField} form=${form} name="password" label=${t("Password")} autocomplete="current-password" />
-        <${Countdown} left=${left} /></${Form}>`;
-}
-
-function waiting(left) {
-    return { status: 429, code: "rate.limited", message: "", validation: [], requestId: "", retryAfter: left };
+    </${Form}>`;
 }
 
 /* The temporary password was right: one of their own takes its place. */

@@ -177,8 +177,6 @@ export default {
         "Die beiden neuen Passwörter sind nicht gleich. Geben Sie das neue noch einmal ein.",
     "This was a temporary password. Choose one of your own.":
         "Das war ein vorläufiges Passwort. Wählen Sie jetzt ein eigenes.",
-    "Too many tries. You can try again in {time}.":
-        "Zu viele Versuche. In {time} können Sie es noch einmal versuchen.",
     ["Use 12 characters or more, for example a few words. Your name alone, your e-mail address alone and "
         + "passwords that many people use are not taken."]:
         "Nehmen Sie 12 Zeichen oder mehr, zum Beispiel einige Wörter. Ihr Name allein, Ihre E-Mail-Adresse allein "
