@@ -17,8 +17,15 @@ export function Dialog({ kind = "dialog", title, facts, onClose, foot, children 
     const name = useName("dialog");
     useLayoutEffect(() => {
         const before = document.activeElement;
-        place.current.showModal();
-        return () => before !== null && before.isConnected && before.focus();
+        const dialog = place.current;
+        dialog.showModal();
+        return () => {
+            /* As long as it is open nothing outside takes the focus. */
+            dialog.close();
+            if (before !== null && before.isConnected) {
+                before.focus();
+            }
+        };
     }, []);
     const cancel = (event) => {
         event.preventDefault();
