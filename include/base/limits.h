@@ -84,6 +84,15 @@
 /* How many bytes of a file libmagic sees. */
 #define LIMIT_SNIFF_BYTES 16384
 
+/*
+ * What the process that examines files may use: memory, seconds of the processor, milliseconds for one file; and how
+ * many files it sees until another one takes its place.
+ */
+#define LIMIT_SNIFFER_MEMORY_BYTES (64 * 1024 * 1024)
+#define LIMIT_SNIFFER_SECONDS 60
+#define LIMIT_SNIFFER_MILLISECONDS 5000
+#define LIMIT_SNIFFER_FILES 1000
+
 /* The longest answer of the virus scanner, its NUL included. */
 #define LIMIT_SCAN_ANSWER_BYTES 1024
 

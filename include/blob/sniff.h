@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Finds out what a file is from its first bytes: by libmagic, and by code of our own where libmagic must not be wrong
- * (programs) or is not sure (Office documents inside ZIP). What the client declares is not considered here.
+ * (programs) or is not sure (Office documents inside ZIP). What the client declares is not considered here. Workers
+ * have it done by another process (blob/sniffer/sniffer.h).
  */
 #ifndef GATEHOUSE_BLOB_SNIFF_H
 #define GATEHOUSE_BLOB_SNIFF_H
@@ -27,6 +28,7 @@ struct sniffed {
      * cannot be found within the allowed reads
      */
     uint64_t pixels;
+    const char *complaint; /* why libmagic gave up; NULL: it did not */
 };
 
 /* Reads the rest of a file, where the first bytes only point to something. */

@@ -17,8 +17,9 @@ libghblob_a_SOURCES = \
 libghblob_a_CFLAGS = $(AM_CFLAGS) $(MAGIC_CFLAGS)
 
 include $(top_srcdir)/src/blob/s3/local.mk
+include $(top_srcdir)/src/blob/sniffer/local.mk
 # Each needs the other: the store is opened by the floor, and uses its directory as a spool.
-blob_archives = libghblob.a libghblob_s3.a libghblob.a
+blob_archives = libghblob_sniffer.a libghblob.a libghblob_s3.a libghblob.a
 
 # What a program that uses this floor links.
 blob_libs = $(blob_archives) $(store_libs) $(MAGIC_LIBS)

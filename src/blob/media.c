@@ -187,3 +187,17 @@ unsigned media_families(const char *media_type, bool text)
         return MEDIA_ZIP;
     return has_prefix(media_type, "application/vnd.oasis.") ? (unsigned)(MEDIA_ZIP | MEDIA_ODF) : 0;
 }
+
+static size_t name_length(const char *text)
+{
+    return strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789!#$&-^_.+");
+}
+
+bool media_is_type(const char *text)
+{
+    size_t type = name_length(text);
+    if (type == 0 || text[type] != '/')
+        return false;
+    size_t subtype = name_length(text + type + 1);
+    return subtype > 0 && text[type + 1 + subtype] == '\0';
+}

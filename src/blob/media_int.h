@@ -52,4 +52,7 @@ unsigned media_families(const char *media_type, bool text);
 /* All rows; *count_out is their number. */
 const struct media *media_rows(size_t *count_out);
 
+/* Whether a text is a plain media type in lower case, without parameters (RFC 6838, section 4.2). */
+bool media_is_type(const char *text);
+
 #endif

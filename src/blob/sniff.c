@@ -12,7 +12,6 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/log.h"
 #include "base/text.h"
 #include "blob/image_int.h"
 #include "blob/media_int.h"
@@ -59,12 +58,6 @@ static const char *normal(const char *media_type)
     return media == NULL ? media_type : media->name;
 }
 
-/* RFC 6838, section 4.2. */
-static size_t name_length(const char *text)
-{
-    return strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789!#$&-^_.+");
-}
-
 /* A plain lower-case type. Some versions of libmagic write a type twice without a separator; that is cut in half. */
 static const char *bare(struct arena *arena, const char *said)
 {
@@ -73,11 +66,7 @@ static const char *bare(struct arena *arena, const char *said)
     if (length % 2 == 0 && memcmp(media_type, media_type + length / 2, length / 2) == 0)
         length /= 2;
     media_type[length] = '\0';
-    size_t type = name_length(media_type);
-    if (type == 0 || media_type[type] != '/')
-        return MEDIA_UNKNOWN;
-    size_t subtype = name_length(media_type + type + 1);
-    return subtype > 0 && type + 1 + subtype == length ? media_type : MEDIA_UNKNOWN;
+    return media_is_type(media_type) ? media_type : MEDIA_UNKNOWN;
 }
 
 bool sniff_text(const void *bytes, size_t length)
@@ -96,7 +85,8 @@ struct sniffed sniff(struct sniffer *sniffer, struct arena *arena, const void *b
         return sniffed;
     const char *said = magic_buffer(sniffer->magic, bytes, length);
     if (said == NULL) {
-        LOG(WARN, BLOB, "libmagic gave up on a file", LOG_TEXT("reason", magic_error(sniffer->magic)));
+        const char *complaint = magic_error(sniffer->magic);
+        sniffed.complaint = complaint == NULL ? "it does not say why" : arena_text(arena, complaint);
         said = MEDIA_UNKNOWN;
     }
     sniffed.media_type = signature_refine(normal(bare(arena, said)), bytes, length);

@@ -26,6 +26,7 @@
 #include "base/sandbox/sandbox.h"
 #include "base/secret.h"
 #include "base/text.h"
+#include "blob/sniffer/sniffer.h"
 #include "http/fastcgi.h"
 #include "http/reply.h"
 #include "http/request.h"
@@ -86,8 +87,8 @@ static void serve(const struct worker *worker, const struct configuration *confi
     const char *base = base_path(configuration->service.base_url);
     int64_t left = configuration->service.requests_per_worker;
     struct request_source source;
-    while (left-- > 0 && !cache_spent(service->cache) && !sandbox_is_outdated(clock_monotonic()) &&
-           fastcgi_accept(&source)) {
+    while (left-- > 0 && !cache_spent(service->cache) && !sniff_process_lost(service->sniffer) &&
+           !sandbox_is_outdated(clock_monotonic()) && fastcgi_accept(&source)) {
         struct request request;
         struct reply reply;
         request_init(&request, arena, &source, base);
@@ -135,6 +136,42 @@ static const char *config_option(int argc, char **argv)
     return config;
 }
 
+/* Opens what the worker needs. The sniffer's keeper comes first: it must see no secret and no file. */
+static struct error *open_all(struct arena *arena, int argc, char **argv, struct configuration **configuration_out,
+                              struct service *service_out)
+{
+    const char *config = config_option(argc, argv);
+    struct sniff_process *sniffer;
+    TRY(sniff_process_fork(arena, argv, &sniffer));
+    TRY(startup_load(arena, config, "gatehouse", configuration_out));
+    TRY(service_open(arena, *configuration_out, service_out));
+    service_out->sniffer = sniffer;
+    service_out->session_use = session_use_new(arena);
+    return NULL;
+}
+
+/* Starts the sniffer, whose walls stand from the beginning, and raises those of this process. */
+static struct error *confine(struct arena *arena, struct service *service)
+{
+    struct sandbox_walls walls;
+    bool wanted = service->configuration->service.sandbox;
+    TRY(sniff_process_start(service->sniffer, arena, wanted, &walls));
+    if (walls.problem != NULL)
+        LOG(WARN, WORKER, "the sniffer's sandbox is not whole", LOG_TEXT("missing", walls.problem));
+    LOG(INFO, WORKER, "the sniffer is ready", LOG_INTEGER("landlock", walls.landlock),
+        LOG_BOOLEAN("systemCalls", walls.calls));
+    confinement_enter(arena, service->configuration);
+    return NULL;
+}
+
+/* The supervisor starts another worker at once. A lasting fault must not keep the machine busy. */
+static int fail(struct error *error)
+{
+    startup_report(error);
+    (void)sleep(1);
+    return EXIT_FAILURE;
+}
+
 int main(int argc, char **argv)
 {
     struct arena *arena = arena_new();
@@ -150,18 +187,11 @@ int main(int argc, char **argv)
     (void)mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
 #endif
 
-    struct error *error = startup_load(arena, config_option(argc, argv), "gatehouse", &configuration);
-    if (error == NULL)
-        error = service_open(arena, configuration, &service);
-    if (error != NULL) {
-        startup_report(error);
-        /* The supervisor starts another worker at once. A lasting fault must not keep the machine busy. */
-        (void)sleep(1);
-        return EXIT_FAILURE;
-    }
+    struct error *error = open_all(arena, argc, argv, &configuration, &service);
+    if (error != NULL)
+        return fail(error);
     options.io_timeout_seconds = configuration->service.io_timeout_seconds;
     options.body_directory = configuration->files.body_directory;
-    service.session_use = session_use_new(arena);
     struct worker worker = {&service, arena_new()};
     options.idle = idle;
     options.idle_context = &worker;
@@ -172,7 +202,9 @@ int main(int argc, char **argv)
     }
     dispatch_open();
     host_process_join(HOST_PROCESS_WORKER, pool_name(pool));
-    confinement_enter(arena, configuration);
+    error = confine(arena, &service);
+    if (error != NULL)
+        return fail(error);
     LOG(INFO, WORKER, "worker started");
     serve(&worker, configuration);
     arena_free(&worker.arena);

@@ -8,6 +8,8 @@
  * mount or by renaming, this process may not look into that one: sandbox_is_outdated() tells so, and a new process must
  * take over.
  *
+ * A helper process gives up more: it has a shorter list of calls, and bounds on memory and processor time.
+ *
  * For the main thread, before there is another one.
  */
 #ifndef GATEHOUSE_BASE_SANDBOX_H
@@ -32,7 +34,15 @@ struct sandbox_path {
     bool watched;
 };
 
+/* Which system calls stay. */
+enum sandbox_calls {
+    SANDBOX_CALLS_SERVICE, /* what workers and job runners need */
+    SANDBOX_CALLS_KEEPER,  /* to start and end children that narrow themselves, and to speak by sockets that are open */
+    SANDBOX_CALLS_SNIFFER  /* to compute, and to speak by one socket that is open: a dozen calls */
+};
+
 struct sandbox_plan {
+    enum sandbox_calls calls;
     struct sandbox_path paths[SANDBOX_PATHS_MAX]; /* files, and folders with all below; missing ones are left out */
     size_t path_count;
     uint16_t ports[SANDBOX_PORTS_MAX]; /* of TCP, to connect to */
@@ -61,6 +71,19 @@ void sandbox_allow_port(struct sandbox_plan *plan, int64_t port);
 
 /* Raises every wall that the kernel offers, and tells which ones hold. */
 struct sandbox_walls sandbox_raise(const struct sandbox_plan *plan);
+
+/*
+ * Takes more system calls from a process whose walls stand with SANDBOX_CALLS_KEEPER, or has none. False with a
+ * sentence in *problem_out.
+ */
+bool sandbox_narrow(enum sandbox_calls calls, const char **problem_out);
+
+/*
+ * Bounds what this process may use from now on: `memory` bytes of data (not where the program was built with a
+ * sanitizer, which takes more), so many seconds of the processor, no new descriptor, file or process. More than that
+ * ends it, or is refused.
+ */
+void sandbox_bound(size_t memory, unsigned seconds);
 
 /*
  * Whether another file or folder is now at a watched path, so that this process may not open it. Looks at most once a

@@ -24,7 +24,7 @@ struct password_policy;
 struct provider;
 struct scanner;
 struct session_use;
-struct sniffer;
+struct sniff_process;
 struct token_memo;
 struct use_log;
 
@@ -55,9 +55,9 @@ struct service {
     struct cache *cache; /* the host's service cache */
     struct provider *provider;
     struct blob_store *blobs;
-    unsigned char *block; /* LIMIT_BLOB_BLOCK_BYTES, into which uploads are received */
-    struct sniffer *sniffer;
-    struct scanner *scanner; /* NULL: files are not checked for viruses */
+    unsigned char *block;          /* LIMIT_BLOB_BLOCK_BYTES, into which uploads are received */
+    struct sniff_process *sniffer; /* set by workers, NULL elsewhere: nobody else examines files */
+    struct scanner *scanner;       /* NULL: files are not checked for viruses */
     const struct password_policy *passwords;
     struct token_memo *memo;
     unsigned migrations; /* how many there were at the start; 0: they could not be read */

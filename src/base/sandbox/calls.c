@@ -4,9 +4,9 @@
  * of musl with the libraries that the service uses; a name that this machine's libseccomp or processor does not know is
  * passed over.
  *
- * What no honest program of this service ever calls ends the process at once. What a library may try, and can do
- * without, is answered with EPERM. clone3() is answered with ENOSYS: the C library then starts threads by clone(),
- * whose flags a filter can look at.
+ * What no honest program of this service ever calls ends the process at once. All else that is not in the list of the
+ * process is answered with EPERM: a library may try it, and can do without. clone3() is answered with ENOSYS: the C
+ * library then starts threads by clone(), whose flags a filter can look at.
  */
 #include <errno.h>
 #include <sched.h>
@@ -52,9 +52,22 @@ static const char *const allowed[] = {
     "timer_create", "timer_delete", "timer_gettime", "timer_settime", "times", "uname",
 };
 
+/* Of the process that computes: memory, messages, its end. */
+static const char *const sniffer[] = {
+    "brk", "clock_gettime", "clock_gettime64", "exit", "exit_group", "futex", "madvise", "mremap", "munmap", "recvmsg",
+    "restart_syscall", "rt_sigreturn", "sendmsg",
+};
+
+/* Of its parent besides: to start and end it, and what libseccomp and the C library do meanwhile. */
+static const char *const keeper[] = {
+    "close", "fork", "futex_time64", "getpid", "getppid", "gettid", "getrandom", "prlimit64", "rseq", "rt_sigaction",
+    "rt_sigprocmask", "seccomp", "set_robust_list", "set_tid_address", "setrlimit", "wait4",
+};
+
 /* What an address or leak sanitizer needs besides, to look through its own process when it ends. */
 static const char *const allowed_to_sanitizers[] = {
-    "kill", "prctl", "process_vm_readv", "ptrace", "clone", "mprotect", "prlimit64", "arch_prctl",
+    "kill", "prctl", "process_vm_readv", "ptrace", "clone", "mprotect", "prlimit64", "arch_prctl", "getpid", "gettid",
+    "rt_sigprocmask", "sched_yield", "sigaltstack", "write",
 };
 
 static const char *const deadly[] = {
@@ -106,6 +119,24 @@ static const struct condition conditions[] = {
     {"socketpair", 0, WHOLE, AF_UNIX},
 };
 
+static const struct condition conditions_of_sniffer[] = {
+    {"mmap", 2, PROT_EXEC, 0},
+    {"mmap2", 2, PROT_EXEC, 0},
+};
+
+static const struct condition conditions_of_keeper[] = {
+    {"clone", 0, NAMESPACES, 0},
+    {"kill", 1, WHOLE, SIGKILL},
+    {"mprotect", 2, PROT_EXEC, 0},
+    {"prctl", 0, WHOLE, PR_SET_NAME},
+    {"prctl", 0, WHOLE, PR_SET_NO_NEW_PRIVS},
+    {"prctl", 0, WHOLE, PR_SET_PDEATHSIG},
+    {"prctl", 0, WHOLE, PR_SET_SECCOMP}, /* more walls */
+    {"prctl", 0, WHOLE, PR_GET_SECCOMP},
+};
+
+#define LENGTH(array) (sizeof(array) / sizeof *(array))
+
 static bool add(scmp_filter_ctx filter, uint32_t action, const char *call, unsigned count,
                 const struct scmp_arg_cmp *arguments)
 {
@@ -124,10 +155,10 @@ static bool add_all(scmp_filter_ctx filter, uint32_t action, const char *const *
     return true;
 }
 
-static bool add_conditions(scmp_filter_ctx filter)
+static bool add_conditions(scmp_filter_ctx filter, const struct condition *rows, size_t count)
 {
-    for (size_t i = 0; i < sizeof conditions / sizeof *conditions; i++) {
-        const struct condition *one = &conditions[i];
+    for (size_t i = 0; i < count; i++) {
+        const struct condition *one = &rows[i];
         const struct scmp_arg_cmp argument = {one->argument, SCMP_CMP_MASKED_EQ, one->mask, one->value};
         if (!add(filter, SCMP_ACT_ALLOW, one->call, 1, &argument))
             return false;
@@ -154,18 +185,37 @@ static bool add_sockets(scmp_filter_ctx filter)
 static bool add_deadly(scmp_filter_ctx filter)
 {
     if (!SANDBOX_SANITIZED)
-        return add_all(filter, SCMP_ACT_KILL_PROCESS, deadly, sizeof deadly / sizeof *deadly);
-    return add_all(filter, SCMP_ACT_ALLOW, allowed_to_sanitizers,
-                   sizeof allowed_to_sanitizers / sizeof *allowed_to_sanitizers);
+        return add_all(filter, SCMP_ACT_KILL_PROCESS, deadly, LENGTH(deadly));
+    return add_all(filter, SCMP_ACT_ALLOW, allowed_to_sanitizers, LENGTH(allowed_to_sanitizers));
 }
 
-static bool fill(scmp_filter_ctx filter)
+static bool add_sniffer(scmp_filter_ctx filter)
+{
+    return add_all(filter, SCMP_ACT_ALLOW, sniffer, LENGTH(sniffer)) &&
+           add_conditions(filter, conditions_of_sniffer, LENGTH(conditions_of_sniffer));
+}
+
+static bool add_list(scmp_filter_ctx filter, enum sandbox_calls calls)
+{
+    switch (calls) {
+    case SANDBOX_CALLS_SERVICE:
+        return add_all(filter, SCMP_ACT_ALLOW, allowed, LENGTH(allowed)) &&
+               add_conditions(filter, conditions, LENGTH(conditions)) && add_sockets(filter);
+    case SANDBOX_CALLS_KEEPER:
+        return add_sniffer(filter) && add_all(filter, SCMP_ACT_ALLOW, keeper, LENGTH(keeper)) &&
+               add_conditions(filter, conditions_of_keeper, LENGTH(conditions_of_keeper));
+    case SANDBOX_CALLS_SNIFFER:
+        break;
+    }
+    return add_sniffer(filter);
+}
+
+static bool fill(scmp_filter_ctx filter, enum sandbox_calls calls)
 {
     /* No code of a client runs here, so the guard against guesses of the processor would only cost time. */
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_SSB, 1);
     (void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-    return add_all(filter, SCMP_ACT_ALLOW, allowed, sizeof allowed / sizeof *allowed) && add_conditions(filter) &&
-           add_sockets(filter) && add_deadly(filter) && add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
+    return add_list(filter, calls) && add_deadly(filter) && add(filter, SCMP_ACT_ERRNO(ENOSYS), "clone3", 0, NULL);
 }
 
 bool sandbox_calls_offered(const char **problem_out)
@@ -176,12 +226,12 @@ bool sandbox_calls_offered(const char **problem_out)
     return false;
 }
 
-bool sandbox_calls_raise(const char **problem_out)
+bool sandbox_calls_raise(enum sandbox_calls calls, const char **problem_out)
 {
     if (!sandbox_calls_offered(problem_out))
         return false;
     scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
-    bool good = filter != NULL && fill(filter) && seccomp_load(filter) == 0;
+    bool good = filter != NULL && fill(filter, calls) && seccomp_load(filter) == 0;
     if (filter != NULL)
         seccomp_release(filter);
     if (!good)

@@ -4,6 +4,7 @@
 
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "base/sandbox/sandbox_int.h"
@@ -119,9 +120,27 @@ struct sandbox_walls sandbox_raise(const struct sandbox_plan *plan)
     }
     state.landlock = walls.landlock != 0;
     problem = NULL;
-    walls.calls = sandbox_calls_raise(&problem);
+    walls.calls = sandbox_calls_raise(plan->calls, &problem);
     add_problem(&walls, problem);
     return walls;
+}
+
+bool sandbox_narrow(enum sandbox_calls calls, const char **problem_out)
+{
+    return sandbox_calls_raise(calls, problem_out);
+}
+
+void sandbox_bound(size_t memory, unsigned seconds)
+{
+    const struct rlimit none = {0, 0};
+    const struct rlimit processor = {seconds, seconds};
+    const struct rlimit data = {memory, memory};
+    (void)setrlimit(RLIMIT_NOFILE, &none);
+    (void)setrlimit(RLIMIT_FSIZE, &none);
+    (void)setrlimit(RLIMIT_NPROC, &none);
+    (void)setrlimit(RLIMIT_CPU, &processor);
+    if (!SANDBOX_SANITIZED)
+        (void)setrlimit(RLIMIT_DATA, &data);
 }
 
 /* What is missing now may come back as it was. */

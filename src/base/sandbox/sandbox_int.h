@@ -26,7 +26,7 @@ bool sandbox_landlock_raise(const struct sandbox_plan *plan, int version, const 
 /* Whether the kernel has filters of system calls. */
 bool sandbox_calls_offered(const char **problem_out);
 
-/* Allows this process only the system calls that it needs. False with a sentence in *problem_out. */
-bool sandbox_calls_raise(const char **problem_out);
+/* Allows this process only the system calls of a list. False with a sentence in *problem_out. */
+bool sandbox_calls_raise(enum sandbox_calls calls, const char **problem_out);
 
 #endif

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/sandbox/sandbox.h"
 #include "blob/scanner.h"
+#include "blob/sniffer/sniffer.h"
 #include "ctl/check/check_int.h"
 #include "service/runtime/startup.h"
 #include "service/system/inspect.h"
@@ -68,8 +69,19 @@ static void check_settings(struct checks *checks)
                      "Make the folder for the workers' user; without the file each process counts for itself.");
 }
 
+/* Whether a worker could have files examined. */
+static struct error *try_sniffer(struct arena *arena, bool sandbox)
+{
+    struct sniff_process *process;
+    struct sandbox_walls walls;
+    TRY(sniff_process_fork(arena, NULL, &process));
+    return sniff_process_start(process, arena, sandbox, &walls);
+}
+
 static void check_service(struct checks *checks)
 {
+    (void)check_tell(checks, "sniffer", CHECK_ERROR, try_sniffer(checks->arena, checks->configuration->service.sandbox),
+                     "Install the database of libmagic (Debian: libmagic-mgc), or unset MAGIC.");
     struct error *error = service_open(checks->arena, checks->configuration, &checks->service);
     if (check_tell(checks, "service", CHECK_ERROR, error, NULL)) {
         check_database(checks);

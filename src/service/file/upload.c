@@ -11,6 +11,7 @@
 #include "base/metrics.h"
 #include "blob/blob.h"
 #include "blob/content.h"
+#include "blob/sniffer/sniffer.h"
 #include "domain/audit.h"
 #include "domain/file/file_usage.h"
 #include "http/disposition.h"
@@ -137,8 +138,8 @@ static struct error *fill_record(struct upload *upload, size_t index)
     record->size = (int64_t)blob_writer_size(file->writer);
     blob_writer_digest(file->writer, record->hash);
     struct rest_of_file rest = {.writer = file->writer};
-    file->sniffed = sniff(upload->service->sniffer, upload->arena, file->head, file->head_length,
-                          &(struct sniff_rest){read_rest, &rest});
+    TRY(sniff_process_examine(upload->service->sniffer, upload->arena, file->head, file->head_length,
+                              &(struct sniff_rest){read_rest, &rest}, &file->sniffed));
     record->content_type = content_media_type(&file->sniffed, record->name, file->declared);
     validate_content(upload, index);
     return rest.error;

@@ -13,7 +13,6 @@
 #include "blob/blob.h"
 #include "blob/open.h"
 #include "blob/scanner.h"
-#include "blob/sniff.h"
 #include "codec/seal.h"
 #include "codec/token.h"
 #include "domain/account/password_policy.h"
@@ -66,7 +65,6 @@ static struct error *open_with(struct arena *arena, const struct configuration *
     open_cache(service_out);
     TRY(open_provider(service_out));
     TRY(blob_open_configured(arena, configuration, &service_out->blobs));
-    TRY(sniffer_open(arena, &service_out->sniffer));
     if (configuration->files.clamd_socket != NULL)
         service_out->scanner =
             scanner_new(arena, configuration->files.clamd_socket, configuration->files.clamd_timeout_seconds);

@@ -14,5 +14,6 @@
     X(s3)                                                                                                              \
     X(refusal)                                                                                                         \
     X(scanner)                                                                                                         \
-    X(sniff)
+    X(sniff)                                                                                                           \
+    X(sniffer)
 HARNESS_MAIN("blob", MODULES)

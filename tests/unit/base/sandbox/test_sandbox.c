@@ -69,12 +69,25 @@ static struct sandbox_walls raise_walls(void)
     return sandbox_raise(&plan);
 }
 
+/* Those of the process that examines files. */
+static void raise_all_walls(void)
+{
+    static const struct sandbox_plan plan = {.calls = SANDBOX_CALLS_KEEPER};
+    const char *problem;
+    (void)sandbox_raise(&plan);
+    sandbox_bound(64 << 20, 60);
+    (void)sandbox_narrow(SANDBOX_CALLS_SNIFFER, &problem);
+}
+
 /* What a child answers where the walls stand: 0 is success of what was tried, else errno. */
-static enum end run(int (*attempt)(void))
+static enum end run(int (*attempt)(void), bool all_walls)
 {
     pid_t pid = fork();
     if (pid == 0) {
-        (void)raise_walls();
+        if (all_walls)
+            raise_all_walls();
+        else
+            (void)raise_walls();
         errno = 0;
         int number = attempt() == 0 ? 0 : errno;
         _exit(number == 0 ? END_DONE : number == EPERM || number == EACCES ? END_DENIED : END_OTHER);
@@ -228,13 +241,63 @@ static void every_probe_is_denied(void **state)
     for (size_t i = 0; i < sizeof probes / sizeof *probes; i++) {
         if (!can_be_tried(&probes[i], &walls))
             continue;
-        enum end end = run(probes[i].attempt);
+        enum end end = run(probes[i].attempt, false);
         if (end != probes[i].end)
             fail_msg("%s: end %d instead of %d", probes[i].name, (int)end, (int)probes[i].end);
         tried++;
     }
     if (tried == 0)
         skip();
+}
+
+PROBE(open_a_file_that_workers_read, opens("/etc/hosts", O_RDONLY))
+PROBE(open_a_file_that_workers_write, opens(in(stand.inside, "new"), O_WRONLY | O_CREAT))
+PROBE(look_at_a_file, access("/etc/hosts", F_OK))
+PROBE(remove_a_file, unlink(in(stand.inside, "there")))
+PROBE(connect_where_workers_may, connects(stand.port_inside))
+PROBE(open_a_socket, makes_socket(AF_INET, SOCK_STREAM))
+PROBE(open_a_local_socket, makes_socket(AF_UNIX, SOCK_STREAM))
+PROBE(copy_a_descriptor, dup(STDIN_FILENO) < 0 ? -1 : 0)
+PROBE(read_a_descriptor, read(STDIN_FILENO, path_bytes, 0) < 0 ? -1 : 0)
+PROBE(write_to_a_descriptor, write(STDERR_FILENO, "", 0) < 0 ? -1 : 0)
+PROBE(start_a_process, syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L) < 0 ? -1 : 0)
+PROBE(lift_its_bounds, calls(SYS_prlimit64))
+PROBE(lift_its_walls, calls(SYS_prctl))
+
+static int (*const more[])(void) = {
+    open_a_file_that_workers_read,
+    open_a_file_that_workers_write,
+    look_at_a_file,
+    remove_a_file,
+    connect_where_workers_may,
+    open_a_socket,
+    open_a_local_socket,
+    copy_a_descriptor,
+    read_a_descriptor,
+};
+
+/* A sanitizer needs these. */
+static int (*const most[])(void) = {write_to_a_descriptor, start_a_process, lift_its_bounds, lift_its_walls};
+
+static void expect_denied(int (*attempt)(void), const char *name, size_t number)
+{
+    enum end end = run(attempt, true);
+    if (end != END_DENIED && end != END_KILLED)
+        fail_msg("%s %zu: end %d", name, number, (int)end);
+}
+
+static void the_process_that_examines_files_can_do_none_of_it(void **state)
+{
+    set_up(harness_arena(state));
+    if (!sandbox_offered().calls)
+        skip();
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++)
+        expect_denied(more[i], "more", i);
+    for (size_t i = 0; i < sizeof most / sizeof *most && !SANDBOX_SANITIZED; i++)
+        expect_denied(most[i], "most", i);
+    for (size_t i = 0; i < sizeof probes / sizeof *probes; i++)
+        if (!SANDBOX_SANITIZED || probes[i].end == END_DENIED)
+            expect_denied(probes[i].attempt, probes[i].name, i);
 }
 
 /* ---- what the service does ----------------------------------------------------------------------- */
@@ -314,7 +377,7 @@ static void the_service_does_what_it_must_with_every_version(void **state)
         for (size_t i = 0; i < sizeof duties / sizeof *duties; i++) {
             set_up(harness_arena(state));
             stand.landlock_most = version;
-            enum end end = run(duties[i]);
+            enum end end = run(duties[i], false);
             if (end != END_DONE)
                 fail_msg("duty %zu with Landlock %d: end %d", i, version, (int)end);
         }
@@ -407,8 +470,11 @@ static void a_plan_holds_each_thing_once(void **state)
 }
 
 static const struct CMUnitTest cases[] = {
-    HARNESS_TEST(every_probe_is_denied),          HARNESS_TEST(the_service_does_what_it_must_with_every_version),
-    HARNESS_TEST(an_old_kernel_is_told_in_words), HARNESS_TEST(a_replaced_folder_is_noticed),
+    HARNESS_TEST(every_probe_is_denied),
+    HARNESS_TEST(the_process_that_examines_files_can_do_none_of_it),
+    HARNESS_TEST(the_service_does_what_it_must_with_every_version),
+    HARNESS_TEST(an_old_kernel_is_told_in_words),
+    HARNESS_TEST(a_replaced_folder_is_noticed),
     HARNESS_TEST(a_plan_holds_each_thing_once),
 };
 HARNESS_MODULE(sandbox, cases)

@@ -8,8 +8,9 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/sandbox/sandbox.h"
 #include "base/text.h"
-#include "blob/sniff.h"
+#include "blob/sniffer/sniffer.h"
 #include "codec/digest.h"
 #include "http/fake_source.h"
 #include "http/schema.h"
@@ -38,7 +39,9 @@ static struct scene scene_new(void **state)
     struct keep *keep = keep_new(harness_arena(state));
     keep->configuration.service.max_file_bytes = MOST;
     keep->service.block = arena_alloc(keep->arena, LIMIT_BLOB_BLOCK_BYTES);
-    expect_ok(sniffer_open(keep->arena, &keep->service.sniffer));
+    struct sandbox_walls walls;
+    expect_ok(sniff_process_fork(keep->arena, NULL, &keep->service.sniffer));
+    expect_ok(sniff_process_start(keep->service.sniffer, keep->arena, true, &walls));
     return (struct scene){.keep = keep, .caller = files_caller(keep)};
 }
 
