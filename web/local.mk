@@ -5,10 +5,13 @@ webdir = $(pkgdatadir)/web
 webassetsdir = $(webdir)/assets
 webapidir = $(webdir)/api
 webconsoledir = $(webdir)/console
+webauditdir = $(webconsoledir)/audit
 webcomponentsdir = $(webconsoledir)/components
 webfilesdir = $(webconsoledir)/files
+weborganisationsdir = $(webconsoledir)/organisations
 webscreensdir = $(webconsoledir)/screens
 webstyledir = $(webconsoledir)/style
+websystemdir = $(webconsoledir)/system
 webtextsdir = $(webconsoledir)/texts
 webuploaddir = $(webconsoledir)/upload
 webvendordir = $(webconsoledir)/vendor
@@ -28,7 +31,7 @@ dist_webconsole_DATA = web/console/ahead.js web/console/api.js web/console/error
 	web/console/stats.js web/console/switcher.js web/console/texts.js web/console/view.js
 dist_webcomponents_DATA = web/console/components/basic.js web/console/components/dialog.js \
 	web/console/components/form.js web/console/components/icons.js web/console/components/list.js \
-	web/console/components/menu.js web/console/components/toast.js
+	web/console/components/menu.js web/console/components/save.js web/console/components/toast.js
 
 # One line a screen.
 dist_webscreens_DATA =
@@ -41,12 +44,22 @@ dist_webfiles_DATA = web/console/files/actions.js web/console/files/edit.js web/
 dist_webupload_DATA = web/console/upload/form.js web/console/upload/kept.js web/console/upload/kind.js \
 	web/console/upload/page.js web/console/upload/panel.js web/console/upload/pieces.js web/console/upload/queue.js \
 	web/console/upload/rate.js web/console/upload/retry.js web/console/upload/walk.js web/console/upload/words.js
+dist_webscreens_DATA += web/console/screens/audit.js
+dist_webaudit_DATA = web/console/audit/actions.js
 
 dist_webscreens_DATA += web/console/screens/home.js
 
+dist_webscreens_DATA += web/console/screens/organisations.js
+dist_weborganisations_DATA = web/console/organisations/edit.js
+
 dist_webscreens_DATA += web/console/screens/sign-in.js
 
-dist_webstyle_DATA = web/console/style/base.css web/console/style/components.css web/console/style/files.css web/console/style/forms.css \
+dist_webscreens_DATA += web/console/screens/system.js
+dist_websystem_DATA = web/console/system/cache.js web/console/system/health.js web/console/system/parts.js \
+	web/console/system/settings.js
+
+dist_webstyle_DATA = web/console/style/base.css web/console/style/components.css web/console/style/files.css \
+	web/console/style/forms.css \
 	web/console/style/screens.css web/console/style/tokens.css
 dist_webtexts_DATA = web/console/texts/de.js
 dist_webvendor_DATA = web/console/vendor/LICENCES web/console/vendor/hooks.js web/console/vendor/htm.js \

@@ -44,7 +44,7 @@ const SCREENS = [
         title: () => t("Audit"),
         icon: "audit",
         permissions: ["cus:audit:r", "sys:audit:a"],
-        load: null,
+        load: () => import("./screens/audit.js"),
     },
 
     {
@@ -52,7 +52,7 @@ const SCREENS = [
         title: () => t("Organisations"),
         icon: "organisations",
         permissions: ["cus:org:a"],
-        load: null,
+        load: () => import("./screens/organisations.js"),
     },
 
     {
@@ -60,7 +60,7 @@ const SCREENS = [
         title: () => t("System"),
         icon: "system",
         permissions: ["sys:stats:a", "sys:settings:a", "sys:cache:a"],
-        load: null,
+        load: () => import("./screens/system.js"),
     },
 
     {

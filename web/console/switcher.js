@@ -39,7 +39,8 @@ function Found({ search, onChoose }) {
     </ul>`;
 }
 
-function Reason({ chosen, onDone }) {
+/* Asks why, and then looks at the organisation `chosen`. */
+export function Reason({ chosen, onDone }) {
     const form = useForm({ reason: "" });
     const done = () => {
         switchTo(chosen, form.values.reason.trim());

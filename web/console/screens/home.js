@@ -11,6 +11,7 @@ import { link } from "../router.js";
 import { reachable } from "../screens.js";
 import { may, session } from "../session.js";
 import { inSteps, lastOf, loadStats, sumOf } from "../stats.js";
+import { partsOf } from "../system/parts.js";
 import { bytes, number, percent, plural, t } from "../texts.js";
 import { html, useEffect, useShared, useState } from "../view.js";
 
@@ -88,33 +89,18 @@ function Next() {
 
 /* ---- the service, for internal staff ---- */
 
-function partNames() {
-    return {
-        database: t("Database"), migrations: t("Migrations"), storage: t("File store"),
-        identityProvider: t("Identity provider"), secrets: t("Secrets"), outbox: t("E-mails and jobs"),
-        configuration: t("Configuration"), log: t("Log"),
-        cache: t("Cache"), mail: t("Mail server"), scrub: t("Bytes read again"),
-    };
-}
-
-/* The parts that are not "ok": [name, state]. */
-function unwell(reply) {
-    const parts = reply.ok ? reply.body : reply.error.detail;
-    return Object.entries(parts).filter(([name, state]) => partNames()[name] !== undefined && state !== "ok");
-}
-
 function Health() {
     const reply = useReply(() => api.get("/system/health/ready"));
     if (reply === null) {
         return html`<${Card} icon="system" title=${t("Service")}><${Waiting} /></${Card}>`;
     }
-    const parts = unwell(reply);
+    const parts = partsOf(reply).filter(({ state }) => state !== "ok");
     return html`<${Card} icon="system" title=${t("Service")}>
         <p class="figure">${reply.ok ? t("Well") : t("Not well")}</p>
         ${parts.length === 0 && reply.ok && html`<p class="quiet">${t("All its parts work.")}</p>`}
         ${parts.length === 0 && !reply.ok && html`<${ErrorNotice} error=${reply.error} />`}
-        ${parts.length > 0 && html`<ul class="home-people">${parts.map(([name, state]) => html`<li key=${name}>
-            <span>${partNames()[name]}</span>
+        ${parts.length > 0 && html`<ul class="home-people">${parts.map(({ name, title, state }) => html`<li key=${name}>
+            <span>${title}</span>
             <${Badge} meaning=${state === "down" ? "danger" : "warning"}>${state}</${Badge}></li>`)}</ul>`}
     </${Card}>`;
 }
