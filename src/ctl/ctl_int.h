@@ -118,6 +118,12 @@ void ctl_help_all(FILE *stream, const struct ctl_command *const *commands, const
 /* "usage: gatehousectl [--config FILE] purge --older-than DAYS [--audit]" */
 void ctl_help_usage(FILE *stream, const struct ctl_command *command);
 
+/*
+ * Prints what may stand where the last of the words is, one candidate a line (complete.c). The words are those behind
+ * "gatehousectl"; without any the first one is completed.
+ */
+void ctl_complete(const struct ctl_command *const *commands, int argc, char **argv);
+
 /* ---- JSON on the standard output (json.c) --------------------------------------------------------- */
 
 /*

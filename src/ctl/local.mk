@@ -8,6 +8,7 @@ gatehousectl_SOURCES = \
 	src/ctl/check/check_store.c \
 	src/ctl/check/check_tell.c \
 	src/ctl/command.c \
+	src/ctl/complete.c \
 	src/ctl/command/backup.c \
 	src/ctl/command/blobs.c \
 	src/ctl/command/cache.c \

@@ -140,6 +140,10 @@ int main(int argc, char **argv)
     }
     if (strcmp(argv[at], "--version") == 0)
         return show_version(&run);
+    if (strcmp(argv[at], "complete") == 0) {
+        ctl_complete(commands, argc - at - 1, argv + at + 1);
+        return EXIT_SUCCESS;
+    }
     int status = run_command(&run, argc - at, argv + at);
     arena_free(&run.arena);
     return status;
