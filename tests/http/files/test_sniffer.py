@@ -124,7 +124,8 @@ def test_a_sniffer_killed_at_work_costs_one_upload(stack, keeper, logs):
         os.kill(sniffer, signal.SIGKILL)
         upload.join(30)
         assert [(answer.status, json.loads(answer.body)["code"]) for answer in answers] == [(500, "internal")]
-        wait_until(lambda: logs.find(mark, "the sniffer was lost: it ended (status 0, signal 9)"), 20, "a line of the log")
+        told = "the sniffer was lost: it ended (status 0, signal 9)"
+        wait_until(lambda: logs.find(mark, told), 20, "a line of the log")
         sends(worker, stack, keeper)
 
 
