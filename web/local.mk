@@ -12,6 +12,7 @@ weborganisationsdir = $(webconsoledir)/organisations
 webscreensdir = $(webconsoledir)/screens
 webstyledir = $(webconsoledir)/style
 websystemdir = $(webconsoledir)/system
+webteamdir = $(webconsoledir)/team
 webtextsdir = $(webconsoledir)/texts
 webuploaddir = $(webconsoledir)/upload
 webvendordir = $(webconsoledir)/vendor
@@ -57,6 +58,10 @@ dist_webscreens_DATA += web/console/screens/sign-in.js
 dist_webscreens_DATA += web/console/screens/system.js
 dist_websystem_DATA = web/console/system/cache.js web/console/system/health.js web/console/system/parts.js \
 	web/console/system/settings.js
+
+dist_webscreens_DATA += web/console/screens/team.js
+dist_webteam_DATA = web/console/team/actions.js web/console/team/person.js web/console/team/rights.js \
+	web/console/team/words.js
 
 dist_webstyle_DATA = web/console/style/base.css web/console/style/components.css web/console/style/files.css \
 	web/console/style/forms.css \

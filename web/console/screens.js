@@ -36,7 +36,7 @@ const SCREENS = [
         title: () => t("Team"),
         icon: "people",
         permissions: ["cus:user:r"],
-        load: null,
+        load: () => loadScreen("team"),
     },
 
     {

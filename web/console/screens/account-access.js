@@ -111,7 +111,7 @@ const SYSTEMS = [["Android", "Android"], ["iPhone", "iPhone"], ["iPad", "iPad"],
     ["Mac OS", "macOS"], ["Linux", "Linux"]];
 
 /* "Firefox, Linux" for a browser; other programs by their own words. */
-function device(userAgent) {
+export function device(userAgent) {
     if (userAgent === null || userAgent === "") {
         return t("Unknown program");
     }
