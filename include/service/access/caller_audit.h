@@ -33,7 +33,8 @@ void caller_reason_validate(const char *reason, struct validation *validation);
 /*
  * Writes the audit row of internal staff who reach into another organisation, with the operation and their reason.
  * REQUEST_INVALID when they have to give a reason and have not. So it comes before anything that the caller is told of
- * the other organisation, or changes there.
+ * the other organisation, or changes there. Ids of zeros: many organisations are looked at, none of them by its name;
+ * then the row is one of the caller's organisation.
  */
 struct error *caller_audit_crossing(struct service *service, struct arena *arena, const struct caller *caller,
                                     struct id organisation, const char *target_type, struct id target);

@@ -77,7 +77,7 @@ struct error *caller_audit_crossing(struct service *service, struct arena *arena
         .action = "access.crossOrganisation",
         .organisation_id = organisation,
         .target_type = target_type,
-        .target_id = id_text(arena, target),
+        .target_id = id_is_none(target) ? NULL : id_text(arena, target),
     };
     return caller_audit(service, arena, caller, &entry);
 }

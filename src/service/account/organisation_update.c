@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "domain/account/user.h"
 #include "domain/audit.h"
+#include "domain/permission/principal.h"
 #include "domain/permission/role.h"
 #include "domain/session/session.h"
 #include "service/access/authority.h"
@@ -50,9 +51,9 @@ struct error *organisation_show(struct service *service, struct arena *arena, co
 struct error *organisation_browse(struct service *service, struct arena *arena, const struct caller *caller,
                                   const struct organisation_filter *filter, struct organisation_page *page_out)
 {
-    struct audit_entry entry = {.action = "access.crossOrganisation", .target_type = "organisation"};
-    TRY(organisation_list(service->database, arena, filter, page_out));
-    return caller_audit(service, arena, caller, &entry);
+    static const struct id many;
+    TRY(caller_audit_crossing(service, arena, caller, many, "organisation", many));
+    return organisation_list(service->database, arena, filter, page_out);
 }
 
 /* ---- changing ------------------------------------------------------------------------------------ */
@@ -166,13 +167,22 @@ static struct error *change_owner(struct update *update, struct arena *arena, st
     return record(update, arena, "user.update", "user", user->id, details.bytes);
 }
 
+/* Whose organisation it is not any more may change it no more than any other. */
+static struct error *hold_caller(struct update *update, struct arena *arena)
+{
+    TRY(authority_hold(update->service, arena, update->caller, update->required, caller_user(update->caller),
+                       &update->now));
+    bool may = id_equal(update->id, caller_home(&update->now)) ||
+               principal_administers(update->now.principal, update->required);
+    return may ? NULL : unknown(arena);
+}
+
 /* Locks owners before the organisation: that is the order of every transaction that locks both. */
 static struct error *hold(struct update *update, struct arena *arena)
 {
     struct database *database = update->service->database;
     if (update->caller != NULL)
-        TRY(authority_hold(update->service, arena, update->caller, update->required, caller_user(update->caller),
-                           &update->now));
+        TRY(hold_caller(update, arena));
     if (update->change->services != NULL)
         TRY(each_owner(update, arena, NULL));
     TRY(organisation_admin_lock(database, arena, update->id, &update->before));

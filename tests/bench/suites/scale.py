@@ -22,10 +22,11 @@ ROUNDS, SECONDS = 5, 1
 GOAL = 1.5
 CURSORS = 64
 WORDS = """\
-Three databases of 10,000, 1,000,000 and 5,000,000 files, audit records and users each. One organisation has half of \
-the files and audit records; the others share the rest evenly. Every database has organisations of 5,000 people, \
-since a search for a part of a name reads all people of the organisation. What is rare is there three times. MariaDB \
-has a quarter of the machine's memory, 4 GiB at most."""
+Three databases of 10,000, 1,000,000 and 5,000,000 files, audit records, users, organisations and sessions each. One \
+organisation has half of the files and audit records; the others share the rest evenly. Every database has \
+organisations of 5,000 people, since a search for a part of a name reads all people of the organisation; the other \
+organisations are empty. One user has half of the sessions, of which 200 are open. What is rare is there three times. \
+MariaDB has a quarter of the machine's memory, 4 GiB at most."""
 
 PAGE = "list of files, first page"
 DEEP = "list of files, half-way"
@@ -43,10 +44,13 @@ OWN_OF_A_DAY = "audit of the own organisation, a day"
 USERS = "list of users, first page"
 SEARCH = "users of whom three are found"
 ORGANISATIONS = "list of organisations, first page"
+ORGANISATIONS_FOUND = "organisations whose names hold what most do"
+SESSIONS = "own sessions"
 # What is asked, and what it is compared with at the smallest size.
 KINDS = {PAGE: PAGE, DEEP: PAGE, COMMON: COMMON, RARE: RARE, AUDIT: AUDIT, AUDIT_DEEP: AUDIT, AUDIT_RARE: AUDIT_RARE,
          USERS: USERS, SEARCH: SEARCH, BY_NAME: BY_NAME, LARGEST: LARGEST, OF_A_DAY: OF_A_DAY, OWN: OWN,
-         OWN_FAILED: OWN_FAILED, OWN_OF_A_DAY: OWN_OF_A_DAY, ORGANISATIONS: ORGANISATIONS}
+         OWN_FAILED: OWN_FAILED, OWN_OF_A_DAY: OWN_OF_A_DAY, ORGANISATIONS: ORGANISATIONS,
+         ORGANISATIONS_FOUND: ORGANISATIONS_FOUND, SESSIONS: SESSIONS}
 
 ID = "UNHEX(CONCAT('{}', LPAD(HEX({}), 13, '0')))"
 # Ids that carry times, six seconds apart.
@@ -89,6 +93,13 @@ INSERT INTO audit (id, at, action, organisation_id, user_id, target_type, target
         'file.archive', 'user.login', 'user.login', 'user.login', 'user.login', 'user.loginFailed')), {shared},
         {reader}, 'file', seq, '192.0.2.1', CONCAT('request-', seq), IF(seq MOD 10 = 9, 'failure', 'success')
         FROM seq_1_to_{rows};""",
+    "organisation": """
+INSERT INTO organisation (id, name, services, status)
+    SELECT {empty_seq}, CONCAT('Customer ', seq), 'inventory', 'active' FROM seq_1_to_{rows};""",
+    "session": """
+INSERT INTO session (id, user_id, created_at, expires_at, ended_at)
+    SELECT {session_seq}, IF(seq MOD 2 = 0, {reader}, {user_seq}), {moment}, UTC_TIMESTAMP(3) + INTERVAL 1 DAY,
+        IF(seq MOD 2 = 0 AND seq > 400, UTC_TIMESTAMP(3), NULL) FROM seq_3_to_{rows};""",
 }
 
 
@@ -103,7 +114,9 @@ def fill(stack, name, rows):
              "organisation_seq": ID.format("0193000000017000800", "seq"),
              "organisation_1": ID.format("0193000000017000800", 1),
              "user_organisation": ID.format("0193000000017000800", f"LEAST({organisations}, 1 + seq DIV 5000)"),
-             "user_seq": ID.format("0193000000027000800", "seq"), "timed": TIMED.format(FIRST_TIME),
+             "user_seq": ID.format("0193000000027000800", "seq"),
+             "session_seq": ID.format("0193000000037000800", "seq"),
+             "empty_seq": ID.format("0193000000047000800", "seq"), "timed": TIMED.format(FIRST_TIME),
              "reader": f"UNHEX('{person(READER)}')", "administrator": f"UNHEX('{person(ADMINISTRATOR)}')",
              "shared": ID.format("0193000000017000800", SHARED.format(others=organisations - 1)),
              "rare": RARE_ROWS.format(rows=rows)}
@@ -111,7 +124,7 @@ def fill(stack, name, rows):
     quick = "SET SESSION unique_checks = 0, foreign_key_checks = 0;"
     with concurrent.futures.ThreadPoolExecutor(len(PARTS)) as pool:
         list(pool.map(lambda part: stack.sql(quick + part.format(**words), name), PARTS.values()))
-    stack.sql("ANALYZE TABLE user, file, audit, organisation", name)
+    stack.sql("ANALYZE TABLE user, file, audit, organisation, session", name)
 
 
 def person(number):
@@ -193,6 +206,8 @@ def targets(stack, size, configuration):
         OWN_FAILED: ([own + "limit=25&outcome=failure"], reader),
         OWN_OF_A_DAY: ([f"{own}limit=25&{day}"], reader),
         ORGANISATIONS: (["/customers/organisations?limit=25"], administrator),
+        ORGANISATIONS_FOUND: (["/customers/organisations?limit=25&search=ustomer"], administrator),
+        SESSIONS: (["/customers/sessions"], reader),
         USERS: ([users + "limit=25"], reader),
         SEARCH: ([users + "limit=25&search=uleik"], reader),
     }

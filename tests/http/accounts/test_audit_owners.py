@@ -139,29 +139,87 @@ CROSSINGS = {
     "listUsers": ("GET", USERS + "?organisationId={organisation}", None),
     "updateUser": ("PATCH", USERS + "/{member}", {"firstName": "Renamed"}),
     "authorise": ("POST", "/customers/authorise", {"permission": "cus:file:r", "userId": "{member}"}),
+    "simulateGrants": ("POST", "/customers/authorise/simulate", {"userId": "{member}", "roles": []}),
+    "listUserPermissions": ("GET", USERS + "/{member}/permissions", None),
+    "listUserSessions": ("GET", USERS + "/{member}/sessions", None),
+    "endUserSession": ("DELETE", USERS + "/{member}/sessions/{session}", None),
+    "endUserSessions": ("DELETE", USERS + "/{member}/sessions", None),
+    "resendToUser": ("POST", USERS + "/{waiting}/resend", None),
+    "unlockUser": ("POST", USERS + "/{member}/unlock", None),
     "adminSetPassword": ("POST", "/customers/admin-set-password", {"username": "{member}", "password": "{password}"}),
+    "adminConfirmSignup": ("POST", "/customers/admin-confirm-signup", {"username": "{waiting}"}),
+    "eraseUser": ("POST", USERS + "/{gone}/erase", None),
+    "getOrganisation": ("GET", "/customers/organisations/{organisation}", None),
+    "updateOrganisation": ("PATCH", "/customers/organisations/{organisation}", {"quotaFiles": 1000}),
     "downloadFile": ("GET", FILES + "/{file}", None),
     "fileInformation": ("GET", FILES + "/{file}/info", None),
     "linkFile": ("POST", FILES + "/{file}/link", {}),
+    "listLinks": ("GET", FILES + "/{file}/links", None),
+    "revokeLink": ("DELETE", FILES + "/{file}/links/{link}", None),
     "updateFile": ("PATCH", FILES + "/{file}", {"tags": ["seen"]}),
     "listFiles": ("GET", FILES + "?organisationId={organisation}", None),
+    "archiveFile": ("DELETE", FILES + "/{file}", None),
+    "restoreFile": ("POST", FILES + "/{file}/restore", None),
+    "archiveFiles": ("POST", FILES + "/archive", {"ids": ["{file}"]}),
+    "restoreFiles": ("POST", FILES + "/restore", {"ids": ["{file}"]}),
     "listAudit": ("GET", AUDIT + "?organisationId={organisation}", None),
 }
+# They take an id, and nobody reaches another organisation with them: one's own sessions, and uploads of one's own.
+OWN_ALONE = {"endSession", "showUpload", "continueUpload", "terminateUpload"}
+
+
+def test_the_table_has_every_access_that_staff_can_make(document):
+    """Whatever takes the id of something, of a user or of an organisation."""
+    named = set()
+    for method, path, operation in document.operations():
+        found = [parameter["name"] for parameter in operation.get("parameters", [])]
+        if any(name == "organisationId" or name.lower().endswith("id") and f"{{{name}}}" in path for name in found):
+            named.add(operation["operationId"])
+        assert method != "GET" or "userId" not in found or "organisationId" in found or path == OWN
+    assert named - OWN_ALONE <= set(CROSSINGS)
+    assert OWN_ALONE <= named and not OWN_ALONE & set(CROSSINGS)
 
 
 def filled(value, words):
     """The text, or the body, with the words in their places."""
     if isinstance(value, dict):
         return {name: filled(inner, words) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [filled(inner, words) for inner in value]
     return value.format(**words) if isinstance(value, str) else value
 
 
-@pytest.mark.parametrize("method, path, body", CROSSINGS.values(), ids=CROSSINGS)
-def test_each_access_of_internal_staff_is_told_with_operation_and_reason(house, administrator, accounts, document,
-                                                                         method, path, body):
+def prepared(members, house, operation):
+    """What the call of an operation names beside the house itself; the house's file is there or archived as it needs."""
+    boss, _, file = house
+    if operation in ("restoreFile", "restoreFiles"):
+        boss.delete(f"{FILES}/{file}", status={200, 409})
+    else:
+        boss.post(f"{FILES}/{file}/restore", status={200, 409})
+    if operation in ("resendToUser", "adminConfirmSignup"):
+        return {"waiting": members.waiting(boss).id}
+    if operation == "eraseUser":
+        gone = members.active(boss)
+        boss.patch(f"{USERS}/{gone.id}", json={"status": "disabled"}, status=200)
+        return {"gone": gone.id}
+    if operation == "endUserSession":
+        other = members.active(boss)
+        other.sign_in()
+        return {"member": other.id,
+                "session": boss.get(f"{USERS}/{other.id}/sessions", status=200).json()["items"][0]["id"]}
+    if operation == "revokeLink":
+        boss.post(f"{FILES}/{file}/link", json={}, status=200)
+        return {"link": boss.get(f"{FILES}/{file}/links", status=200).json()["items"][0]["id"]}
+    return {}
+
+
+@pytest.mark.parametrize("operation", CROSSINGS)
+def test_each_access_of_internal_staff_is_told_with_operation_and_reason(house, administrator, accounts, members,
+                                                                         operation):
     boss, member, file = house
+    method, path, body = CROSSINGS[operation]
     words = {"member": member.id, "organisation": boss.organisation["id"], "file": file,
-             "password": f"Correct horse {uuid.uuid4().hex}"}
+             "password": f"Correct horse {uuid.uuid4().hex}", **prepared(members, house, operation)}
     accounts.secrets.add(words["password"])
     identity, reason = mark(), "Ticket 4711: Zähler prüfen — 数字"
     arguments = {} if body is None else {"json": filled(body, words)}
@@ -169,12 +227,19 @@ def test_each_access_of_internal_staff_is_told_with_operation_and_reason(house, 
                            headers={"X-Request-Id": identity, "X-Reason": reason.encode()}, **arguments)
     found = rows(boss, requestId=identity)
     crossing = [row for row in found if row["action"] == CROSSING]
-    operation = document.operation(method, filled(path, words).split("?")[0])["operationId"]
     assert [row["details"] for row in crossing] == [{"operation": operation, "reason": reason}], found
     assert crossing[0]["userId"] == administrator.id
     # What was changed is told by a row of its own, of the same request.
     assert {row["userId"] for row in found} == {administrator.id}
     assert len(found) == 1 or method != "GET" or operation == "downloadFile"
+
+
+def test_a_look_at_all_organisations_is_told_with_operation_and_reason(administrator):
+    identity, reason = mark(), "Which customers are there?"
+    administrator.get("/customers/organisations", headers={"X-Request-Id": identity, "X-Reason": reason}, status=200)
+    row, = rows(administrator, requestId=identity)
+    assert (row["action"], row["userId"], row["targetId"]) == (CROSSING, administrator.id, None)
+    assert row["details"] == {"operation": "listOrganisations", "reason": reason}
 
 
 def test_without_a_reason_the_row_says_so(house, administrator):
@@ -217,6 +282,7 @@ def test_a_reason_may_be_required(stack, house, administrator, database, nobody)
     boss, member, file = house
     paths = [(f"{USERS}/{member.id}"), f"{USERS}?organisationId={boss.organisation['id']}", f"{FILES}/{file}/info",
              f"{AUDIT}?organisationId={boss.organisation['id']}"]
+    everybody = "/customers/organisations"
     with system.worker(stack, service_crossing_reason="required") as worker:
         for path in paths:
             identity = mark()
@@ -230,6 +296,10 @@ def test_a_reason_may_be_required(stack, house, administrator, database, nobody)
                                  headers={"X-Request-Id": identity, "X-Reason": "Ticket 1"})
             assert answer.status == 200, path
             assert [row["details"]["reason"] for row in rows(boss, requestId=identity)] == ["Ticket 1"]
+        answer = worker.call("GET", stack.prefix + everybody, token=administrator.token)
+        assert (answer.status, json.loads(answer.body)["validation"][0]["code"]) == (400, "required")
+        answer = worker.call("GET", stack.prefix + everybody, token=administrator.token, headers={"X-Reason": "Ticket 1"})
+        assert answer.status == 200
         # Nobody else has to say anything, and what is unknown stays unknown.
         assert worker.call("GET", stack.prefix + paths[0], token=boss.token).status == 200
         assert worker.call("GET", stack.prefix + USERS, token=administrator.token).status == 200

@@ -367,24 +367,40 @@ def test_a_foreign_organisation_answers_as_an_unknown_one(owner, other):
         assert shape(theirs) == shape(unknown)
 
 
+def change_meanwhile(database, account, ask, sql, *values):
+    """The reply of ask(), which waits for the account's row until the statement has changed that row."""
+    connection = database.fresh()
+    try:
+        connection.begin()
+        with connection.cursor() as cursor, concurrent.futures.ThreadPoolExecutor(1) as pool:
+            cursor.execute("SELECT 1 FROM user WHERE id = %s FOR UPDATE", (key(account.id), ))
+            asked = pool.submit(ask)
+            wait_until(lambda: asked.done() or database.run(WAITING), 20, "the request to wait for the row", 0.15)
+            assert not asked.done() or asked.result() is None
+            cursor.execute(sql, values)
+            connection.commit()
+            return asked.result()
+    finally:
+        connection.close()
+
+
 def test_a_right_that_is_lost_before_the_change_is_written_changes_nothing(accounts, database):
     """The right is read again under lock, in the transaction that writes."""
     account = accounts.customer()
     staff = accounts.user_with("cus:org:a", organisation_id=accounts.administrator.organisation["id"])
-    token = staff.token
-    connection = database.fresh()
-    try:
-        connection.begin()
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT 1 FROM user WHERE id = %s FOR UPDATE", (key(staff.id), ))
-            with concurrent.futures.ThreadPoolExecutor(1) as pool:
-                asked = pool.submit(lambda: staff.api.patch(f"{ALL}/{account.organisation['id']}", token=token,
-                                                            json={"name": "Late"}, status=403, code="auth.permission"))
-                wait_until(lambda: asked.done() or database.run(WAITING), 20, "the request to wait for the row", 0.15)
-                assert not asked.done() or asked.result() is None
-                cursor.execute("UPDATE user SET permissions = '' WHERE id = %s", (key(staff.id), ))
-                connection.commit()
-                asked.result()
-    finally:
-        connection.close()
+    path, token = f"{ALL}/{account.organisation['id']}", staff.token
+    change_meanwhile(database, staff, lambda: staff.api.patch(path, token=token, json={"name": "Late"}, status=403,
+                                                              code="auth.permission"),
+                     "UPDATE user SET permissions = '' WHERE id = %s", key(staff.id))
     assert own(account)["name"] == account.organisation["name"]
+
+
+def test_who_is_moved_before_the_change_is_written_changes_neither_organisation(accounts, members, database):
+    account, other = signed_in(accounts), signed_in(accounts)
+    member = members.holding(account, "cus:org:w")
+    token = member.token
+    change_meanwhile(database, member, lambda: member.api.patch(OWN, token=token, json={"name": "Late"}, status=400,
+                                                                code="organisation.unknown"),
+                     "UPDATE user SET organisation_id = %s WHERE id = %s", key(other.organisation["id"]),
+                     key(member.id))
+    assert [own(one)["name"] for one in (account, other)] == [one.organisation["name"] for one in (account, other)]

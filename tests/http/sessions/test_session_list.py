@@ -4,7 +4,6 @@ noting their use costs."""
 
 import concurrent.futures
 import contextlib
-import os
 import pathlib
 import random
 import tempfile
@@ -15,14 +14,15 @@ import pytest
 
 from support.client import anonymous, shape
 from support.database import key
+from support.effort import cases
 from support.members import USERS
 from support.programs import system
 from support.stack import wait_until
 
 SESSIONS = "/customers/sessions"
 MEMBERS = ["id", "createdAt", "lastUsedAt", "expiresAt", "clientAddress", "userAgent", "current"]
-# Rounds of an ended session that every worker of two hosts is asked about; 500 in a long run.
-ROUNDS = int(os.environ.get("GATEHOUSE_TEST_ROUNDS", "25"))
+# Rounds of an ended session that every worker of two hosts is asked about.
+ROUNDS = cases(25, 500)
 
 
 @pytest.fixture()
