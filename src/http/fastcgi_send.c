@@ -88,12 +88,13 @@ static bool put_piece(const struct output *output, const struct buffer *piece)
 
 /*
  * Makes and sends a body piece by piece. Where that fails, the connection is cut before its end record, so that the web
- * server does not take the part for the whole either.
+ * server does not take the part for the whole either. The time in which a piece is made does not count against the
+ * peer.
  */
 static bool put_pieces(const struct output *output, const struct reply *reply)
 {
     struct arena *arena = arena_new();
-    int64_t started = clock_monotonic();
+    int64_t waited = 0;
     int64_t bytes = 0;
     enum reply_piece kind;
     bool sent;
@@ -102,9 +103,11 @@ static bool put_pieces(const struct output *output, const struct reply *reply)
         arena_reset(arena);
         buffer_init(&piece, arena);
         kind = reply->produce(reply->context, arena, &piece);
+        int64_t made = clock_monotonic();
         sent = kind != REPLY_PIECE_BROKEN && put_piece(output, &piece);
+        waited += clock_monotonic() - made;
         bytes += (int64_t)piece.length;
-    } while (sent && kind == REPLY_PIECE_MORE && !is_too_slow(output, clock_monotonic() - started, bytes));
+    } while (sent && kind == REPLY_PIECE_MORE && !is_too_slow(output, waited, bytes));
     arena_free(&arena);
     if (sent && kind == REPLY_PIECE_LAST)
         return true;

@@ -21,6 +21,7 @@
 struct arena;
 struct database;
 struct error;
+struct text_list;
 struct user;
 
 /* How long a change can be confirmed after it was asked for, and undone after it was confirmed. */
@@ -71,6 +72,10 @@ struct error *email_change_undo(struct database *database, struct arena *arena, 
  */
 struct error *email_change_is_taken(struct database *database, struct arena *arena, const char *email, struct id user,
                                     bool *taken_out, struct id *owner_out);
+
+/* The addresses of the user's changes that are kept still: the old and the new one of each. */
+struct error *email_change_addresses(struct database *database, struct arena *arena, struct id user,
+                                     struct text_list *addresses_out);
 
 /* Removes all changes of a person who is erased. */
 struct error *email_change_forget(struct database *database, struct arena *arena, struct id user);

@@ -13,10 +13,10 @@
 struct arena;
 struct download_memo;
 
-/* Somebody who fetches a file: with a token, or by somebody's link. */
+/* Who fetches a file: somebody with a token, or whoever has a link. */
 struct download_reader {
     struct id file;
-    struct id person; /* the caller, or the link's maker */
+    struct id who; /* the caller; the link, or its maker where links have no rows of their own */
     bool by_link;
     char address[46]; /* the client's */
 };

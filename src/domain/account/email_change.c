@@ -7,6 +7,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "codec/address.h"
 #include "codec/digest.h"
 #include "codec/random.h"
@@ -188,6 +189,22 @@ struct error *email_change_is_taken(struct database *database, struct arena *are
 }
 
 /* ---- removing ------------------------------------------------------------------------------------- */
+
+static const struct statement list_addresses = {
+    "SELECT old_email, new_email FROM email_change WHERE user_id = ? ORDER BY number"};
+
+struct error *email_change_addresses(struct database *database, struct arena *arena, struct id user,
+                                     struct text_list *addresses_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &list_addresses, VALUES(database_id(user)), &rows));
+    *addresses_out = (struct text_list){arena_array(arena, 2 * rows->count, sizeof *addresses_out->items), 0};
+    for (size_t i = 0; i < rows->count; i++) {
+        addresses_out->items[addresses_out->count++] = rows_text(rows, i, 0);
+        addresses_out->items[addresses_out->count++] = rows_text(rows, i, 1);
+    }
+    return NULL;
+}
 
 static const struct statement delete_all = {"DELETE FROM email_change WHERE user_id = ?"};
 

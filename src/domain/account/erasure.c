@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "domain/account/email_change.h"
 #include "domain/account/embedded_account.h"
 #include "domain/account/one_time_code.h"
@@ -84,13 +85,23 @@ static const struct statement empty_user = {
     " permissions = '', email_verified = FALSE, phone_verified = FALSE, provider_subject = NULL, locale = NULL,"
     " last_login_at = NULL, updated_at = UTC_TIMESTAMP(3) WHERE id = ? AND organisation_id = ? AND status = 'erased'"};
 
-/* The counts of failures under the id and under the address. */
+static struct error *lift_name(struct database *database, struct arena *arena, const char *address)
+{
+    struct throttle_key name = throttle_of_name(arena, address);
+    return throttle_lift(database, arena, &name);
+}
+
+/* The counts of failures under the id, under the address, and under those of the changes that are still known. */
 static struct error *lift_throttles(struct database *database, struct arena *arena, const struct erasure *erasure)
 {
     struct throttle_key user = throttle_of_user(erasure->user_id);
-    struct throttle_key name = throttle_of_name(arena, erasure->email);
+    struct text_list addresses;
     TRY(throttle_lift(database, arena, &user));
-    return throttle_lift(database, arena, &name);
+    TRY(lift_name(database, arena, erasure->email));
+    TRY(email_change_addresses(database, arena, erasure->user_id, &addresses));
+    for (size_t i = 0; i < addresses.count; i++)
+        TRY(lift_name(database, arena, addresses.items[i]));
+    return NULL;
 }
 
 /* Of every provider: the person may have been moved from one to another. Sessions last: others are found by them. */
@@ -113,7 +124,7 @@ struct error *erasure_end(struct database *database, struct arena *arena, const 
     TRY(database_change(database, arena, &empty_user, VALUES(id, organisation), NULL));
     TRY(remove_accounts(database, arena, erasure->user_id));
     TRY(one_time_code_forget(database, arena, erasure->user_id));
-    TRY(email_change_forget(database, arena, erasure->user_id));
     TRY(lift_throttles(database, arena, erasure));
+    TRY(email_change_forget(database, arena, erasure->user_id));
     return outbox_forget(database, arena, erasure->user_id);
 }

@@ -25,7 +25,8 @@ static bool is_wanted(const struct configuration *configuration, const char *buc
 static struct download_reader reader_of(const struct caller *caller, const struct download *download)
 {
     struct download_reader reader = {.file = download->file->id, .by_link = download->link_maker != NULL};
-    reader.person = reader.by_link ? *download->link_maker : caller_user(caller);
+    bool named = reader.by_link && !id_is_none(download->link);
+    reader.who = named ? download->link : reader.by_link ? *download->link_maker : caller_user(caller);
     (void)snprintf(reader.address, sizeof reader.address, "%s", caller->client_address);
     return reader;
 }

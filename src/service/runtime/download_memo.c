@@ -24,7 +24,7 @@ struct download_memo *download_memo_new(struct arena *arena)
 
 static bool is_same(const struct download_reader *one, const struct download_reader *other)
 {
-    return id_equal(one->file, other->file) && id_equal(one->person, other->person) && one->by_link == other->by_link &&
+    return id_equal(one->file, other->file) && id_equal(one->who, other->who) && one->by_link == other->by_link &&
            strcmp(one->address, other->address) == 0;
 }
 

@@ -190,7 +190,7 @@ def filled(value, words):
 
 
 def prepared(members, house, operation):
-    """What the call of an operation names beside the house itself; the house's file is there or archived as it needs."""
+    """What the call of an operation names beside the house itself; the house's file is active or archived for it."""
     boss, _, file = house
     if operation in ("restoreFile", "restoreFiles"):
         boss.delete(f"{FILES}/{file}", status={200, 409})
@@ -298,7 +298,8 @@ def test_a_reason_may_be_required(stack, house, administrator, database, nobody)
             assert [row["details"]["reason"] for row in rows(boss, requestId=identity)] == ["Ticket 1"]
         answer = worker.call("GET", stack.prefix + everybody, token=administrator.token)
         assert (answer.status, json.loads(answer.body)["validation"][0]["code"]) == (400, "required")
-        answer = worker.call("GET", stack.prefix + everybody, token=administrator.token, headers={"X-Reason": "Ticket 1"})
+        answer = worker.call("GET", stack.prefix + everybody, token=administrator.token,
+                             headers={"X-Reason": "Ticket 1"})
         assert answer.status == 200
         # Nobody else has to say anything, and what is unknown stays unknown.
         assert worker.call("GET", stack.prefix + paths[0], token=boss.token).status == 200

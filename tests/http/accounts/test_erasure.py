@@ -13,6 +13,7 @@ from support.accounts import fresh_password
 from support.client import shape
 from support.database import key
 from support.effort import cases
+from support.email_changes import ask, changed
 from support.members import USERS
 from support.programs import crash
 from support.stack import wait_until
@@ -97,9 +98,15 @@ def lived(members, boss):
 
 def test_nothing_of_the_person_is_left_anywhere(members, boss, database, logs, stack, mailbox):
     member, person, record = live(members, boss)
-    wanted = needles(person)
+    words = [uuid.uuid4().hex[:10] for _ in range(3)]
+    sent = {"username": member.email, "password": member.password, "deviceMark": ""}
+    members.api.post("/customers/login", json=sent, headers={"User-Agent": f"Browser {words[0]}"}, status=200)
+    database.run("UPDATE user SET locale = 'en-GB' WHERE id = %s", key(member.id))  # what finds the codes reads English
+    changed(members, member, f"later.{words[1]}@example.com")
+    ask(member, f"latest.{words[2]}@example.com", status=200)
+    wanted = needles(person) | {word.encode() for word in words}
     seen = everywhere(database, wanted)
-    assert {"user", "throttle"} <= set(seen), "the scan sees what is there"
+    assert {"user", "throttle", "email_change", "session"} <= set(seen), "the scan sees what is there"
     if stack.provider == "embedded":
         assert "identity_account" in seen
     members.settle()
@@ -116,7 +123,8 @@ def test_nothing_of_the_person_is_left_anywhere(members, boss, database, logs, s
     members.settle()
     assert everywhere(database, wanted) == {}
     assert len(mailbox.messages(member.email)) == letters, "a mail that was not sent stays unsent"
-    for table in ("session", "code", "mail_allowance", "outbox", "user_role", "outside_account", "outside_intent"):
+    for table in ("session", "code", "mail_allowance", "outbox", "user_role", "outside_account", "outside_intent",
+                  "email_change", "known_device", "permission_use"):
         assert not database.run(f"SELECT 1 FROM `{table}` WHERE user_id = %s", key(member.id)), table
     assert not database.run("SELECT 1 FROM identity_account WHERE id = %s", key(member.id))
     assert not database.run("SELECT 1 FROM audit WHERE user_id = %s AND client_address IS NOT NULL", key(member.id))

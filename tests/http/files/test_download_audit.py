@@ -89,6 +89,16 @@ def test_pieces_are_one_row_a_minute_wherever_they_lie(stack, owner, members, da
         ("file.download", owner.id, size), ("file.download", owner.id, size)]
 
 
+def test_pieces_by_two_links_of_one_maker_are_a_row_for_each(stack, owner, database, file, tmp_path):
+    with system.worker(stack, metrics_file=f"{tmp_path}/metrics") as worker:
+        for shared in (link(owner, file), link(owner, file)):
+            for first in (3, 4):
+                assert worker.call("GET", shared, headers={"Range": f"bytes={first}-9"}).status in (200, 206)
+    rows = owner.get(f"/system/files/{file}/links", status=200).json()["items"]
+    assert {details["link"] for _, _, _, details in trail(database, file)} == {row["id"] for row in rows}
+    assert len(trail(database, file)) == len(rows) == 2
+
+
 @pytest.mark.parametrize("on", ["files", "images", None])
 def test_each_bucket_is_switched_by_itself(stack, owner, database, file, tmp_path, on):
     picture = files.upload(owner, samples.picture(), "a.png", bucket="images", kind="image")["id"]

@@ -9,6 +9,7 @@ import time
 
 import pytest
 
+from providers.support_held import Held
 from support import mail
 from support.accounts import fresh_email, fresh_password
 from support.database import key
@@ -22,6 +23,11 @@ FLOOR, MOST = 6, 120
 # Each message in tools/test full; otherwise every sixth, from one that is drawn.
 STEP = cases(6, 1)
 RANDOM_KILLS = cases(6, 200)
+
+
+@pytest.fixture(scope="module")
+def held(stack, database):
+    return Held(stack, database)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -44,22 +50,33 @@ def in_line(database, member):
         mail.PATIENCE_SECONDS, "the job runner to bring the provider in line", 0.05)
 
 
+def copied(held, database, member, address):
+    """Waits until the provider's copy is in line, and checks that it has the address, verified, and the mirror."""
+    in_line(database, member)
+    copy = held.account(member.id)
+    assert (copy["email"], copy["email_verified"], copy["enabled"]) == (address, True, True), copy
+    held_here = member.api.get("/customers/me", token=member.session()["accessToken"], status=200).json()
+    assert held_here["user"]["email"] == address and held_here["user"]["emailVerified"]
+    assert copy["permissions"] == set(held_here["permissions"])
+
+
 def more_mails(database, member):
     """A day passes for the bounds of mails."""
     database.lift_throttles()
     database.run("DELETE FROM mail_allowance WHERE user_id = %s", key(member.id))
 
 
-def test_it_changes_and_is_undone(api, database, boss, members):
-    member = members.active(boss)
+def test_it_changes_and_is_undone(api, database, boss, members, held):
+    member = members.active(boss, permissions=["cus:file:r", "inv:*:w"])
     old, notice = changed(members, member)
-    new = member.email
+    new, before = member.email, member.user
     assert holder(api, member, [old, new]) == new
-    in_line(database, member)
+    copied(held, database, member, new)
     assert holder(api, member, [old, new]) == new
     cancel(api, member.id, notice, status=200)
     assert holder(api, member, [old, new]) == old
-    in_line(database, member)
+    member.user = {**before, "email": old}
+    copied(held, database, member, old)
     assert holder(api, member, [old, new]) == old
     # The provider has let go of it: somebody else can have it.
     other = members.active(boss, email=new)
@@ -135,7 +152,7 @@ def doomed(stack, doom, number, path, sent, token):
 
 @pytest.mark.fault
 @pytest.mark.usefixtures("killable")
-def test_a_confirmation_killed_at_any_message_leaves_one_address(stack, doom, api, database, boss, members):
+def test_a_confirmation_killed_at_any_message_leaves_one_address(stack, doom, api, database, boss, members, held):
     member = members.active(boss)
     for number in range(random.randint(1, STEP), MOST, STEP):
         change = Change(api, database, members, member)
@@ -145,13 +162,12 @@ def test_a_confirmation_killed_at_any_message_leaves_one_address(stack, doom, ap
         if status == 200:
             break
     assert FLOOR < number < MOST
-    in_line(database, member)
-    change.holder()
+    copied(held, database, member, change.holder())
 
 
 @pytest.mark.fault
 @pytest.mark.usefixtures("killable")
-def test_a_cancelling_killed_at_any_message_leaves_one_address(stack, doom, api, database, boss, members):
+def test_a_cancelling_killed_at_any_message_leaves_one_address(stack, doom, api, database, boss, members, held):
     member = members.active(boss)
     for number in range(random.randint(1, STEP), MOST, STEP):
         change = Change(api, database, members, member)
@@ -164,8 +180,7 @@ def test_a_cancelling_killed_at_any_message_leaves_one_address(stack, doom, api,
         if status == 200:
             break
     assert FLOOR < number < MOST
-    in_line(database, member)
-    change.holder()
+    copied(held, database, member, change.holder())
 
 
 @pytest.mark.fault
@@ -211,7 +226,7 @@ def torn(stack, call, most):
 
 @pytest.mark.fault
 @pytest.mark.usefixtures("killable")
-def test_kills_at_random_moments_leave_one_address(stack, api, database, boss, members):
+def test_kills_at_random_moments_leave_one_address(stack, api, database, boss, members, held):
     def back():
         """Both pools: a login without members is refused by those of the other socket."""
         wait_until(lambda: api.get("/system/health/ready", edge=True).status_code == 200, 30, "the workers to be back")
@@ -231,5 +246,4 @@ def test_kills_at_random_moments_leave_one_address(stack, api, database, boss, m
             torn(stack, lambda: api.post(CANCEL, json=sent, edge=True), slow)
             back()
             change.undo()
-    in_line(database, member)
-    change.holder()
+    copied(held, database, member, change.holder())

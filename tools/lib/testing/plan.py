@@ -216,7 +216,8 @@ class Plan:
         http = self.tests / "http"
         cases = [http / "providers" / "test_accounts.py", http / "providers" / "test_people.py",
                  http / "providers" / "test_email_change.py",
-                 http / "accounts" / "test_states.py",
+                 http / "accounts" / "test_states.py", http / "sessions" / "test_session_list.py",
+                 *([http / "sessions" / "test_browser_session.py"] if self.chosen.full else []),
                  *http.glob(f"providers/with_{name}.py")]
         with Stack(self.chosen, self.steps, f"with {name}", ["--provider", PROVIDER_OF[name], "--emulator",
                                                              name]) as stack:
