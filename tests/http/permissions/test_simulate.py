@@ -76,6 +76,8 @@ class World:
     def check(self, caller, target, change):
         """Simulates, changes, compares. What kind of pair it was."""
         who, whom = self.people[caller], self.people[target]
+        for one in (who, whom, self.administrator):
+            one.sign_in()  # which changes the person's row, so it comes first
         before = self.rows(target), self.allowed(target)
         foreseen = simulate(who, whom.id, **change)
         assert self.rows(target) == before[0], "the simulation has changed a row"
