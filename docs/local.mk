@@ -21,6 +21,7 @@ dist_doc_DATA = \
 	docs/installing.md \
 	docs/monitoring.md \
 	docs/permissions.md \
+	docs/scaling.md \
 	docs/security.md
 EXTRA_DIST += docs/architecture.md docs/decisions docs/pictures tools/check-guides tools/lib/pictures
 EXTRA_DIST += \

@@ -267,7 +267,11 @@ class Plan:
                 self.pytest("files with an S3 store", stack, [*cases, "-m", "not directory and not alone"])
 
     def cluster(self):
-        return [Job("cluster", self.run_cluster), Job("cluster quickstart", self.run_cluster_quickstart)]
+        """Starting clusters again and again takes long, so that is left to a full run and to whoever names the kind."""
+        found = [Job("cluster", self.run_cluster)]
+        if self.chosen.full or "cluster" in self.chosen.named:
+            found.append(Job("cluster quickstart", self.run_cluster_quickstart))
+        return found
 
     def run_cluster(self):
         """One cluster, in which one part after the other dies."""
