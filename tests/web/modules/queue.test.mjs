@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The queue of uploads: three at once, tries, cancelling, leaving the page. */
 import assert from "node:assert/strict";
-import { beforeEach, mock, test } from "node:test";
-import { accepted, happens, refused, until } from "./support_browser.mjs";
+import { beforeEach, test } from "node:test";
+import { accepted, happens, makeClock, refused, until } from "./support_browser.mjs";
 import * as queue from "../../../web/console/upload/queue.js";
 
 const LIMIT = 1000;
@@ -75,36 +75,36 @@ test("a refusal for good is not tried again, and is told", async () => {
 });
 
 test("what may pass is tried again after the time that the service asks for", async () => {
-    mock.timers.enable({ apis: ["setTimeout"] });
+    const clock = makeClock();
     try {
         await begin("a");
         sent[0].reply(refused(429, "rate.limited", 30));
         await until(() => states()[0] === "pausing");
         assert.equal(queue.list()[0].wait, 30);
-        mock.timers.tick(29000);
+        clock.tick(29000);
         assert.equal(sent.length, 1);
-        mock.timers.tick(1000);
+        clock.tick(1000);
         await until(() => sent.length === 2);
         assert.deepEqual(states(), ["sending"]);
     } finally {
-        mock.timers.reset();
+        clock.end();
     }
 });
 
 test("after five tries a person decides", async () => {
-    mock.timers.enable({ apis: ["setTimeout"] });
+    const clock = makeClock();
     try {
         await begin("a");
         for (let tries = 1; tries < 5; tries++) {
             sent.at(-1).reply(refused(500, "internal"));
             await until(() => states()[0] === "pausing");
-            mock.timers.tick(60000);
+            clock.tick(60000);
             await until(() => sent.length === tries + 1);
         }
         sent.at(-1).reply(refused(500, "internal"));
         await until(() => states()[0] === "failed");
     } finally {
-        mock.timers.reset();
+        clock.end();
     }
     assert.equal(queue.canTryAgain(queue.list()[0].error), true);
     queue.again(queue.list()[0].key);

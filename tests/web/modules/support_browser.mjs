@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* What the modules of uploads need of a browser, for Node. Import it before them. */
+import { File } from "node:buffer";
+
+globalThis.File ??= File;
+
 const kept = new Map();
 
 globalThis.sessionStorage = {
@@ -32,6 +36,32 @@ export function accepted(body, headers) {
 
 export function refused(status, code, retryAfter = 0) {
     return { ok: false, error: { status, code, message: "", validation: [], retryAfter }, header: () => null };
+}
+
+/* A clock that moves only when it is told to; end() gives the real one back. */
+export function makeClock() {
+    const { setTimeout, clearTimeout } = globalThis;
+    let now = 0;
+    let next = 1;
+    const waiting = new Map();
+    globalThis.setTimeout = (call, milliseconds) => {
+        waiting.set(next, { call, at: now + milliseconds });
+        return next++;
+    };
+    globalThis.clearTimeout = (id) => waiting.delete(id);
+    return {
+        tick(milliseconds) {
+            now += milliseconds;
+            for (const [id, { call, at }] of [...waiting]) {
+                if (at <= now && waiting.delete(id)) {
+                    call();
+                }
+            }
+        },
+        end() {
+            Object.assign(globalThis, { setTimeout, clearTimeout });
+        },
+    };
 }
 
 /* Resolves when `fact` holds; looks at each turn of the loop of events. */
