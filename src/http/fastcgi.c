@@ -65,6 +65,7 @@ static struct {
     bool bodiless;         /* the current request announces no body */
     int64_t patience;      /* with the body, in microseconds: how much longer it may take than its bytes have earned */
     int64_t patience_most; /* its value at the beginning, and its maximum */
+    bool body_broken;      /* no more of the body will come */
     int body_fd;           /* the stored body of the request; -1 when there is none or it is not open yet */
     volatile sig_atomic_t ending;
     sigset_t ending_signals;
@@ -266,17 +267,18 @@ static long read_body_file(const char *path, void *bytes, size_t size)
     return got > 0 ? got : REQUEST_SOURCE_FAULT;
 }
 
-/* Reads one piece of the body; -1 when it came too slowly. Then nothing more is read, and a reply may still be sent. */
+/* Reads one piece of the body. One that comes too slowly ends the body; a reply may still be sent. */
 static int read_step(char *bytes, int size)
 {
     int64_t started = clock_monotonic();
     fastcgi_deadline_start(state.request.ipcFd, SHUT_RD,
                            state.patience + size * MICROSECONDS / SLOWEST_BODY_BYTES_PER_SECOND);
+    /* It returns fewer bytes at the end of the stream and on failure. */
     int got = FCGX_GetStr(bytes, size, state.request.in);
-    if (fastcgi_deadline_end()) {
+    bool late = fastcgi_deadline_end();
+    if (late)
         LOG(WARN, HTTP, "a body was cut: it came too slowly");
-        return -1;
-    }
+    state.body_broken = late || FCGX_GetError(state.request.in) != 0;
     state.patience += got * MICROSECONDS / SLOWEST_BODY_BYTES_PER_SECOND - (clock_monotonic() - started);
     if (state.patience > state.patience_most)
         state.patience = state.patience_most;
@@ -292,17 +294,15 @@ static long source_read(void *context, void *bytes, size_t size)
     if (size > LIMIT_BLOB_BLOCK_BYTES)
         size = LIMIT_BLOB_BLOCK_BYTES;
     int all = 0;
-    int got;
-    int step;
-    do {
+    int got = 0;
+    int step = 0;
+    while (!state.body_broken && got == step && all < (int)size) {
         step = (int)size - all < BODY_STEP_BYTES ? (int)size - all : BODY_STEP_BYTES;
         got = read_step((char *)bytes + all, step);
-        /* GetStr returns fewer bytes at the end of the stream and on failure. */
-        if (got < 0 || FCGX_GetError(state.request.in) != 0)
-            return -1;
         all += got;
-    } while (got == step && all < (int)size);
-    return all;
+    }
+    /* What has come before a failure counts; the next call tells of it. */
+    return all == 0 && state.body_broken ? -1 : all;
 }
 
 /* An authoriser only gets questions, whatever the parameters say. */
@@ -324,6 +324,7 @@ static void allow_for_body(void)
     const char *type = parameter("CONTENT_TYPE");
     const char *coding = parameter("HTTP_TRANSFER_ENCODING");
     bool unsaid = length == NULL || *length == '\0';
+    state.body_broken = false;
     state.bodiless = unsaid ? coding == NULL || request_kind() != REQUEST_WHOLE : strcmp(length, "0") == 0;
     if (state.bodiless)
         return;

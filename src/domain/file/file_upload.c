@@ -128,8 +128,8 @@ struct error *file_upload_take_over(struct database *database, struct arena *are
     return NULL;
 }
 
-#define HELD                                                                                                           \
-    " WHERE id = ? AND organisation_id = ? AND holder = ? AND held_until > UTC_TIMESTAMP(3) AND file_id IS NULL"
+/* A hold whose time is over is still one as long as nobody else has taken it. */
+#define HELD " WHERE id = ? AND organisation_id = ? AND holder = ? AND file_id IS NULL"
 
 static const struct statement save = {
     "UPDATE file_upload SET received = ?, digest = ?, held_until = UTC_TIMESTAMP(3) + INTERVAL ? SECOND" HELD};

@@ -28,6 +28,8 @@
 #define RENEW_MICROSECONDS INT64_C(5000000)
 /* So much may be written before it is made durable. */
 #define SAVE_BYTES ((int64_t)32 * 1024 * 1024)
+/* So much is waited for at a time: the slowest line that is served brings it before the hold is over. */
+#define STEP_BYTES ((size_t)32 * 1024)
 /* By so much the reservation of an upload grows whose length nobody knows yet. */
 #define RESERVE_BYTES ((int64_t)8 * 1024 * 1024)
 
@@ -114,10 +116,12 @@ static struct error *read_block(struct resumable *resumable, size_t *filled_out,
 {
     unsigned char *block = resumable->service->block;
     size_t got = 0;
+    size_t step = STEP_BYTES;
     *filled_out = 0;
     *ended_out = false;
     while (*filled_out < LIMIT_BLOB_BLOCK_BYTES && clock_monotonic() - resumable->renewed < RENEW_MICROSECONDS) {
-        TRY(request_read(resumable->piece->request, block + *filled_out, LIMIT_BLOB_BLOCK_BYTES - *filled_out, &got));
+        step = LIMIT_BLOB_BLOCK_BYTES - *filled_out < step ? LIMIT_BLOB_BLOCK_BYTES - *filled_out : step;
+        TRY(request_read(resumable->piece->request, block + *filled_out, step, &got));
         *filled_out += got;
         *ended_out = got == 0;
         if (*ended_out)
