@@ -25,7 +25,7 @@ struct error;
 /* Bytes as blob_partial_each() finds them. */
 struct blob_partial_found {
     struct id id;
-    uint64_t size;
+    uint64_t size;    /* of all that the store has of it */
     int64_t modified; /* milliseconds since 1970 */
 };
 
@@ -37,6 +37,7 @@ enum blob_partial_state {
 
 /* The functions of a kind of store; see the calls of the same name below. `state` is what `open` made. */
 struct blob_partial_functions {
+    bool locks; /* see blob_partials_lock() */
     struct error *(*create)(struct blob_store *store, struct arena *arena, struct id id);
     struct error *(*open)(struct blob_store *store, struct arena *arena, struct id id, void **state_out,
                           enum blob_partial_state *outcome_out);
@@ -53,26 +54,35 @@ struct blob_partial_functions {
 /* Whether the store keeps bytes that arrive in pieces. The other calls are for stores that do. */
 bool blob_has_partials(const struct blob_store *store);
 
-/* Makes an empty place for the bytes; INTERNAL when there is one of that id. */
+/*
+ * Whether blob_partial_open() keeps other processes out, so that who has the bytes open knows that no other writer
+ * lives. Where it does not, the caller decides who writes.
+ */
+bool blob_partials_lock(const struct blob_store *store);
+
+/* Makes an empty place for the bytes; INTERNAL when there is one of that id, where the store has places. */
 struct error *blob_partial_create(struct blob_store *store, struct arena *arena, struct id id);
 
 /*
- * Opens the bytes, for one process at a time; the lock ends with the process. *partial_out is NULL unless the outcome
- * is BLOB_PARTIAL_OPEN; a reset of the arena closes it.
+ * Opens the bytes, in a store that locks for one process at a time; the lock ends with the process. *partial_out is
+ * NULL unless the outcome is BLOB_PARTIAL_OPEN; a reset of the arena closes it.
  */
 struct error *blob_partial_open(struct blob_store *store, struct arena *arena, struct id id,
                                 struct blob_partial **partial_out, enum blob_partial_state *outcome_out);
 
 /*
- * Goes on behind the first `size` bytes, before anything is written. What was written behind them and never made
- * durable is dropped. *there_out is false when there are fewer.
+ * Goes on behind the first `size` bytes, before anything is written: as many as a blob_partial_sync() has made durable.
+ * What was written behind them is dropped. *there_out is false when there are fewer.
  */
 struct error *blob_partial_go_on(struct blob_partial *partial, uint64_t size, bool *there_out);
 
 /* Adds bytes. */
 struct error *blob_partial_write(struct blob_partial *partial, const void *bytes, size_t length);
 
-/* Makes all bytes durable. After an error nothing more may be made of what was written since the last good call. */
+/*
+ * Makes all bytes durable; the caller notes how many that are before it calls again. After an error nothing more may be
+ * made of what was written since the last good call.
+ */
 struct error *blob_partial_sync(struct blob_partial *partial);
 
 /* Closes; the bytes stay. May be called again, and after blob_partial_finish(). */

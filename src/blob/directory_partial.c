@@ -178,6 +178,7 @@ static struct error *each(struct blob_store *store, struct arena *arena,
 }
 
 const struct blob_partial_functions directory_partials = {
+    .locks = true,
     .create = create,
     .open = open_bytes,
     .go_on = go_on,

@@ -24,6 +24,11 @@ bool blob_has_partials(const struct blob_store *store)
     return functions_of(store) != NULL;
 }
 
+bool blob_partials_lock(const struct blob_store *store)
+{
+    return functions_of(store)->locks;
+}
+
 struct error *blob_partial_create(struct blob_store *store, struct arena *arena, struct id id)
 {
     return functions_of(store)->create(store, arena, id);

@@ -21,18 +21,13 @@
 /* The most bytes that a store copies in one call; the protocol sets it. */
 #define COPY_BYTES_MAX (UINT64_C(5) * 1024 * 1024 * 1024)
 
-struct object {
-    const char *key; /* below the prefix */
-    int64_t size;
-    int64_t modified;
-};
-
 struct page {
     const struct s3 *s3;
     struct arena *arena; /* of the page */
-    struct object objects[LIMIT_S3_PAGE];
+    struct s3_object objects[LIMIT_S3_PAGE];
     size_t count;
-    struct object next;
+    struct s3_object next;
+    const char *folder; /* below the prefix; "" or text that ends with a slash */
     bool is_list;
     bool more;
 };
@@ -42,18 +37,18 @@ struct page {
 static void add_object(struct page *page)
 {
     size_t prefix = strlen(page->s3->prefix);
-    struct object *object = &page->next;
+    struct s3_object *object = &page->next;
     if (object->key != NULL && page->count < LIMIT_S3_PAGE && strncmp(object->key, page->s3->prefix, prefix) == 0) {
         object->key += prefix;
         page->objects[page->count++] = *object;
     }
-    *object = (struct object){.key = NULL};
+    *object = (struct s3_object){.key = NULL};
 }
 
 static bool take_object(void *context, const struct xml_element *element)
 {
     struct page *page = context;
-    struct object *object = &page->next;
+    struct s3_object *object = &page->next;
     if (strcmp(element->path, CONTENTS "Key") == 0)
         object->key = arena_text(page->arena, element->text);
     else if (strcmp(element->path, CONTENTS "Size") == 0)
@@ -77,7 +72,7 @@ static struct error *read_page(struct s3 *s3, struct page *page, const char *aft
     const char *start = *after == '\0' ? after : s3_key_of(s3, page->arena, after);
     s3_add_query(&call, "list-type", "2");
     s3_add_query(&call, "max-keys", most);
-    s3_add_query(&call, "prefix", s3->prefix);
+    s3_add_query(&call, "prefix", s3_key_of(s3, page->arena, page->folder));
     if (*start != '\0')
         s3_add_query(&call, "start-after", start);
     TRY(s3_send(s3, page->arena, &call, &reply));
@@ -93,14 +88,14 @@ struct error *s3_try_list(struct s3 *s3, struct arena *arena)
     struct arena *scratch = arena_new();
     struct page *page = arena_alloc(scratch, sizeof *page);
     page->arena = scratch;
+    page->folder = "";
     struct error *error = s3_keep_error(arena, read_page(s3, page, "", "1"));
     arena_free(&scratch);
     return error;
 }
 
-/* Calls `visit` for every object below the prefix. */
-static struct error *each_object(struct s3 *s3, struct arena *arena,
-                                 struct error *(*visit)(void *context, const struct object *object), void *context)
+struct error *s3_each_object(struct s3 *s3, struct arena *arena, const char *folder,
+                             struct error *(*visit)(void *context, const struct s3_object *object), void *context)
 {
     struct arena *scratch = arena_new();
     char after[LIMIT_S3_KEY_BYTES + 1] = "";
@@ -110,6 +105,7 @@ static struct error *each_object(struct s3 *s3, struct arena *arena,
         arena_reset(scratch);
         struct page *page = arena_alloc(scratch, sizeof *page);
         page->arena = scratch;
+        page->folder = folder;
         error = s3_keep_error(arena, read_page(s3, page, after, LIMIT_TEXT(LIMIT_S3_PAGE)));
         for (size_t i = 0; i < page->count && error == NULL; i++)
             error = visit(context, &page->objects[i]);
@@ -143,7 +139,7 @@ struct each {
     void *context;
 };
 
-static struct error *see_object(void *context, const struct object *object)
+static struct error *see_object(void *context, const struct s3_object *object)
 {
     const struct each *each = context;
     struct blob_found found = {.size = (uint64_t)object->size, .modified = object->modified};
@@ -154,10 +150,10 @@ struct error *s3_each(struct blob_store *store, struct arena *arena,
                       struct error *(*visit)(void *context, const struct blob_found *found), void *context)
 {
     struct each each = {.visit = visit, .context = context};
-    return each_object(s3_of(store), arena, see_object, &each);
+    return s3_each_object(s3_of(store), arena, "", see_object, &each);
 }
 
-static struct error *see_other(void *context, const struct object *object)
+static struct error *see_other(void *context, const struct s3_object *object)
 {
     const struct each *each = context;
     struct id id;
@@ -173,7 +169,7 @@ struct error *s3_each_stray(struct blob_store *store, struct arena *arena,
                             struct error *(*visit)(void *context, const struct blob_stray *stray), void *context)
 {
     struct each each = {.visit_stray = visit, .context = context};
-    return each_object(s3_of(store), arena, see_other, &each);
+    return s3_each_object(s3_of(store), arena, "", see_other, &each);
 }
 
 /* ---- moving aside --------------------------------------------------------------------------------- */

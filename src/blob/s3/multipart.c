@@ -17,7 +17,7 @@
 #include "codec/encoding.h"
 #include "codec/xml.h"
 
-#define PARTS_MAX 10000
+#define S3_TAG_BYTES 256
 #define MEBIBYTE (UINT64_C(1024) * 1024)
 
 /* An upload in parts. */
@@ -25,7 +25,7 @@ struct upload {
     struct s3 *s3;
     struct arena *arena;
     const struct blob_final *final;
-    void *state;
+    const struct s3_pending *pending;
     const char *key;
     char id[S3_UPLOAD_ID_BYTES + 1];
     uint64_t part_bytes;
@@ -71,43 +71,61 @@ static struct error *give_up(struct s3 *s3, struct arena *arena, const char *key
 
 /* ---- parts ---------------------------------------------------------------------------------------- */
 
-static struct error *digest_part(struct upload *upload, struct arena *scratch, uint64_t first, uint64_t length,
-                                 const char **digest_out)
+static struct error *take_part(struct upload *upload, struct arena *scratch, const struct s3_reply *reply,
+                               unsigned number, const char *tag)
 {
-    struct blob_store *spool = upload->s3->spool;
-    unsigned char *block = arena_alloc(scratch, LIMIT_BLOB_BLOCK_BYTES);
-    struct digest *digest = digest_open(scratch);
-    uint8_t sum[DIGEST_BYTES];
-    struct error *error = NULL;
-    for (uint64_t at = 0; at < length && error == NULL;) {
-        size_t got = 0;
-        size_t wanted = length - at < LIMIT_BLOB_BLOCK_BYTES ? (size_t)(length - at) : LIMIT_BLOB_BLOCK_BYTES;
-        error = spool->functions->read(spool, scratch, upload->state, first + at, block, wanted, &got);
-        if (error == NULL && got == 0)
-            error = error_new(scratch, ERROR_STORAGE_UNAVAILABLE, "The spool has lost bytes of a file.");
-        digest_update(digest, block, got);
-        at += got;
-    }
-    digest_final(digest, sum);
-    *digest_out = hex_encode(scratch, sum, sizeof sum);
-    return error;
+    if (reply->answer.status != 200 || tag == NULL || strpbrk(tag, "<>&") != NULL)
+        return s3_refusal(upload->s3, scratch, reply, "to store a part of an object");
+    buffer_add_format(&upload->parts, "<Part><PartNumber>%u</PartNumber><ETag>%s</ETag></Part>", number, tag);
+    return NULL;
+}
+
+static void name_part(const struct upload *upload, struct arena *scratch, struct s3_call *call, unsigned number)
+{
+    s3_add_query(call, "partNumber", arena_format(scratch, "%u", number));
+    s3_add_query(call, "uploadId", upload->id);
 }
 
 static struct error *send_part(struct upload *upload, struct arena *scratch, unsigned number, uint64_t first,
                                uint64_t length)
 {
     struct s3_reply reply;
-    struct s3_source source = {.s3 = upload->s3, .arena = scratch, .state = upload->state, .first = first};
+    const struct s3_pending *pending = upload->pending;
+    struct s3_source source = {
+        .s3 = upload->s3, .arena = scratch, .state = pending->spool, .first = first - pending->first};
     struct s3_call call = {.method = "PUT", .key = upload->key, .source = &source, .bytes = length};
-    TRY(digest_part(upload, scratch, first, length, &call.payload));
-    s3_add_query(&call, "partNumber", arena_format(scratch, "%u", number));
-    s3_add_query(&call, "uploadId", upload->id);
+    TRY(s3_digest_spool(upload->s3, scratch, pending->spool, source.first, length, &call.payload));
+    name_part(upload, scratch, &call, number);
     TRY(s3_send(upload->s3, scratch, &call, &reply));
-    const char *tag = http_client_answer_header(&reply.answer, "ETag");
-    if (reply.answer.status != 200 || tag == NULL || strpbrk(tag, "<>&") != NULL)
-        return s3_refusal(upload->s3, scratch, &reply, "to store a part of an object");
-    buffer_add_format(&upload->parts, "<Part><PartNumber>%u</PartNumber><ETag>%s</ETag></Part>", number, tag);
-    return NULL;
+    return take_part(upload, scratch, &reply, number, http_client_answer_header(&reply.answer, "ETag"));
+}
+
+/* The tag of a copied part stands in the answer's body. */
+static bool take_copied(void *context, const struct xml_element *element)
+{
+    char *tag = context;
+    if (strcmp(element->path, "/CopyPartResult/ETag") == 0 && strlen(element->text) < S3_TAG_BYTES)
+        (void)snprintf(tag, S3_TAG_BYTES, "%s", element->text);
+    return true;
+}
+
+/* A part that the store has already, as an object of its own (partial.c). */
+static struct error *copy_part(struct upload *upload, struct arena *scratch, unsigned number, uint64_t first,
+                               uint64_t length)
+{
+    struct s3 *s3 = upload->s3;
+    struct s3_reply reply;
+    char tag[S3_TAG_BYTES] = "";
+    struct s3_call call = {.method = "PUT", .key = upload->key, .body = "", .bytes = length};
+    const char *from = s3_piece_key(s3, scratch, upload->pending->folder, first, first + length);
+    name_part(upload, scratch, &call, number);
+    s3_add_header(&call, "x-amz-copy-source", s3_path(s3, scratch, from));
+    TRY(s3_send(s3, scratch, &call, &reply));
+    if (reply.answer.status == 200)
+        (void)xml_read(reply.answer.body, reply.answer.length, take_copied, tag);
+    if (*tag == '\0')
+        s3_read_refusal(&reply);
+    return take_part(upload, scratch, &reply, number, *tag == '\0' ? NULL : tag);
 }
 
 static struct error *send_parts(struct upload *upload)
@@ -119,7 +137,10 @@ static struct error *send_parts(struct upload *upload)
         uint64_t left = size - first;
         struct arena *scratch = arena_new();
         uint64_t length = left < upload->part_bytes ? left : upload->part_bytes;
-        struct error *error = s3_keep_error(upload->arena, send_part(upload, scratch, number++, first, length));
+        struct error *error = first < upload->pending->first ? copy_part(upload, scratch, number, first, length)
+                                                             : send_part(upload, scratch, number, first, length);
+        error = s3_keep_error(upload->arena, error);
+        number++;
         arena_free(&scratch);
         TRY(error);
     }
@@ -177,11 +198,12 @@ static struct error *send(struct upload *upload)
 
 static uint64_t part_size(const struct s3 *s3, uint64_t size)
 {
-    uint64_t least = (size + PARTS_MAX - 1) / PARTS_MAX;
+    uint64_t least = (size + S3_PARTS_MAX - 1) / S3_PARTS_MAX;
     return least <= s3->part_bytes ? s3->part_bytes : (least + MEBIBYTE - 1) / MEBIBYTE * MEBIBYTE;
 }
 
-struct error *s3_commit_parts(struct s3 *s3, struct arena *arena, void *state, const struct blob_final *final)
+struct error *s3_commit_parts(struct s3 *s3, struct arena *arena, const struct s3_pending *pending,
+                              const struct blob_final *final)
 {
     struct arena *scratch = arena_new();
     enum s3_state before = S3_ABSENT;
@@ -189,9 +211,9 @@ struct error *s3_commit_parts(struct s3 *s3, struct arena *arena, void *state, c
     *upload = (struct upload){.s3 = s3,
                               .arena = arena,
                               .final = final,
-                              .state = state,
+                              .pending = pending,
                               .key = s3_key(s3, arena, final->id),
-                              .part_bytes = part_size(s3, final->size)};
+                              .part_bytes = pending->first > 0 ? s3->part_bytes : part_size(s3, final->size)};
     buffer_init(&upload->parts, scratch);
     struct error *error = s3_compare(s3, arena, final, false, &before);
     if (error == NULL && before == S3_OTHER)

@@ -124,29 +124,33 @@ static void prepare(struct window *window, size_t size)
     window->capacity = size;
 }
 
+struct error *s3_get(struct s3 *s3, struct arena *arena, const char *key, uint64_t offset, void *bytes, size_t length)
+{
+    struct s3_reply reply;
+    struct s3_call call = {.method = "GET", .key = key, .into = bytes, .bytes = length};
+    s3_add_header(
+        &call, "Range",
+        arena_format(arena, "bytes=%llu-%llu", (unsigned long long)offset, (unsigned long long)(offset + length - 1)));
+    TRY(s3_send(s3, arena, &call, &reply));
+    /* Who asks for the whole may be given it without a range. */
+    if (reply.answer.status != 206 && !(offset == 0 && reply.answer.status == 200))
+        return s3_refusal(s3, arena, &reply, "to read an object");
+    if (reply.answer.length != length)
+        return error_new(arena, ERROR_STORAGE_UNAVAILABLE, "The store at %s has given %zu bytes of an object, not %zu.",
+                         reply.endpoint, reply.answer.length, length);
+    return NULL;
+}
+
 static struct error *fill(struct blob_reader *reader, struct window *window, uint64_t offset, size_t length)
 {
     struct s3 *s3 = s3_of(reader->store);
     struct arena *scratch = arena_new();
-    struct s3_reply reply;
     size_t size = window_size(window, offset, length);
     if (reader->size - offset < size)
         size = (size_t)(reader->size - offset);
     prepare(window, size);
-    struct s3_call call = {
-        .method = "GET", .key = s3_key(s3, scratch, reader->id), .into = window->bytes, .bytes = size};
-    s3_add_header(
-        &call, "Range",
-        arena_format(scratch, "bytes=%llu-%llu", (unsigned long long)offset, (unsigned long long)(offset + size - 1)));
     window->length = 0;
-    struct error *error = s3_send(s3, scratch, &call, &reply);
-    bool whole = offset == 0 && size == reader->size;
-    if (error == NULL && reply.answer.status != 206 && !(whole && reply.answer.status == 200))
-        error = s3_refusal(s3, scratch, &reply, "to read an object");
-    if (error == NULL && reply.answer.length != size)
-        error = error_new(scratch, ERROR_STORAGE_UNAVAILABLE,
-                          "The store at %s has given %zu bytes of an object, and not %zu.", reply.endpoint,
-                          reply.answer.length, size);
+    struct error *error = s3_get(s3, scratch, s3_key(s3, scratch, reader->id), offset, window->bytes, size);
     window->first = offset;
     window->length = error == NULL ? size : 0;
     error = s3_keep_error(reader->arena, error);

@@ -107,6 +107,7 @@ static const struct blob_functions functions = {
     .look = s3_look,
     .each_stray = s3_each_stray,
     .set_aside = s3_set_aside,
+    .partial = &s3_partials,
 };
 
 static struct error *unusable(struct arena *arena, const char *sentence)

@@ -23,6 +23,7 @@ struct blob_final;
 struct blob_found;
 struct blob_handover;
 struct blob_part;
+struct blob_partial_functions;
 struct blob_reader;
 struct blob_store;
 struct blob_stray;
@@ -30,6 +31,8 @@ struct error;
 struct xml_element;
 
 #define S3_QUARANTINE "quarantine/"
+#define S3_PARTIAL "partial/"
+#define S3_PARTS_MAX 10000
 #define S3_CODE_BYTES 64
 #define S3_MESSAGE_BYTES 256
 #define S3_QUERY_MAX 6
@@ -95,6 +98,25 @@ struct s3_reply {
     bool doubtful; /* an earlier try may have been carried out */
 };
 
+/* An object as a list names it. */
+struct s3_object {
+    const char *key; /* below the prefix */
+    int64_t size;
+    int64_t modified;
+};
+
+/* A blob on its way. The spool has its bytes from `first` on; objects of their own have those before (partial.c). */
+struct s3_pending {
+    void *spool;        /* the state of the spool's writer */
+    const char *folder; /* of those objects, below the prefix; NULL: there are none */
+    uint64_t first;
+    uint64_t written;
+    struct s3_tail {
+        uint64_t first;
+        uint64_t end; /* 0: none */
+    } tails[2];       /* the last two objects that were made of a part that is not whole, the older one first */
+};
+
 /* ---- keys (key.c) ---------------------------------------------------------------------------------- */
 
 struct s3 *s3_of(struct blob_store *store);
@@ -135,13 +157,37 @@ struct error *s3_refusal(const struct s3 *s3, struct arena *arena, const struct 
 
 /* ---- the functions of the store --------------------------------------------------------------------- */
 
-/* write.c */
+/* spool.c */
 struct error *s3_begin(struct blob_store *store, struct arena *arena, void **state_out);
 struct error *s3_write(struct blob_store *store, struct arena *arena, void *state, const void *bytes, size_t length);
+void s3_abort(struct blob_store *store, void *state);
+
+/* Sends bytes of the spool, of that SHA-256, as an object, on the condition that there is none. */
+struct error *s3_put(struct s3 *s3, struct s3_source *source, const char *key, uint64_t bytes, const char *digest,
+                     struct s3_reply *reply_out);
+
+/* The SHA-256 of `length` bytes of the spool, in hexadecimal digits. */
+struct error *s3_digest_spool(struct s3 *s3, struct arena *arena, void *spool_state, uint64_t first, uint64_t length,
+                              const char **digest_out);
+
+/* write.c */
 struct error *s3_read(struct blob_store *store, struct arena *arena, void *state, uint64_t offset, void *bytes,
                       size_t length, size_t *got_out);
 struct error *s3_commit(struct blob_store *store, struct arena *arena, void *state, const struct blob_final *final);
-void s3_abort(struct blob_store *store, void *state);
+
+/*
+ * piece.c: the object with the bytes from `first` to `end`, the latter not included: its name below the prefix, and its
+ * key.
+ */
+const char *s3_piece_name(struct arena *arena, const char *folder, uint64_t first, uint64_t end);
+const char *s3_piece_key(const struct s3 *s3, struct arena *arena, const char *folder, uint64_t first, uint64_t end);
+
+/* s3_read() for bytes that are no longer in the spool; they lie in one object as far as that goes. */
+struct error *s3_piece_read(struct s3 *s3, struct arena *arena, const struct s3_pending *pending, uint64_t offset,
+                            void *bytes, size_t length, size_t *got_out);
+
+/* partial.c */
+extern const struct blob_partial_functions s3_partials;
 
 /* compare.c: whether the object is there, and whether it is what the commit has sent. */
 enum s3_state { S3_ABSENT, S3_SAME, S3_OTHER };
@@ -149,13 +195,16 @@ struct error *s3_compare(struct s3 *s3, struct arena *arena, const struct blob_f
                          enum s3_state *state_out);
 
 /* multipart.c */
-struct error *s3_commit_parts(struct s3 *s3, struct arena *arena, void *state, const struct blob_final *final);
+struct error *s3_commit_parts(struct s3 *s3, struct arena *arena, const struct s3_pending *pending,
+                              const struct blob_final *final);
 struct error *s3_sweep_uploads(struct s3 *s3, struct arena *arena, int64_t before, size_t *count_out);
 
 /* read.c */
 struct error *s3_open(struct blob_store *store, struct arena *arena, struct id id, struct blob_reader *reader_out);
 struct error *s3_fetch(struct blob_reader *reader, uint64_t offset, void *bytes, size_t length, size_t *got_out);
 void s3_close(struct blob_reader *reader);
+/* Reads exactly `length` bytes of an object. */
+struct error *s3_get(struct s3 *s3, struct arena *arena, const char *key, uint64_t offset, void *bytes, size_t length);
 struct error *s3_look(struct blob_store *store, struct arena *arena, struct id id, struct blob_found *found_out,
                       bool *there_out);
 struct error *s3_look_at(struct s3 *s3, struct arena *arena, const char *key, bool is_last,
@@ -172,6 +221,10 @@ struct error *s3_each_stray(struct blob_store *store, struct arena *arena,
                             struct error *(*visit)(void *context, const struct blob_stray *stray), void *context);
 struct error *s3_set_aside(struct blob_store *store, struct arena *arena, const char *folder, const char *name,
                            const char **where_out);
+
+/* Calls `visit` for every object in a folder below the prefix, in the order of the keys; `folder` "": for all. */
+struct error *s3_each_object(struct s3 *s3, struct arena *arena, const char *folder,
+                             struct error *(*visit)(void *context, const struct s3_object *object), void *context);
 
 /* Asks for one key of the bucket: whether the store knows bucket and key, and lets them be listed. */
 struct error *s3_try_list(struct s3 *s3, struct arena *arena);

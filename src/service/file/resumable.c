@@ -228,7 +228,8 @@ struct error *resumable_hold(struct service *service, struct arena *arena, const
     if (outcome == BLOB_PARTIAL_BUSY)
         return resumable_locked(arena);
     TRY(file_upload_hold(service->database, arena, upload, holder, RESUMABLE_HOLD_SECONDS, &held));
-    if (!held && *partial_out != NULL)
+    /* A lock on the bytes tells that the writer before has died. */
+    if (!held && *partial_out != NULL && blob_partials_lock(service->blobs))
         TRY(file_upload_take_over(service->database, arena, upload, holder, RESUMABLE_HOLD_SECONDS, &held));
     return held ? NULL : resumable_locked(arena);
 }

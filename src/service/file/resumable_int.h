@@ -20,7 +20,10 @@ struct running_digest;
 struct service;
 struct upload;
 
-/* How long a writer keeps others out that has died and whose lock on the bytes is still there: its host is lost. */
+/*
+ * How long a writer keeps others out that has died while its lock on the bytes is still there, since its host is lost,
+ * or where the store has no locks.
+ */
 #define RESUMABLE_HOLD_SECONDS 30
 
 struct resumable {

@@ -15,6 +15,7 @@ tests_unit_test_blob_SOURCES = \
 	tests/unit/blob/s3/support_s3.h tests/unit/blob/s3/support_s3.c \
 	tests/unit/blob/s3/test_refusal.c \
 	tests/unit/blob/s3/test_s3.c \
+	tests/unit/blob/s3/test_s3_partial.c \
 	tests/unit/store/script_server.h tests/unit/store/script_server.c \
 	tests/unit/blob/test_scanner.c \
 	tests/unit/blob/sniffer/test_sniffer.c \

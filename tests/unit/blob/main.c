@@ -12,6 +12,7 @@
     X(image)                                                                                                           \
     X(directory_sweep)                                                                                                 \
     X(s3)                                                                                                              \
+    X(s3_partial)                                                                                                      \
     X(refusal)                                                                                                         \
     X(scanner)                                                                                                         \
     X(sniff)                                                                                                           \

@@ -128,16 +128,27 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if "uploadId" in query:
             if query["uploadId"] not in UPLOADS:
                 return 404, error("NoSuchUpload"), {}
-            UPLOADS[query["uploadId"]][2][int(query["partNumber"])] = body
-            return 200, b"", {"ETag": f'"{hashlib.md5(body).hexdigest()}"'}
-        if "x-amz-copy-source" in self.headers:
-            source = urllib.parse.unquote(self.headers["x-amz-copy-source"]).split("/", 2)[2]
-            OBJECTS[key] = OBJECTS[source]
+            copied = self.source()
+            if copied is not None and copied not in OBJECTS:
+                return 404, error("NoSuchKey"), {}
+            part = body if copied is None else OBJECTS[copied][0]
+            tag = f'"{hashlib.md5(part).hexdigest()}"'
+            UPLOADS[query["uploadId"]][2][int(query["partNumber"])] = part
+            if copied is None:
+                return 200, b"", {"ETag": tag}
+            return 200, f"<CopyPartResult><ETag>{html.escape(tag)}</ETag></CopyPartResult>".encode(), {}
+        if self.source() is not None:
+            OBJECTS[key] = OBJECTS[self.source()]
             return 200, b"<CopyObjectResult><ETag>x</ETag></CopyObjectResult>", {}
         if key in OBJECTS and self.headers.get("If-None-Match") == "*" and how != "blind":
             return 412, error("PreconditionFailed"), {}
         OBJECTS[key] = (body, self.headers.get("x-amz-meta-sha256"))
         return 200, b"", {}
+
+    def source(self):
+        """The key that shall be copied."""
+        source = self.headers.get("x-amz-copy-source")
+        return source and urllib.parse.unquote(source).split("/", 2)[2]
 
     def post(self, key, query, body):
         if "uploads" in query:
