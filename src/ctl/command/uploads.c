@@ -107,6 +107,18 @@ static struct error *expire_all(struct service *service, struct arena *arena, ui
     return NULL;
 }
 
+static void tell_ended(struct run *run, uint64_t total)
+{
+    struct ctl_json json = {.arena = run->arena};
+    if (!run->json) {
+        (void)printf("%" PRIu64 " uploads ended whose time was over\n", total);
+        return;
+    }
+    ctl_json_open(&json, NULL, '{');
+    ctl_json_integer(&json, "ended", (int64_t)total);
+    ctl_json_close(&json);
+}
+
 static int run_expire(struct run *run)
 {
     struct service service;
@@ -116,7 +128,7 @@ static int run_expire(struct run *run)
         return ctl_fail(error);
     error = expire_all(&service, run->arena, &total);
     if (error == NULL)
-        (void)printf("%" PRIu64 " uploads ended whose time was over\n", total);
+        tell_ended(run, total);
     service_close(&service);
     return error == NULL ? EXIT_SUCCESS : ctl_fail(error);
 }
@@ -125,4 +137,4 @@ const struct ctl_command ctl_uploads_list = {
     .name = "uploads list", .summary = "list uploads that arrive in pieces", .json = true, .run = run_list};
 
 const struct ctl_command ctl_uploads_expire = {
-    .name = "uploads expire", .summary = "end uploads whose time is over now", .run = run_expire};
+    .name = "uploads expire", .summary = "end uploads whose time is over now", .json = true, .run = run_expire};

@@ -4,6 +4,8 @@
 import base64
 import hashlib
 
+from support.stack import wait_until
+
 VERSION = {"Tus-Resumable": "1.0.0"}
 TYPE = {"Content-Type": "application/offset+octet-stream"}
 
@@ -54,3 +56,9 @@ def head(account, path, status=200):
 def end(account, path, status=204):
     """Terminates the upload."""
     return account.delete(path, headers=VERSION, status=status)
+
+
+def wait_until_gone(account, path):
+    """Until nobody knows the upload any more."""
+    wait_until(lambda: account.api.head(path, headers=VERSION, token=account.token).status_code == 404, 30,
+               "the end of the upload")
