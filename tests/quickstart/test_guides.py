@@ -10,6 +10,11 @@ from conftest import ENVIRONMENT, TOP
 
 # A guide's commands begin in a folder in which a quick start can be found as in a clone of the sources.
 GUIDES = ["docs/api.md", "docs/permissions.md"]
+PREPARED = """
+BASE=$(jq -r .baseUrl .quickstart/quickstart.json)
+TOKEN=$(jq .admin .quickstart/quickstart.json | curl -sS --json @- "$BASE/customers/login" | jq -r .tokens.accessToken)
+head -c 3000000 /dev/urandom > large.bin
+"""
 WRAPPER = "#!/bin/sh\nexec {command} \"$@\"\n"
 
 
@@ -43,6 +48,19 @@ def test_the_commands_of_the_readme_work_as_they_stand_there(folder, quickstart)
     comparison = transcript.Comparison()
     faults = [f"{fault}\n{step}" for step in steps for fault in comparison.faults(step)]
     assert not faults, "\n".join(faults)
+
+
+def test_the_commands_for_resumable_uploads_work(folder, quickstart):
+    """The clients' own examples are run where the clients are (with_tus_clients.py)."""
+    place = clone(folder, quickstart)
+    quickstart.start()
+    text = (TOP / "docs/files.md").read_text(encoding="utf-8")
+    section = text[text.index("## Resumable uploads"):]
+    steps = transcript.read(section[:section.index("\n## ", 1)])
+    assert [step.commands.count("Tus-Resumable") for step in steps] == [3]
+    transcript.run([transcript.Step(PREPARED), *steps], place, ENVIRONMENT, quickstart.facts()["baseUrl"])
+    comparison = transcript.Comparison()
+    assert not [f"{fault}\n{step}" for step in steps for fault in comparison.faults(step)]
 
 
 @pytest.mark.parametrize("guide", GUIDES)

@@ -17,6 +17,8 @@ KINDS = {
     "store": "the cases of files with an S3 store, versitygw, which is built once with Go from the module proxy",
     "cluster": "three hosts, three nodes of Galera, HAProxy and a store of several addresses, and what happens when "
                "one of them dies",
+    "clients": "resumable uploads with tus-js-client, Uppy and tuspy, fetched once from the registries of packages, in "
+               "Node, Chromium and Python",
     "torture": "faults of memory, disk and network on purpose",
     "dist": "make distcheck",
     "debian13": "checks and unit in a clean root of Debian 13; everything in a full run; only root can, who may mount",

@@ -17,6 +17,7 @@ GROUPS = {
     "providers": ("database", "workers", "nginx", "http", "cognito-local", "moto", "keycloak"),
     "store": ("database", "workers", "nginx", "http"),
     "cluster": ("database", "workers", "nginx", "http", "cluster"),
+    "clients": ("database", "workers", "nginx", "http", "tus-clients"),
     "torture": ("database", "workers", "nginx", "http", "torture"),
     "bench": ("database", "workers", "nginx", "http", "bench"),
     "fuzz": ("fuzz", ),

@@ -17,6 +17,8 @@ CHECKS_AT_ONCE = 2
 FUZZ_SECONDS, FUZZ_SECONDS_FULL = 60, 600
 FUZZ_LIMIT_SECONDS = 6 * 3600
 STORE = "versitygw"
+STORE_FILES = ("archive", "downloads", "storage", "resumable_protocol", "resumable_breaks")
+CLIENTS = "tus-clients"
 GO = ("/usr/local/go/bin/go", "/usr/lib/go/bin/go")
 PROVIDER_OF = {"cognito-local": "cognito", "moto": "cognito", "keycloak": "keycloak"}
 
@@ -36,8 +38,8 @@ def jobs(chosen, steps):
     return sorted(found, key=lambda job: not job.first and LONGEST.index(job.name.split(" ")[0]))
 
 
-LONGEST = ("build", "checks", "http", "cluster", "keycloak", "store", "providers", "torture", "debian13", "dist",
-           "quickstart", "unit", "fuzz", "bench", "last")
+LONGEST = ("build", "checks", "http", "cluster", "keycloak", "store", "clients", "providers", "torture", "debian13",
+           "dist", "quickstart", "unit", "fuzz", "bench", "last")
 
 
 def check_shares(jobs_of_run, steps):
@@ -60,7 +62,7 @@ class Plan:
         self.quick = chosen.out / "quickstart"
         self.tests = chosen.top / "tests"
         self.fetched = {}
-        self.fetching = {name: threading.Lock() for name in (*PROVIDER_OF, STORE)}
+        self.fetching = {name: threading.Lock() for name in (*PROVIDER_OF, STORE, CLIENTS)}
 
     def make(self, name, *arguments, **how):
         """One run of make in the build folder."""
@@ -260,7 +262,7 @@ class Plan:
             return
         http = self.tests / "http"
         cases = [http / "files" / "with_s3.py", http / "maintenance" / "test_fsck_and_purge.py",
-                 *(http / "files" / f"test_{name}.py" for name in ("archive", "downloads", "storage"))]
+                 *(http / "files" / f"test_{name}.py" for name in STORE_FILES)]
         options = ["--store", "s3", "--set", "files.s3_timeout_seconds=5"]
         with Stack(self.chosen, self.steps, "with an S3 store", options) as stack:
             if stack.ready:
@@ -285,6 +287,18 @@ class Plan:
         """What a cluster starts, restarts and leaves."""
         if self.has_store("cluster quickstart"):
             self.run_quickstart("quickstart of a cluster", [self.tests / "quickstart" / "test_cluster.py", "-s"])
+
+    def clients(self):
+        return [Job("clients", self.run_clients)]
+
+    def run_clients(self):
+        """Resumable uploads with clients as their registries have them."""
+        if not self.fetch(CLIENTS):
+            return
+        with Stack(self.chosen, self.steps, "with clients", []) as stack:
+            if stack.ready:
+                self.pytest("uploads with clients", stack, [self.tests / "http" / "files" / "with_tus_clients.py"],
+                            {"GATEHOUSE_TUS_CLIENTS": str(self.quick / "emulators" / CLIENTS)})
 
     def torture(self):
         return [Job("torture", self.run_torture)]
