@@ -19,6 +19,7 @@ KINDS = {
                "one of them dies",
     "clients": "resumable uploads with tus-js-client, Uppy and tuspy, fetched once from the registries of packages, in "
                "Node, Chromium and Python",
+    "web": "the pages for people in Debian's Chromium; pictures of each screen are kept in .build/test/pictures",
     "torture": "faults of memory, disk and network on purpose",
     "dist": "make distcheck",
     "debian13": "checks and unit in a clean root of Debian 13; everything in a full run; only root can, who may mount",

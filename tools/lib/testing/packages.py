@@ -18,6 +18,7 @@ GROUPS = {
     "store": ("database", "workers", "nginx", "http"),
     "cluster": ("database", "workers", "nginx", "http", "cluster"),
     "clients": ("database", "workers", "nginx", "http", "tus-clients"),
+    "web": ("database", "workers", "nginx", "apache", "http", "web"),
     "torture": ("database", "workers", "nginx", "http", "torture"),
     "bench": ("database", "workers", "nginx", "http", "bench"),
     "fuzz": ("fuzz", ),

@@ -19,6 +19,7 @@ FUZZ_LIMIT_SECONDS = 6 * 3600
 STORE = "versitygw"
 STORE_FILES = ("archive", "downloads", "storage", "resumable_protocol", "resumable_breaks")
 CLIENTS = "tus-clients"
+DRIVER = "playwright"
 GO = ("/usr/local/go/bin/go", "/usr/lib/go/bin/go")
 PROVIDER_OF = {"cognito-local": "cognito", "moto": "cognito", "keycloak": "keycloak"}
 
@@ -38,8 +39,8 @@ def jobs(chosen, steps):
     return sorted(found, key=lambda job: not job.first and LONGEST.index(job.name.split(" ")[0]))
 
 
-LONGEST = ("build", "checks", "http", "cluster", "keycloak", "store", "clients", "providers", "torture", "debian13",
-           "dist", "quickstart", "unit", "fuzz", "bench", "last")
+LONGEST = ("build", "checks", "http", "cluster", "keycloak", "store", "clients", "providers", "web", "torture",
+           "debian13", "dist", "quickstart", "unit", "fuzz", "bench", "last")
 
 
 def check_shares(jobs_of_run, steps):
@@ -62,7 +63,7 @@ class Plan:
         self.quick = chosen.out / "quickstart"
         self.tests = chosen.top / "tests"
         self.fetched = {}
-        self.fetching = {name: threading.Lock() for name in (*PROVIDER_OF, STORE, CLIENTS)}
+        self.fetching = {name: threading.Lock() for name in (*PROVIDER_OF, STORE, CLIENTS, DRIVER)}
 
     def make(self, name, *arguments, **how):
         """One run of make in the build folder."""
@@ -203,7 +204,7 @@ class Plan:
         return found + [Job("providers quickstart", self.run_provider_quickstart)]
 
     def fetch(self, name):
-        """Whether the emulator is there; two jobs may ask for the same one."""
+        """Whether what tools/lib/emulators pins is there; two jobs may ask for the same one."""
         with self.fetching[name]:
             if name not in self.fetched:
                 step = self.steps.run(f"fetch {name}", [self.chosen.top / "tools" / "lib" / "emulators" / "fetch", name,
@@ -299,6 +300,23 @@ class Plan:
             if stack.ready:
                 self.pytest("uploads with clients", stack, [self.tests / "http" / "files" / "with_tus_clients.py"],
                             {"GATEHOUSE_TUS_CLIENTS": str(self.quick / "emulators" / CLIENTS)})
+
+    def web(self):
+        """The pages in a browser, behind nginx; in a full run behind Apache as well."""
+        servers = ("nginx", "apache") if self.chosen.full else ("nginx", )
+        return [Job(f"web {server}", lambda server=server: self.run_web(server)) for server in servers]
+
+    def run_web(self, server):
+        if not self.fetch(DRIVER):
+            return
+        name = f"web behind {server}"
+        pictures = self.chosen.out / "pictures" / server
+        shutil.rmtree(pictures, ignore_errors=True)
+        with Stack(self.chosen, self.steps, name, ["--web-server", server]) as stack:
+            if stack.ready:
+                self.pytest(name, stack, [self.tests / "web", *self.chosen.pytest], {
+                    "GATEHOUSE_PLAYWRIGHT": str(self.quick / "emulators" / DRIVER),
+                    "GATEHOUSE_PICTURES": str(pictures)})
 
     def torture(self):
         return [Job("torture", self.run_torture)]

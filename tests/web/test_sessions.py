@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: MIT
+"""Signing in, staying signed in, signing out: one session in all tabs of a browser, whose secret no script can read."""
+
+import re
+
+from playwright.sync_api import expect
+
+from support import mail
+from support.accounts import fresh_password
+from support_console import CONSOLE, account_menu, enter, refused, sign_in, signed_in
+from support_keyboard import Keyboard
+from support_visit import field
+
+
+def test_a_wrong_password_is_told_and_the_right_one_lets_in(visit, screens, owner):
+    page = visit.page(CONSOLE)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+    screens.look(page, "sign-in")
+    Keyboard(page).use(page.get_by_role("button", name="Sign in"))
+    refused(page, "Enter your e-mail address.", "Enter your password.")
+    screens.look(page, "sign-in-empty")
+    visit.expect(401, "/customers/login")
+    sign_in(page, owner.email, visit.secret("not the password"))
+    refused(page, "The e-mail address or the password is wrong.")
+    screens.look(page, "sign-in-refused")
+    sign_in(page, owner.email, owner.password)
+    signed_in(page)
+    screens.look(page, "home")
+
+
+def test_a_session_outlives_a_reload_and_ends_in_all_tabs(visit, screens, owner):
+    page = enter(visit, owner)
+    page.reload()
+    signed_in(page)
+    other = visit.page(CONSOLE)
+    signed_in(other)
+    account_menu(page, "Sign out")
+    for tab in (page, other):
+        expect(tab.get_by_role("heading", level=1)).to_have_text("Sign in")
+    expect(other.get_by_text("You have signed out in another tab.")).to_be_visible()
+    screens.look(other, "sign-in-elsewhere")
+    page.reload()
+    expect(page.get_by_role("heading", level=1)).to_have_text("Sign in")
+
+
+def test_no_script_can_read_the_cookies_of_the_session(visit, owner):
+    page = enter(visit, owner)
+    cookies = visit.context.cookies([f"{visit.stack.web_url}/customers/refresh", visit.stack.web_url])
+    secure = visit.stack.web_url.startswith("https:")
+    assert cookies
+    for cookie in cookies:
+        assert (cookie["httpOnly"], cookie["sameSite"], cookie["secure"]) == (True, "Strict", secure), cookie["name"]
+        assert cookie["domain"] == visit.stack.host and cookie["path"].startswith("/customers/"), cookie["name"]
+        assert cookie["expires"] > 0, cookie["name"]
+    assert page.evaluate("() => document.cookie") == ""
+
+
+def test_a_temporary_password_leads_to_one_of_ones_own(visit, screens, accounts):
+    invited = accounts.invited()
+    page = visit.page(CONSOLE)
+    visit.expect(400, "/customers/login")
+    keys = sign_in(page, invited.email, invited.temporary)
+    expect(page.get_by_role("heading", level=1, name="Choose your password")).to_be_focused()
+    screens.look(page, "sign-in-temporary")
+    password = visit.secret(fresh_password())
+    keys.fill(field(page, "New password"), password)
+    keys.fill(field(page, "New password again"), password).press("Enter")
+    signed_in(page)
+
+
+def test_who_has_not_confirmed_the_address_is_asked_for_the_code(visit, screens, members, owner):
+    waiting = members.waiting(owner)
+    code = visit.secret(mail.code(waiting.message()))
+    page = visit.page(CONSOLE)
+    visit.expect(401, "/customers/login")
+    keys = sign_in(page, waiting.email, waiting.password)
+    expect(page.get_by_role("heading", level=1, name="Confirm your account")).to_be_focused()
+    screens.look(page, "sign-in-unconfirmed")
+    keys.fill(field(page, "Code"), code).press("Enter")
+    signed_in(page)
+
+
+def test_who_is_disabled_is_told_so(visit, members, owner):
+    member = members.active(owner)
+    members.set_status(member.id, "disabled")
+    page = visit.page(CONSOLE)
+    visit.expect(401, "/customers/login")
+    sign_in(page, member.email, member.password)
+    refused(page, "disabled")
+
+
+def test_too_many_tries_count_down(visit, screens, members, owner):
+    member = members.active(owner)
+    members.fail_logins(member.email, 5)
+    members.database.run("UPDATE throttle SET locked_until = UTC_TIMESTAMP(3) + INTERVAL 10 MINUTE")
+    page = visit.page(CONSOLE)
+    visit.expect(429, "/customers/login")
+    sign_in(page, member.email, member.password)
+    expect(page.get_by_text("Too many tries. You can try again in").first).to_be_visible()
+    expect(page.get_by_role("button", name=re.compile(r"Sign in \(.*\d+"))).to_be_visible()
+    screens.look(page, "sign-in-waiting")
+
+
+def test_a_password_is_hidden_again(visit, owner):
+    page = visit.page(CONSOLE)
+    password = field(page, "Password")
+    expect(password).to_have_attribute("autocomplete", "current-password")
+    expect(field(page, "E-mail address")).to_have_attribute("autocomplete", "username")
+    keys = Keyboard(page).use(page.get_by_role("button", name="Show: Password"))
+    expect(password).to_have_attribute("type", "text")
+    keys.press("Enter")
+    expect(password).to_have_attribute("type", "password")
+
+
+def test_the_printed_address_and_password_lead_into_the_console_in_three_steps(visit, screens, stack):
+    """Each field typed and the one button pressed: no page and no step in between."""
+    page = visit.page(stack.facts["webUrl"])
+    field(page, "E-mail address").fill(stack.admin["username"])
+    field(page, "Password").fill(visit.secret(stack.admin["password"]))
+    page.get_by_role("button", name="Sign in").click()
+    signed_in(page)
+    screens.look(page, "home-administrator")
