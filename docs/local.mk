@@ -5,16 +5,6 @@ dist_doc_DATA = \
 	LICENSE \
 	docs/accounts.md \
 	docs/api.md \
-	docs/benchmarks-files.svg \
-	docs/benchmarks-glewlwyd.svg \
-	docs/benchmarks-login.svg \
-	docs/benchmarks-peers.svg \
-	docs/benchmarks-pool.svg \
-	docs/benchmarks-reads.svg \
-	docs/benchmarks-scale.svg \
-	docs/benchmarks-soak.svg \
-	docs/benchmarks-worker.svg \
-	docs/benchmarks.md \
 	docs/console.md \
 	docs/files.md \
 	docs/identity-providers.md \
@@ -23,6 +13,10 @@ dist_doc_DATA = \
 	docs/permissions.md \
 	docs/scaling.md \
 	docs/security.md
+# The benchmarks' page and pictures are of the developers' machine; the tree and the release have them.
+EXTRA_DIST += docs/benchmarks-files.svg docs/benchmarks-glewlwyd.svg docs/benchmarks-login.svg docs/benchmarks-peers.svg \
+	docs/benchmarks-pool.svg docs/benchmarks-reads.svg docs/benchmarks-scale.svg \
+	docs/benchmarks-soak.svg docs/benchmarks-worker.svg docs/benchmarks.md
 EXTRA_DIST += docs/architecture.md docs/decisions docs/pictures tools/check-guides tools/lib/pictures
 EXTRA_DIST += \
 	.clang-format \

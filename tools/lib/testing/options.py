@@ -24,9 +24,11 @@ KINDS = {
     "dist": "make distcheck",
     "debian13": "checks and unit in a clean root of Debian 13; everything in a full run; only root can, who may mount",
     "bench": "tools/bench quick: no errors and no growth under load, whatever the times",
+    "package": "the Debian packages, built twice and tried in a clean root; only root can, who may mount; only when "
+               "named",
     "fuzz": "each parser of bytes from outside under libFuzzer, a minute each, ten in a full run; only when named",
 }
-ONLY_NAMED = ("fuzz", )
+ONLY_NAMED = ("fuzz", "package")
 EPILOG = """kinds:
 {}
   full         every kind, every case behind every web server, the unit tests in distcheck once more

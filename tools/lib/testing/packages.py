@@ -21,6 +21,7 @@ GROUPS = {
     "web": ("database", "workers", "nginx", "apache", "http", "web"),
     "torture": ("database", "workers", "nginx", "http", "torture"),
     "bench": ("database", "workers", "nginx", "http", "bench"),
+    "package": ("debian13", "checks"),
     "fuzz": ("fuzz", ),
 }
 

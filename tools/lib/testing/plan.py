@@ -40,7 +40,7 @@ def jobs(chosen, steps):
 
 
 LONGEST = ("build", "checks", "http", "cluster", "keycloak", "store", "clients", "providers", "web", "torture",
-           "debian13", "dist", "quickstart", "unit", "fuzz", "bench", "last")
+           "debian13", "dist", "quickstart", "unit", "package", "fuzz", "bench", "last")
 
 
 def check_shares(jobs_of_run, steps):
@@ -132,7 +132,9 @@ class Plan:
 
     def run_debian13(self):
         """The two first kinds, or all of them, in a clean root of Debian 13, which is kept for the next run."""
-        kinds = [kind for kind in KINDS if kind != "debian13"] if self.chosen.full else ["checks", "unit"]
+        kinds = ["checks", "unit"]
+        if self.chosen.full:
+            kinds = [kind for kind in KINDS if kind not in ("debian13", "package")]
         cache = pathlib.Path.home() / ".cache" / "gatehouse" / "debian13"
         step = self.steps.run("Debian 13", [self.chosen.top / "tools" / "lib" / "debian13", cache,
                                             f"{self.steps.disk}/debian13", *kinds],
@@ -331,6 +333,17 @@ class Plan:
         # Never beside one another: what torture unmounts would stay mounted in the namespace of the other root.
         if "debian13" in self.chosen.kinds and "debian13" not in self.chosen.left_out:
             self.run_debian13()
+
+    def package(self):
+        return [Job("package", self.run_package)]
+
+    def run_package(self):
+        """The Debian packages, in a clean root of this Debian, which is kept for the next run."""
+        step = self.steps.run("package", [self.chosen.top / "tools" / "lib" / "package",
+                                          pathlib.Path.home() / ".cache" / "gatehouse", f"{self.steps.disk}/package"],
+                              limit=5400)
+        counts.tap(step)
+        self.steps.note(step)
 
     def fuzz(self):
         return [Job("fuzz", self.run_fuzz)]
