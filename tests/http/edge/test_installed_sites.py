@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The sites that `make install` fills in work in every way that docs/installing.md tells to switch on."""
 
+import re
+
 import pytest
 import requests
 
@@ -126,9 +128,10 @@ def test_below_a_path_the_interface_and_the_pages_are_there_and_nothing_else(sta
         link = account.post(f"/system/files/{record['id']}/link", status=200).json()["url"]
         assert link.startswith(f"{site.base}/system/links/") and requests.get(link, timeout=10).content == data
         assert files.download(account, record["id"], status=200).content == data
-        assert "first-login" in site.get("/").text
-        for page in ("/sign-in", "/assets/style.css", "/system/version"):
-            assert site.get(page).status_code == 200, page
+        loaded = re.findall(r'(?:href|src)="([^"]+)"', site.get("/").text)
+        assert "console/main.js" in loaded
+        for page in ("sign-in", "first-login", "assets/style.css", "system/version", *loaded):
+            assert site.get(f"/{page}").status_code == 200, page
         # The pages name each other relative to the slash, so who leaves it out is sent there.
         for query in ("", "?x=1"):
             reply = site.get(query)
