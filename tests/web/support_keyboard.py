@@ -65,6 +65,9 @@ class Keyboard:
     def walk(self):
         """Goes through the whole of a page that has just been opened. The order must be that of the document, and
         nothing may be left out. Returns the names in that order."""
+        # The page changes no more once all that it asked for is there.
+        self.page.wait_for_load_state("networkidle")
+        self.page.bring_to_front()
         wanted = dict(self.page.evaluate(REACHABLE))
         stops = [self.step()]
         while stops[-1]["place"] >= 0 and len(stops) < STOPS_MAX:

@@ -49,7 +49,7 @@ function fieldRow(field, place) {
 }
 
 function fieldTable(caption, list, place = false) {
-    return element("div", { class: "table", role: "region", tabindex: "0", "aria-label": caption },
+    return element("div", { class: "table", role: "group", tabindex: "0", "aria-label": caption },
         element("table", null, element("caption", null, caption),
             element("thead", null, element("tr", null, element("th", { scope: "col" }, "Name"),
                 place ? element("th", { scope: "col" }, "In") : null, element("th", { scope: "col" }, "Value"),
@@ -76,7 +76,7 @@ function copyButton(text) {
 
 function block(caption, text) {
     return element("figure", null, element("figcaption", null, caption, copyButton(text)),
-        element("pre", { tabindex: "0", "aria-label": caption }, code(text)));
+        element("pre", { role: "group", tabindex: "0", "aria-label": caption }, code(text)));
 }
 
 function example(value) {
@@ -140,7 +140,7 @@ function failures(list) {
     if (list.length === 0) {
         return null;
     }
-    return element("div", { class: "table", role: "region", tabindex: "0", "aria-label": "Errors" },
+    return element("div", { class: "table", role: "group", tabindex: "0", "aria-label": "Errors" },
         element("table", null, element("caption", null, "Errors"),
             element("thead", null, element("tr", null, element("th", { scope: "col" }, "Status"),
                 element("th", { scope: "col" }, "When"), element("th", { scope: "col" }, "Codes"))),
