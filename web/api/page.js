@@ -101,7 +101,10 @@ function find() {
     const codes = model.errors.reduce((sum, one) => (
         sum + show(errorAnchor(one.code), fits(`${one.code} ${one.status} ${one.message}`.toLowerCase(), words))), 0);
     showSection("errors", codes > 0);
-    content.querySelector(".introduction").hidden = words.length > 0;
+    /* The heading stays: it is the page's own. */
+    for (const part of content.querySelectorAll(".introduction > :not(h1)")) {
+        part.hidden = words.length > 0;
+    }
     state.hidden = words.length === 0;
     state.textContent = operations + codes === 0 ? "Nothing has all these words. Try fewer of them."
         : `Operations: ${operations}. Error codes: ${codes}.`;

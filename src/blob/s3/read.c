@@ -136,8 +136,9 @@ struct error *s3_get(struct s3 *s3, struct arena *arena, const char *key, uint64
     if (reply.answer.status != 206 && !(offset == 0 && reply.answer.status == 200))
         return s3_refusal(s3, arena, &reply, "to read an object");
     if (reply.answer.length != length)
-        return error_new(arena, ERROR_STORAGE_UNAVAILABLE, "The store at %s has given %zu bytes of an object, not %zu.",
-                         reply.endpoint, reply.answer.length, length);
+        return error_new(arena, ERROR_STORAGE_UNAVAILABLE,
+                         "The store at %s has given %zu bytes of an object, and not %zu.", reply.endpoint,
+                         reply.answer.length, length);
     return NULL;
 }
 
