@@ -305,8 +305,8 @@ def counted_updates(database):
 def test_a_use_is_noted_after_a_minute_with_the_address_and_program_of_then(api, person, database):
     tokens = sign_in(person, "First/1")
     # Not by a request, which would be a use by another program: it is noted behind the reply.
-    row = database.run("SELECT id FROM session WHERE user_id = %s ORDER BY id DESC LIMIT 1", key(person.id))[0][0]
-    session = str(uuid.UUID(bytes=row))
+    rows = database.run("SELECT id FROM session WHERE user_id = %s AND user_agent = 'First/1'", key(person.id))
+    session = str(uuid.UUID(bytes=rows[0][0]))
     age(database, session, 61)
     before = noted(database, session)
 
