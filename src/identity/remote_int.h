@@ -189,6 +189,7 @@ struct remote {
     int64_t deadline;                   /* clock_monotonic(), of the operation under way */
     struct circuit_breaker breaker;     /* as last read; without a file, what this process has seen */
     bool sets_password;                 /* the driver's next call sets a password */
+    bool is_notice;                     /* the driver's calls only tell of an end that has happened here already */
     bool is_unknown;                    /* such a call was sent in this operation, and its answer was lost */
     int slots_fd;                       /* slots_file; -1: not open */
     unsigned slot_depth;                /* remote_slot_take() less remote_slot_leave() */

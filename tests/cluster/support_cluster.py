@@ -64,9 +64,11 @@ class Cluster:
                 (self.hold_folder / name).unlink()
 
     def kill(self, *names, number=signal.SIGKILL):
-        """A signal to the processes. SIGKILL goes to all that they have started as well, and is waited for."""
+        """A signal to the processes, in the order of their names. SIGKILL goes to all that they have started as well,
+        and is waited for."""
         roots = [pid for pid in map(self.pid, names) if pid]
-        targets = self.stack.processes(roots) if number == signal.SIGKILL else roots
+        whole = number == signal.SIGKILL
+        targets = [pid for root in roots for pid in (self.stack.processes([root]) if whole else [root])]
         for pid in targets:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, number)

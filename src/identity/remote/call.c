@@ -13,6 +13,16 @@ static bool is_its_own(const struct remote_answer *answer)
            (answer->http.length == 0 || answer->document != NULL);
 }
 
+/*
+ * Whether the circuit breaker hears of a failure. A provider that answers, but cannot carry out what nobody waits for,
+ * is there for whoever signs in.
+ */
+static bool counts(const struct remote *remote, enum http_client_outcome outcome)
+{
+    bool is_probe = remote->breaker.open_until != 0;
+    return is_probe || !remote->is_notice || outcome != HTTP_CLIENT_ANSWERED;
+}
+
 /* Makes the call and reads its answer as JSON. */
 static enum http_client_outcome make(struct remote *remote, struct arena *arena, const struct http_client_call *call,
                                      struct remote_answer *answer, const char **reason_out)
@@ -49,6 +59,7 @@ enum http_client_outcome remote_call(struct remote *remote, struct arena *arena,
     remote_slot_leave(remote);
     bool answered = outcome == HTTP_CLIENT_ANSWERED && is_its_own(answer_out);
     remote->is_unknown = remote->is_unknown || (sets_password && !answered && outcome != HTTP_CLIENT_UNREACHABLE);
-    (void)circuit_breaker_note(remote, answered ? CIRCUIT_BREAKER_ANSWER : CIRCUIT_BREAKER_FAILURE);
+    if (answered || counts(remote, outcome))
+        (void)circuit_breaker_note(remote, answered ? CIRCUIT_BREAKER_ANSWER : CIRCUIT_BREAKER_FAILURE);
     return outcome;
 }

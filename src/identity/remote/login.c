@@ -125,7 +125,9 @@ struct error *remote_logout_all(struct provider *provider, struct arena *arena, 
         return NULL;
     /* Our rows first: they count at once, whatever becomes of the call. */
     TRY(remote_session_end_all(remote, arena, user, (struct id){{0}}));
+    remote->is_notice = true;
     struct error *error = remote->driver->sign_out(remote, arena, subject);
+    remote->is_notice = false;
     if (error != NULL)
         LOG(WARN, IDENTITY, "the provider was not told of a logout", LOG_TEXT("detail", error->detail));
     return NULL;

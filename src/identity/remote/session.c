@@ -42,11 +42,19 @@ static const char *seal_purpose(struct arena *arena, struct id family)
     return arena_format(arena, "provider-refresh:%s", id_text(arena, family));
 }
 
+static struct error *tell_revoked(struct remote *remote, struct arena *arena, struct secret refresh_token)
+{
+    remote->is_notice = true;
+    struct error *error = remote->driver->revoke(remote, arena, refresh_token);
+    remote->is_notice = false;
+    return error;
+}
+
 void remote_session_discard(struct remote *remote, struct arena *arena, const struct remote_grant *grant)
 {
     if (grant->refresh_token.bytes == NULL)
         return;
-    struct error *error = remote->driver->revoke(remote, arena, grant->refresh_token);
+    struct error *error = tell_revoked(remote, arena, grant->refresh_token);
     if (error != NULL)
         LOG(WARN, IDENTITY, "a session at the provider was not ended", LOG_TEXT("detail", error->detail));
 }
@@ -383,7 +391,7 @@ static struct error *revoke(struct remote *remote, struct arena *arena, const st
     struct secret token = {0};
     TRY(unseal(arena, remote->options.master, seal_purpose(arena, sealed->family), sealed->sealed, sealed->length,
                &token));
-    struct error *error = remote->driver->revoke(remote, arena, token);
+    struct error *error = tell_revoked(remote, arena, token);
     if (error != NULL)
         LOG(WARN, IDENTITY, "the provider was not told of a logout", LOG_TEXT("detail", error->detail));
     return NULL;
@@ -428,8 +436,10 @@ struct error *remote_session_logout_others(struct provider *provider, struct are
     TRY(remote_session_end_all(remote, arena, user, kept));
     for (size_t i = 0; i < count && remote_milliseconds_left(remote) > 0; i++)
         TRY(revoke(remote, arena, &sealed[i]));
+    remote->is_notice = true;
     struct error *error =
         remote->driver->end_others != NULL ? remote->driver->end_others(remote, arena, subject, kept) : NULL;
+    remote->is_notice = false;
     if (error != NULL)
         LOG(WARN, IDENTITY, "the provider was not told of a logout", LOG_TEXT("detail", error->detail));
     return NULL;

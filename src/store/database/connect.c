@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -144,7 +145,23 @@ static void look_later(struct database *database)
     database->look_at = clock_monotonic() + LOOK_MICROSECONDS + (int64_t)(random % LOOK_MICROSECONDS);
 }
 
-/* A connection to one host of the list that takes statements. */
+/*
+ * How long a walk rests that met a node without its quorum and no node with one. After a death the nodes need a moment
+ * to agree on who is left; a request that is told so at once could as well have been answered.
+ */
+#define REST_MICROSECONDS INT64_C(200000)
+
+/* Rests, if there is time for it and for another walk before `until`. */
+static bool rests(int64_t until)
+{
+    static const struct timespec rest = {.tv_nsec = REST_MICROSECONDS * 1000};
+    if (clock_monotonic() + 2 * REST_MICROSECONDS >= clock_within_horizon(until))
+        return false;
+    (void)nanosleep(&rest, NULL);
+    return true;
+}
+
+/* A connection to one host of the list that takes statements. *fault is NODE_REFUSES of a node without its quorum. */
 static MYSQL *open_host(const struct database *database, size_t at, int64_t until, struct fault *fault)
 {
     const struct host *host = &database->hosts.items[at];
@@ -159,18 +176,21 @@ static MYSQL *open_host(const struct database *database, size_t at, int64_t unti
     if (answered && node.ready)
         return mysql;
     tell_failure(mysql, fault);
-    if (answered)
+    if (answered) {
+        fault->number = NODE_REFUSES;
         (void)snprintf(fault->text, sizeof fault->text, "the node is not ready: %s, %s", node.state, node.status);
+    }
     close_now(mysql);
     return NULL;
 }
 
 /*
  * Goes through the first `count` hosts until one can be used. Each has its share of what is left until then, so that
- * one that does not answer leaves time for the others.
+ * one that does not answer leaves time for the others. *regroups_out: one of them waits for its quorum.
  */
-static MYSQL *walk(struct database *database, size_t count, int64_t until, struct fault *fault)
+static MYSQL *walk(struct database *database, size_t count, int64_t until, struct fault *fault, bool *regroups_out)
 {
+    *regroups_out = false;
     for (size_t at = 0; at < count; at++) {
         int64_t now = clock_monotonic();
         MYSQL *mysql = open_host(database, at, now + (until - now) / (int64_t)(count - at), fault);
@@ -180,6 +200,7 @@ static MYSQL *walk(struct database *database, size_t count, int64_t until, struc
         }
         if (is_refused(fault))
             return NULL;
+        *regroups_out = *regroups_out || fault->number == NODE_REFUSES;
         LOG(INFO, STORE, "a database host cannot be used", LOG_TEXT("host", database->hosts.items[at].name),
             LOG_INTEGER("port", database->hosts.items[at].port), LOG_TEXT("reason", fault->text));
     }
@@ -193,18 +214,24 @@ static MYSQL *open_any(struct database *database, struct fault *fault)
     int64_t until = clock_monotonic() + (int64_t)database->options.connect_timeout_seconds * 1000000;
     if (hosts->count < 2)
         return open_connection(database, hosts->count == 0 ? NULL : &hosts->items[0], until, fault);
-    look_later(database);
-    return walk(database, hosts->count, until, fault);
+    MYSQL *mysql;
+    bool regroups;
+    do {
+        look_later(database);
+        mysql = walk(database, hosts->count, until, fault, &regroups);
+    } while (mysql == NULL && regroups && !is_refused(fault) && rests(until));
+    return mysql;
 }
 
 /* An earlier host that is back is used again. Else the connection stays, and nothing has happened. */
 static void look_back(struct database *database)
 {
     struct fault fault;
+    bool regroups;
     if (database->host == 0 || database->locks > 0 || clock_monotonic() < database->look_at)
         return;
     look_later(database);
-    MYSQL *mysql = walk(database, database->host, clock_monotonic() + LOOK_TAKES_MICROSECONDS, &fault);
+    MYSQL *mysql = walk(database, database->host, clock_monotonic() + LOOK_TAKES_MICROSECONDS, &fault, &regroups);
     if (mysql == NULL)
         return;
     connection_close(database);

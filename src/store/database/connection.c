@@ -28,8 +28,7 @@
  */
 static _Thread_local int64_t deadline;
 
-/* Errors of a Galera node without its quorum. */
-#define NODE_REFUSES 1047
+/* How a Galera node without its quorum refuses what waits for the others; see NODE_REFUSES. */
 #define NODE_LOCK_WAIT 1205
 
 /* When the current exchange began. */

@@ -112,6 +112,9 @@ void database_forget(struct database *database);
 /* Whether the host takes a TCP connection before `until` (clock_monotonic()). False fills *fault. */
 bool node_reachable(const struct host *host, int64_t until, struct fault *fault);
 
+/* The error with which a Galera node without its quorum refuses a statement. */
+#define NODE_REFUSES 1047
+
 /* What a server says of itself as a node of a Galera cluster. */
 struct node_state {
     bool is_node;

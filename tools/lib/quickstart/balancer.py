@@ -3,7 +3,8 @@
 
 A host gets requests while its /system/health/ready answers 200. When no host is ready (the database is away), those
 that live at all get them, so that clients hear from the service itself what is missing; when none lives, HAProxy
-answers in the service's form. A request is sent to a second host if the first has not had it, or if it only reads.
+answers in the service's form. A request is sent to a second host if the first has not had it, or if it only reads:
+also where nginx answers 502, since its workers have died before it.
 
 A host is taken out before it is stopped: `set server hosts/h3 state drain` on the socket, and `ready` afterwards.
 """
@@ -43,7 +44,7 @@ defaults
     timeout check 3s
     retries 3
     option redispatch 1
-    retry-on conn-failure empty-response
+    retry-on conn-failure empty-response 502
     option http-server-close
     source {source}
 {errors}

@@ -272,8 +272,9 @@ class Plan:
                 self.pytest("files with an S3 store", stack, [*cases, "-m", "not directory and not alone"])
 
     def cluster(self):
-        """Starting clusters again and again takes long, so that is left to a full run and to whoever names the kind."""
-        found = [Job("cluster", self.run_cluster)]
+        """Starting clusters again and again takes long, so that is left to a full run and to whoever names the kind.
+        How many requests a death costs is judged, so nothing else runs beside it."""
+        found = [Job("last cluster", self.run_cluster, alone=True)]
         if self.chosen.full or "cluster" in self.chosen.named:
             found.append(Job("cluster quickstart", self.run_cluster_quickstart))
         return found

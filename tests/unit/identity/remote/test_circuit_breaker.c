@@ -83,6 +83,38 @@ static void a_provider_that_fails_is_not_called_for_a_while(void **state)
     scene_end(scene);
 }
 
+/* Emulators do not know each call, and a logout has happened here already. */
+static void a_provider_that_cannot_end_sessions_is_there_for_whoever_signs_in(void **state)
+{
+    struct scene *scene = cognito_scene_new(state);
+    struct person person = scene_given(scene, PROVIDER_CONFIRMED_ALREADY);
+    struct circuit_breaker breaker;
+    struct provider_tokens tokens;
+    const char *reason = NULL;
+    for (int i = 0; i < 10; i++) {
+        scene_fault(scene, scene->calls->sign_out, "status-500");
+        expect_ok(provider_logout_all(scene->provider, scene->arena, person.subject));
+    }
+    scene_expect_calls(scene, scene->calls->sign_out, 10);
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(scene_login(scene, &person, PERMANENT, false, &tokens, NULL), PROVIDER_OK);
+        scene_fault(scene, scene->calls->revoke, "status-500");
+        expect_ok(provider_logout(scene->provider, scene->arena, person.subject, tokens.session_id));
+    }
+    scene_expect_calls(scene, scene->calls->revoke, 10);
+    (void)close(breaker_file(scene, &breaker));
+    assert_int_equal(breaker.open_until, 0);
+    /* As the probe it tells all the same whether the provider is back. */
+    remote_of(scene->provider)->options.rest_seconds = 3600;
+    for (int i = 0; i < 5; i++)
+        assert_int_equal(make_failing_call(scene, scene->provider, &reason), HTTP_CLIENT_ANSWERED);
+    rest_is_over(scene);
+    scene_fault(scene, scene->calls->sign_out, "status-500");
+    expect_ok(provider_logout_all(scene->provider, scene->arena, person.subject));
+    assert_int_equal(make_call(scene, &reason), HTTP_CLIENT_UNREACHABLE);
+    scene_end(scene);
+}
+
 /* Starts a process that holds the first slots and does nothing else; close the result to end it. */
 static int occupied(struct scene *scene, int64_t count)
 {
@@ -328,6 +360,7 @@ static void a_provider_that_mostly_fails_is_not_called(void **state)
 
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_provider_that_fails_is_not_called_for_a_while),
+    HARNESS_TEST(a_provider_that_cannot_end_sessions_is_there_for_whoever_signs_in),
     HARNESS_TEST(more_calls_than_slots_are_refused_at_once),
     HARNESS_TEST(the_last_worker_of_a_pool_does_not_wait),
     HARNESS_TEST(a_late_call_waits_for_a_slot_that_was_taken_just_now),

@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -161,6 +163,40 @@ static void the_whole_list_has_one_deadline(void **state)
     assert_true(clock_monotonic() - start < 11000000);
 }
 
+/* Gives the middle node its quorum, in another process, once this one has been refused several times. */
+static pid_t regroup_later(struct cluster *cluster)
+{
+    pid_t child = fork();
+    if (child != 0)
+        return child;
+    for (int i = 0; i < 3000 && noted(cluster, 2, "connect") < 2; i++)
+        (void)usleep(10000);
+    set(cluster, 1, "");
+    _exit(0);
+}
+
+static void nodes_that_agree_on_who_is_left_are_waited_for(void **state)
+{
+    struct cluster cluster = cluster_new(state);
+    int status;
+    for (size_t node = 0; node < NODES; node++)
+        set(&cluster, node, "waits\n");
+    cluster.options.connect_timeout_seconds = 1;
+    help_error(database_ping(help_open(cluster.arena, &cluster.options), cluster.arena), ERROR_DATABASE_UNAVAILABLE);
+    size_t before = noted(&cluster, 2, "connect");
+    /* Where there is no time for another walk, it is told at once. */
+    clock_set_horizon(clock_monotonic() + 300000);
+    help_error(database_ping(help_open(cluster.arena, &cluster.options), cluster.arena), ERROR_DATABASE_UNAVAILABLE);
+    clock_set_horizon(0);
+    assert_true(before >= 1 && noted(&cluster, 2, "connect") <= before + 1);
+    (void)harness_write(cluster.arena, cluster.directory[2], "log", "", 0);
+    cluster.options.connect_timeout_seconds = 30;
+    pid_t child = regroup_later(&cluster);
+    help_none(database_ping(help_open(cluster.arena, &cluster.options), cluster.arena));
+    assert_int_equal(noted(&cluster, 1, "ping"), 1);
+    assert_int_equal(waitpid(child, &status, 0), child);
+}
+
 static const struct statement change = {"UPDATE sample SET amount = 1"};
 
 static struct error *change_once(struct cluster *cluster, struct database *database, struct change *outcome)
@@ -304,6 +340,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(every_wrong_entry_is_named),
     HARNESS_TEST(the_first_node_that_can_be_used_is),
     HARNESS_TEST(the_whole_list_has_one_deadline),
+    HARNESS_TEST(nodes_that_agree_on_who_is_left_are_waited_for),
     HARNESS_TEST(a_node_that_loses_its_quorum_is_left),
     HARNESS_TEST(a_lock_wait_leaves_no_node),
     HARNESS_TEST(an_error_of_the_commit_leaves_the_outcome_unknown),
