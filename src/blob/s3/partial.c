@@ -155,31 +155,56 @@ static struct error *go_on(struct blob_store *store, struct arena *arena, void *
 
 /* ---- writing -------------------------------------------------------------------------------------- */
 
+/* An object of the spool's bytes. */
+struct piece {
+    const char *key;
+    uint64_t length;
+    const char *digest;
+};
+
+/* What became of bytes that may have arrived. *done_out: they are there, or no other try can help. */
+static struct error *resolve_piece(struct s3 *s3, struct arena *scratch, const struct piece *piece, bool refused,
+                                   struct s3_source *source, struct error *error, bool *done_out)
+{
+    struct blob_found found;
+    bool there = false;
+    *done_out = s3_look_at(s3, scratch, piece->key, true, &found, &there) != NULL || (!there && !refused);
+    if (*done_out)
+        return error;
+    /* A name without an object is left by a server of the store that died. */
+    source->replaces = !there;
+    if (!there)
+        return error;
+    *done_out = found.size == piece->length && found.has_digest &&
+                strcmp(hex_encode(scratch, found.digest, DIGEST_BYTES), piece->digest) == 0;
+    if (*done_out)
+        return NULL;
+    struct error *stuck = s3_remove_key(s3, scratch, piece->key);
+    *done_out = stuck != NULL;
+    return stuck != NULL ? stuck : error;
+}
+
 /* Sends what the spool has as an object. */
 static struct error *send_bytes(struct s3 *s3, struct arena *scratch, const struct s3_pending *pending)
 {
-    const char *key = s3_piece_key(s3, scratch, pending->folder, pending->first, pending->written);
-    uint64_t length = pending->written - pending->first;
+    struct piece piece = {.key = s3_piece_key(s3, scratch, pending->folder, pending->first, pending->written),
+                          .length = pending->written - pending->first};
     struct s3_source source = {.s3 = s3, .arena = scratch, .state = pending->spool};
-    const char *digest;
-    struct s3_reply reply;
     struct error *error = NULL;
-    TRY(s3_digest_spool(s3, scratch, pending->spool, 0, length, &digest));
-    for (unsigned try = 0; try < PUT_TRIES; try++) {
-        struct blob_found found;
-        bool there = false;
-        error = s3_put(s3, &source, key, length, digest, &reply);
+    bool done = false;
+    TRY(s3_digest_spool(s3, scratch, pending->spool, 0, piece.length, &piece.digest));
+    for (unsigned try = 0; try < PUT_TRIES && !done; try++) {
+        struct s3_reply reply;
+        error = s3_put(s3, &source, piece.key, piece.length, piece.digest, &reply);
         if (error == NULL && reply.answer.status == 200)
             return NULL;
-        bool doubtful = error != NULL || reply.answer.status == 412 || reply.doubtful;
+        bool refused = error == NULL && reply.answer.status == 412;
+        bool doubtful = error != NULL || refused || reply.doubtful;
         if (error == NULL)
             error = s3_refusal(s3, scratch, &reply, "to store a part of an upload");
-        if (!doubtful || s3_look_at(s3, scratch, key, true, &found, &there) != NULL || !there)
+        if (!doubtful)
             return error;
-        if (found.size == length && found.has_digest &&
-            strcmp(hex_encode(scratch, found.digest, DIGEST_BYTES), digest) == 0)
-            return NULL;
-        TRY(s3_remove_key(s3, scratch, key));
+        error = resolve_piece(s3, scratch, &piece, refused, &source, error, &done);
     }
     return error;
 }

@@ -71,6 +71,7 @@ struct s3_source {
     struct arena *arena;
     void *state; /* of the spool's writer */
     uint64_t first;
+    bool replaces;       /* what the key has may be replaced */
     struct error *error; /* why they could not be read */
 };
 
@@ -162,7 +163,9 @@ struct error *s3_begin(struct blob_store *store, struct arena *arena, void **sta
 struct error *s3_write(struct blob_store *store, struct arena *arena, void *state, const void *bytes, size_t length);
 void s3_abort(struct blob_store *store, void *state);
 
-/* Sends bytes of the spool, of that SHA-256, as an object, on the condition that there is none. */
+/*
+ * Sends bytes of the spool, of that SHA-256, as an object, on the condition that there is none unless source->replaces.
+ */
 struct error *s3_put(struct s3 *s3, struct s3_source *source, const char *key, uint64_t bytes, const char *digest,
                      struct s3_reply *reply_out);
 

@@ -64,7 +64,7 @@ static struct error *put(struct s3 *s3, struct s3_source *source, const char *ke
     struct s3_call call = {.method = "PUT", .key = key, .source = source, .payload = digest, .bytes = bytes};
     s3_add_header(&call, "Content-Type", "application/octet-stream");
     s3_add_header(&call, S3_DIGEST_HEADER, digest);
-    if (!s3->unconditional)
+    if (!s3->unconditional && !source->replaces)
         s3_add_header(&call, "If-None-Match", "*");
     return s3_send(s3, source->arena, &call, reply_out);
 }

@@ -14,6 +14,7 @@ each request, and DIRECTORY/objects the keys that are there.
     GET moved           sends the client elsewhere
     POST failed Code    begins with 200 and says in the body that it failed
     PUT blind           ignores If-None-Match
+    PUT dies            keeps the name without an object, and closes the connection
     GET short           gives fewer bytes than were asked for
 """
 
@@ -28,7 +29,7 @@ import urllib.parse
 import uuid
 
 LOCK = threading.Lock()
-OBJECTS, UPLOADS = {}, {}
+OBJECTS, UPLOADS, NAMES = {}, {}, set()
 PAGE = b"<!DOCTYPE html><html><body>It works!</body></html>"
 
 
@@ -96,7 +97,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 with open(os.path.join(DIRECTORY, "objects"), "w", encoding="utf-8") as objects:
                     objects.write("".join(f"{key} {len(OBJECTS[key][0])}\n" for key in sorted(OBJECTS)) +
                                   "".join(f"upload {UPLOADS[one][0]}\n" for one in sorted(UPLOADS)))
-        if how == "lost":
+        if how in ("lost", "dies"):
             self.close_connection = True
             return
         if how == "short":
@@ -140,8 +141,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if self.source() is not None:
             OBJECTS[key] = OBJECTS[self.source()]
             return 200, b"<CopyObjectResult><ETag>x</ETag></CopyObjectResult>", {}
-        if key in OBJECTS and self.headers.get("If-None-Match") == "*" and how != "blind":
+        if key in NAMES.union(OBJECTS) and self.headers.get("If-None-Match") == "*" and how != "blind":
             return 412, error("PreconditionFailed"), {}
+        if how == "dies":
+            NAMES.add(key)
+            return 500, b"", {}
         OBJECTS[key] = (body, self.headers.get("x-amz-meta-sha256"))
         return 200, b"", {}
 

@@ -99,6 +99,8 @@ static void lost_answers_are_settled(void **state)
         "PUT error 503 SlowDown\nPUT error 500 InternalError\n",
         "PUT lost\nHEAD drop\nHEAD error 503 SlowDown\n",
         "PUT error 501 NotImplemented\n",
+        "PUT dies\n",
+        "PUT dies\nPUT ok\nPUT lost\n",
     };
     static const char *const parts[] = {
         "POST drop\n",

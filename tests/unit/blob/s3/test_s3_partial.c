@@ -175,8 +175,9 @@ static void the_bytes_of_a_writer_that_was_given_up_replace_none(void **state)
 
 static void lost_answers_are_settled(void **state)
 {
-    static const char *const scripts[] = {"PUT lost\n", "PUT drop\n", "PUT half\n", "PUT error 503 SlowDown\n",
-                                          "DELETE lost\nGET drop\nGET half\n"};
+    static const char *const scripts[] = {"PUT lost\n", "PUT drop\n",
+                                          "PUT half\n", "PUT error 503 SlowDown\n",
+                                          "PUT dies\n", "DELETE lost\nGET drop\nGET half\n"};
     for (size_t i = 0; i < sizeof scripts / sizeof *scripts; i++) {
         struct support_s3 *s3 = support_s3(state);
         struct id id = id_new(), blob = id_new();
