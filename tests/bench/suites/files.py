@@ -17,6 +17,7 @@ from load import Sender, Target, own_children
 from measure import Comparison
 from peers.client import multipart, raw
 from stack import Trouble, dashed, free_port, private_kib
+from tus import Client
 
 MIB, GIB = 1 << 20, 1 << 30
 PRIVATE_KIB, FLAT_KIB = 16 * 1024, 1024
@@ -32,6 +33,8 @@ PLAIN_DIGEST = DIGEST + PLAIN
 NO_SHA = "OPENSSL_ia32cap=:~0x20000000"
 ROUNDS, SECONDS = 5, 2
 SENDERS = 4
+PIECES = "upload in pieces of 8 MiB, 1 GiB"
+SENT_MOST = 1.02  # bytes a byte of the file that a client sends whose line breaks ten times
 SENT = "bench.bin"  # the name of what is removed after a round
 WORDS = re.compile(r"[^a-zA-Z]+")
 NOTES = """\
@@ -66,6 +69,8 @@ COMPARISONS = [
     Comparison(upload("file", GIB), upload("buffered", GIB), 1.0, 1),
     Comparison(upload("file", 10 * MIB), upload("buffered", 10 * MIB), 1.0, 1),
     Comparison(upload("unbuffered", 10 * MIB), upload("buffered", 10 * MIB), 1.0, 1),
+    Comparison(PIECES, upload("unbuffered", GIB), 0.85, 1),
+    Comparison(PIECES, upload("file", GIB), 0.85, 1),
     Comparison(upload("file", 10 * MIB), upload("buffered", 10 * MIB), 1.0, SENDERS),
     Comparison(upload("unbuffered", 10 * MIB), upload("buffered", 10 * MIB), 1.0, SENDERS),
     # Times of 1.3 and 1.5, told as rates.
@@ -128,6 +133,22 @@ class Uploads:
         """Uploads one file of that name and keeps it; returns its id."""
         self.sender(way, size, name).send(self.stack, 1, 0)
         return dashed(self.stack.sql(f"SELECT LOWER(HEX(id)) FROM file WHERE name = '{name}'").strip())
+
+    def client(self):
+        """A client of resumable uploads."""
+        return Client(self.stack.facts["baseUrl"], self.headers, self.payload(GIB), SENT)
+
+    def in_pieces(self):
+        """Seconds for a gibibyte."""
+        seconds = self.client().whole()
+        self.remove(SENT)
+        return seconds
+
+    def over_a_bad_line(self):
+        """Bytes sent for each byte of a gibibyte."""
+        ratio = self.client().over_a_bad_line()
+        self.remove(SENT)
+        return ratio
 
     def remove(self, name):
         """Rows and bytes of what has that name, as if they had never been."""
@@ -240,6 +261,13 @@ def memory(stack, uploads):
         if peaks[1] - peaks[0] > FLAT_KIB:
             faults.append(f"{way}: a worker grows with the upload, {peaks} KiB")
     return found, faults
+
+
+def bad_line(uploads):
+    """What a client sends whose line breaks ten times, and what is wrong with it."""
+    ratio = uploads.over_a_bad_line()
+    faults = [f"a client whose line broke ten times has sent {ratio:.4f} times the bytes"] if ratio > SENT_MOST else []
+    return {"bytes sent for each byte of a file of 1 GiB, its line broken ten times": [round(ratio, 4)]}, faults
 
 
 def fetch(address, path, token, size):
@@ -361,10 +389,14 @@ def run(stack, options):
     many, single = downloads(stack, token, records)
     single += [Timed(DIGEST, digest_once, 1, GIB), Timed(PLAIN_DIGEST, lambda: digest_once([NO_SHA]), 1, GIB)]
     single += [uploads.sender(way, size) for way in uploads.addresses for size in (GIB, 10 * MIB)]
+    single += [Timed(PIECES, uploads.in_pieces, 1, GIB)]
     single += durables(names)
     abreast = [target for target in single if isinstance(target, Sending) and target.size < GIB]
     measured = drive(stack, ((8, many), (1, single), (SENDERS, abreast)), names, rounds, seconds)
     found, faults = memory(stack, uploads) if options.only in (None, "memory") else ({}, [])
+    if options.only in (None, "bad line"):
+        told, wrong = bad_line(uploads)
+        found, faults = found | told, faults + wrong
     for size in records:
         uploads.remove(f"kept-{size}.bin")
     return {"title": "Files", "rounds": rounds, "seconds": seconds, "measured": measured,
