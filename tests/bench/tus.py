@@ -8,15 +8,13 @@ import random
 import time
 import urllib.parse
 
+from stack import Trouble
+
 PIECE = 8 << 20
 SEND = 1 << 20
 BREAKS = 10
 VERSION = {"Tus-Resumable": "1.0.0"}
 PATIENCE = 60
-
-
-class Trouble(Exception):
-    """The service has not done what the protocol says."""
 
 
 def encode(text):
