@@ -163,15 +163,15 @@ static void the_whole_list_has_one_deadline(void **state)
     assert_true(clock_monotonic() - start < 11000000);
 }
 
-/* Gives the middle node its quorum, in another process, once this one has been refused several times. */
-static pid_t regroup_later(struct cluster *cluster)
+/* Puts the node in order, in another process, once another one's log has the line twice. */
+static pid_t mend_later(struct cluster *cluster, size_t node, size_t other, const char *line)
 {
     pid_t child = fork();
     if (child != 0)
         return child;
-    for (int i = 0; i < 3000 && noted(cluster, 2, "connect") < 2; i++)
+    for (int i = 0; i < 3000 && noted(cluster, other, line) < 2; i++)
         (void)usleep(10000);
-    set(cluster, 1, "");
+    set(cluster, node, "");
     _exit(0);
 }
 
@@ -191,7 +191,7 @@ static void nodes_that_agree_on_who_is_left_are_waited_for(void **state)
     assert_true(before >= 1 && noted(&cluster, 2, "connect") <= before + 1);
     (void)harness_write(cluster.arena, cluster.directory[2], "log", "", 0);
     cluster.options.connect_timeout_seconds = 30;
-    pid_t child = regroup_later(&cluster);
+    pid_t child = mend_later(&cluster, 1, 2, "connect");
     help_none(database_ping(help_open(cluster.arena, &cluster.options), cluster.arena));
     assert_int_equal(noted(&cluster, 1, "ping"), 1);
     assert_int_equal(waitpid(child, &status, 0), child);
@@ -241,6 +241,27 @@ static struct error *change_in(struct database *database, struct arena *arena, v
     struct change outcome;
     ++*runs;
     return database_change(database, arena, &change, NO_VALUES, &outcome);
+}
+
+/* The server says so of a table whose triggers it has not read to their end; the next time it does. */
+static void a_prepared_statement_with_an_error_of_syntax_is_tried_again(void **state)
+{
+    struct cluster cluster = cluster_new(state);
+    struct change outcome;
+    int status, runs = 0;
+    cluster.options.query_timeout_seconds = 30;
+    struct database *database = help_open(cluster.arena, &cluster.options);
+    for (int in_transaction = 0; in_transaction < 2; in_transaction++) {
+        (void)harness_write(cluster.arena, cluster.directory[0], "log", "", 0);
+        set(&cluster, 0, "1064 UPDATE\n");
+        pid_t child = mend_later(&cluster, 0, 0, change.sql);
+        help_none(in_transaction ? database_transaction(database, cluster.arena, change_in, &runs, NULL)
+                                 : change_once(&cluster, database, &outcome));
+        assert_int_equal(waitpid(child, &status, 0), child);
+    }
+    assert_true(runs > 2);
+    assert_int_equal(noted(&cluster, 0, "COMMIT"), 1);
+    assert_int_equal(noted(&cluster, 1, "connect"), 0);
 }
 
 /* The node may have sent the commit to the others before it left them. */
@@ -343,6 +364,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(nodes_that_agree_on_who_is_left_are_waited_for),
     HARNESS_TEST(a_node_that_loses_its_quorum_is_left),
     HARNESS_TEST(a_lock_wait_leaves_no_node),
+    HARNESS_TEST(a_prepared_statement_with_an_error_of_syntax_is_tried_again),
     HARNESS_TEST(an_error_of_the_commit_leaves_the_outcome_unknown),
     HARNESS_TEST(a_transaction_that_lost_its_node_is_run_on_the_next),
     HARNESS_TEST(each_host_tells_its_state),
