@@ -29,8 +29,8 @@ PATIENCE = 30
 READ, LOGIN, UPLOAD = "authorised file information", "login", "upload of 64 KiB"
 NOTES = """\
 Three hosts with nginx and workers each, three nodes of Galera, a store of three addresses, and HAProxy in front. The \
-hosts that are not measured are taken out of HAProxy; their job runners go on. Rates are those of one machine that does \
-the work of all."""
+hosts that are not measured are taken out of HAProxy; their job runners go on. Rates are those of one machine that \
+does the work of all."""
 
 
 class Cluster(Stack):
