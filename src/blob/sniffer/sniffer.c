@@ -56,23 +56,24 @@ static void end_processes(void *argument)
         continue;
 }
 
-/* A builder's sanitizer speaks on stderr. */
+/* A sanitizer speaks on stderr, so that stays in a build with one. */
 static void close_all_but(int control)
 {
 #if defined(__SANITIZE_ADDRESS__)
-    const int first = STDERR_FILENO + 1;
+    const int kept = STDERR_FILENO;
 #else
-    const int first = STDIN_FILENO;
+    const int kept = control;
 #endif
     struct rlimit most = {.rlim_cur = 1024, .rlim_max = 1024};
     if (syscall(SYS_close_range, (unsigned)control + 1, ~0U, 0U) == 0) {
-        for (int i = first; i < control; i++)
-            (void)close(i);
+        for (int i = 0; i < control; i++)
+            if (i != kept)
+                (void)close(i);
         return;
     }
     (void)getrlimit(RLIMIT_NOFILE, &most);
-    for (int i = first; i < (int)most.rlim_cur; i++)
-        if (i != control)
+    for (int i = 0; i < (int)most.rlim_cur; i++)
+        if (i != control && i != kept)
             (void)close(i);
 }
 
