@@ -88,8 +88,10 @@ struct error *error_trace(struct error *error, const char *function, const char 
 #define TRY(call)                                                                                                      \
     do {                                                                                                               \
         struct error *try_error_ = (call);                                                                             \
-        if (try_error_ != NULL)                                                                                        \
-            return error_trace(try_error_, __func__, __FILE__, __LINE__);                                              \
+        if (try_error_ != NULL) {                                                                                      \
+            (void)error_trace(try_error_, __func__, __FILE__, __LINE__);                                               \
+            return try_error_;                                                                                         \
+        }                                                                                                              \
     } while (0)
 
 int error_status(enum error_code code);

@@ -76,6 +76,7 @@ struct mark {
     char sign; /* '#', '/' or '\0' */
     const char *name;
     size_t length;
+    const char *value;
     const char *behind; /* the text behind it */
 };
 
@@ -88,8 +89,8 @@ static struct error *read_mark(struct arena *arena, const struct filling *fillin
     size_t length = strcspn(name, "{}\n");
     if (strncmp(name + length, "}}", 2) != 0)
         return error_new(arena, ERROR_INTERNAL, "%s: a placeholder does not end", filling->path);
-    *mark_out = (struct mark){sign, name, length, name + length + 2};
-    if (value_of(filling, name, length) == NULL)
+    *mark_out = (struct mark){sign, name, length, value_of(filling, name, length), name + length + 2};
+    if (mark_out->value == NULL)
         return error_new(arena, ERROR_INTERNAL, "%s: there is no value for the placeholder {{%.*s}}", filling->path,
                          (int)length, name);
     return NULL;
@@ -115,18 +116,17 @@ static struct error *fill(struct arena *arena, const struct filling *filling, co
     for (const char *open; (open = strstr(text, "{{")) != NULL; text = mark.behind) {
         buffer_add(out, text, (size_t)(open - text));
         TRY(read_mark(arena, filling, open, &mark));
-        const char *value = value_of(filling, mark.name, mark.length);
         if (mark.sign == '/')
             return error_new(arena, ERROR_INTERNAL, "%s: the part %.*s does not begin", filling->path, (int)mark.length,
                              mark.name);
         if (mark.sign == '\0') {
-            add_value(out, value, filling->html);
+            add_value(out, mark.value, filling->html);
             continue;
         }
         const char *behind;
         size_t inside;
         TRY(find_end(arena, filling, &mark, &behind, &inside));
-        if (*value != '\0')
+        if (*mark.value != '\0')
             TRY(fill(arena, filling, arena_copy(arena, mark.behind, inside), out));
         mark.behind = behind;
     }

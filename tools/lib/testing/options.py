@@ -27,8 +27,10 @@ KINDS = {
     "package": "the Debian packages, built twice and tried in a clean root; only root can, who may mount; only when "
                "named",
     "fuzz": "each parser of bytes from outside under libFuzzer, a minute each, ten in a full run; only when named",
+    "analyse": "the sources with gcc -fanalyzer and clang-tidy: a quarter of an hour the first time, then only what "
+               "has changed; only when named",
 }
-ONLY_NAMED = ("fuzz", "package")
+ONLY_NAMED = ("analyse", "fuzz", "package")
 EPILOG = """kinds:
 {}
   full         every kind, every case behind every web server, the unit tests in distcheck once more
@@ -61,8 +63,6 @@ def read(arguments):
         parser.error("argument --lanes: a number from 1 to 64")
     chosen.kinds = [kind for kind in KINDS if kind in kinds or not kinds and (chosen.full or kind not in ONLY_NAMED)]
     chosen.named = kinds
-    # It takes ten minutes, and says the same in the clean root, which has no root of its own.
-    chosen.tidy = chosen.full and "debian13" in chosen.kinds
     chosen.left_out = {}
     chosen.pytest = pytest
     chosen.top = TOP

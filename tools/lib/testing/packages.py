@@ -23,6 +23,7 @@ GROUPS = {
     "bench": ("database", "workers", "nginx", "http", "bench"),
     "package": ("debian13", "checks"),
     "fuzz": ("fuzz", ),
+    "analyse": ("analyse", ),
 }
 
 
@@ -46,7 +47,7 @@ def require(chosen):
     if "debian13" in chosen.kinds:
         leave_out_debian13(chosen)
     groups = sorted({*ALWAYS, *(group for kind in chosen.kinds if kind not in chosen.left_out
-                     for group in GROUPS.get(kind, ())), *(["tidy"] if chosen.tidy else [])})
+                     for group in GROUPS.get(kind, ()))})
     missing = subprocess.run([tool, "missing", *groups], stdout=subprocess.PIPE, text=True, check=False,
                              stdin=subprocess.DEVNULL)
     if missing.returncode != 0:

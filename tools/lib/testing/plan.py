@@ -14,6 +14,7 @@ from stacks import Stack, sanitizer_options
 
 NGINX_SHARES = 3
 CHECKS_AT_ONCE = 2
+ANALYSES = ("check-fanalyzer", "check-tidy")
 FUZZ_SECONDS, FUZZ_SECONDS_FULL = 60, 600
 FUZZ_LIMIT_SECONDS = 6 * 3600
 STORE = "versitygw"
@@ -33,14 +34,14 @@ def jobs(chosen, steps):
         for job in own:
             job.kind = kind
         found += own
-    if chosen.kinds != ["checks"]:
+    if not set(chosen.kinds) <= {"checks", "analyse"}:
         found.insert(0, Job("build", plan.build, first=True))
     # The sort is stable: kinds stay together, but what takes longest begins first.
     return sorted(found, key=lambda job: not job.first and LONGEST.index(job.name.split(" ")[0]))
 
 
 LONGEST = ("build", "checks", "http", "cluster", "keycloak", "store", "clients", "providers", "web", "torture",
-           "debian13", "dist", "quickstart", "unit", "package", "fuzz", "bench", "last")
+           "debian13", "dist", "quickstart", "unit", "package", "fuzz", "analyse", "bench", "last")
 
 
 def check_shares(jobs_of_run, steps):
@@ -84,12 +85,11 @@ class Plan:
                 return
 
     def checks(self):
-        """Every check that stands in tools."""
+        """Every check that stands in tools, but for those that take minutes."""
         return [Job("checks", self.run_checks, first=True)]
 
     def run_checks(self):
-        found = sorted(path for path in self.chosen.top.glob("tools/check-*")
-                       if self.chosen.tidy or path.name != "check-tidy")
+        found = sorted(path for path in self.chosen.top.glob("tools/check-*") if path.name not in ANALYSES)
         own = ["tests/bench/test_measure.py", *sorted(self.chosen.top.glob("tests/tools/test_*.py"))]
         commands = [[path] for path in found] + [["/usr/bin/python3", "-I", "-B", path] for path in own]
         with concurrent.futures.ThreadPoolExecutor(CHECKS_AT_ONCE) as pool:
@@ -134,7 +134,7 @@ class Plan:
         """The two first kinds, or all of them, in a clean root of Debian 13, which is kept for the next run."""
         kinds = ["checks", "unit"]
         if self.chosen.full:
-            kinds = [kind for kind in KINDS if kind not in ("debian13", "package")]
+            kinds = [kind for kind in KINDS if kind not in ("debian13", "package", "analyse")]
         cache = pathlib.Path.home() / ".cache" / "gatehouse" / "debian13"
         step = self.steps.run("Debian 13", [self.chosen.top / "tools" / "lib" / "debian13", cache,
                                             f"{self.steps.disk}/debian13", *kinds],
@@ -355,6 +355,16 @@ class Plan:
         step = self.steps.run("fuzz", [self.tests / "fuzz" / "run", "--seconds", seconds], limit=FUZZ_LIMIT_SECONDS)
         counts.tap(step)
         self.steps.note(step)
+
+    def analyse(self):
+        """The compilers are the same in the clean root of Debian 13, so they look only here."""
+        return [Job("analyse", self.run_analyse)]
+
+    def run_analyse(self):
+        """One after the other: each uses every core."""
+        for name in ANALYSES:
+            self.run_check([self.chosen.top / "tools" / name])
+        self.run_check(["/usr/bin/python3", "-I", "-B", self.tests / "tools" / "with_compilers.py"])
 
     def bench(self):
         return [Job("last bench", self.run_bench, alone=True)]
