@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Completion of gatehousectl's command line by a shell: the program offers what its own help names."""
 
+import os
 import re
 import subprocess
 
@@ -70,11 +71,13 @@ def test_a_configuration_in_front_changes_nothing(stack):
 
 def test_bash_completes_with_the_installed_script(stack, tmp_path):
     script = stack.ctl.parent.parent / "share" / "bash-completion" / "completions" / "gatehousectl"
+    sanitizers = {name: os.environ[name] for name in ("ASAN_OPTIONS", ) if name in os.environ}
     (tmp_path / "a file").touch()
 
     def complete(*words):
         done = subprocess.run(["bash", "-c", SCRIPT, "bash", str(script), *words], cwd=tmp_path, capture_output=True,
-                              text=True, timeout=60, check=True, env={"PATH": f"{stack.ctl.parent}:/usr/bin:/bin"})
+                              text=True, timeout=60, check=True, env={
+                                  **sanitizers, "PATH": f"{stack.ctl.parent}:/usr/bin:/bin"})
         return done.stdout.split("\n")[:-1]
 
     assert complete("user", "") == offered(stack, "user", "")
