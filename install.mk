@@ -77,6 +77,7 @@ $(FILLED_IN): Makefile
 		-e 's|@STORE_SCHEME[@]|https|g' \
 		-e 's|@FRONT[@]|192.0.2.10|g' \
 		-e 's|@WEB_ROOT[@]|$(webdir)|g' \
+		-e 's|@SECURITY_TXT[@]|$(configdir)/security.txt|g' \
 		-e 's|@INCLUDE_DIRECTORY[@]|/etc/apache2/sites-available|g' \
 		$(srcdir)/$@.in > $@
 

@@ -31,7 +31,8 @@ struct configuration {
         const char *language;        /* of mails and pages where nothing tells what the person reads */
         const char *crossing_reason; /* "optional" or "required" */
         const char *secret_file;
-        bool sandbox; /* workers and job runners give up what they do not need */
+        bool sandbox;             /* workers and job runners give up what they do not need */
+        const char *security_txt; /* where to report a vulnerability; the web server sends it */
     } service;
     struct { /* what mails and pages show of the installation */
         const char *name;

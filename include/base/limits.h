@@ -13,6 +13,9 @@
 /* A line of gatehouse.conf, without its end. All releases of inih take one byte more. */
 #define LIMIT_CONFIGURATION_LINE_BYTES 198
 
+/* The file that says where to report a vulnerability, as RFC 9116 has readers bound it. */
+#define LIMIT_SECURITY_TXT_BYTES 32768
+
 /* Request line and headers. The web server limits them first; these are the worker's own limits. */
 #define LIMIT_PATH_BYTES 2048
 #define LIMIT_QUERY_BYTES 4096

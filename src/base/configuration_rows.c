@@ -44,6 +44,7 @@ static const struct configuration_row rows[] = {
     CHOICE(service, crossing_reason, "optional", "optional|required"),
     FILE_PATH(service, secret_file, GATEHOUSE_SYSCONFDIR "/secret"),
     BOOLEAN(service, sandbox, "true"),
+    FILE_PATH(service, security_txt, GATEHOUSE_SYSCONFDIR "/security.txt"),
     FILE_PATH(database, socket, NULL),
     TEXT(database, host, "127.0.0.1"),
     INTEGER(database, port, "3306", 1, 65535),

@@ -42,6 +42,12 @@ struct error *inspect_users(struct arena *arena, const struct configuration *con
 /* Files with secrets can be read here, and by nobody but the service's user, its group and root. */
 struct error *inspect_secret_files(struct arena *arena, const struct configuration *configuration);
 
+/*
+ * [service] security_txt is a file as RFC 9116 has it, and does not expire within 30 days. *absent_out tells whether
+ * there is none; then the error says that.
+ */
+struct error *inspect_security_txt(struct arena *arena, const struct configuration *configuration, bool *absent_out);
+
 /* This process can write the log's file. */
 struct error *inspect_log(struct arena *arena, const struct configuration *configuration);
 

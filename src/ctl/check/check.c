@@ -41,6 +41,15 @@ static void check_sandbox(struct checks *checks)
                             : "Take the setting out of the configuration.");
 }
 
+/* Whoever wants no such file has nothing wrong. */
+static void check_security_txt(struct checks *checks)
+{
+    bool absent;
+    struct error *error = inspect_security_txt(checks->arena, checks->configuration, &absent);
+    (void)check_tell(checks, "security.txt", absent ? CHECK_NOTE : CHECK_WARNING, error,
+                     absent ? NULL : "Write the file as the guide to installing says.");
+}
+
 static void check_settings(struct checks *checks)
 {
     const struct configuration *configuration = checks->configuration;
@@ -54,6 +63,7 @@ static void check_settings(struct checks *checks)
     (void)check_tell(checks, "testing", CHECK_WARNING, inspect_testing(arena, configuration),
                      "Take the settings of the section [testing] out of the configuration.");
     check_sandbox(checks);
+    check_security_txt(checks);
     (void)check_tell(checks, "users", CHECK_WARNING, inspect_users(arena, configuration),
                      "Name the user that the web server runs as; its connections are dropped.");
     (void)check_tell(checks, "user", CHECK_NOTE, check_user(checks),

@@ -100,11 +100,12 @@ static void allow_writing_beside(struct arena *arena, struct sandbox_plan *plan,
     sandbox_allow_path(plan, alone ? path : folder, SANDBOX_WRITE, true);
 }
 
-/* What is written, or is only connected to. The rest of the configuration's paths is only read. */
+/* What is written, only connected to, or read by others. The rest of the configuration's paths is only read. */
 static bool is_only_read(const struct configuration_row *row)
 {
-    static const char *const others[] = {"files.directory", "files.s3_spool", "files.clamd_socket", "database.socket",
-                                         "mail.directory",  "cache.file",     "log.file",           "metrics.file"};
+    static const char *const others[] = {"service.security_txt", "files.directory", "files.s3_spool",
+                                         "files.clamd_socket",   "database.socket", "mail.directory",
+                                         "cache.file",           "log.file",        "metrics.file"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         size_t section = strlen(row->section);
         if (strncmp(others[i], row->section, section) == 0 && others[i][section] == '.' &&

@@ -8,6 +8,7 @@ libghservice_system_a_SOURCES = \
 	src/service/system/health_apart.c \
 	include/service/system/inspect.h \
 	src/service/system/inspect.c \
+	src/service/system/inspect_reporting.c \
 	include/service/system/settings_update.h \
 	src/service/system/settings_update.c \
 	include/service/system/stats.h \

@@ -3,6 +3,7 @@
 for."""
 
 import html.parser
+import pathlib
 import posixpath
 import re
 
@@ -63,6 +64,25 @@ def test_the_icon_and_the_word_to_search_engines_are_there(api):
     assert robots.text.split("\n")[1:3] == ["User-agent: *", "Disallow: /"]
     for reply in (icon, robots):
         assert reply.headers["X-Content-Type-Options"] == "nosniff" and reply.headers["X-Request-Id"]
+
+
+def test_where_to_report_a_vulnerability_is_there_once_the_operator_has_written_it(api, stack):
+    path = "/.well-known/security.txt"
+    file = pathlib.Path(re.search(r"(?m)^security_txt = (.*)$", pathlib.Path(stack.configuration).read_text())[1])
+    reply = ask(api, "GET", path)
+    assert check_error(404, reply.headers, reply.content, path)["code"] == "route.unknown"
+    file.write_text("Contact: mailto:security@example.org\nExpires: 2030-01-01T00:00:00Z\n")
+    file.chmod(0o644)
+    try:
+        reply = ask(api, "GET", path)
+        assert reply.status_code == 200 and reply.text == file.read_text()
+        assert reply.headers["Content-Type"] == "text/plain; charset=utf-8"
+        assert reply.headers["X-Content-Type-Options"] == "nosniff" and reply.headers["X-Request-Id"]
+        assert reply.headers["X-Api-Version"] == "1.0.0" and reply.headers["Cache-Control"] == "no-cache"
+        reply = ask(api, "POST", path)
+        assert check_error(404, reply.headers, reply.content, path)["code"] == "route.unknown"
+    finally:
+        file.unlink()
 
 
 def check_page_headers(reply):

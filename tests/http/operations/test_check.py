@@ -130,6 +130,15 @@ def test_no_sandbox_is_a_warning(copy):
     copy.set("service", sandbox="false").one("sandbox", "warning", "sandbox in [service] is false")
 
 
+def test_a_security_txt_that_is_missing_is_a_note_and_one_that_has_expired_a_warning(copy, tmp_path):
+    path = tmp_path / "security.txt"
+    items = json.loads(copy.set("service", security_txt=path).check(0, None, "--json"))["items"]
+    (told, ) = [item for item in items if item["part"] == "security.txt"]
+    assert told["state"] == "note" and str(path) in told["message"]
+    path.write_text("Contact: mailto:security@example.org\nExpires: 2020-01-01T00:00:00Z\n")
+    copy.one("security.txt", "warning", f"{path} has expired at 2020-01-01T00:00:00Z")
+
+
 def test_a_web_server_s_user_that_there_is_not_is_a_warning(copy):
     copy.set("service", web_server_user="root nobody-of-that-name").one("users", "warning", "nobody-of-that-name")
 

@@ -40,6 +40,7 @@ def values(chosen, layout):
         ("service", "cors_origins"): " ".join(CORS_ORIGINS),
         ("service", "web_server_user"): APACHE_USER if apache_as_root else "",
         ("service", "secret_file"): layout.secrets / "secret",
+        ("service", "security_txt"): layout.etc / "security.txt",
         ("database", "socket"): layout.database_socket,
         ("database", "name"): database.NAME,
         ("database", "user"): database.worker_account(),
@@ -114,6 +115,7 @@ def write_site(chosen, layout, folder, name):
         "STORE": " ".join(f"server {endpoint.split('://')[1]};" for endpoint in endpoints),
         "STORE_SCHEME": endpoints[0].split("://")[0] if endpoints else "http",
         "WEB_ROOT": layout.data / "web",
+        "SECURITY_TXT": layout.etc / "security.txt",
         "INCLUDE_DIRECTORY": layout.etc / folder,
     }
     template = layout.data / folder / f"{name}.in"

@@ -67,7 +67,7 @@ def _site(stack, folder, worker_socket, login_socket, port):
         "WORKER_SOCKET": worker_socket, "UPLOAD_SOCKET": worker_socket, "LOGIN_SOCKET": login_socket,
         "FILES_DIRECTORY": stack.blobs,
         "ACCEL_PREFIX": "/_gatehouse_files/", "MAX_BODY": "1g", "WEB_ROOT": stack.data_file("web"),
-        "BODY_DIRECTORY": f"{folder}/spool"
+        "BODY_DIRECTORY": f"{folder}/spool", "SECURITY_TXT": f"{folder}/security.txt"
     }
     lines = stack.data_file("nginx/gatehouse.conf.in").read_text(encoding="utf-8").splitlines()
     return "\n".join(

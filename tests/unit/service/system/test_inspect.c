@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/configuration.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "service/runtime/service.h"
 #include "service/system/inspect.h"
 #include "store/database/database.h"
@@ -177,7 +178,61 @@ static void shared_memory_on_a_network_file_system_is_named(void **state)
     assert_null(inspect_cache(arena, &configuration));
 }
 
+static void what_is_wrong_with_security_txt_is_told(void **state)
+{
+    char soon[CLOCK_TEXT_BYTES];
+    struct arena *arena = harness_arena(state);
+    clock_format(clock_now() + INT64_C(29) * 24 * 3600 * 1000, soon);
+    const struct {
+        const char *text;
+        const char *said; /* NULL: nothing is wrong */
+    } rows[] = {
+        {"Contact: mailto:a@b.example\nExpires: 2990-01-01T00:00:00Z\n", NULL},
+        {"# Ours\r\ncontact:\thttps://b.example/report\r\nEXPIRES: 2990-01-01T00:00:00+02:00\r\n", NULL},
+        {"-----BEGIN PGP SIGNED MESSAGE-----\n\nExpires: 2990-01-01T00:00:00Z\nContact: tel:+44-1\nPolicy: x", NULL},
+        {"Expires: 2990-01-01T00:00:00Z\n", "has no line \"Contact: \""},
+        {"Contact: a@b.example\nExpires: 2990-01-01T00:00:00Z\n", "has no line \"Contact: \""},
+        {"Contact: mailto:\nExpires: 2990-01-01T00:00:00Z\n", "has no line \"Contact: \""},
+        {"Contacts: mailto:a@b.example\nExpires: 2990-01-01T00:00:00Z\n", "has no line \"Contact: \""},
+        {"Contact: mailto:a@b.example\n", "must have one line \"Expires: \", and has 0."},
+        {"Contact: mailto:a@b.example\nExpires: 2990-01-01T00:00:00Z\nExpires: 2990-01-01T00:00:00Z\n", "and has 2."},
+        {"Contact: mailto:a@b.example\nExpires: 2990-01-01\n", "is no time such as"},
+        {"Contact: mailto:a@b.example\nExpires: 2020-01-01T00:00:00Z\n", "has expired at 2020-01-01T00:00:00Z"},
+        {arena_format(arena, "Contact: mailto:a@b.example\nExpires: %s\n", soon), "expires soon"},
+        {arena_format(arena, "%0*d", LIMIT_SECURITY_TXT_BYTES + 1, 0), "has more than 32768 bytes"},
+        {"", "has no line \"Contact: \""},
+    };
+    const char *folder = harness_directory(arena);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool absent = true;
+        const char *path = harness_write(arena, folder, "security.txt", rows[i].text, strlen(rows[i].text));
+        struct configuration configuration = {.service = {.security_txt = path}};
+        struct error *error = inspect_security_txt(arena, &configuration, &absent);
+        assert_false(absent);
+        if ((error == NULL) != (rows[i].said == NULL) ||
+            (error != NULL && strstr(error->message, rows[i].said) == NULL))
+            fail_msg("%zu: %s", i, error == NULL ? "nothing is said" : error->message);
+    }
+}
+
+static void a_security_txt_that_is_not_there_or_no_file_is_told(void **state)
+{
+    bool absent = false;
+    struct arena *arena = harness_arena(state);
+    const char *folder = harness_directory(arena);
+    struct configuration configuration = {.service = {.security_txt = arena_format(arena, "%s/none", folder)}};
+    struct error *error = inspect_security_txt(arena, &configuration, &absent);
+    assert_true(absent);
+    assert_non_null(strstr(error->message, "/none is not there"));
+    configuration.service.security_txt = folder;
+    error = inspect_security_txt(arena, &configuration, &absent);
+    assert_false(absent);
+    assert_non_null(strstr(error->message, "cannot be read"));
+}
+
 static const struct CMUnitTest cases[] = {
+    HARNESS_TEST(what_is_wrong_with_security_txt_is_told),
+    HARNESS_TEST(a_security_txt_that_is_not_there_or_no_file_is_told),
     HARNESS_TEST(shared_memory_on_a_network_file_system_is_named),
     HARNESS_TEST(plain_http_is_for_this_machine),
     HARNESS_TEST(every_secret_file_that_is_too_open_is_named),
