@@ -3,8 +3,9 @@
 tools/quickstart has started.
 
 GATEHOUSE_QUICKSTART names its quickstart.json, GATEHOUSE_PLAYWRIGHT the folder that tools/lib/emulators/fetch has
-filled with Playwright and axe-core, GATEHOUSE_PICTURES (if set) the folder that keeps a picture of each screen. The
-people of the tests, and the mails that they get, are made as in tests/http.
+filled with Playwright and axe-core, GATEHOUSE_PICTURES (if set) the folder that keeps pictures of each screen, those of
+all widths in both themes where GATEHOUSE_PICTURES_OF is "everything". The people of the tests, and the mails that they
+get, are made as in tests/http.
 """
 
 import os
@@ -107,18 +108,29 @@ def screens(tmp_path_factory):
     return Screens(pathlib.Path(folder), axe.read_text(encoding="utf-8"))
 
 
-@pytest.fixture()
-def visits(browser, stack, logs, accounts):
+def watched(*facts):
     """Makes browsers of people: each has cookies and storage of its own. What none of them may do is looked for at the
-    test's end."""
+    end."""
     made = []
 
     def visit(**options):
-        made.append(Visit(browser, stack, logs, accounts.secrets, **options))
+        made.append(Visit(*facts, **options))
         return made[-1]
     yield visit
     faults = [fault for one in made for fault in one.end()]
     assert not faults, "\n".join(faults)
+
+
+@pytest.fixture()
+def visits(browser, stack, logs, accounts):
+    """Browsers of people for one test."""
+    yield from watched(browser, stack, logs, accounts.secrets)
+
+
+@pytest.fixture(scope="module")
+def visits_of_file(browser, stack, logs, accounts):
+    """Browsers of people that all tests of a file share: whoever is signed in there stays so."""
+    yield from watched(browser, stack, logs, accounts.secrets)
 
 
 @pytest.fixture()

@@ -22,12 +22,45 @@ def signed_in(page):
     expect(page.get_by_role("heading", level=1)).to_be_visible()
 
 
-def enter(visit, account, where=""):
-    """A tab of the console, signed in as the account, at a place such as "#/team"."""
+def signed_in_once(visit, account):
+    """Makes a browser that of somebody who has signed in before: with the cookie of a session, and the mark that there
+    is one. The form has its own tests, tests/web/test_sessions.py. Returns the visit."""
+    reply = visit.context.request.post("customers/login", headers={"Origin": visit.origin}, data={
+        "username": account.email, "password": account.password, "session": "cookie"})
+    assert reply.ok, reply.text()
+    visit.page("robots.txt").evaluate("() => localStorage.setItem('gatehouse-session', '1')")
+    return visit
+
+
+def opened(visit, where=""):
+    """Another tab of the console for whoever is signed in, at a place such as "#/team"."""
     page = visit.page(CONSOLE + where)
-    sign_in(page, account.email, account.password)
     signed_in(page)
     return page
+
+
+def enter(visit, account, where=""):
+    """A tab of the console for the account, which signs in."""
+    return opened(signed_in_once(visit, account), where)
+
+
+def at(page, where):
+    """Goes to a place of the console without loading the page again."""
+    page.evaluate("(where) => { location.hash = where; }", where)
+    return page
+
+
+def choice(page, label):
+    """The filter of a list with that label."""
+    return page.get_by_role("combobox", name=label, exact=True)
+
+
+def told(page, text):
+    """Waits for the word at the lower edge, and puts it away."""
+    one = page.locator(".toast").filter(has_text=text)
+    expect(one).to_be_visible()
+    one.get_by_role("button", name="Close").click()
+    expect(one).to_have_count(0)
 
 
 def refused(page, *parts):

@@ -2,16 +2,19 @@
 """A person who has only a keyboard. Wherever the focus goes, it must be seen: inside the window, with a ring."""
 
 STOPS_MAX = 150
-# Where the focus is: its place in the document (-1: nowhere), what it is, and what is wrong with how it shows.
-FOCUS = """() => {
-    const one = document.activeElement;
+# Where the focus is: its place in the document (-1: nowhere), what it is, and what is wrong with how it shows; whether
+# it is on the target, and whether the target has been taken out of the page.
+FOCUS = """(target) => {
+    const one = document.activeElement, there = one === target, lost = target !== null && !target.isConnected;
     if (one === null || one === document.body || one === document.documentElement) {
-        return { place: -1, name: "nothing", fault: "" };
+        return { place: -1, name: "nothing", fault: "", there, lost };
     }
     const style = getComputedStyle(one), box = one.getBoundingClientRect();
     const ring = style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 2 || style.boxShadow !== "none";
     const seen = box.width > 0 && box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth;
     return {
+        there,
+        lost,
         place: [...document.querySelectorAll("*")].indexOf(one),
         name: `${one.localName} ${one.id || one.textContent.trim().slice(0, 40)}`,
         fault: !ring ? "has no ring" : seen ? "" : "is outside of the window",
@@ -32,17 +35,20 @@ class Keyboard:
 
     def to(self, target, key="Tab"):
         """Goes on with Tab until the target has the focus."""
-        went = []
-        for _ in range(STOPS_MAX):
-            if target.evaluate("(one) => one === document.activeElement"):
-                return self
-            went.append(self.step(key)["name"])
+        went, wanted = [], target.element_handle()
+        focus = self.page.evaluate(FOCUS, wanted)
+        while not focus["there"] and len(went) < STOPS_MAX:
+            wanted = target.element_handle() if focus["lost"] else wanted
+            focus = self.step(key, wanted)
+            went.append(focus["name"])
+        if focus["there"]:
+            return self
         raise AssertionError(f"{target} is not reached with {key}; the focus went to {went}")
 
-    def step(self, key="Tab"):
+    def step(self, key="Tab", target=None):
         """One step; fails when it cannot be seen where it went."""
         self.page.keyboard.press(key)
-        focus = self.page.evaluate(FOCUS)
+        focus = self.page.evaluate(FOCUS, target)
         assert not focus["fault"], f"{focus['name']} {focus['fault']}"
         return focus
 

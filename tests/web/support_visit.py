@@ -26,6 +26,7 @@ class Visit:
 
     def __init__(self, browser, stack, logs, secrets, **options):
         self.stack, self.logs, self.shared = stack, logs, secrets
+        self.origin = "://".join(urllib.parse.urlsplit(stack.web_url)[:2])
         self.scripted = options.get("java_script_enabled", True)
         self.secrets, self.faults, self.addresses, self.expected, self.refused = set(), [], [], [], []
         self.mark, self.was_offline = logs.mark(), False

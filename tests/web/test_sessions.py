@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MIT
 """Signing in, staying signed in, signing out: one session in all tabs of a browser, whose secret no script can read."""
 
+import datetime
+import json
 import re
 
 from playwright.sync_api import expect
 
 from support import mail
 from support.accounts import fresh_password
-from support_console import CONSOLE, account_menu, enter, refused, sign_in, signed_in
+from support.stack import wait_until
+from support_console import CONSOLE, account_menu, at, enter, refused, sign_in, signed_in
 from support_keyboard import Keyboard
-from support_visit import field
+from support_visit import PATIENCE_MS, field
 
 
 def test_a_wrong_password_is_told_and_the_right_one_lets_in(visit, screens, owner):
@@ -120,3 +123,61 @@ def test_the_printed_address_and_password_lead_into_the_console_in_three_steps(v
     page.get_by_role("button", name="Sign in").click()
     signed_in(page)
     screens.look(page, "home-administrator")
+
+
+def test_the_end_of_a_session_is_told_before_it_comes(visit, screens, owner):
+    def nearly_over(route):
+        """The service's own reply, with ends in a minute and a half."""
+        reply = route.fetch()
+        end = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=90)
+        items = [{**one, "expiresAt": f"{end:%Y-%m-%dT%H:%M:%S}.000Z"} for one in reply.json()["items"]]
+        route.fulfill(response=reply, body=json.dumps({"items": items}))
+    sessions = re.compile("/customers/sessions$")
+    visit.context.route(sessions, nearly_over)
+    visit.context.clock.install()
+    page = enter(visit, owner)
+    visit.context.clock.fast_forward("01:05")
+    strip = page.locator(".strip.warning")
+    expect(strip).to_have_text(re.compile(r"Your session ends at \d\d:\d\d\."))
+    screens.look(page, "session-ending")
+    keys = Keyboard(page).use(strip.get_by_role("button", name="Sign in again"))
+    dialog = page.get_by_role("dialog", name="Sign in again")
+    visit.context.unroute(sessions)
+    before = len(owner.get("/customers/sessions", status=200).json()["items"])
+    keys.fill(dialog.get_by_label("Password", exact=True), owner.password).press("Enter")
+    expect(strip).to_have_count(0)
+    expect(dialog).to_have_count(0)
+    assert len(owner.get("/customers/sessions", status=200).json()["items"]) == before + 1
+
+
+def test_an_upgrade_is_told_and_comes_with_the_next_screen_once_nothing_is_lost(visit, screens, owner):
+    version = ["1.0.0"]
+    asked = re.compile("/system/version$")
+    visit.context.route(asked, lambda route: route.fulfill(json={"version": version[0]}))
+    visit.context.clock.install()
+    page = enter(visit, owner, "#/account")
+    page.evaluate("() => { window.old = true; }")
+    field(page, "First name").fill("Unsaved")
+    with page.expect_response(asked):
+        visit.context.clock.fast_forward("01:05")
+    strip = page.get_by_text("There is a new version of the console.")
+    expect(strip).to_have_count(0)
+    version[0] = "1.0.1"
+
+    def told():
+        """Some minutes later."""
+        visit.context.clock.fast_forward("05:01")
+        return strip.is_visible()
+    wait_until(told, PATIENCE_MS / 1000, "the page to tell of the upgrade", 0.2)
+    screens.look(page, "upgraded")
+    at(page, "#/team")
+    question = page.get_by_role("dialog", name="Leave without saving?")
+    expect(question).to_be_visible()
+    Keyboard(page).use(question.get_by_role("button", name="Leave"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Team")
+    assert page.evaluate("() => window.old")
+    at(page, "#/files")
+    page.wait_for_function("() => window.old === undefined")
+    signed_in(page)
+    expect(page.get_by_role("heading", level=1)).to_have_text("Files")
+    expect(page.locator(".strip.warning")).to_have_count(0)

@@ -14,9 +14,9 @@ function withReason(headers) {
     return foreign && reason !== "" ? { "X-Reason": encodeReason(reason), ...headers } : headers;
 }
 
-/* Headers hold no signs beyond Latin-1; those become "?". */
+/* A header holds bytes: those of the text in UTF-8, a character for each. */
 function encodeReason(reason) {
-    return reason.replace(/[^\x20-\x7e\xa0-\xff]/g, "?");
+    return String.fromCharCode(...new TextEncoder().encode(reason));
 }
 
 async function authorised(carry, request) {

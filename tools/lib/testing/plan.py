@@ -319,7 +319,8 @@ class Plan:
             if stack.ready:
                 self.pytest(name, stack, [self.tests / "web", *self.chosen.pytest], {
                     "GATEHOUSE_PLAYWRIGHT": str(self.quick / "emulators" / DRIVER),
-                    "GATEHOUSE_PICTURES": str(pictures)})
+                    "GATEHOUSE_PICTURES": str(pictures),
+                    "GATEHOUSE_PICTURES_OF": "everything" if self.chosen.full else "two"})
 
     def torture(self):
         return [Job("torture", self.run_torture)]

@@ -121,7 +121,9 @@ function linePath(values) {
             return "";
         }
         const begins = at === 0 || values[at - 1] === null;
-        return `${begins ? "M" : "L"}${(at * step).toFixed(2)} ${(22 - value / top * 20).toFixed(2)}`;
+        /* "h0": a value between two gaps is a dot. */
+        const point = `${(at * step).toFixed(2)} ${(22 - value / top * 20).toFixed(2)}`;
+        return begins ? `M${point}h0` : `L${point}`;
     }).join("");
 }
 

@@ -34,15 +34,15 @@ function Numbers({ cache }) {
 }
 
 function Prefixes({ prefixes, done }) {
-    return html`<table aria-label=${t("Kinds of entries")}>
+    return html`<div class="list"><table aria-label=${t("Kinds of entries")}>
         <thead><tr><th scope="col">${t("Kind")}</th><th scope="col" class="number">${t("Entries")}</th>
             <th scope="col" class="actions"><span class="unseen">${t("Actions")}</span></th></tr></thead>
         <tbody>${prefixes.map(({ prefix, entries }) => html`<tr key=${prefix}>
             <td class="main"><code>${prefix}</code></td>
             <td class="number" data-label=${t("Entries")}>${number(entries)}</td>
-            <td class="actions"><${Button} icon="trash" label=${t("Remove these")}
+            <td class="actions"><${Button} icon="trash" label=${t("Remove")}
                 aria-label=${t("Remove {prefix}", { prefix })}
-                onPress=${() => change({ prefixes: [prefix] }, done)} /></td></tr>`)}</tbody></table>`;
+                onPress=${() => change({ prefixes: [prefix] }, done)} /></td></tr>`)}</tbody></table></div>`;
 }
 
 function OneKey({ done }) {

@@ -84,7 +84,7 @@ function Changes({ row, before }) {
         return html`<code>${level}${filter === "" ? "" : ` ${filter}`}</code>`;
     }
     return html`<ul class="changes">${changes.map(({ name, from, to }) => html`<li key=${name}>
-        <del>${from || t("none")}</del> → <ins>${to || t("none")}</ins></li>`)}</ul>`;
+        <del>${from || t("none")}</del> <ins>${to || t("none")}</ins></li>`)}</ul>`;
 }
 
 async function goBackTo(row, done) {

@@ -126,7 +126,9 @@ function Result({ person, values }) {
         return html`<${Waiting} />`;
     }
     if (!reply.ok) {
-        return html`<${ErrorNotice} error=${reply.error} />`;
+        return reply.error.code === "user.self" ? html`<${Notice} meaning="warning" title=${t("You cannot save this.")}>
+                <p>${t("Nobody takes rights from themselves. Another owner can.")}</p></${Notice}>`
+            : html`<${ErrorNotice} error=${reply.error} />`;
     }
     const { permissions, gained, lost, notGrantable } = reply.body;
     const same = gained.length === 0 && lost.length === 0;
