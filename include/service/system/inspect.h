@@ -30,6 +30,9 @@ struct error *inspect_environment(struct arena *arena, bool resembling);
 /* base_url and web_url: plain http to another machine sends passwords unencrypted. */
 struct error *inspect_addresses(struct arena *arena, const struct configuration *configuration);
 
+/* The accent of [branding]: links in e-mails have it. Few can read them where its contrast on white is below 4.5:1. */
+struct error *inspect_accent(struct arena *arena, const struct configuration *configuration);
+
 /* Settings of the section testing that differ from their defaults. */
 struct error *inspect_testing(struct arena *arena, const struct configuration *configuration);
 

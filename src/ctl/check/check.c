@@ -60,6 +60,8 @@ static void check_settings(struct checks *checks)
                      "Correct the name, or unset the variable.");
     (void)check_tell(checks, "addresses", CHECK_WARNING, inspect_addresses(arena, configuration),
                      "Give the web server a certificate, and write https.");
+    (void)check_tell(checks, "accent", CHECK_WARNING, inspect_accent(arena, configuration),
+                     "Take a darker colour: links in e-mails have it, those of the pages keep their own colour.");
     (void)check_tell(checks, "testing", CHECK_WARNING, inspect_testing(arena, configuration),
                      "Take the settings of the section [testing] out of the configuration.");
     check_sandbox(checks);

@@ -27,6 +27,9 @@
 #include "service/runtime/service.h"
 #include "store/mail/mail.h"
 
+/* Between text and its ground, as WCAG 2.2 asks for at level AA. */
+static const double CONTRAST_MIN = 4.5;
+
 /* Adds a finding: the first one is the message, the others are entries. */
 static void add(struct arena *arena, struct error **error, const char *what, const char *sentence)
 {
@@ -84,6 +87,43 @@ struct error *inspect_addresses(struct arena *arena, const struct configuration 
                 arena_format(arena, "%s in [service] is http: passwords and tokens cross the network in the clear.",
                              urls[i].name));
     return error;
+}
+
+/* Newton's steps; for values from 0.001 to 1. */
+static double fifth_root(double value)
+{
+    double root = 1;
+    for (int i = 0; i < 40; i++)
+        root -= (root - value / (root * root * root * root)) / 5;
+    return root;
+}
+
+/* A channel of sRGB, 0 to 255, as light. x to the power of 2.4 is x * x times the fifth root of x * x. */
+static double light_of(unsigned long channel)
+{
+    double part = (double)channel / 255;
+    double base = (part + 0.055) / 1.055;
+    return part <= 0.04045 ? part / 12.92 : base * base * fifth_root(base * base);
+}
+
+/* As WCAG 2 defines it, from 1 to 21. */
+static double contrast_on_white(const char *colour)
+{
+    unsigned long rgb = strtoul(colour + 1, NULL, 16);
+    double luminance = 0.2126 * light_of(rgb >> 16) + 0.7152 * light_of(rgb >> 8 & 255) + 0.0722 * light_of(rgb & 255);
+    return 1.05 / (luminance + 0.05);
+}
+
+struct error *inspect_accent(struct arena *arena, const struct configuration *configuration)
+{
+    const char *accent = configuration->branding.accent;
+    double contrast = contrast_on_white(accent);
+    if (contrast >= CONTRAST_MIN)
+        return NULL;
+    const char *sentence = arena_format(
+        arena, "accent in [branding] is %s, and few can read it on white: its contrast is %.2f:1 and not %.1f:1.",
+        accent, contrast, CONTRAST_MIN);
+    return finding(arena, sentence);
 }
 
 struct error *inspect_testing(struct arena *arena, const struct configuration *configuration)

@@ -121,6 +121,10 @@ def test_plain_http_to_another_machine_is_a_warning(copy):
         "addresses", "warning", "base_url in [service] is http")
 
 
+def test_an_accent_that_cannot_be_read_is_a_warning(copy):
+    copy.set("branding", accent="#ffcc00").one("accent", "warning", "its contrast is 1.51:1")
+
+
 def test_a_setting_that_is_for_tests_is_a_warning(copy):
     copy.set("testing", provider_rest_seconds="3", refresh_grace_seconds="10").one(
         "testing", "warning", "provider_rest_seconds in [testing] is 3 and not 10")

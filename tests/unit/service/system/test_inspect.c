@@ -35,6 +35,21 @@ static void plain_http_is_for_this_machine(void **state)
     }
 }
 
+static void an_accent_can_be_read_on_white(void **state)
+{
+    /* The contrasts are those of WCAG's own formula; #767676 is the lightest grey that text may have on white. */
+    static const struct {
+        const char *accent, *contrast; /* NULL: enough */
+    } rows[] = {{"#1d4f7c", NULL},     {"#000000", NULL},     {"#767676", NULL}, {"#777777", "4.48:1"},
+                {"#ffffff", "1.00:1"}, {"#FFCC00", "1.51:1"}, {"#d00000", NULL}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct configuration configuration = {.branding = {.accent = rows[i].accent}};
+        struct error *error = inspect_accent(harness_arena(state), &configuration);
+        if (rows[i].contrast == NULL ? error != NULL : error == NULL || !strstr(error->message, rows[i].contrast))
+            fail_msg("%s: %s", rows[i].accent, error == NULL ? "enough" : error->message);
+    }
+}
+
 static void every_secret_file_that_is_too_open_is_named(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -235,6 +250,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_security_txt_that_is_not_there_or_no_file_is_told),
     HARNESS_TEST(shared_memory_on_a_network_file_system_is_named),
     HARNESS_TEST(plain_http_is_for_this_machine),
+    HARNESS_TEST(an_accent_can_be_read_on_white),
     HARNESS_TEST(every_secret_file_that_is_too_open_is_named),
     HARNESS_TEST(a_certificate_is_no_secret),
     HARNESS_TEST(a_log_is_looked_at_only_where_it_is_a_file),
