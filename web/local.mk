@@ -29,7 +29,8 @@ dist_webconsole_DATA = web/console/ahead.js web/console/api.js web/console/error
 	web/console/organisation.js \
 	web/console/preferences.js web/console/router.js web/console/screens.js web/console/session.js web/console/shell.js \
 	web/console/signs.svg \
-	web/console/stats.js web/console/switcher.js web/console/texts.js web/console/view.js
+	web/console/stats.js web/console/switcher.js web/console/texts.js web/console/view.js \
+	web/console/watch.js
 dist_webcomponents_DATA = web/console/components/basic.js web/console/components/dialog.js \
 	web/console/components/form.js web/console/components/icons.js web/console/components/list.js \
 	web/console/components/menu.js web/console/components/save.js web/console/components/toast.js

@@ -8,7 +8,7 @@ import { brand, isDark, language, theme } from "./preferences.js";
 import { giveUp, session, signOut } from "./session.js";
 import { link, route } from "./router.js";
 import { acting, switchBack } from "./organisation.js";
-import { t } from "./texts.js";
+import { clock, t } from "./texts.js";
 import { Button, Empty, ErrorNotice, Initials, Notice, PageHead, Waiting } from "./components/basic.js";
 import { Dialog, Drawer, Question } from "./components/dialog.js";
 import { Icon } from "./components/icons.js";
@@ -16,6 +16,7 @@ import { Menu } from "./components/menu.js";
 import { Toasts } from "./components/toast.js";
 import { SignIn, SignInForm } from "./screens/sign-in.js";
 import { Switcher } from "./switcher.js";
+import { ending, upgraded } from "./watch.js";
 import { html, useEffect, useRef, useShared, useState } from "./view.js";
 
 /* ---- header and menu ---- */
@@ -74,7 +75,28 @@ function useOnline() {
     return online;
 }
 
-function Bars() {
+/* Shortly before the session ends one may begin another; what one does here goes on. */
+function Ending({ me }) {
+    const at = useShared(ending);
+    const [open, setOpen] = useState(false);
+    useEffect(() => setOpen(false), [at]);
+    if (at === null) {
+        return null;
+    }
+    return html`<div class="strip warning" role="status"><${Icon} name="warning" />
+            <span>${t("Your session ends at {time}.", { time: clock(at) })}</span>
+            <${Button} kind="plain" label=${t("Sign in again")} onPress=${() => setOpen(true)} /></div>
+        ${open && html`<${Dialog} title=${t("Sign in again")} onClose=${() => setOpen(false)}>
+            <p>${t("You go on here with a new session.")}</p><${SignInForm} username=${me.user.email} /></${Dialog}>`}`;
+}
+
+function Upgraded() {
+    return useShared(upgraded) && html`<div class="strip warning" role="status"><${Icon} name="info" />
+        <span>${t("There is a new version of the console. It comes with the next screen that you open.")}</span>
+        <${Button} kind="plain" label=${t("Load it now")} onPress=${() => location.reload()} /></div>`;
+}
+
+function Bars({ me }) {
     const { name, foreign, reason } = useShared(acting);
     return html`<div class="bars">
         ${!useOnline() && html`<p class="strip warning" role="status"><${Icon} name="warning" />
@@ -83,6 +105,7 @@ function Bars() {
             <span>${t("You are looking at {name}.", { name })}
                 ${reason !== "" && " " + t("Reason: {reason}", { reason })}</span>
             <${Button} kind="plain" label=${t("Back to your own")} onPress=${switchBack} /></div>`}
+        <${Upgraded} /><${Ending} me=${me} />
     </div>`;
 }
 
@@ -163,7 +186,7 @@ function SignedIn({ me, ended }) {
     useTitle(screen, now);
     return html`<a class="skip" href="#content" onClick=${skip}>${t("Skip to the content")}</a>
         <${Header} me=${me} now=${now} />
-        <${Bars} />
+        <${Bars} me=${me} />
         <div class="columns">
             <nav class="side" aria-label=${t("Menu")}><${Links} now=${now} /></nav>
             <main id="content" tabindex="-1"><${Screen} key=${id} screen=${screen} where=${where} /></main>

@@ -42,6 +42,7 @@ export default {
     "Nothing fits these filters.": "Zu diesen Filtern passt nichts.",
     "Nothing is saved yet": "Noch ist nichts gespeichert",
     "Oldest first": "Älteste zuerst",
+    "Load it now": "Jetzt laden",
     "Open": "Öffnen",
     "Order": "Reihenfolge",
     "Organisation": "Organisation",
@@ -64,6 +65,8 @@ export default {
     "The owner of the organisation can read it in the audit trail.":
         "Die Organisation kann ihn in ihrem Protokoll lesen.",
     "There are more: type a part of the name.": "Es gibt weitere: Geben Sie einen Teil des Namens ein.",
+    "There is a new version of the console. It comes with the next screen that you open.":
+        "Es gibt eine neue Fassung der Konsole. Sie kommt mit der nächsten Ansicht, die Sie öffnen.",
     "There is nothing at this address.": "Unter dieser Adresse gibt es nichts.",
     "There may be a new version. Load the page again.":
         "Vielleicht gibt es eine neue Version. Laden Sie die Seite neu.",
@@ -85,7 +88,9 @@ export default {
     "You are looking at {name}.": "Sie sehen {name}.",
     "You are offline. What you see may be old; nothing can be saved.":
         "Sie sind offline. Was Sie sehen, kann veraltet sein; nichts kann gespeichert werden.",
+    "You go on here with a new session.": "Sie machen hier mit einer neuen Sitzung weiter.",
     "You may not see this.": "Das dürfen Sie nicht sehen.",
+    "Your session ends at {time}.": "Ihre Sitzung endet um {time} Uhr.",
     "Your session has ended. What you have entered here is still there.":
         "Ihre Sitzung ist beendet. Was Sie hier eingegeben haben, ist noch da.",
     "{n} entries": "{n} Einträge",
@@ -458,6 +463,8 @@ export default {
     "New": "Neu",
     "No longer": "Nicht mehr",
     "Nobody is here yet.": "Noch ist niemand hier.",
+    "Nobody takes rights from themselves. Another owner can.":
+        "Niemand nimmt sich selbst Rechte. Eine andere Inhaberin oder ein anderer Inhaber kann das.",
     "Not by itself": "Nicht einzeln",
     "Not confirmed": "Nicht bestätigt",
     "Not in 90 days": "Nicht in 90 Tagen",
@@ -682,9 +689,9 @@ export default {
     "Read all secrets again?": "Alle Geheimnisse neu lesen?",
     "Read the secrets": "Geheimnisse lesen",
     "Read the secrets again": "Geheimnisse neu lesen",
+    "Remove": "Entfernen",
     "Remove one entry": "Einen Eintrag entfernen",
     "Remove the entry": "Eintrag entfernen",
-    "Remove these": "Diese entfernen",
     "Remove {prefix}": "{prefix} entfernen",
     "Save the settings": "Einstellungen speichern",
     "Saved. It holds from the next request on.": "Gespeichert. Es gilt ab der nächsten Anfrage.",
