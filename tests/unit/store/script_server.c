@@ -23,8 +23,8 @@ static void stop(void *argument)
 const char *script_server_start(struct arena *arena, const char *script, const char *directory,
                                 const char *const *arguments)
 {
-    /* Modules beside the script leave nothing in the source tree. */
-    const char *all[16] = {GATEHOUSE_PYTHON3, "-B", harness_source(arena, script), directory};
+    /* Modules beside the script leave nothing in the source tree. None of the site's packages is looked for. */
+    const char *all[16] = {GATEHOUSE_PYTHON3, "-BS", harness_source(arena, script), directory};
     pid_t *pid = arena_alloc(arena, sizeof *pid);
     int ends[2];
     char port[16] = "";

@@ -16,6 +16,7 @@ import time
 from problem import Interrupted, Problem
 
 PR_SET_CHILD_SUBREAPER = 36
+KEPT = ("HOME", "PATH", "USER", "LOGNAME", "TERM", "CCACHE_DIR", "CCACHE_MAXSIZE")
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
 
 
@@ -26,7 +27,7 @@ SANITIZER_OPTIONS = ("ASAN_OPTIONS", "detect_leaks=0")
 
 def clean_environment(layout):
     """What the children see of the caller's environment: nothing that could change what they do."""
-    kept = {name: os.environ[name] for name in ("HOME", "PATH", "USER", "LOGNAME", "TERM") if name in os.environ}
+    kept = {name: os.environ[name] for name in KEPT if name in os.environ}
     return {"HOME": "/", **kept, "LC_ALL": "C.UTF-8", "TMPDIR": str(layout.temporary), **dict([SANITIZER_OPTIONS])}
 
 

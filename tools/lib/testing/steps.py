@@ -3,6 +3,7 @@
 still running when the run ends is ended with it."""
 
 import os
+import pathlib
 import signal
 import subprocess
 import threading
@@ -14,6 +15,9 @@ LIMIT_SECONDS = 2700
 ENDING_SECONDS = 60
 TAIL_LINES = 200
 KEPT = ("HOME", "PATH", "USER", "LOGNAME", "TERM", "CI", "http_proxy", "https_proxy", "no_proxy")
+# Compilers by these names remember what they have compiled; the cache stays for the next run.
+CCACHE = pathlib.Path("/usr/lib/ccache")
+CCACHE_SIZE = "1G"
 PLACES = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
 
@@ -52,10 +56,13 @@ class Steps:
         self.lock = threading.Lock()
         self.here = threading.local()  # .kind: that of the job which this thread carries out
         self.running = {}
-        # What the caller's environment holds must not change what is built and tested.
+        # What the caller's environment holds must not change what is built and tested: Debian's own programs first.
         kept = {name: os.environ[name] for name in KEPT if name in os.environ}
-        self.environment = {**kept, "PATH": f"{kept.get('PATH', '')}:{PLACES}".lstrip(":"), "LC_ALL": "C.UTF-8",
+        self.environment = {**kept, "PATH": f"{PLACES}:{kept.get('PATH', '')}".rstrip(":"), "LC_ALL": "C.UTF-8",
                             "PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": temporary}
+        if CCACHE.is_dir():
+            self.environment |= {"PATH": f"{CCACHE}:{self.environment['PATH']}", "CCACHE_MAXSIZE": CCACHE_SIZE,
+                                 "CCACHE_DIR": str(pathlib.Path.home() / ".cache" / "gatehouse" / "ccache")}
 
     def run(self, name, arguments, folder=None, environment=None, limit=LIMIT_SECONDS):
         """Runs a program to its end; the result is not told before note()."""
