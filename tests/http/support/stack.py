@@ -56,10 +56,8 @@ class Stack:
         """Every process of the stack: the recorded ones (or the given roots) and all that descends from
         them."""
         children = {}
-        for entry in pathlib.Path("/proc").iterdir():
-            if entry.name.isdigit():
-                parent = _parent(entry)
-                children.setdefault(parent, []).append(int(entry.name))
+        for name in filter(str.isdigit, os.listdir("/proc")):
+            children.setdefault(_parent(name), []).append(int(name))
         found, todo = set(), list(roots) if roots is not None else [pid for _, pid in self.pids()]
         while todo:
             pid = todo.pop()
@@ -129,9 +127,10 @@ def _flatten(name, value):
         yield name, int(value)
 
 
-def _parent(entry):
+def _parent(pid):
     try:
-        return int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return int(file.read().rsplit(b")", 1)[1].split(None, 2)[1])
     except (OSError, IndexError, ValueError):
         return -1
 
