@@ -22,7 +22,7 @@ KINDS = {
     "web": "the pages for people in Debian's Chromium; pictures of each screen are kept in .build/test/pictures",
     "torture": "faults of memory, disk and network on purpose",
     "dist": "make distcheck",
-    "debian13": "unit in a clean root of Debian 13; everything in a full run; only root can, who may mount",
+    "debian13": "checks and unit in a clean root of Debian 13; everything in a full run; only root can, who may mount",
     "bench": "tools/bench quick: no errors and no growth under load, whatever the times",
     "package": "the Debian packages, built twice and tried in a clean root; only root can, who may mount; only when "
                "named",

@@ -136,9 +136,8 @@ class Plan:
         self.steps.note(step)
 
     def run_debian13(self):
-        """The unit tests, or every kind, in a clean root of Debian 13, which is kept for the next run. The checks look
-        at the same sources, so a quick run leaves them to this machine."""
-        kinds = ["unit"]
+        """The two first kinds, or all of them, in a clean root of Debian 13, which is kept for the next run."""
+        kinds = ["checks", "unit"]
         if self.chosen.full:
             kinds = [kind for kind in KINDS if kind not in ("debian13", "package", "analyse")]
         cache = pathlib.Path.home() / ".cache" / "gatehouse" / "debian13"
