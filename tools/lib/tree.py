@@ -31,8 +31,11 @@ def language(path):
     """"c", "python", "shell", "javascript" or None; that of a program without an ending stands in its first line."""
     if path.suffix:
         return LANGUAGES.get(path.suffix)
-    with path.open("rb") as file:
-        first = file.readline(80)
+    try:
+        with path.open("rb") as file:
+            first = file.readline(80)
+    except FileNotFoundError:  # another check's own file, which is gone again
+        return None
     if not first.startswith(b"#!"):
         return None
     return "python" if b"python" in first else "shell" if first.rstrip().endswith((b"sh", b"sh -e",
