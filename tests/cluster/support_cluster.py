@@ -11,6 +11,7 @@ import socket
 
 import pymysql
 import requests
+from support import haproxy
 from support.database import Database
 from support.stack import Stack, wait_until
 
@@ -170,22 +171,11 @@ class Cluster:
 
     def command(self, text):
         """What HAProxy answers to a command."""
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(10)
-            connection.connect(self.facts()["frontSocket"])
-            connection.sendall(text.encode() + b"\n")
-            found = b""
-            while part := connection.recv(65536):
-                found += part
-        return found.decode()
+        return haproxy.command(self.facts()["frontSocket"], text)
 
     def stat(self):
-        """The rows of HAProxy's statistics about the servers of the backend `hosts`, by name."""
-        lines = self.command("show stat").lstrip("# ").splitlines()
-        names = lines[0].split(",")
-        rows = [dict(zip(names, line.split(","))) for line in lines[1:] if line]
-        return {row["svname"]: row for row in rows
-                if row["pxname"] == "hosts" and row["svname"] not in ("BACKEND", "FRONTEND")}
+        """The rows of HAProxy's statistics about the hosts, by name."""
+        return haproxy.stat(self.facts()["frontSocket"])
 
     def servers(self):
         """The state of each host as HAProxy sees it; nothing when it cannot be asked."""

@@ -7,8 +7,8 @@ What does is the work of all processes together for a request: where it stays th
 
 import argparse
 import dataclasses
-import re
-import socket
+import pathlib
+import sys
 import time
 
 import measure
@@ -19,6 +19,9 @@ from peers.client import multipart, raw
 from stack import Stack, Trouble, dashed, free_port
 from suites.files import sign_in
 from suites.login import accounts
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "http"))
+from support import haproxy  # noqa: E402
 
 HOSTS = (1, 2, 3)
 MOST = 1.15  # times the work of one host
@@ -43,20 +46,9 @@ class Cluster(Stack):
         self.folder.mkdir(exist_ok=True)
         self.fill()
 
-    def command(self, text):
-        """What HAProxy answers."""
-        with socket.socket(socket.AF_UNIX) as connection:
-            connection.settimeout(PATIENCE)
-            connection.connect(self.facts["cluster"]["frontSocket"])
-            connection.sendall(text.encode() + b"\n")
-            found = b""
-            while part := connection.recv(65536):
-                found += part
-        return found.decode()
-
     def states(self):
         """{host: how HAProxy sees it}."""
-        return dict(re.findall(r"(?m)^hosts,(h\d+),(?:[^,]*,){15}([^,]*),", self.command("show stat")))
+        return {name: row["status"] for name, row in haproxy.stat(self.facts["cluster"]["frontSocket"]).items()}
 
     def use(self, count):
         """Lets HAProxy give requests to so many hosts only."""
@@ -65,7 +57,8 @@ class Cluster(Stack):
         if self.states() == wanted:
             return
         for name, state in wanted.items():
-            self.command(f"set server hosts/{name} state {'ready' if state == 'UP' else 'maint'}")
+            haproxy.command(self.facts["cluster"]["frontSocket"],
+                            f"set server hosts/{name} state {'ready' if state == 'UP' else 'maint'}")
         deadline = time.monotonic() + PATIENCE
         while self.states() != wanted:
             if time.monotonic() > deadline:
