@@ -34,7 +34,7 @@ def language(path):
     try:
         with path.open("rb") as file:
             first = file.readline(80)
-    except FileNotFoundError:  # another check's own file, which is gone again
+    except FileNotFoundError:  # the passing file of a program that runs beside the checks
         return None
     if not first.startswith(b"#!"):
         return None

@@ -161,7 +161,10 @@ static bool rests(int64_t until)
     return true;
 }
 
-/* A connection to one host of the list that takes statements. *fault is NODE_REFUSES of a node without its quorum. */
+/*
+ * A connection to one host of the list that takes statements. For a node without its quorum, fault->number is
+ * NODE_REFUSES.
+ */
 static MYSQL *open_host(const struct database *database, size_t at, int64_t until, struct fault *fault)
 {
     const struct host *host = &database->hosts.items[at];
