@@ -18,6 +18,7 @@ static const struct {
     {"Vary", "Variable-GATEHOUSE_VARY"},
     {"Access-Control-Allow-Origin", "Variable-GATEHOUSE_ORIGIN"},
     {"Access-Control-Expose-Headers", "Variable-GATEHOUSE_EXPOSE"},
+    {"Tus-Resumable", "Variable-GATEHOUSE_TUS"},
 };
 
 static void carry_refusal(const struct reply *refusal, struct reply *answer)

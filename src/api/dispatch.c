@@ -311,7 +311,7 @@ static struct error *serve(struct call *call)
     }
     log_context(call->request->request_id, NULL, NULL, call->route->operation);
     call->caller.operation = call->route->operation;
-    if (call->route->admit != NULL && !is_question(call))
+    if (call->route->admit != NULL && call->route->body_kind != BODY_NONE && !is_question(call))
         upload_bound_end(call->service, call->request);
     unsigned ids = read_ids(call, &match);
     TRY(check_caller(call, call->route->names_file && (ids & 1) != 0 ? &call->id : NULL));

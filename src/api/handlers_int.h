@@ -145,6 +145,7 @@ void uploads_set_headers(struct call *call);
 /* Some clients can send POST only, and say which method they mean in X-HTTP-Method-Override. */
 void uploads_override_method(struct request *request);
 struct error *uploads_check_version(struct call *call);
+struct error *uploads_admit(struct call *call);
 struct error *uploads_options(struct call *call);
 struct error *uploads_create(struct call *call);
 struct error *uploads_head(struct call *call);

@@ -13,7 +13,7 @@ from conftest import ENVIRONMENT, wait_until
 KEYS = {"baseUrl", "webUrl", "admin", "mailDirectory", "configuration", "fastcgiSocket", "database", "blobDirectory",
         "logDirectory", "gatehousectl", "corsOrigins", "webServer", "provider", "emulator", "providerUrl", "pids"}
 SERVERS = {"nginx": {"workers", "login", "uploads", "jobs", "mariadb", "nginx", "quickstart"},
-           "apache": {"workers", "login", "jobs", "mariadb", "apache", "quickstart"},
+           "apache": {"workers", "login", "uploads", "jobs", "mariadb", "apache", "quickstart"},
            "apache-fcgid": {"jobs", "mariadb", "apache", "quickstart"}}
 
 

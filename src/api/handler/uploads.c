@@ -14,6 +14,7 @@
 #include "http/schema.h"
 #include "http/upload_header.h"
 #include "service/file/resumable.h"
+#include "service/file/upload_bound.h"
 #include "service/runtime/service.h"
 
 #define UPLOADS_PATH "/system/uploads"
@@ -149,6 +150,15 @@ static struct error *read_number(struct call *call, const char *cgi, const char 
     return NULL;
 }
 
+/* A client that sends a file in several uploads at once would find each of them stored for itself. */
+static struct error *refuse_concatenation(const struct call *call)
+{
+    if (request_header(call->request, "UPLOAD_CONCAT") == NULL)
+        return NULL;
+    return bad_header(call->arena, "Upload-Concat", "unexpected",
+                      "is of an extension that is not served: send the file in one upload");
+}
+
 static struct error *read_length(struct call *call, int64_t *length_out)
 {
     int64_t deferred;
@@ -203,6 +213,14 @@ static void set_progress(struct call *call, const struct file_upload *upload)
 
 /* ---- the requests -------------------------------------------------------------------------------- */
 
+/* The room was taken when the upload began. A client that can only POST asks for HEAD and DELETE, too. */
+struct error *uploads_admit(struct call *call)
+{
+    if (call->request->source.kind != REQUEST_AUTHORISER || call->route->body_kind == BODY_NONE)
+        return NULL;
+    return upload_bound_begin(call->service, call->arena, call->request);
+}
+
 struct error *uploads_options(struct call *call)
 {
     call->reply->status = 204;
@@ -235,6 +253,7 @@ struct error *uploads_create(struct call *call)
     struct resumable_piece piece = {.length = FILE_UPLOAD_LENGTH_UNKNOWN};
     struct file_record *record = NULL;
     struct file_upload *upload;
+    TRY(refuse_concatenation(call));
     TRY(read_length(call, &order.length));
     bool with_bytes = call->request->content_length != 0;
     if (with_bytes)

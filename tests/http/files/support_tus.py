@@ -62,3 +62,8 @@ def wait_until_gone(account, path):
     """Until nobody knows the upload any more."""
     wait_until(lambda: account.api.head(path, headers=VERSION, token=account.token).status_code == 404, 30,
                "the end of the upload")
+
+
+def streams(stack):
+    """Whether the web server hands a piece on while it comes; mod_fcgid collects it first."""
+    return stack.web_server != "apache-fcgid"

@@ -15,6 +15,7 @@ import pytest
 
 from edge.test_http2 import curl  # noqa: F401  # noqa: F401 # fixtures
 from files import support_spool as spool
+from files import support_tus as tus
 from support import fastcgi_client, files, multipart, samples
 from support.client import check_error
 from support.programs import operator, system
@@ -29,10 +30,11 @@ CARRIED = ("WWW-Authenticate", "Retry-After", "Vary", "Access-Control-Allow-Orig
            "X-Api-Version", "Cache-Control", "X-Content-Type-Options")
 
 
-def head(stack, token, length, *more):
+def head(stack, token, length, *more, target="POST /system/files"):
     """The head of an upload; a length of None stands for chunks."""
-    lines = [f"POST {stack.prefix}/system/files HTTP/1.1", f"Host: {stack.host}",
-             "Content-Type: multipart/form-data; boundary=never", *more,
+    method, path = target.split()
+    kind = "multipart/form-data; boundary=never" if target == "POST /system/files" else tus.TYPE["Content-Type"]
+    lines = [f"{method} {stack.prefix}{path} HTTP/1.1", f"Host: {stack.host}", f"Content-Type: {kind}", *more,
              "Transfer-Encoding: chunked" if length is None else f"Content-Length: {length}"]
     if token is not None:
         lines.append(f"Authorization: Bearer {token}")
@@ -68,13 +70,13 @@ def reply_of(connection):
         return None
 
 
-def attack(stack, token, length, status):
+def attack(stack, token, length, status, **target):
     """Uploads on several connections at once, of each of which some MiB are sent. Nothing of them may be spooled."""
     with contextlib.ExitStack() as opened, spool.Watch(stack) as watch:
         connections = []
         for _ in range(CONNECTIONS):
             connection = opened.enter_context(socket.create_connection((stack.host, stack.port), 20))
-            connection.sendall(head(stack, token, length, "Expect: 100-continue"))
+            connection.sendall(head(stack, token, length, "Expect: 100-continue", **target))
             connections.append(connection)
         # Who waits to be asked for the body has the answer before anything of it has been sent.
         for connection in connections:
@@ -89,13 +91,13 @@ def attack(stack, token, length, status):
     return [json.loads(reply[2]) for reply in replies]
 
 
-def flood(stack, token, length):
+def flood(stack, token, length, _status=None, **target):
     """The same with the bodies sent at once, behind their heads."""
     with contextlib.ExitStack() as opened, spool.Watch(stack) as watch:
         connections = [opened.enter_context(socket.create_connection((stack.host, stack.port), 20))
                        for _ in range(CONNECTIONS)]
         for connection in connections:
-            connection.sendall(head(stack, token, length))
+            connection.sendall(head(stack, token, length, **target))
         pour(connections, length is None)
         wait_until(lambda: watch.looks > 5, 20, "the spool to be looked at")
     assert watch.most == 0, f"{watch.most} bytes were spooled"
@@ -127,7 +129,7 @@ def nothing_spooled(stack):
 
 
 @pytest.mark.parametrize("length", [LENGTH, None], ids=["announced", "chunked"])
-@pytest.mark.parametrize("way", [attack, lambda *arguments: flood(*arguments[:3])], ids=["head first", "at once"])
+@pytest.mark.parametrize("way", [attack, flood], ids=["head first", "at once"])
 @pytest.mark.parametrize("who, status, code", [
     ("anonymous", 401, "auth.tokenMissing"), ("false token", 401, "auth.tokenInvalid"),
     ("nobody", 403, "auth.permission"), ("full", 409, "quota.exceeded")])
@@ -143,11 +145,25 @@ def test_who_may_not_upload_leaves_nothing_on_the_disk(request, stack, who, stat
     assert stack.blob_files().keys() == kept, "bytes were left behind in the blob directory"
 
 
+PIECE = "PATCH /system/uploads/01890000-0000-7000-8000-000000000000"
+
+
+@pytest.mark.parametrize("length", [LENGTH, None], ids=["announced", "chunked"])
+@pytest.mark.parametrize("who, status, target, way", [
+    ("anonymous", 401, PIECE, attack), ("anonymous", 401, PIECE, flood), ("nobody", 403, PIECE, attack),
+    ("anonymous", 401, "POST /system/uploads", attack)], ids=["anonymous", "anonymous, at once", "nobody", "creation"])
+@pytest.mark.usefixtures("nothing_spooled")
+def test_who_may_not_upload_leaves_nothing_of_a_piece_on_the_disk(request, stack, who, status, target, way, length):
+    token = None if who == "anonymous" else request.getfixturevalue(who).token
+    way(stack, token, length, status, target=target)
+
+
 @pytest.mark.parametrize("length", [LENGTH, None], ids=["announced", "chunked"])
 @pytest.mark.parametrize("method, path", [
     ("PUT", "/system/files"), ("GET", "/system/files"), ("OPTIONS", "/system/files"), ("POST", "/system/files/"),
     ("POST", "/system//files"), ("POST", "/system/%66iles"), ("POST", "/system/files;x"), ("POST", "/SYSTEM/FILES"),
-    ("POST", "/customers/login"), ("POST", "/"), ("POST", "/_gatehouse_refused")])
+    ("POST", "/system/uploads/x"), ("PUT", "/system/uploads"), ("POST", "/customers/login"), ("POST", "/"),
+    ("POST", "/_gatehouse_refused")])
 @pytest.mark.usefixtures("nothing_spooled")
 def test_what_is_no_upload_is_not_spooled_beyond_a_small_bound(stack, method, path, length):
     """Whoever it is, and whatever they call it."""

@@ -12,7 +12,6 @@ pytestmark = pytest.mark.web_server
 
 DATA = samples.noise(5000)
 NUMBER = itertools.count()
-EXTENSIONS = {"creation", "creation-with-upload", "creation-defer-length", "expiration", "checksum", "termination"}
 
 
 @pytest.fixture()
@@ -90,6 +89,9 @@ CREATIONS = [
     ("17 keys", {"Upload-Metadata": ",".join(f"k{i} YQ==" for i in range(17))}, 400, "request.invalid",
      {"Upload-Metadata"}),
     ("long metadata", {"Upload-Metadata": "k " + "YWFh" * 2050}, 400, "request.invalid", {"Upload-Metadata"}),
+    ("a part of a file", {"Upload-Concat": "partial"}, 400, "request.invalid", {"Upload-Concat"}),
+    ("parts to be joined", {"Upload-Concat": "final;/a /b", "Upload-Length": None}, 400, "request.invalid",
+     {"Upload-Concat"}),
 ]
 
 
@@ -145,6 +147,9 @@ PIECES = [
     ("an offset of words", "x", DATA[2000:], {}, 400, "request.invalid", {"Upload-Offset"}),
     ("a negative offset", -1, DATA[2000:], {}, 400, "request.invalid", {"Upload-Offset"}),
     ("a fraction", "2000.0", DATA[2000:], {}, 400, "request.invalid", {"Upload-Offset"}),
+    ("an offset with a plus", "+2000", DATA[2000:], {}, 400, "request.invalid", {"Upload-Offset"}),
+    ("zeros in front", "002000", DATA[2000:], {}, 400, "request.invalid", {"Upload-Offset"}),
+    ("two offsets", "2000, 2000", DATA[2000:], {}, 400, "request.invalid", {"Upload-Offset"}),
     ("2^64 and 2000", 2**64 + 2000, DATA[2000:], {}, 400, "request.invalid", {"Upload-Offset"}),
     ("from the start", 0, DATA, {}, 409, "upload.offset", None),
     ("one byte before", 1999, DATA[1999:], {}, 409, "upload.offset", None),
@@ -360,28 +365,6 @@ def test_an_upload_whose_time_is_over_has_gone(uploader, database):
     tus.head(uploader, path, status=410)
     tus.patch(uploader, path, 0, DATA, status=410, code="upload.expired")
     tus.end(uploader, path, status=410)
-
-
-@pytest.mark.parametrize("path", ["/system/uploads"])
-def test_the_service_says_what_it_takes(api, path):
-    reply = api.call("OPTIONS", path, status=204)
-    assert reply.headers["Tus-Version"] == reply.headers["Tus-Resumable"] == "1.0.0"
-    assert set(reply.headers["Tus-Extension"].split(",")) == EXTENSIONS
-    assert reply.headers["Tus-Checksum-Algorithm"] == "sha256" and int(reply.headers["Tus-Max-Size"]) > 0
-
-
-@pytest.mark.parametrize("path", ["/system/uploads", "/system/uploads/01890000-0000-7000-8000-000000000000"])
-def test_a_browser_of_a_configured_origin_may_ask(api, stack, path):
-    asked = {"Origin": stack.facts["corsOrigins"][0], "Access-Control-Request-Method": "PATCH"}
-    reply = api.call("OPTIONS", path, headers=asked, status={200, 204})
-    assert reply.headers["Access-Control-Allow-Origin"] == asked["Origin"]
-    allowed = reply.headers["Access-Control-Allow-Headers"].lower()
-    for header in ("tus-resumable", "upload-length", "upload-offset", "upload-metadata", "upload-checksum",
-                   "upload-defer-length", "authorization", "content-type"):
-        assert header in allowed
-    exposed = reply.headers["Access-Control-Expose-Headers"]
-    for header in ("Location", "Upload-Offset", "Upload-Expires", "Upload-File-Id", "Tus-Resumable"):
-        assert header in exposed
 
 
 @pytest.mark.parametrize("method,path", [("GET", "/system/uploads"), ("PUT", "/system/uploads"),

@@ -18,7 +18,6 @@ def add(chosen, layout, supervisor, prefix=""):
     if chosen.web_server != "apache-fcgid":
         supervisor.add(pool(f"{prefix}workers", layout, layout.worker_socket, chosen.workers))
         supervisor.add(pool(f"{prefix}login", layout, layout.login_socket, chosen.login_workers))
-    if chosen.web_server == "nginx":
         supervisor.add(pool(f"{prefix}uploads", layout, layout.upload_socket, chosen.workers))
     jobs = [layout.gatehousectl, "--config", layout.configuration, "jobs"]
     # As the workers' user, which with mod_fcgid is Apache's: they share files that no other user may write.
