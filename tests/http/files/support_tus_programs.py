@@ -14,6 +14,8 @@ import urllib.parse
 
 HERE = pathlib.Path(__file__).resolve().parent
 PATIENCE = 120
+BROWSERS = ("page of tus-js-client", "page of Uppy")
+CLIENTS = ("node", "python", *BROWSERS)
 
 
 class Told:
@@ -53,12 +55,6 @@ class Program(Told):
             self.queue.put(json.loads(line))
         self.queue.put({"ended": True})
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.kill()
-
     def kill(self):
         """kill -9."""
         self.process.kill()
@@ -72,7 +68,7 @@ class Page(Told):
 
     def __init__(self, clients, folder, origin, order, paths):
         super().__init__()
-        self.clients, self.order, self.paths = clients, order, paths
+        self.clients, self.folder, self.order, self.paths = clients, folder, order, paths
         page = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -113,10 +109,13 @@ class Page(Told):
         else:
             request.send_error(404)
 
-    def __enter__(self):
-        return self
+    def kept(self, text):
+        """Whether the browser has put this text of a page's storage on the disk, which it does after a while."""
+        return any(text.encode() in path.read_bytes()
+                   for path in self.folder.glob("profile/Default/Local Storage/leveldb/*.log"))
 
-    def __exit__(self, *_):
+    def kill(self):
+        """kill -9."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, 9)
         self.process.wait(20)
@@ -131,3 +130,36 @@ def answer(request, body, kind):
     request.send_header("Content-Length", str(len(body)))
     request.end_headers()
     request.wfile.write(body)
+
+
+class Clients:
+    """with Clients(...) as clients: begins clients of one person on the files of one folder, and ends them."""
+
+    def __init__(self, stack, token, folder):
+        self.stack, self.token, self.folder = stack, token, folder
+        self.programs = pathlib.Path(os.environ["GATEHOUSE_TUS_CLIENTS"])
+        self.begun = []
+
+    def begin(self, client, data, **order):
+        """A client on that many files; begun again in the same folder it knows what it has begun before."""
+        paths = [self.folder / f"data-{number}.bin" for number in range(len(data))]
+        for path, one in zip(paths, data):
+            if not path.exists():
+                path.write_bytes(one)
+        order |= {"endpoint": self.stack.url("/system/uploads"), "token": self.token,
+                  "names": [f"file-{number}.bin" for number in range(len(data))]}
+        if client in BROWSERS:
+            assert shutil.which("chromium"), "there is no Chromium"
+            order |= {"client": "uppy" if "Uppy" in client else "tus", "mediaType": "application/octet-stream"}
+            self.begun.append(Page(self.programs, self.folder, self.stack.cors_origins[0], order, paths))
+        else:
+            order |= {"paths": [str(path) for path in paths], "storage": str(self.folder / "uploads.json")}
+            self.begun.append(Program(self.programs, client, order))
+        return self.begun[-1]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for one in self.begun:
+            one.kill()

@@ -5,19 +5,16 @@ Uppy's plug-in in Chromium. tools/test clients names this file; no other run col
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 
 import pytest
 
 from files import support_tus as tus
-from files.support_tus_programs import Page, Program
+from files.support_tus_programs import BROWSERS, CLIENTS, Clients
 from support import files, samples
 
 SIZE = 3_000_000
 CHUNK = 256 * 1024
-BROWSERS = ("page of tus-js-client", "page of Uppy")
-CLIENTS = ("node", "python", *BROWSERS)
 
 
 @pytest.fixture()
@@ -27,30 +24,10 @@ def uploader(accounts):
 
 
 @pytest.fixture()
-def run(request, stack, uploader, tmp_path):
-    """run(client, count, ...) begins a client on that many files, and ends it with the test."""
-    clients = pathlib.Path(os.environ["GATEHOUSE_TUS_CLIENTS"])
-    begun = []
-
-    def begin(client, data, **order):
-        paths = [tmp_path / f"data-{number}.bin" for number in range(len(data))]
-        for path, one in zip(paths, data):
-            if not path.exists():
-                path.write_bytes(one)
-        order |= {"endpoint": stack.url("/system/uploads"), "token": uploader.token,
-                  "names": [f"file-{number}.bin" for number in range(len(data))]}
-        if client in BROWSERS:
-            assert shutil.which("chromium"), "there is no Chromium"
-            order |= {"client": "uppy" if "Uppy" in client else "tus", "mediaType": "application/octet-stream"}
-            begun.append(Page(clients, tmp_path, stack.cors_origins[0], order, paths))
-        else:
-            order |= {"paths": [str(path) for path in paths], "storage": str(tmp_path / "uploads.json")}
-            begun.append(Program(clients, client, order))
-        return begun[-1]
-
-    yield begin
-    for one in begun:
-        one.__exit__()
+def run(stack, uploader, tmp_path):
+    """run(client, data, ...) begins a client on that many files, and ends it with the test."""
+    with Clients(stack, uploader.token, tmp_path) as clients:
+        yield clients.begin
 
 
 def new_data(count=1):

@@ -16,7 +16,7 @@ GROUPS = {
     "http": ("database", "workers", "nginx", "apache", "fcgid", "http"),
     "providers": ("database", "workers", "nginx", "http", "cognito-local", "moto", "keycloak"),
     "store": ("database", "workers", "nginx", "http"),
-    "cluster": ("database", "workers", "nginx", "http", "cluster"),
+    "cluster": ("database", "workers", "nginx", "http", "cluster", "tus-clients"),
     "clients": ("database", "workers", "nginx", "http", "tus-clients"),
     "web": ("database", "workers", "nginx", "apache", "http", "web"),
     "torture": ("database", "workers", "nginx", "http", "torture"),

@@ -20,7 +20,7 @@ FUZZ_SECONDS, FUZZ_SECONDS_FULL = 60, 600
 BENCH_ROUNDS = ("--rounds", "2", "--seconds", "1")
 FUZZ_LIMIT_SECONDS = 6 * 3600
 STORE = "versitygw"
-STORE_FILES = ("archive", "downloads", "storage", "resumable_protocol", "resumable_breaks")
+STORE_FILES = ("archive", "downloads", "storage", "resumable_protocol", "resumable_breaks", "resumable_judgement")
 CLIENTS = "tus-clients"
 DRIVER = "playwright"
 GO = ("/usr/local/go/bin/go", "/usr/lib/go/bin/go")
@@ -296,11 +296,12 @@ class Plan:
 
     def run_cluster(self):
         """One cluster, in which one part after the other dies."""
-        if not self.has_store("cluster"):
+        if not self.has_store("cluster") or not self.fetch(CLIENTS):
             return
         with Stack(self.chosen, self.steps, "of a cluster", ["--cluster"]) as stack:
             if stack.ready:
-                self.pytest("cluster", stack, [self.tests / "cluster", "-s", *self.chosen.pytest])
+                self.pytest("cluster", stack, [self.tests / "cluster", "-s", *self.chosen.pytest],
+                            self.clients_of_tus())
 
     def run_cluster_quickstart(self):
         """What a cluster starts, restarts and leaves."""
@@ -317,7 +318,11 @@ class Plan:
         with Stack(self.chosen, self.steps, "with clients", self.cheap_passwords) as stack:
             if stack.ready:
                 self.pytest("uploads with clients", stack, [self.tests / "http" / "files" / "with_tus_clients.py"],
-                            {"GATEHOUSE_TUS_CLIENTS": str(self.quick / "emulators" / CLIENTS)})
+                            self.clients_of_tus())
+
+    def clients_of_tus(self):
+        """Where tests find them."""
+        return {"GATEHOUSE_TUS_CLIENTS": str(self.quick / "emulators" / CLIENTS)}
 
     def web(self):
         """The pages in a browser, behind nginx; in a full run behind Apache as well."""
