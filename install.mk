@@ -36,7 +36,7 @@ nodist_systemd_DATA += systemd/gatehouse-backup.service systemd/gatehouse-fsck.s
 dist_systemd_DATA = systemd/gatehouse-backup.timer systemd/gatehouse-fsck.timer systemd/gatehouse-purge.timer systemd/gatehouse-scrub.timer
 nodist_logrotate_DATA = logrotate/gatehouse
 EXTRA_DIST += tools/quickstart tools/test tools/lib/packages tools/lib/packages.txt tools/lib/quickstart tools/lib/emulators \
-	tools/lib/testing tests/tools tools/lib/debian13 tools/lib/package tools/lib/promtool
+	tools/lib/testing tests/tools tools/lib/debian13 tools/lib/package tools/lib/promtool tools/generate-clients clients
 EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in systemd/gatehouse-upload.service.in \
 	systemd/gatehouse-jobs.service.in \
 	logrotate/gatehouse.in

@@ -5,6 +5,7 @@ dist_doc_DATA = \
 	LICENSE \
 	docs/accounts.md \
 	docs/api.md \
+	docs/clients.md \
 	docs/console.md \
 	docs/files.md \
 	docs/identity-providers.md \

@@ -47,7 +47,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_POST,
         .path = "/customers/refresh",
-        .operation = "refresh",
+        .operation = "refreshTokens",
         .tag = "Accounts",
         .summary = "Exchange a refresh token for new tokens",
         .description = "Each refresh token has one successor. Sent again within " LIMIT_TEXT(
@@ -84,7 +84,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/customers/me",
-        .operation = "me",
+        .operation = "getOwnUser",
         .tag = "Accounts",
         .summary = "The caller, the caller's organisation and effective permissions",
         .description = "permissions are the effective ones: the own and those of the roles, as they are at this "
@@ -97,7 +97,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_PATCH,
         .path = "/customers/me",
-        .operation = "updateMe",
+        .operation = "updateOwnUser",
         .tag = "Accounts",
         .summary = "Change one's own names, phone and language",
         .description = "E-mails and pages come in the language of locale.",
@@ -129,7 +129,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_POST,
         .path = "/customers/confirm-email",
-        .operation = "confirmEmail",
+        .operation = "confirmEmailChange",
         .tag = "Accounts",
         .summary = "Confirm the new e-mail address with the mailed code",
         .description = "Until then the old address signs in, from then on the new one. Sessions go on.",
@@ -144,7 +144,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_POST,
         .path = "/customers/cancel-email",
-        .operation = "cancelEmail",
+        .operation = "cancelEmailChange",
         .tag = "Accounts",
         .summary = "Undo a change of an e-mail address with the code in the notice",
         .description = "Works before the change and for a day after it, whoever has the account meanwhile. The account "
@@ -177,7 +177,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_POST,
         .path = "/customers/forgotten-password",
-        .operation = "forgottenPassword",
+        .operation = "requestPasswordReset",
         .tag = "Accounts",
         .summary = "Ask for a code to set a new password",
         .description = "The answer is the same for every name. A client address may ask for " LIMIT_TEXT(
@@ -231,7 +231,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/customers/organisation/audit",
-        .operation = "listOwnAudit",
+        .operation = "listOwnAuditEntries",
         .tag = "Accounts",
         .summary = "The audit trail of one's own organisation, newest first",
         .description =
@@ -299,7 +299,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_POST,
         .path = "/customers/organisations/users/{id}/resend",
-        .operation = "resendToUser",
+        .operation = "resendUserInvitation",
         .tag = "Accounts",
         .summary = "Send a user the first e-mail again",
         .description =

@@ -144,7 +144,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_POST,
         .path = "/system/files/{id}/link",
-        .operation = "linkFile",
+        .operation = "createFileLink",
         .tag = "Files",
         .summary = "Make a link that opens the file without a token",
         .description = "Until its time is over. It does not open while the file is archived, and ends when it is "
@@ -162,7 +162,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/system/files/{id}/links",
-        .operation = "listLinks",
+        .operation = "listFileLinks",
         .tag = "Files",
         .summary = "List the links to a file whose time is not over",
         .description = "The newest first. The addresses themselves are not kept, so nobody can read them here. Links "
@@ -179,7 +179,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_DELETE,
         .path = "/system/files/{id}/links/{linkId}",
-        .operation = "revokeLink",
+        .operation = "revokeFileLink",
         .tag = "Files",
         .summary = "Revoke a link to a file",
         .description = "It opens nothing from the next request on, on every host.",
@@ -194,7 +194,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/system/links/{token}",
-        .operation = "openLink",
+        .operation = "openFileLink",
         .tag = "Files",
         .summary = "Download the file of a link",
         .description = "As downloadFile, but the link stands for token and permission. Whatever is wrong with it, the "
@@ -209,7 +209,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/system/files/{id}/info",
-        .operation = "fileInformation",
+        .operation = "getFileInformation",
         .tag = "Files",
         .summary = "File information without the bytes",
         .description = "Archived files answer, too.",

@@ -8,7 +8,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/system/audit",
-        .operation = "listAudit",
+        .operation = "listAuditEntries",
         .tag = "Service",
         .summary = "The audit trail, newest first",
         .description = "Rows are never changed. since is included, until is not. With organisationId, only what "
@@ -24,7 +24,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/system/cache",
-        .operation = "getCache",
+        .operation = "getCacheStatistics",
         .tag = "Service",
         .summary = "How full the service cache is, and how often it helps",
         .description = "The numbers of the host that answers; never a key and never a value. At most " LIMIT_TEXT(
@@ -90,7 +90,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/system/settings/history",
-        .operation = "listSettings",
+        .operation = "listSettingsVersions",
         .tag = "Service",
         .summary = "The versions of the system settings document, newest first",
         .description = "Every change is a version of its own, with who made it and when.",
@@ -104,7 +104,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/system/stats",
-        .operation = "listStats",
+        .operation = "listHostStatistics",
         .tag = "Service",
         .summary = "What each host did in each minute, the oldest first",
         .description =
@@ -156,7 +156,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/system/health/live",
-        .operation = "live",
+        .operation = "checkLiveness",
         .tag = "Service",
         .summary = "Whether a worker answers",
         .description = "Asks nothing but the worker itself: for supervisors, not for load balancers.",
@@ -169,7 +169,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/system/health/ready",
-        .operation = "ready",
+        .operation = "checkReadiness",
         .tag = "Service",
         .summary = "Whether everything that requests need is there",
         .description =
@@ -187,7 +187,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/system/metrics",
-        .operation = "metrics",
+        .operation = "getMetrics",
         .tag = "Service",
         .summary = "What the workers of this host have counted",
         .description =
@@ -202,7 +202,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/system/version",
-        .operation = "version",
+        .operation = "getVersion",
         .tag = "Service",
         .summary = "Name and versions",
         .description = "version is the release that runs, apiVersion the version of this interface.",
@@ -215,7 +215,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/system/openapi.json",
-        .operation = "openapi",
+        .operation = "getOpenApiDocument",
         .tag = "Service",
         .summary = "This document",
         .description = "With the address of this service in servers, and with every error code and its sentence in "
@@ -231,7 +231,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_GET,
         .path = "/.well-known/jwks.json",
-        .operation = "keys",
+        .operation = "listSigningKeys",
         .tag = "Service",
         .summary = "The public keys that verify tokens (RFC 7517)",
         .description = "For programs that verify tokens themselves. Keys that are about to be used are published "

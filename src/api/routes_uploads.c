@@ -47,7 +47,7 @@ static const struct route rows[] = {
     {
         .method = METHOD_HEAD,
         .path = "/system/uploads/{id}",
-        .operation = "showUpload",
+        .operation = "getUploadOffset",
         .tag = "Files",
         .summary = "Ask how far an upload has come",
         .description = "Upload-Offset is how many bytes are safe; the next piece begins there. Upload-File-Id is the "

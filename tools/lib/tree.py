@@ -6,7 +6,10 @@ import pathlib
 import re
 import subprocess
 
-LANGUAGES = {".c": "c", ".h": "c", ".def": "c", ".py": "python", ".sh": "shell", ".js": "javascript"}
+LANGUAGES = {".c": "c", ".h": "c", ".def": "c", ".py": "python", ".sh": "shell", ".js": "javascript",
+             ".ts": "javascript"}
+# What tools/generate-clients writes: no check of ours looks at it.
+GENERATED = re.compile(r"clients/[^/]+/src/(?:.+/)?generated/")
 # Folders that a build, a quick start or a tool makes, where there is no git to ask.
 MADE = {".build", ".quickstart", "build-aux", "autom4te.cache", "m4", "node_modules", "__pycache__", ".pytest_cache"}
 # And what autotools leave at the top, in a release as well.
@@ -14,17 +17,17 @@ MADE_AT_TOP = re.compile(r"configure~?|aclocal\.m4|config\..*|Makefile(\.in)?|li
 
 
 def names(root):
-    """Every file below the root, sorted: those that git knows or would add; in an unpacked archive all that was not
-    made."""
+    """Every file below the root that a person has written, sorted: those that git knows or would add; in an unpacked
+    archive all that was not made."""
     if (root / ".git").exists():
         listed = subprocess.run(["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"], cwd=root,
                                 check=True, stdout=subprocess.PIPE).stdout.decode().split("\0")
-        return sorted({name for name in listed if name and (root / name).is_file()})
+        return sorted({name for name in listed if name and not GENERATED.match(name) and (root / name).is_file()})
     found = []
     for folder, folders, files in os.walk(root):
         folders[:] = [name for name in folders if name not in MADE]
         found += [str((pathlib.Path(folder) / name).relative_to(root)) for name in files]
-    return sorted(name for name in found if not MADE_AT_TOP.fullmatch(name))
+    return sorted(name for name in found if not MADE_AT_TOP.fullmatch(name) and not GENERATED.match(name))
 
 
 def language(path):

@@ -169,8 +169,7 @@ function readBody(content, required) {
 
 function readCodes(reply) {
     const schema = reply.content && reply.content["application/json"] && reply.content["application/json"].schema;
-    return ((schema && schema.allOf) || []).flatMap((part) => (
-        part.properties && part.properties.code && part.properties.code.enum) || []);
+    return (schema && schema.properties && schema.properties.code && schema.properties.code.enum) || [];
 }
 
 function readReplies(responses) {

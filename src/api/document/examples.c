@@ -190,7 +190,7 @@ static const struct example operations[] = {
     {"updateCache", "{\"status\": \"success\", \"message\": \"3 entries were evicted.\"}"},
     {"updateSettings", "{\"status\": \"success\", \"message\": \"The settings are saved as version 7.\"}"},
     {"downloadFile", "\"(the bytes)\""},
-    {"openLink", "\"(the bytes)\""},
+    {"openFileLink", "\"(the bytes)\""},
     {"text/csv", "\"id,at,action,organisationId,userId,targetType,targetId,clientAddress,requestId,outcome,details"
                  "\\r\\n01980a6e-52c1-7c44-8f3d-3a0b6f1d2e77,2026-11-23T08:52:00.123Z,file.download,01980a6d-0f3e-"
                  "7a91-b1c2-5d8e9f0a1b2c,01980a6d-10aa-7b52-9c3d-6e7f8091a2b3,file,01980a6e-52c1-7c44-8f3d-3a0b6f1"
@@ -203,12 +203,12 @@ static const struct example operations[] = {
      "\\\":\\\"file\\\",\\\"targetId\\\":\\\"01980a6e-52c1-7c44-8f3d-3a0b6f1d2e77\\\",\\\"clientAddres"
      "s\\\":\\\"192.0.2.17\\\",\\\"requestId\\\":\\\"8f14e45fceea167a5a36dedd4bea2543\\\",\\\"outcome"
      "\\\":\\\"success\\\",\\\"details\\\":{\\\"bucket\\\":\\\"files\\\",\\\"size\\\":1600}}\\n\""},
-    {"metrics", "\"# TYPE gatehouse_requests_total counter\\n"
-                "gatehouse_requests_total{operation=\\\"login\\\",status=\\\"200\\\"} 42\\n\""},
-    {"openapi",
+    {"getMetrics", "\"# TYPE gatehouse_requests_total counter\\n"
+                   "gatehouse_requests_total{operation=\\\"login\\\",status=\\\"200\\\"} 42\\n\""},
+    {"getOpenApiDocument",
      "{\"openapi\": \"3.1.0\", \"info\": {\"title\": \"Gatehouse\", \"version\": \"1.0.0\"}, \"paths\": {}}"},
-    {"keys", "{\"keys\": [{\"kty\": \"RSA\", \"use\": \"sig\", \"alg\": \"RS256\", "
-             "\"kid\": \"8f14e45f\", \"n\": \"sXch8Q\", \"e\": \"AQAB\"}]}"},
+    {"listSigningKeys", "{\"keys\": [{\"kty\": \"RSA\", \"use\": \"sig\", \"alg\": \"RS256\", "
+                        "\"kid\": \"8f14e45f\", \"n\": \"sXch8Q\", \"e\": \"AQAB\"}]}"},
 };
 
 static const char *find_member(const char *key)

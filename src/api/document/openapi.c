@@ -141,6 +141,9 @@ static void add_body(struct writer *writer, const struct route *route)
     add_reference(writer, route->body);
     add(writer, ",\"example\":");
     examples_write(&writer->text, route->body, true);
+    /* Each item of a list is a part of its own. Makers of clients join the items unless they are told. */
+    if (route->body_kind == BODY_MULTIPART)
+        add(writer, ",\"encoding\":{\"tags\":{\"style\":\"form\",\"explode\":true}}");
     add(writer, "}}},");
 }
 
@@ -162,19 +165,25 @@ static void add_reply_example(struct writer *writer, const struct route *route)
 /* The forms of an export; each has an example of its own. */
 static const char *const export_types[] = {"text/csv", "application/x-ndjson"};
 
+/* Begins a schema of two forms. The title is what makers of clients name its type by. */
+static void add_choice(struct writer *writer, const struct route *route)
+{
+    buffer_add_format(&writer->text, "{\"title\":\"%sOrList\",\"oneOf\":[", route->reply->name);
+}
+
 static void add_json_content(struct writer *writer, const struct route *route)
 {
     add(writer, ",\"content\":{\"application/json\":{\"schema\":");
     if (route->reply_kind == REPLY_JSON) {
         add(writer, "{\"type\":\"object\"}");
     } else if (route->reply_kind == REPLY_OBJECT_OR_LIST) {
-        add(writer, "{\"oneOf\":[");
+        add_choice(writer, route);
         add_reference(writer, route->reply);
         add(writer, ",{\"type\":\"array\",\"items\":");
         add_reference(writer, route->reply);
         add(writer, "}]}");
     } else if (route->reply_kind == REPLY_ONE_OF_TWO) {
-        add(writer, "{\"oneOf\":[");
+        add_choice(writer, route);
         add_reference(writer, route->reply);
         add(writer, ",");
         add_reference(writer, route->other_reply);
@@ -285,17 +294,16 @@ static bool add_failure(struct writer *writer, int status, const enum error_code
         if (error_status(codes[i]) != status)
             continue;
         if (*separator == '\0')
-            buffer_add_format(
-                &writer->text,
-                ",\"%d\":{\"description\":\"%s\",\"content\":{\"application/json\":{\"schema\":{\"allOf\":["
-                "{\"$ref\":\"#/components/schemas/ErrorBody\"},{\"properties\":{\"code\":{\"enum\":[",
-                status, status_meaning(status));
+            buffer_add_format(&writer->text,
+                              ",\"%d\":{\"description\":\"%s\",\"content\":{\"application/json\":{\"schema\":{"
+                              "\"$ref\":\"#/components/schemas/ErrorBody\",\"properties\":{\"code\":{\"enum\":[",
+                              status, status_meaning(status));
         add(writer, separator);
         add_json(writer, error_code_text(codes[i]));
         separator = ",";
     }
     if (*separator != '\0')
-        add(writer, "]}}}]}}}}");
+        add(writer, "]}}}}}}");
     return *separator != '\0';
 }
 

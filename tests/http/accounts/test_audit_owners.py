@@ -144,7 +144,7 @@ CROSSINGS = {
     "listUserSessions": ("GET", USERS + "/{member}/sessions", None),
     "endUserSession": ("DELETE", USERS + "/{member}/sessions/{session}", None),
     "endUserSessions": ("DELETE", USERS + "/{member}/sessions", None),
-    "resendToUser": ("POST", USERS + "/{waiting}/resend", None),
+    "resendUserInvitation": ("POST", USERS + "/{waiting}/resend", None),
     "unlockUser": ("POST", USERS + "/{member}/unlock", None),
     "adminSetPassword": ("POST", "/customers/admin-set-password", {"username": "{member}", "password": "{password}"}),
     "adminConfirmSignup": ("POST", "/customers/admin-confirm-signup", {"username": "{waiting}"}),
@@ -152,20 +152,20 @@ CROSSINGS = {
     "getOrganisation": ("GET", "/customers/organisations/{organisation}", None),
     "updateOrganisation": ("PATCH", "/customers/organisations/{organisation}", {"quotaFiles": 1000}),
     "downloadFile": ("GET", FILES + "/{file}", None),
-    "fileInformation": ("GET", FILES + "/{file}/info", None),
-    "linkFile": ("POST", FILES + "/{file}/link", {}),
-    "listLinks": ("GET", FILES + "/{file}/links", None),
-    "revokeLink": ("DELETE", FILES + "/{file}/links/{link}", None),
+    "getFileInformation": ("GET", FILES + "/{file}/info", None),
+    "createFileLink": ("POST", FILES + "/{file}/link", {}),
+    "listFileLinks": ("GET", FILES + "/{file}/links", None),
+    "revokeFileLink": ("DELETE", FILES + "/{file}/links/{link}", None),
     "updateFile": ("PATCH", FILES + "/{file}", {"tags": ["seen"]}),
     "listFiles": ("GET", FILES + "?organisationId={organisation}", None),
     "archiveFile": ("DELETE", FILES + "/{file}", None),
     "restoreFile": ("POST", FILES + "/{file}/restore", None),
     "archiveFiles": ("POST", FILES + "/archive", {"ids": ["{file}"]}),
     "restoreFiles": ("POST", FILES + "/restore", {"ids": ["{file}"]}),
-    "listAudit": ("GET", AUDIT + "?organisationId={organisation}", None),
+    "listAuditEntries": ("GET", AUDIT + "?organisationId={organisation}", None),
 }
 # They take an id, and nobody reaches another organisation with them: one's own sessions, and uploads of one's own.
-OWN_ALONE = {"endSession", "showUpload", "continueUpload", "terminateUpload"}
+OWN_ALONE = {"endSession", "getUploadOffset", "continueUpload", "terminateUpload"}
 
 
 def test_the_table_has_every_access_that_staff_can_make(document):
@@ -196,7 +196,7 @@ def prepared(members, house, operation):
         boss.delete(f"{FILES}/{file}", status={200, 409})
     else:
         boss.post(f"{FILES}/{file}/restore", status={200, 409})
-    if operation in ("resendToUser", "adminConfirmSignup"):
+    if operation in ("resendUserInvitation", "adminConfirmSignup"):
         return {"waiting": members.waiting(boss).id}
     if operation == "eraseUser":
         gone = members.active(boss)
@@ -207,7 +207,7 @@ def prepared(members, house, operation):
         other.sign_in()
         return {"member": other.id,
                 "session": boss.get(f"{USERS}/{other.id}/sessions", status=200).json()["items"][0]["id"]}
-    if operation == "revokeLink":
+    if operation == "revokeFileLink":
         boss.post(f"{FILES}/{file}/link", json={}, status=200)
         return {"link": boss.get(f"{FILES}/{file}/links", status=200).json()["items"][0]["id"]}
     return {}

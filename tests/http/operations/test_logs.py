@@ -46,7 +46,7 @@ def test_a_line_has_the_promised_members(api, stack, logs, account):
     ) and entry["level"] == "info" and entry["status"] == 200 and entry["userId"] == account.id
     assert entry["durationMs"] >= 0 and isinstance(entry["module"], str) and isinstance(entry["message"], str)
     assert entry["pid"] in stack.workers()
-    assert entry["organisationId"] == account.organisation["id"] and entry["operation"] == "me"
+    assert entry["organisationId"] == account.organisation["id"] and entry["operation"] == "getOwnUser"
     assert entry["outcome"] == "success" and entry["code"] is None and entry["permission"] is None
     assert entry["method"] == "GET" and entry["clientAddress"] == "127.0.0.1"
 

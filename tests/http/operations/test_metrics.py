@@ -81,13 +81,14 @@ def test_requests_are_summed_over_the_workers_by_operation_and_status(api):
     def grown(**labels):
         return after.value("gatehouse_requests_total", **labels) - before.value("gatehouse_requests_total", **labels)
 
-    assert grown(operation="version", status="200") == 40
-    assert grown(operation="me", status="401") == 7
+    assert grown(operation="getVersion", status="200") == 40
+    assert grown(operation="getOwnUser", status="401") == 7
     assert grown(operation="other", status="404") == 5
-    assert grown(operation="metrics", status="200") == 1
+    assert grown(operation="getMetrics", status="200") == 1
     name = "gatehouse_request_duration_seconds"
-    assert after.value(name + "_count", operation="version") - before.value(name + "_count", operation="version") == 40
-    assert after.value(name + "_sum", operation="version") >= before.value(name + "_sum", operation="version")
+    counted = [seen.value(name + "_count", operation="getVersion") for seen in (before, after)]
+    assert counted[1] - counted[0] == 40
+    assert after.value(name + "_sum", operation="getVersion") >= before.value(name + "_sum", operation="getVersion")
 
 
 def test_an_authorised_read_counts_its_round_trip_and_its_token(api, owner):
@@ -228,7 +229,7 @@ def test_a_worker_without_the_file_serves_and_counts_for_itself(stack, tmp_path)
         assert worker.call("GET", stack.prefix + "/system/version").status == 200
         seen = Scrape(look(worker, stack, "127.0.0.1").body.decode())
         assert seen.value("gatehouse_metrics_shared") == 0
-        assert seen.value("gatehouse_requests_total", operation="version", status="200") == 1
+        assert seen.value("gatehouse_requests_total", operation="getVersion", status="200") == 1
         assert seen.value("gatehouse_workers") == 1
 
 

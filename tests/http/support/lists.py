@@ -72,12 +72,12 @@ OPERATIONS = {
         "active": Listing(ORGANISATIONS, ORGANISATION_ROWS, "organisation", {"status": "active"}, "administrator"),
         "found": Listing(ORGANISATIONS, ORGANISATION_ROWS, "organisation", {"search": "many"}, "administrator"),
     },
-    "listOwnAudit": {
+    "listOwnAuditEntries": {
         "all": Listing("/customers/organisation/audit", AUDIT_ROWS, "audit", {"until": END}),
         "of an action": Listing("/customers/organisation/audit", AUDIT_ROWS, "audit",
                                 {"until": END, "action": "file.upload"}),
     },
-    "listAudit": {
+    "listAuditEntries": {
         "all": Listing(AUDIT, AUDIT_ROWS, "audit", {"until": END}, "administrator"),
         "of an organisation": Listing(AUDIT, AUDIT_ROWS, "audit", {"until": END, "organisationId": "{home}"},
                                       "administrator"),
@@ -89,7 +89,7 @@ OPERATIONS = {
     },
 }
 # Lists of a few rows by their nature: versions of one document that administrators write by hand, links of one file.
-SHORT = {"listSettings", "listLinks"}
+SHORT = {"listSettingsVersions", "listFileLinks"}
 
 WAYS = {f"{operation} {name}": one for operation, ways in OPERATIONS.items() for name, one in ways.items()}
 

@@ -68,7 +68,7 @@ static void paths_match_exactly(void **state)
     struct route_match match;
     route_find(arena, METHOD_GET, "/system/files/abc/info", &match);
     assert_non_null(match.route);
-    assert_string_equal(match.route->operation, "fileInformation");
+    assert_string_equal(match.route->operation, "getFileInformation");
     assert_string_equal(match.segments[0], "abc");
     assert_null(match.segments[1]);
     route_find(arena, METHOD_HEAD, "/system/files/abc", &match);

@@ -17,7 +17,7 @@ GROUPS = {
     "providers": ("database", "workers", "nginx", "http", "cognito-local", "moto", "keycloak"),
     "store": ("database", "workers", "nginx", "http"),
     "cluster": ("database", "workers", "nginx", "http", "cluster", "tus-clients"),
-    "clients": ("database", "workers", "nginx", "http", "tus-clients"),
+    "clients": ("database", "workers", "nginx", "http", "tus-clients", "api-clients"),
     "web": ("database", "workers", "nginx", "apache", "http", "web"),
     "torture": ("database", "workers", "nginx", "http", "torture"),
     "bench": ("database", "workers", "nginx", "http", "bench"),

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+"""The examples of docs/clients.md and of the clients' own pages work as they stand there."""
+
+import os
+import re
+import subprocess
+import sys
+
+import pytest
+
+from conftest import TOP
+
+PAGES = {
+    "python": ("docs/clients.md", "clients/python/README.md"),
+}
+# Pieces that are no program by themselves; other tests run what they show.
+PIECES = ("MePatch(phone=None)", "tokens=kept")
+
+
+def examples():
+    for language, pages in PAGES.items():
+        for page in pages:
+            text = (TOP / page).read_text(encoding="utf-8")
+            blocks = re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+            assert blocks, f"{page} has no example in {language}"
+            for number, block in enumerate(blocks, 1):
+                if not any(piece in block for piece in PIECES):
+                    yield pytest.param(language, block, id=f"{page} {number}")
+
+
+@pytest.mark.parametrize("language, program", examples())
+def test_an_example_works_as_it_stands_there(stack, new_owner, programs, tmp_path, language, program):
+    owner = new_owner()
+    for name in ("report.pdf", "large.bin"):
+        (tmp_path / name).write_bytes(os.urandom(5_000_000))
+    (tmp_path / "report.pdf").write_bytes(b"%PDF-1.4\n" + os.urandom(5_000_000))
+    for said, meant in (("https://gatehouse.example.org", stack.base_url), ("olivia@example.org", owner.email),
+                        ("seven grey herons wade", owner.password), ("tom@example.org", f"tom.{owner.email}")):
+        assert said in program or said == "tom@example.org"
+        program = program.replace(said, meant)
+    done = run(language, program, programs, tmp_path)
+    assert done.returncode == 0, done.stdout
+    assert "stored as" in done.stdout or "missing: sys:settings:a" in done.stdout
+
+
+def run(language, program, programs, folder):
+    assert language == "python"
+    (folder / "example.py").write_text(program, encoding="utf-8")
+    path = f"{TOP / 'clients' / 'python' / 'src'}:{programs / 'python'}"
+    return subprocess.run([sys.executable, "-B", "example.py"], cwd=folder, env={**os.environ, "PYTHONPATH": path},
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=120, check=False)
