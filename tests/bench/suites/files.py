@@ -3,6 +3,7 @@
 three ways that nginx hands them on, the steps of a durable file, memory."""
 
 import dataclasses
+import hashlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ import resource
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 
 import measure
@@ -17,7 +19,7 @@ from load import Sender, Target, own_children
 from measure import Comparison
 from peers.client import multipart, raw
 from stack import Trouble, dashed, free_port, private_kib
-from tus import Client
+from tus import PIECE, Client
 
 MIB, GIB = 1 << 20, 1 << 30
 PRIVATE_KIB, FLAT_KIB = 16 * 1024, 1024
@@ -34,6 +36,9 @@ NO_SHA = "OPENSSL_ia32cap=:~0x20000000"
 ROUNDS, SECONDS = 5, 2
 SENDERS = 4
 PIECES = "upload in pieces of 8 MiB, 1 GiB"
+# What the disk alone makes of it: no service can be nearer to the upload in one request than these are to each other.
+BARE_PIECES = "bare 1 GiB and SHA-256, durable each 8 MiB"
+BARE_ONCE = "bare 1 GiB and SHA-256, durable once"
 SENT_MOST = 1.02  # bytes a byte of the file that a client sends whose line breaks ten times
 SENT = "bench.bin"  # the name of what is removed after a round
 WORDS = re.compile(r"[^a-zA-Z]+")
@@ -71,6 +76,7 @@ COMPARISONS = [
     Comparison(upload("unbuffered", 10 * MIB), upload("buffered", 10 * MIB), 1.0, 1),
     Comparison(PIECES, upload("unbuffered", GIB), 0.85, 1),
     Comparison(PIECES, upload("file", GIB), 0.85, 1),
+    Comparison(BARE_PIECES, BARE_ONCE, 0.85, 1),
     Comparison(upload("file", 10 * MIB), upload("buffered", 10 * MIB), 1.0, SENDERS),
     Comparison(upload("unbuffered", 10 * MIB), upload("buffered", 10 * MIB), 1.0, SENDERS),
     # Times of 1.3 and 1.5, told as rates.
@@ -297,6 +303,22 @@ def digest_once(environment=()):
                                 text=True, check=True).stdout)
 
 
+def written(stack, piece):
+    """Seconds for a gibibyte that is written, digested, and made durable after each `piece` bytes."""
+    block, digest = os.urandom(MIB), hashlib.sha256()
+    path = os.path.join(stack.facts["blobDirectory"], "bench-bare")
+    with open(path, "wb", buffering=0) as file:
+        began = time.perf_counter()
+        for end in range(MIB, GIB + 1, MIB):
+            file.write(block)
+            digest.update(block)
+            if end % piece == 0:
+                os.fsync(file.fileno())
+        seconds = time.perf_counter() - began
+    os.unlink(path)
+    return seconds
+
+
 def has_sha_instructions():
     """Whether this processor hashes by itself."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
@@ -374,7 +396,7 @@ def drive(stack, driven, names, rounds, seconds):
 def notes(measured):
     """What the load generator took, where anything was uploaded."""
     shares = [entry["generator"] for rows in measured.values() for name, entries in rows.items() for entry in entries
-              if name.startswith("upload ")]
+              if name.startswith("upload ") and "generator" in entry]
     return [NOTES.format(least=min(shares), most=max(shares))] if shares else []
 
 
@@ -390,6 +412,8 @@ def run(stack, options):
     single += [Timed(DIGEST, digest_once, 1, GIB), Timed(PLAIN_DIGEST, lambda: digest_once([NO_SHA]), 1, GIB)]
     single += [uploads.sender(way, size) for way in uploads.addresses for size in (GIB, 10 * MIB)]
     single += [Timed(PIECES, uploads.in_pieces, 1, GIB)]
+    single += [Timed(name, lambda piece=piece: written(stack, piece), 1, GIB)
+               for name, piece in ((BARE_PIECES, PIECE), (BARE_ONCE, GIB))]
     single += durables(names)
     abreast = [target for target in single if isinstance(target, Sending) and target.size < GIB]
     measured = drive(stack, ((8, many), (1, single), (SENDERS, abreast)), names, rounds, seconds)

@@ -171,6 +171,28 @@ static void reply_head_has_each_header_once(void **state)
     assert_string_equal(reply_find_header(&reply, "X-ONE"), "2");
 }
 
+/* The line of a status, which names no other one. */
+static void assert_named(struct arena *arena, int status)
+{
+    struct reply reply;
+    reply_init(&reply, arena);
+    reply.status = status;
+    const char *head = reply_head(&reply).bytes;
+    assert_non_null(strstr(head, arena_format(arena, "Status: %d ", status)));
+    assert_null(strstr(head, " \r\n"));
+    assert_int_equal(strstr(head, "Internal Server Error") != NULL, status == 500);
+}
+
+static void reply_head_names_each_status_that_is_sent(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const int good[] = {200, 201, 204, 206, 304};
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++)
+        assert_named(arena, good[i]);
+    for (enum error_code code = 0; code < ERROR_CODE_COUNT; code++)
+        assert_named(arena, error_status(code));
+}
+
 static void set_bad_header(void *context)
 {
     reply_set_header(context, "X-Bad", "a\r\nSet-Cookie: b");
@@ -273,6 +295,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(senseless_lengths_are_refused),
     HARNESS_TEST(media_types_are_compared),
     HARNESS_TEST(reply_head_has_each_header_once),
+    HARNESS_TEST(reply_head_names_each_status_that_is_sent),
     HARNESS_TEST(header_injection_is_impossible),
 };
 HARNESS_MODULE(request, cases)
