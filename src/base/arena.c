@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define BLOCK_BYTES ((size_t)32 * 1024)
 #define ALIGNMENT alignof(max_align_t)
 
@@ -44,18 +46,11 @@ struct arena {
     size_t used;
 };
 
-static void die_of_memory(void)
-{
-    static const char message[] = "gatehouse: out of memory\n";
-    (void)fwrite(message, 1, sizeof message - 1, stderr);
-    abort();
-}
-
 static struct block *block_new(size_t size)
 {
     struct block *block = calloc(1, sizeof *block + size);
     if (block == NULL)
-        die_of_memory();
+        memory_end("an arena");
     block->size = size;
     return block;
 }
@@ -86,7 +81,7 @@ struct arena *arena_new(void)
 {
     struct arena *arena = calloc(1, sizeof *arena);
     if (arena == NULL)
-        die_of_memory();
+        memory_end("an arena");
     arena->blocks = block_new(BLOCK_BYTES);
     return arena;
 }
@@ -138,7 +133,7 @@ static void *alloc_alone(struct arena *arena, size_t size)
 void *arena_alloc(struct arena *arena, size_t size)
 {
     if (size > SIZE_MAX / 2)
-        die_of_memory();
+        memory_end("an arena");
     if (BLOCK_PER_ALLOCATION)
         return alloc_alone(arena, size);
     size_t rounded = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
@@ -167,14 +162,14 @@ void *arena_array(struct arena *arena, size_t count, size_t size)
 {
     size_t total;
     if (__builtin_mul_overflow(count, size, &total))
-        die_of_memory();
+        memory_end("an arena");
     return arena_alloc(arena, total);
 }
 
 char *arena_copy(struct arena *arena, const void *bytes, size_t length)
 {
     if (length == SIZE_MAX)
-        die_of_memory();
+        memory_end("an arena");
     char *copy = arena_alloc(arena, length + 1);
     if (length != 0)
         memcpy(copy, bytes, length);
@@ -192,7 +187,7 @@ char *arena_format_list(struct arena *arena, const char *format, va_list argumen
     va_copy(again, arguments);
     int length = vsnprintf(NULL, 0, format, arguments);
     if (length < 0)
-        die_of_memory();
+        memory_end("an arena");
     char *text = arena_alloc(arena, (size_t)length + 1);
     (void)vsnprintf(text, (size_t)length + 1, format, again);
     va_end(again);

@@ -15,6 +15,7 @@ libghbase_a_SOURCES = \
 	include/base/language.h src/base/language.c \
 	include/base/limits.h \
 	include/base/log.h src/base/log.c src/base/log_filter.c \
+	include/base/memory.h src/base/memory.c \
 	include/base/metrics.h include/base/metrics.def src/base/metrics.c src/base/metrics_int.h \
 	src/base/metrics_layout.c src/base/metrics_int.h src/base/metrics_text.c \
 	include/base/metrics_totals.h src/base/metrics_totals.c \

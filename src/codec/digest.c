@@ -7,24 +7,20 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/sha.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 
 struct digest {
     EVP_MD_CTX *context;
 };
 
-/* SHA-256 fails only when there is no memory. The process then ends, as in the arena. */
+/* SHA-256 fails only when there is no memory. */
 static void must(bool done)
 {
-    if (done)
-        return;
-    static const char message[] = "gatehouse: SHA-256 failed\n";
-    (void)fwrite(message, 1, sizeof message - 1, stderr);
-    abort();
+    if (!done)
+        memory_end("SHA-256");
 }
 
 /* To look the algorithm up by its name costs more than to hash a token, so the process does it once. */

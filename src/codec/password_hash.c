@@ -2,12 +2,16 @@
 /* Hashes and verifies passwords with Argon2id. */
 #include "codec/password_hash.h"
 
-#include <errno.h>
 #include <sodium.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/error.h"
 #include "codec/password_memory_int.h"
+
+/* The longest hash that is compared, in bytes; the library makes 32. */
+#define HASH_MAX 64
 
 /*
  * To start the library selects the fast code of the processor; without it hashing is right but slow. Later calls cost
@@ -32,14 +36,52 @@ static bool make(char *hash_out, struct secret password, struct password_cost co
     return status == 0;
 }
 
-/* Whether it was compared is told by errno, as the library does. */
-static bool compare(const char *hash, const char *bytes, size_t length)
+/* What stands in "$argon2id$v=19$m=…,t=…,p=1$salt$hash". */
+struct encoded {
+    struct password_cost cost;
+    unsigned char salt[crypto_pwhash_argon2id_SALTBYTES];
+    unsigned char hash[HASH_MAX];
+    size_t length;
+};
+
+/* Decodes a field that ends at `end`. */
+static bool decode(unsigned char *out, size_t room, const char **at, char end, size_t *length_out)
 {
+    return sodium_base642bin(out, room, *at, strcspn(*at, "$"), NULL, length_out, at,
+                             sodium_base64_VARIANT_ORIGINAL_NO_PADDING) == 0 &&
+           *(*at)++ == end;
+}
+
+static bool parse(const char *text, struct encoded *encoded)
+{
+    int start = 0;
+    size_t salt = 0;
+    if (sscanf(text, "$argon2id$v=19$m=%9u,t=%9u,p=1$%n", &encoded->cost.memory_kib, &encoded->cost.passes, &start) !=
+            2 ||
+        start == 0)
+        return false;
+    const char *at = text + start;
+    return decode(encoded->salt, sizeof encoded->salt, &at, '$', &salt) && salt == sizeof encoded->salt &&
+           decode(encoded->hash, sizeof encoded->hash, &at, '\0', &encoded->length) &&
+           encoded->length >= crypto_pwhash_argon2id_BYTES_MIN;
+}
+
+/*
+ * The library's own crypto_pwhash_str_verify() tells "no memory" as a mismatch, which would count as a wrong password
+ * and lock people out. So the hash is made anew, which fails or not, and is compared here.
+ */
+static enum password_match compare(const struct encoded *encoded, const char *bytes, size_t length)
+{
+    unsigned char hash[HASH_MAX];
     password_memory_begin();
-    errno = 0;
-    int status = crypto_pwhash_argon2id_str_verify(hash, bytes, length);
+    int status = crypto_pwhash_argon2id(hash, encoded->length, bytes, length, encoded->salt, encoded->cost.passes,
+                                        memory_bytes(encoded->cost), crypto_pwhash_argon2id_ALG_ARGON2ID13);
     password_memory_end();
-    return status == 0;
+    enum password_match match = PASSWORD_UNDECIDED;
+    if (status == 0)
+        match = sodium_memcmp(hash, encoded->hash, encoded->length) == 0 ? PASSWORD_RIGHT : PASSWORD_WRONG;
+    sodium_memzero(hash, sizeof hash);
+    return match;
 }
 
 struct error *password_hash(struct arena *arena, struct secret password, struct password_cost cost, char **hash_out)
@@ -56,14 +98,14 @@ struct error *password_hash(struct arena *arena, struct secret password, struct 
 
 enum password_match password_verify(const char *hash, struct secret password, struct password_cost cost)
 {
-    if (!ready())
+    struct encoded encoded;
+    if (!ready() || !parse(hash, &encoded))
         return PASSWORD_UNDECIDED;
     /* A missing password is compared like a wrong one, and takes as long. */
     const char *bytes = password.bytes != NULL ? (const char *)password.bytes : "";
-    if (!compare(hash, bytes, password.length))
-        return errno == EINVAL ? PASSWORD_WRONG : PASSWORD_UNDECIDED;
-    if (password.bytes == NULL)
+    enum password_match match = compare(&encoded, bytes, password.length);
+    if (match == PASSWORD_RIGHT && password.bytes == NULL)
         return PASSWORD_WRONG;
-    bool weak = crypto_pwhash_argon2id_str_needs_rehash(hash, cost.passes, memory_bytes(cost)) != 0;
-    return weak ? PASSWORD_RIGHT_BUT_WEAK : PASSWORD_RIGHT;
+    bool same = encoded.cost.memory_kib == cost.memory_kib && encoded.cost.passes == cost.passes;
+    return match == PASSWORD_RIGHT && !same ? PASSWORD_RIGHT_BUT_WEAK : match;
 }

@@ -2,6 +2,7 @@
 /*
  * Issues tokens. The JWT library assembles and signs them, and parses the PEM text of the key at each call: some 2 ms.
  */
+#include <dlfcn.h>
 #include <jwt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/memory.h"
 #include "codec/signing_key.h"
 #include "codec/signing_key_int.h"
 #include "codec/token.h"
@@ -46,11 +48,26 @@ static bool set_key(jwt_t *jwt, const struct signing_key *key)
            jwt_set_alg(jwt, JWT_ALG_RS256, pem.bytes, (int)pem.length) == 0;
 }
 
+/*
+ * libjwt reads what its JSON library, jansson, gives it, also where that is NULL. So jansson gets memory that never is.
+ * It is libjwt's affair which library that is: where it is another one, nothing happens here.
+ */
+static void end_without_memory(void)
+{
+    static void (*set_memory)(void *(*)(size_t), void (*)(void *));
+    if (set_memory != NULL)
+        return;
+    *(void **)&set_memory = dlsym(RTLD_DEFAULT, "json_set_alloc_funcs");
+    if (set_memory != NULL)
+        set_memory(memory_get, free);
+}
+
 struct error *token_issue(struct arena *arena, const struct signing_key *key, const struct token_content *content,
                           char **token_out)
 {
     if (!signing_key_is_private(key))
         return error_new(arena, ERROR_INTERNAL, "the key %s cannot sign", signing_key_kid(key));
+    end_without_memory();
     jwt_t *jwt = NULL;
     if (jwt_new(&jwt) != 0)
         return error_new(arena, ERROR_INTERNAL, "the token library has no memory");

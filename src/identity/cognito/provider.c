@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 #include "identity/cognito/cognito_int.h"
 
 static void rules(struct remote *remote, struct token_rules *rules_out)
@@ -76,9 +77,7 @@ struct error *cognito_new(struct arena *arena, const struct remote_options *remo
 {
     TRY(remote_check_address(arena, &driver, "endpoint", options->endpoint));
     TRY(remote_check_address(arena, &driver, "jwks_url", options->keys_url));
-    struct cognito *cognito = calloc(1, sizeof *cognito);
-    if (cognito == NULL)
-        abort();
+    struct cognito *cognito = memory_new(sizeof *cognito);
     struct error *error = remote_init(&cognito->remote, &driver, remote);
     struct arena *own = cognito->remote.arena;
     cognito->options = (struct cognito_options){

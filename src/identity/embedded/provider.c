@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "codec/seal.h"
 #include "codec/token.h"
 #include "domain/session/refresh_token.h"
@@ -223,9 +224,7 @@ struct error *embedded_new(struct arena *arena, const struct embedded_options *o
     if (options->access_token_seconds < 1 || options->refresh_token_seconds < 1 ||
         options->temporary_password_seconds < 1)
         return error_new(arena, ERROR_INTERNAL, "a lifetime of the embedded provider is not positive");
-    struct embedded *embedded = calloc(1, sizeof *embedded);
-    if (embedded == NULL)
-        abort();
+    struct embedded *embedded = memory_new(sizeof *embedded);
     embedded->provider.functions = &functions;
     embedded->options = *options;
     *provider_out = &embedded->provider;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
 #include "codec/encoding.h"
 #include "identity/keycloak/keycloak_int.h"
 
@@ -93,9 +94,7 @@ struct error *keycloak_new(struct arena *arena, const struct remote_options *rem
 {
     TRY(remote_check_address(arena, &driver, "url", options->url));
     TRY(remote_check_address(arena, &driver, "jwks_url", options->keys_url));
-    struct keycloak *keycloak = calloc(1, sizeof *keycloak);
-    if (keycloak == NULL)
-        abort();
+    struct keycloak *keycloak = memory_new(sizeof *keycloak);
     struct error *error = remote_init(&keycloak->remote, &driver, remote);
     struct arena *own = keycloak->remote.arena;
     keycloak->options = (struct keycloak_options){

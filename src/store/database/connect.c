@@ -21,6 +21,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/metrics.h"
 #include "codec/random.h"
 #include "store/database/database_int.h"
@@ -106,7 +107,7 @@ static MYSQL *open_connection(const struct database *database, const struct host
     write_session(session, sizeof session, options->query_timeout_seconds);
     MYSQL *mysql = mysql_init(NULL);
     if (mysql == NULL)
-        connection_out_of_memory();
+        memory_end("the database client");
     set_options(mysql, options, session, seconds_left(clock_within_horizon(until)));
     connection_begin_connecting(until);
     /* The library prefers a host over the socket when it is given both. */

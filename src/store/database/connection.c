@@ -71,12 +71,6 @@ int connection_wait(my_socket socket, my_bool to_read, int library_timeout)
     }
 }
 
-_Noreturn void connection_out_of_memory(void)
-{
-    LOG(FATAL, STORE, "out of memory in the database client");
-    abort();
-}
-
 /* ---- what failed --------------------------------------------------------------------------------- */
 
 void connection_fault(struct fault *fault, unsigned number, const char *state, const char *message)

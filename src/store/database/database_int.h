@@ -139,9 +139,6 @@ void connection_end(void);
 /* The wait hook of libmariadb: 1 when the socket is ready, 0 (ETIMEDOUT) at the deadline, -1 on failure. */
 int connection_wait(my_socket socket, my_bool to_read, int library_timeout);
 
-/* Ends the process: the client library has no memory. */
-_Noreturn void connection_out_of_memory(void);
-
 /* Fills *fault with an error of the server or the library. */
 void connection_fault(struct fault *fault, unsigned number, const char *state, const char *message);
 

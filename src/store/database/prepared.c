@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "store/database/database_int.h"
 
 static bool integral(enum enum_field_types type)
@@ -22,7 +23,7 @@ static void *zeroed(size_t count, size_t size)
 {
     void *memory = calloc(count == 0 ? 1 : count, size);
     if (memory == NULL)
-        connection_out_of_memory();
+        memory_end("the database client");
     return memory;
 }
 
@@ -63,7 +64,7 @@ static struct prepared *prepare_now(struct database *database, const char *sql, 
 {
     MYSQL_STMT *handle = mysql_stmt_init(database->mysql);
     if (handle == NULL)
-        connection_out_of_memory();
+        memory_end("the database client");
     connection_begin(database);
     LOG(DEBUG, STORE, "preparing a statement", LOG_TEXT("sql", sql));
     bool failed = mysql_stmt_prepare(handle, sql, strlen(sql)) != 0;

@@ -6,6 +6,9 @@
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -112,6 +115,29 @@ static void a_damaged_hash_decides_nothing(void **state)
     assert_int_equal(password_verify(joined, secret_of("password"), cheap), PASSWORD_UNDECIDED);
 }
 
+/* The memory of a hash that costs more than this process may have. */
+static void compare_without_memory(void *context)
+{
+    const char *hash = context;
+    const struct rlimit none = {0, 0};
+    if (setrlimit(RLIMIT_AS, &none) != 0)
+        _exit(3);
+    _exit(password_verify(hash, secret_of("password"), cheap) == PASSWORD_UNDECIDED ? 0 : 1);
+}
+
+/* It must not count as a wrong try, and lock its owner out. */
+static void where_there_is_no_memory_a_password_is_not_told_wrong(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    const char *hash = hash_of(arena, "password", 8, cheap);
+    static const char little[] = "$argon2id$v=19$m=8,";
+    assert_memory_equal(hash, little, sizeof little - 1);
+    int status = harness_fork(compare_without_memory,
+                              arena_format(arena, "$argon2id$v=19$m=524288,%s", hash + sizeof little - 1));
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
 static void an_impossible_cost_is_an_error(void **state)
 {
     struct arena *arena = harness_arena(state);
@@ -210,6 +236,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(the_hash_is_a_short_argon2id_text_with_its_own_salt),
     HARNESS_TEST(other_costs_ask_for_a_new_hash),
     HARNESS_TEST(a_damaged_hash_decides_nothing),
+    HARNESS_TEST(where_there_is_no_memory_a_password_is_not_told_wrong),
     HARNESS_TEST(an_impossible_cost_is_an_error),
     HARNESS_TEST(a_hash_of_many_pages_takes_the_memory_that_is_kept),
     HARNESS_TEST(what_was_lent_comes_back_empty),

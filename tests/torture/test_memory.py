@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: MIT
+"""Each allocation of a request fails once, ours and the libraries': no other answer than the right one or an error of
+the service, no half of a change, no file without bytes. A worker without memory may end, as architecture.md says, by
+abort() and with a word on its standard error; whatever else ends it is a fault."""
+
+import json
+import os
+import random
+import signal
+
+import pytest
+
+import support_ledger as ledgers
+from support.database import key
+from support.effort import FULL, cases
+from support_memory import Memory
+from support_pool import Pool
+
+SIZE = 30_000
+# How many of the allocations that not every request makes fail in a run, and one of those others. In a full run all of
+# them fail, in their order: a login makes thousands more, with which a key is read.
+TRIED = cases(6, 400)
+# Our own last words, and those of libfcgi, which holds an assertion against it.
+WORDS = ("gatehouse: out of memory: ", "fcgiapp.c")
+
+
+class Ground:
+    """A worker whose allocations fail, a customer, and a file of theirs."""
+
+    def __init__(self, pool, account, ledger):
+        self.pool, self.account, self.ledger = pool, account, ledger
+        self.token = account.token
+        self.file = json.loads(pool.upload(ledger, self.token, SIZE).body)["id"]
+
+    def call(self, method, path, body=None, **more):
+        """A request, with a body of JSON; None when no whole answer came. A worker that ended before it took the
+        connection leaves it in the queue, since the test holds the socket."""
+        sent = b"" if body is None else json.dumps(body).encode()
+        try:
+            answer = self.pool.call(method, path, token=self.token, body=sent, timeout=10,
+                                    content_type=None if body is None else "application/json", **more)
+        except OSError:
+            if self.pool.living():
+                raise
+            return None
+        return answer if answer.ended else None
+
+    def upload(self):
+        return self.pool.upload(self.ledger, self.token, SIZE)
+
+    def resume(self):
+        """An upload by tus that is made and taken back; the answer to the first request that fails."""
+        headers = {"Tus-Resumable": "1.0.0"}
+        made = self.call("POST", "/system/uploads", headers={
+            **headers, "Upload-Length": "10",
+            "Upload-Metadata": "bucket ZmlsZXM=,type bWlzYw==,filename YS50eHQ="})
+        if made is None or made.status != 201:
+            return made
+        return self.call("DELETE", "/system/uploads/" + made.headers["Location"].rpartition("/")[2], headers=headers)
+
+
+def log_in(ground):
+    return ground.call("POST", "/customers/login", {"username": ground.account.email,
+                                                    "password": ground.account.password})
+
+
+REQUESTS = {
+    "login": log_in,
+    "own account": lambda ground: ground.call("GET", "/customers/me"),
+    "change of the own account": lambda ground: ground.call("PATCH", "/customers/me", {"firstName": "Olive"}),
+    "people": lambda ground: ground.call("GET", "/customers/users?search=o"),
+    "decision": lambda ground: ground.call("POST", "/customers/authorise", {
+        "userId": ground.account.id, "permissions": ["cus:file:r", "inv:part:w"]}),
+    "sessions": lambda ground: ground.call("GET", "/customers/sessions"),
+    "files": lambda ground: ground.call("GET", "/system/files?limit=5&sort=-size"),
+    "upload": Ground.upload,
+    "upload in pieces": Ground.resume,
+    "download": lambda ground: ground.call("GET", f"/system/files/{ground.file}"),
+    "change of a file": lambda ground: ground.call("PATCH", f"/system/files/{ground.file}", {"tags": ["one", "two"]}),
+    "link": lambda ground: ground.call("POST", f"/system/files/{ground.file}/link", {"expiresIn": 60}),
+    "audit trail": lambda ground: ground.call("GET", "/customers/audit?limit=5"),
+    "a body that is none": lambda ground: ground.call("PATCH", "/customers/me", {"firstName": 7, "x": [{}]}),
+}
+
+
+@pytest.fixture()
+def memory(tmp_path):
+    library = os.environ.get("GATEHOUSE_FAILING_MEMORY")
+    if not library:
+        pytest.skip("A build with AddressSanitizer has an allocator of its own.")
+    return Memory(tmp_path, library)
+
+
+@pytest.fixture()
+def ground(stack, account, memory, tmp_path, ledger):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    with Pool(stack, 1, memory.environment, files_directory=folder, files_delivery="stream") as pool:
+        made = Ground(pool, account, ledger)
+        made.folder = folder
+        yield made
+
+
+def leaves(pool, answer):
+    """Whether the worker ends: without an answer it must, with one it may still do so before it takes the next
+    request."""
+    process = pool.processes[0]
+    if answer is not None:
+        try:
+            pool.call("GET", "/system/health/live", timeout=2)
+        except OSError:
+            pass
+    else:
+        process.wait(30)
+    return process.poll() is not None
+
+
+def revive(pool, said):
+    """Starts a worker in place of the one that has ended; what is wrong with its end."""
+    ended, last = pool.processes[0].returncode, pool.log.read_text(errors="replace")[said:]
+    pool.kill()
+    pool.start()
+    in_order = ended == 0 or (ended == -signal.SIGABRT and any(words in last for words in WORDS))
+    return None if in_order else f"the worker ended by {ended} with the words {last!r}"
+
+
+def allocations(memory, request):
+    """How many a request makes."""
+    memory.arm()
+    request()
+    return memory.disarm()[0]
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_each_allocation_of_a_request_fails_once(stack, ground, memory, database, name):
+    ask, pool = REQUESTS[name], ground.pool
+    usual = [ask(ground).status for _ in range(3)][-1]
+    common, count = (allocations(memory, one) for one in (lambda: ground.call("GET", "/system/health/live"),
+                                                          lambda: ask(ground)))
+    assert 0 < common <= count, "the library does not see them"
+    tried = sorted([random.randint(1, common), *random.sample(range(common + 1, count + 1),
+                                                              min(TRIED, count - common))])
+    if FULL:
+        tried = range(1, min(count, TRIED) + 1)
+    seen = {}
+    for nth in tried:
+        said = len(pool.log.read_text(errors="replace"))
+        memory.arm(nth)
+        answer = ask(ground)
+        _, fired = memory.disarm()
+        where = f"{name}, allocation {nth} of {count}: {answer}"
+        if leaves(pool, answer):
+            fault = revive(pool, said)
+            assert fault is None, f"{where}: {fault}"
+        if answer is not None:
+            assert answer.status in (usual, 500), where
+            assert answer.status == usual or json.loads(answer.body)["code"], where
+        seen[answer and answer.status] = seen.get(answer and answer.status, 0) + fired
+        again = ask(ground)
+        assert again is not None and again.status == usual, f"{where}; afterwards {again}"
+    print(f"{name}: {len(tried)} of {count} allocations failed: {seen}")
+    # Uploads in pieces that were not taken back stay until they expire.
+    database.run("DELETE FROM file_upload WHERE organisation_id = %s", key(ground.account.organisation["id"]))
+    for path in ground.folder.glob("partial/*"):
+        path.unlink()
+    ledgers.check(ground.ledger, database, ground.folder)
+    ledgers.repair(stack, database, ground.folder)
