@@ -400,6 +400,15 @@ def notes(measured):
     return [NOTES.format(least=min(shares), most=max(shares))] if shares else []
 
 
+def one_by_one(stack, uploads):
+    """What is sent or made once in a round, by one client."""
+    found = [Timed(DIGEST, digest_once, 1, GIB), Timed(PLAIN_DIGEST, lambda: digest_once([NO_SHA]), 1, GIB)]
+    found += [uploads.sender(way, size) for way in uploads.addresses for size in (GIB, 10 * MIB)]
+    found += [Timed(PIECES, uploads.in_pieces, 1, GIB)]
+    return found + [Timed(name, lambda piece=piece: written(stack, piece), 1, GIB)
+                    for name, piece in ((BARE_PIECES, PIECE), (BARE_ONCE, GIB))]
+
+
 def run(stack, options):
     """The suite."""
     token = sign_in(stack)
@@ -409,12 +418,7 @@ def run(stack, options):
     rounds, seconds = options.rounds or ROUNDS, options.seconds or SECONDS
     records = {size: uploads.send("buffered", size, f"kept-{size}.bin") for size in (MIB, GIB)}
     many, single = downloads(stack, token, records)
-    single += [Timed(DIGEST, digest_once, 1, GIB), Timed(PLAIN_DIGEST, lambda: digest_once([NO_SHA]), 1, GIB)]
-    single += [uploads.sender(way, size) for way in uploads.addresses for size in (GIB, 10 * MIB)]
-    single += [Timed(PIECES, uploads.in_pieces, 1, GIB)]
-    single += [Timed(name, lambda piece=piece: written(stack, piece), 1, GIB)
-               for name, piece in ((BARE_PIECES, PIECE), (BARE_ONCE, GIB))]
-    single += durables(names)
+    single += one_by_one(stack, uploads) + durables(names)
     abreast = [target for target in single if isinstance(target, Sending) and target.size < GIB]
     measured = drive(stack, ((8, many), (1, single), (SENDERS, abreast)), names, rounds, seconds)
     found, faults = memory(stack, uploads) if options.only in (None, "memory") else ({}, [])
