@@ -7,6 +7,7 @@ filled with OpenAPI Generator, TypeScript and what the Python client stands on."
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 
 import pytest
@@ -114,6 +115,17 @@ def member(stack, owner, administrator):
 def confirm(administrator, person):
     """The address is confirmed without a code."""
     administrator.accounts.admin_confirm_signup(UsernameRequest(username=person.email))
+
+
+@pytest.fixture(scope="session")
+def compiled(programs, tmp_path_factory):
+    """The TypeScript client as its package holds it."""
+    out = tmp_path_factory.mktemp("compiled") / "dist"
+    done = subprocess.run([programs / "node_modules" / ".bin" / "tsc", "--project", TOP / "clients" / "typescript",
+                           "--outDir", out], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=180, check=False)
+    assert done.returncode == 0, done.stdout
+    return out
 
 
 @pytest.fixture()

@@ -80,6 +80,6 @@ def test_the_python_package_can_be_published(programs, tmp_path):
     assert any(name.endswith("LICENSE") for name in inside)
 
 
-@pytest.mark.parametrize("client", ["python"])
+@pytest.mark.parametrize("client", ["python", "typescript"])
 def test_a_client_has_the_licence_of_the_tree(client):
     assert (TOP / "clients" / client / "LICENSE").read_bytes() == pathlib.Path(TOP / "LICENSE").read_bytes()
