@@ -15,6 +15,9 @@ from support_visit import field
 
 FILES = "#/files"
 SLOW = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 20000}
+# Three pieces, and a line on which one takes seconds.
+LARGE, PIECE = 20 << 20, 8 << 20
+STEADY = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 4 << 20}
 # What a name must not become: the elements that it could bring in, and where its script would leave a mark.
 INTRUDERS = """() => [typeof hacked,
     document.querySelectorAll("main :is(script, iframe, style, base, meta, x-y)").length,
@@ -117,6 +120,44 @@ def test_an_upload_that_was_cut_off_goes_on_with_the_network(visit, accounts):
     visit.offline(False)
     expect(uploads(page).get_by_role("status")).to_have_text("1 file is uploaded")
     assert [one["info"]["name"] for one in files.listed(account)] == ["words.txt"]
+
+
+def begin_large(visit, page, path):
+    """Chooses a large file and sends it until its second piece is under way."""
+    with page.expect_file_chooser() as asked:
+        Keyboard(page).use(page.get_by_role("button", name="Upload files").first)
+    asked.value.set_files(path)
+    visit.context.new_cdp_session(page).send("Network.emulateNetworkConditions", STEADY)
+    with page.expect_request(lambda request: request.headers.get("upload-offset") == str(PIECE)):
+        Keyboard(page).use(page.get_by_role("button", name="Upload 1 file"))
+
+
+@pytest.mark.parametrize("broken", ["the network", "the page"])
+def test_a_large_upload_that_breaks_in_the_middle_goes_on_where_it_was(visit, accounts, tmp_path, broken):
+    """The network comes back; or the page is loaded anew and the same file is chosen again."""
+    account, path, sent = accounts.customer(), tmp_path / "large.bin", []
+    path.write_bytes(samples.noise(PIECE) + bytes(LARGE - PIECE))
+    page = enter(visit, account, FILES)
+    page.on("request", lambda request: sent.append((request.method, request.headers.get("upload-offset")))
+            if "/system/uploads" in request.url else None)
+    begin_large(visit, page, path)
+    if broken == "the network":
+        visit.offline(True)
+        expect(page.get_by_text(re.compile("You are offline"))).to_be_visible()
+        visit.offline(False)
+    else:
+        visit.was_offline = True  # the piece under way may fail
+        page.reload()
+        with page.expect_file_chooser() as asked:
+            Keyboard(page).use(page.get_by_role("button", name="Upload files").first)
+        asked.value.set_files(path)
+        Keyboard(page).use(page.get_by_role("button", name="Upload 1 file"))
+    expect(uploads(page).get_by_role("status")).to_have_text("1 file is uploaded")
+    offsets = [int(offset) for method, offset in sent if method == "PATCH"]
+    assert [method for method, _ in sent].count("POST") == 1 and offsets[:2] == [0, PIECE]
+    assert min(offsets[2:]) >= PIECE, "what was safe is not sent again"
+    record, = files.listed(account)
+    assert record["info"]["hash"] == files.sha256(path.read_bytes())
 
 
 def test_a_session_that_has_ended_is_begun_again_where_one_was(visit, screens, accounts):
