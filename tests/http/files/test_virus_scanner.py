@@ -7,6 +7,7 @@ import subprocess
 
 import pytest
 
+from files import support_tus as tus
 from files.support_clamd import EICAR_NAME, clamd
 from support import files, multipart, samples
 from support.client import check_error
@@ -129,6 +130,57 @@ def test_a_scanner_that_is_away_is_a_500_and_back_again_a_200(keeper, stack, sca
         assert scanner.path not in str(parsed)
         scanner.start()
         assert send(worker, stack, keeper, form).status == 200
+
+
+# ---- uploads in pieces ----------------------------------------------------------------------------------------------
+
+
+def send_pieces(worker, stack, account, data, path=None):
+    """The file in two pieces, or the last one alone; returns the upload's path and the last answer."""
+    first = len(data) // 2
+    if path is None:
+        path = tus.begin(account, len(data), meta=tus.metadata(f"{samples.word()}.bin"))
+        assert send_piece(worker, stack, account, path, 0, data[:first]).status == 204
+    return path, send_piece(worker, stack, account, path, first, data[first:])
+
+
+def send_piece(worker, stack, account, path, offset, data):
+    return worker.call("PATCH", stack.prefix + path, token=account.token, body=data,
+                       content_type=tus.TYPE["Content-Type"], headers={**tus.VERSION, "Upload-Offset": str(offset)})
+
+
+def test_the_scanner_sees_what_came_in_pieces_once_and_whole(keeper, stack, scanner, worker):
+    data = samples.noise(300_000)
+    _, answer = send_pieces(worker, stack, keeper, data)
+    assert answer.status == 204 and scanner.received == [data]
+    assert files.info(keeper, answer.headers["Upload-File-Id"])["hash"] == files.sha256(data)
+
+
+def test_an_infected_file_that_came_in_pieces_is_refused_and_ends_its_upload(keeper, stack, scanner, worker,
+                                                                             nothing_kept, database):
+    scanner.answer = lambda data: f"stream: {EICAR_NAME} FOUND\0".encode()
+    noted = "SELECT COUNT(*) FROM audit WHERE action = 'file.infected' AND outcome = 'failure'"
+    before = database.run(noted)[0][0]
+    path, answer = send_pieces(worker, stack, keeper, samples.noise(1000))
+    parsed = refused(answer, 400, "request.invalid")
+    assert [(entry["path"], entry["code"]) for entry in parsed["validation"]] == [("file[0]", "infected")]
+    assert database.run(noted)[0][0] == before + 1
+    tus.head(keeper, path, status=404)
+
+
+def test_without_a_verdict_the_last_piece_may_come_again(keeper, stack, scanner, worker):
+    data = samples.noise(1000)
+    scanner.answer = lambda data: b"what?\0"
+    path, answer = send_pieces(worker, stack, keeper, data)
+    refused(answer, 500, "storage.unavailable")
+    assert tus.head(keeper, path)["Upload-Offset"] == "500"
+    scanner.answer = lambda data: b"stream: OK\0"
+    _, answer = send_pieces(worker, stack, keeper, data, path)
+    assert answer.status == 204
+    assert files.download(keeper, answer.headers["Upload-File-Id"], status=200).content == data
+
+
+# ---- the operator ---------------------------------------------------------------------------------------------------
 
 
 def test_check_tells_of_the_scanner(stack, scanner):
