@@ -19,7 +19,8 @@ from support.stack import wait_until
 SIZE = 400_000
 GIB = 1 << 30
 # A few gibibytes more than what 32 bits can count, when everything is asked for.
-LARGE_BLOCKS = 5 * GIB // BLOCK if os.environ.get("GATEHOUSE_TEST_FULL") else 96
+FULL = bool(os.environ.get("GATEHOUSE_TEST_FULL"))
+LARGE_BLOCKS = 5 * GIB // BLOCK if FULL else 96
 
 
 @pytest.fixture()
@@ -106,6 +107,24 @@ def test_what_came_before_a_break_is_kept(uploader, stack, database):
     done = tus.patch(uploader, path, at, data[at:])
     assert files.info(uploader, done.headers["Upload-File-Id"])["hash"] == files.sha256(data)
     assert used(uploader) == (SIZE, 1)
+
+
+@pytest.mark.web_server
+@pytest.mark.slow
+def test_a_line_that_died_without_a_word_is_given_up(uploader, stack, database):
+    """The web server waits half a minute for the next byte. Whoever goes on meanwhile is told to wait."""
+    if not tus.streams(stack) or not FULL:
+        pytest.skip("it waits for half a minute, and mod_fcgid collects a piece first")
+    data = samples.noise(SIZE)
+    path = tus.begin(uploader, SIZE)
+    line = Line(stack, uploader, path, 0, SIZE)
+    line.send(data[:100_000])
+    wait_for_writer(database, path)
+    tus.patch(uploader, path, 0, data, status=423, code="upload.locked")
+    wait_for_writer(database, path, there=False)
+    assert offset(uploader, path) == 100_000
+    tus.patch(uploader, path, 100_000, data[100_000:])
+    line.cut()
 
 
 def test_a_broken_piece_with_a_checksum_does_not_count(uploader, stack, database):
