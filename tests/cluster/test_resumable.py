@@ -11,8 +11,10 @@ import time
 import uuid
 
 import pytest
+from files import support_tus as tus
 from files.support_uploader import Uploader
 from support.database import key
+from support.parallel import count, run
 from support.stack import wait_until
 
 UPLOADERS = 3
@@ -118,3 +120,15 @@ def ctl(cluster, *arguments):
     """gatehousectl, of the first host."""
     return subprocess.run([cluster.stack.ctl, "--config", cluster.stack.configuration, *arguments], check=True,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120).stdout
+
+
+def test_a_hundred_creations_on_three_hosts_take_exactly_the_room_there_is(customer, hosts, database, figures):
+    organisation, token = key(customer.organisation["id"]), customer.token
+    database.run("UPDATE organisation SET quota_bytes = %s WHERE id = %s", 37 * 1000 + 999, organisation)
+    headers = {**tus.VERSION, "Upload-Length": "1000", "Upload-Metadata": tus.metadata()}
+    replies = run(lambda number: hosts[number % 3].post("/system/uploads", token=token, headers=headers), range(100),
+                  threads=24)
+    figures.note("100 resumable uploads begun on three hosts, room for 37", f"{count(replies)}")
+    assert count(replies) == {201: 37, 409: 63}
+    reserved = database.run("SELECT bytes, files FROM file_usage WHERE organisation_id = %s", organisation)
+    assert [tuple(map(int, row)) for row in reserved] == [(37_000, 37)]
