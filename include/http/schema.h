@@ -36,6 +36,9 @@ struct validation;
 
 #define SCHEMA_NO_INTEGER INT64_MIN
 
+/* An id as text, for the document. */
+#define SCHEMA_ID_PATTERN "^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$"
+
 enum schema_type {
     SCHEMA_TEXT,
     SCHEMA_NAME,
@@ -57,11 +60,12 @@ enum schema_type {
 };
 
 enum schema_flag {
-    SCHEMA_REQUIRED = 1,  /* input: required; output: never left out */
-    SCHEMA_NULLABLE = 2,  /* input: null is accepted; output: may be null */
-    SCHEMA_OPTIONAL = 4,  /* output: left out when NULL */
-    SCHEMA_UNIQUE = 8,    /* TEXTS: the same item twice is refused */
-    SCHEMA_UNCHECKED = 16 /* TEXT, TEXTS: any text within the bounds passes; the caller checks it */
+    SCHEMA_REQUIRED = 1,     /* input: required; output: never left out */
+    SCHEMA_NULLABLE = 2,     /* input: null is accepted; output: may be null */
+    SCHEMA_OPTIONAL = 4,     /* output: left out when NULL */
+    SCHEMA_UNIQUE = 8,       /* TEXTS: the same item twice is refused */
+    SCHEMA_UNCHECKED = 16,   /* TEXT, TEXTS: any text within the bounds passes; the caller checks it */
+    SCHEMA_READ_AS_TIME = 32 /* TEXT: the caller reads it as a time, and the document says so */
 };
 
 struct schema_field {
@@ -76,12 +80,14 @@ struct schema_field {
     const char *instead;         /* REQUIRED, of a body: the member that stands for it; both are refused */
     const struct schema *schema; /* OBJECT, OBJECTS */
     int64_t item_maximum;        /* TEXTS: characters an item */
+    const char *pattern;         /* TEXT, TEXTS: what the caller checks, for the document; as JSON has the text */
     const char *description;
 };
 
 struct schema {
     const char *name; /* the component's name in the OpenAPI document, e.g. "User" */
     const char *description;
+    bool not_empty; /* input: an object without a member is refused by the caller */
     const struct schema_field *fields;
     size_t count;
     size_t size; /* of the struct */

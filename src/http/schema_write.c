@@ -138,11 +138,36 @@ static void describe_type(struct buffer *buffer, const char *type, bool nullable
         buffer_add_format(buffer, "\"type\":\"%s\"", type);
 }
 
+/* What a free text may hold: no control characters, or what the field says. NULL: anything. */
+static const char *text_pattern(const struct schema_field *field)
+{
+    if (field->pattern != NULL || (field->flags & (SCHEMA_UNCHECKED | SCHEMA_READ_AS_TIME)) != 0)
+        return field->pattern;
+    return "^[^\\\\u0000-\\\\u001F\\\\u007F-\\\\u009F]*$";
+}
+
+static void describe_pattern(struct buffer *buffer, const struct schema_field *field, bool input)
+{
+    const char *pattern = NULL;
+    if (field->type == SCHEMA_ID)
+        pattern = SCHEMA_ID_PATTERN;
+    else if (field->type == SCHEMA_PHONE)
+        pattern = "^\\\\+[1-9][0-9]{6,14}$";
+    else if (input && field->type == SCHEMA_NAME)
+        pattern = NAME_PATTERN;
+    else if (input && (field->type == SCHEMA_TEXT || field->type == SCHEMA_TEXTS))
+        pattern = text_pattern(field);
+    if (pattern != NULL)
+        buffer_add_format(buffer, ",\"pattern\":\"%s\"", pattern);
+}
+
 static void describe_texts(struct buffer *buffer, const struct schema_field *field, bool input)
 {
     buffer_add_text(buffer, "\"type\":\"array\",\"items\":{\"type\":\"string\"");
     if (field->choices != NULL)
         describe_choices(buffer, field->choices, false);
+    else
+        describe_pattern(buffer, field, input);
     if (input && field->item_maximum > 0 && (field->flags & SCHEMA_UNCHECKED) == 0)
         buffer_add_format(buffer, ",\"minLength\":1,\"maxLength\":%lld", (long long)field->item_maximum);
     buffer_add_char(buffer, '}');
@@ -157,19 +182,15 @@ static void describe_text(struct buffer *buffer, const struct schema_field *fiel
 {
     static const char *const formats[] = {
         [SCHEMA_EMAIL] = "email", [SCHEMA_TIME] = "date-time", [SCHEMA_SECRET] = "password", [SCHEMA_ID] = "uuid"};
+    const char *format = field->type <= SCHEMA_ID ? formats[field->type] : NULL;
     describe_type(buffer, "string", nullable);
-    if (field->type <= SCHEMA_ID && formats[field->type] != NULL)
-        buffer_add_format(buffer, ",\"format\":\"%s\"", formats[field->type]);
-    if (field->type == SCHEMA_ID)
-        buffer_add_text(buffer, ",\"pattern\":\"^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$\"");
-    if (field->type == SCHEMA_PHONE)
-        buffer_add_text(buffer, ",\"pattern\":\"^\\\\+[1-9][0-9]{6,14}$\"");
+    if (format != NULL || (field->flags & SCHEMA_READ_AS_TIME) != 0)
+        buffer_add_format(buffer, ",\"format\":\"%s\"", format != NULL ? format : "date-time");
+    describe_pattern(buffer, field, input);
     if (input && field->type == SCHEMA_LANGUAGE)
         buffer_add_format(buffer, ",\"minLength\":2,\"maxLength\":%d", LANGUAGE_TAG_BYTES);
     if (field->type == SCHEMA_CHOICE)
         describe_choices(buffer, field->choices, nullable);
-    if (input && field->type == SCHEMA_NAME)
-        buffer_add_text(buffer, ",\"pattern\":\"" NAME_PATTERN "\"");
     bool free_text = field->type == SCHEMA_TEXT || field->type == SCHEMA_NAME || field->type == SCHEMA_SECRET;
     if (input && free_text && field->maximum > 0)
         buffer_add_format(buffer, ",\"minLength\":%lld,\"maxLength\":%lld", (long long)field->minimum,
@@ -275,5 +296,7 @@ void schema_describe(struct buffer *buffer, const struct schema *schema, bool in
     }
     buffer_add_char(buffer, ']');
     describe_instead(buffer, schema, input);
+    if (input && schema->not_empty)
+        buffer_add_text(buffer, ",\"minProperties\":1");
     buffer_add_text(buffer, ",\"additionalProperties\":false}");
 }

@@ -2,7 +2,8 @@
 """Fixtures of the tests of the clients in clients/, against a stack that tools/quickstart has started.
 
 GATEHOUSE_QUICKSTART names its quickstart.json, GATEHOUSE_API_CLIENTS the folder that tools/lib/emulators/fetch has
-filled with OpenAPI Generator, TypeScript and what the Python client stands on."""
+filled with OpenAPI Generator, TypeScript and what the Python client stands on, GATEHOUSE_DOCUMENT_LINT that with
+Spectral and Redocly CLI."""
 
 import os
 import pathlib
@@ -34,7 +35,7 @@ def pytest_sessionstart(session):
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     if session.config.option.collectonly:
         return
-    for name in ("GATEHOUSE_QUICKSTART", "GATEHOUSE_API_CLIENTS"):
+    for name in ("GATEHOUSE_QUICKSTART", "GATEHOUSE_API_CLIENTS", "GATEHOUSE_DOCUMENT_LINT"):
         if not os.path.exists(os.environ.get(name, "")):
             pytest.exit(f"{name} must name what is there; it is {os.environ.get(name)!r}", returncode=2)
 

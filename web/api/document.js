@@ -46,6 +46,9 @@ function kind(document, schema) {
     return FORMATS[one.format] || NAMES[main] || "any value";
 }
 
+/* A text without control characters, as nearly all are. */
+const PLAIN_TEXT = "^[^\\u0000-\\u001F\\u007F-\\u009F]*$";
+
 /* What a value must hold: sentences, each with an optional piece of code. */
 function bounds(document, schema) {
     const said = [];
@@ -62,7 +65,7 @@ function bounds(document, schema) {
     if (schema.enum) {
         add("one of", schema.enum.map(String));
     }
-    if (schema.pattern && schema.format !== "uuid") {
+    if (schema.pattern && schema.pattern !== PLAIN_TEXT && schema.format !== "uuid") {
         add("matches", [schema.pattern]);
     }
     if (schema.default !== undefined) {

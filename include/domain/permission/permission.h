@@ -23,6 +23,12 @@ struct arena;
 /* Admin on every module and area: what internal staff hold. No other pattern covers it. */
 #define PERMISSION_EVERYTHING "*:*:a"
 
+/* What permission_parse() and permission_parse_concrete() take, as regular expressions for the document. */
+#define PERMISSION_CONCRETE_PATTERN "^[a-z][a-z0-9-]*:[a-z][a-z0-9-]*:[arw]$"
+#define PERMISSION_PATTERN                                                                                             \
+    "^(([a-z][a-z0-9-]*|[*]):([a-z][a-z0-9-]*|[*]):[arw]"                                                              \
+    "|([rwx]|r[wx]|w[rx]|x[rw]|rwx|rxw|wrx|wxr|xrw|xwr):[*])$"
+
 /* Each level includes those before it. */
 enum permission_level { PERMISSION_NOTHING, PERMISSION_READ, PERMISSION_WRITE, PERMISSION_ADMIN };
 

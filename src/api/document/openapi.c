@@ -454,7 +454,7 @@ const char *openapi_text(struct arena *arena, const struct route_table *table, c
     add(writer,
         "{\"openapi\":\"3.1.0\",\"info\":{\"title\":\"Gatehouse\",\"version\":\"" API_VERSION "\",\"description\":"
         "\"Identity, authorisation and files for organisations. Every reply carries X-Request-Id and "
-        "X-Api-Version.\"},\n"
+        "X-Api-Version.\",\"license\":{\"name\":\"MIT\",\"identifier\":\"MIT\"}},\n"
         "\"servers\":[{\"url\":");
     add_json(writer, base_url != NULL ? base_url : "/");
     add(writer, "}],\n");

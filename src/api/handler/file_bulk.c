@@ -22,6 +22,7 @@ static const struct schema_field body_fields[] = {
     {.name = "ids",
      .type = SCHEMA_TEXTS,
      .flags = SCHEMA_REQUIRED | SCHEMA_UNIQUE | SCHEMA_UNCHECKED,
+     .pattern = SCHEMA_ID_PATTERN,
      .minimum = 1,
      .maximum = LIMIT_BULK_FILES,
      .item_maximum = LIMIT_FIELD_BYTES,

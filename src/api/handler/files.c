@@ -244,6 +244,7 @@ static const struct schema_field patch_fields[] = {
 
 const struct schema files_patch_schema = {.name = "FilePatch",
                                           .description = "At least one member.",
+                                          .not_empty = true,
                                           SCHEMA_FIELDS(patch_fields),
                                           .size = sizeof(struct patch_body)};
 

@@ -272,6 +272,7 @@ static const struct schema_field patch_fields[] = {
 
 const struct schema members_patch_schema = {.name = "UserPatch",
                                             .description = "At least one member.",
+                                            .not_empty = true,
                                             SCHEMA_FIELDS(patch_fields),
                                             .size = sizeof(struct patch_body)};
 

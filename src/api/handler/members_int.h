@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "base/limits.h"
+#include "domain/permission/permission.h"
 
 struct call;
 struct error;
@@ -27,6 +28,7 @@ struct validation;
      .flags = SCHEMA_UNCHECKED,                                                                                        \
      .maximum = LIMIT_USER_PERMISSIONS,                                                                                \
      .item_maximum = LIMIT_FIELD_BYTES,                                                                                \
+     .pattern = PERMISSION_PATTERN,                                                                                    \
      .offset = offsetof(body, place)}
 
 /*

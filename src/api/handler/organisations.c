@@ -73,6 +73,7 @@ static const struct schema_field own_fields[] = {
 
 const struct schema organisations_own_schema = {.name = "OwnOrganisationPatch",
                                                 .description = "At least one member.",
+                                                .not_empty = true,
                                                 SCHEMA_FIELDS(own_fields),
                                                 .size = sizeof(struct own_body)};
 
@@ -134,6 +135,7 @@ static const struct schema_field patch_fields[] = {
 
 const struct schema organisations_patch_schema = {.name = "OrganisationPatch",
                                                   .description = "At least one member.",
+                                                  .not_empty = true,
                                                   SCHEMA_FIELDS(patch_fields),
                                                   .size = sizeof(struct patch_body)};
 

@@ -47,6 +47,7 @@ static const struct schema_field patch_fields[] = {
 
 const struct schema own_account_patch_schema = {.name = "MePatch",
                                                 .description = "At least one member.",
+                                                .not_empty = true,
                                                 SCHEMA_FIELDS(patch_fields),
                                                 .size = sizeof(struct patch_body)};
 

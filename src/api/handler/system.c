@@ -46,7 +46,7 @@ const struct schema system_success_schema = {
 static const struct schema_field tag_fields[] = {
     {.name = "If-None-Match",
      .type = SCHEMA_TEXT,
-     .maximum = LIMIT_HEADER_BYTES,
+     .flags = SCHEMA_UNCHECKED,
      .description = "The ETag of the reply that the client has: 304 if it has not changed."},
 };
 
@@ -247,6 +247,7 @@ struct stats_query {
 static const struct schema_field stats_query_fields[] = {
     {.name = "since",
      .type = SCHEMA_TEXT,
+     .flags = SCHEMA_READ_AS_TIME,
      .minimum = 20,
      .maximum = 35,
      .offset = offsetof(struct stats_query, since),

@@ -25,9 +25,9 @@
 /* For the OpenAPI document; the handlers read the headers themselves. */
 #define VERSION_FIELD                                                                                                  \
     {.name = "Tus-Resumable",                                                                                          \
-     .type = SCHEMA_TEXT,                                                                                              \
+     .type = SCHEMA_CHOICE,                                                                                            \
      .flags = SCHEMA_REQUIRED,                                                                                         \
-     .maximum = 8,                                                                                                     \
+     .choices = TUS_VERSION,                                                                                           \
      .description = "The version of the protocol: " TUS_VERSION "."}
 #define METADATA_FIELD                                                                                                 \
     {.name = "Upload-Metadata",                                                                                        \

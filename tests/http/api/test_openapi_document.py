@@ -4,6 +4,7 @@ reader of the document may expect of every operation."""
 
 import json
 import pathlib
+import re
 
 import pytest
 
@@ -163,6 +164,27 @@ def test_no_pattern_stands_beside_a_time(document):
 
     walk(document.document)
     assert not FORMATS.conforms("2026-01-31T09:30:00Z", "date-time")
+
+
+def test_times_in_a_query_are_described_as_times(document):
+    found = [one for _, _, operation in document.operations() for one in operation["parameters"]
+             if one["in"] == "query" and one["name"] in ("since", "until")]
+    assert len(found) > 5 and {one["schema"].get("format") for one in found} == {"date-time"}
+
+
+def test_a_change_has_at_least_one_member(document):
+    bodies = [document.resolve(found["requestBody"]["content"][JSON]["schema"]) for method, _, found in
+              document.operations() if method == "PATCH" and JSON in found["requestBody"]["content"]]
+    assert len(bodies) > 4 and {body.get("minProperties") for body in bodies} == {1}
+
+
+def test_the_pattern_of_permissions_takes_what_may_be_written(document):
+    """docs/permissions.md has the grammar."""
+    pattern = document.document["components"]["schemas"]["NewUser"]["properties"]["permissions"]["items"]["pattern"]
+    for text in ("cus:file:r", "*:*:a", "cus:*:w", "*:file-2:r", "rwx:*", "x:*", "wr:*", "xrw:*"):
+        assert re.search(pattern, text), text
+    for text in ("*:*:*", "inv:*", "INV:*:w", "cus:file:r ", " cus:file:r", "rr:*", "rwxa:*", ":*", "2:a:r"):
+        assert not re.search(pattern, text), text
 
 
 def test_the_walk_meets_every_operation(document):

@@ -17,8 +17,8 @@ KINDS = {
     "store": "the cases of files with an S3 store, versitygw, which is built once with Go from the module proxy",
     "cluster": "three hosts, three nodes of Galera, HAProxy and a store of several addresses, and what happens when "
                "one of them dies",
-    "clients": "the clients in clients/, and resumable uploads with tus-js-client, Uppy and tuspy; what they need is "
-               "fetched once from the registries of packages",
+    "clients": "the clients in clients/, the OpenAPI document with Spectral and Redocly, and resumable uploads with "
+               "tus-js-client, Uppy and tuspy; what they need is fetched once from the registries of packages",
     "web": "the pages for people in Debian's Chromium; pictures of each screen are kept in .build/test/pictures",
     "torture": "faults of memory, disk and network on purpose",
     "dist": "make distcheck",

@@ -22,7 +22,7 @@ FUZZ_LIMIT_SECONDS = 6 * 3600
 STORE = "versitygw"
 STORE_FILES = ("archive", "downloads", "storage", "resumable_protocol", "resumable_breaks", "resumable_judgement")
 CLIENTS = "tus-clients"
-API_CLIENTS = "api-clients"
+API_CLIENTS, LINT = "api-clients", "document-lint"
 DRIVER = "playwright"
 GO = ("/usr/local/go/bin/go", "/usr/lib/go/bin/go")
 # Thousands of sign-ups and logins of a quick run need not cost an attacker anything: the least that may be configured.
@@ -72,7 +72,7 @@ class Plan:
         self.tests = chosen.top / "tests"
         self.cheap_passwords = () if chosen.full else CHEAP_PASSWORDS
         self.fetched = {}
-        self.fetching = {name: threading.Lock() for name in (*PROVIDER_OF, STORE, CLIENTS, API_CLIENTS, DRIVER)}
+        self.fetching = {name: threading.Lock() for name in (*PROVIDER_OF, STORE, CLIENTS, API_CLIENTS, LINT, DRIVER)}
 
     def make(self, name, *arguments, **how):
         """One run of make in the build folder."""
@@ -313,15 +313,18 @@ class Plan:
         return [Job("clients", self.run_clients)]
 
     def run_clients(self):
-        """Resumable uploads with clients as their registries have them, and the clients of this tree."""
-        if not all([self.fetch(CLIENTS), self.fetch(API_CLIENTS)]):
+        """Resumable uploads with clients as their registries have them, the clients of this tree, and the document that
+        those are made of."""
+        if not all([self.fetch(CLIENTS), self.fetch(API_CLIENTS), self.fetch(LINT)]):
             return
+        fetched = self.quick / "emulators"
         with Stack(self.chosen, self.steps, "with clients", self.cheap_passwords) as stack:
             if stack.ready:
                 self.pytest("uploads with clients", stack, [self.tests / "http" / "files" / "with_tus_clients.py"],
                             self.clients_of_tus())
                 self.pytest("clients", stack, [self.tests / "clients", *self.chosen.pytest],
-                            {"GATEHOUSE_API_CLIENTS": str(self.quick / "emulators" / API_CLIENTS)})
+                            {"GATEHOUSE_API_CLIENTS": str(fetched / API_CLIENTS),
+                             "GATEHOUSE_DOCUMENT_LINT": str(fetched / LINT)})
 
     def clients_of_tus(self):
         """Where tests find them."""

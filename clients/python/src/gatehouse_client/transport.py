@@ -104,7 +104,7 @@ def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, datetime):
-        return value.isoformat()
+        return (value if value.tzinfo else value.astimezone()).isoformat()
     return str(value)
 
 

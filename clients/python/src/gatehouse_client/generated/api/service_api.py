@@ -177,8 +177,8 @@ class ServiceApi:
         outcome: Optional[Union[Literal['success', 'failure'], str]] = None,
         target_id: Optional[str] = None,
         request_id: Optional[str] = None,
-        since: Optional[str] = None,
-        until: Optional[str] = None,
+        since: Optional[datetime] = None,
+        until: Optional[datetime] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
         x_reason: Optional[str] = None,
@@ -200,7 +200,7 @@ class ServiceApi:
 
     def list_host_statistics(
         self,
-        since: Optional[str] = None,
+        since: Optional[datetime] = None,
         x_reason: Optional[str] = None,
     ) -> Stats:
         """What each host did in each minute, the oldest first
