@@ -16,6 +16,7 @@
  *     Variable-GATEHOUSE_ORIGIN            its Access-Control-Allow-Origin
  *     Variable-GATEHOUSE_EXPOSE            its Access-Control-Expose-Headers
  *     Variable-GATEHOUSE_TUS               its Tus-Resumable
+ *     Variable-GATEHOUSE_ALLOW             its Allow
  *     Variable-GATEHOUSE_USER              the id of the user whose body may come
  *
  * Apache makes environment variables of them, with the names after "Variable-".

@@ -19,6 +19,7 @@ static const struct {
     {"Access-Control-Allow-Origin", "Variable-GATEHOUSE_ORIGIN"},
     {"Access-Control-Expose-Headers", "Variable-GATEHOUSE_EXPOSE"},
     {"Tus-Resumable", "Variable-GATEHOUSE_TUS"},
+    {"Allow", "Variable-GATEHOUSE_ALLOW"},
 };
 
 static void carry_refusal(const struct reply *refusal, struct reply *answer)

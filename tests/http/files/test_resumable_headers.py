@@ -108,6 +108,15 @@ def test_a_client_that_can_only_post_asks_sends_and_ends(uploader):
     tus.head(uploader, other, status=404)
 
 
+@pytest.mark.parametrize("method,path,right", [("PATCH", "/system/uploads", "POST"), ("POST", UNKNOWN, "PATCH"),
+                                               ("PUT", UNKNOWN, "PATCH")])
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_wrong_method_is_told_the_right_ones_whatever_the_body(api, method, path, right, chunked):
+    reply = api.call(method, path, data=pieces(DATA) if chunked else DATA, status=405, code="route.method")
+    allowed = set(reply.headers["Allow"].split(", "))
+    assert right in allowed and method not in allowed and reply.headers["Tus-Resumable"] == "1.0.0"
+
+
 @pytest.mark.parametrize("method", ["GET", "PUT", "patch", ""])
 def test_a_method_that_no_upload_has_is_refused_in_whatever_way_it_is_said(uploader, method):
     path = tus.begin(uploader, 5000)
