@@ -78,6 +78,13 @@ struct error *file_upload_lock(struct database *database, struct arena *arena, s
                                struct file_upload **upload_out);
 struct error *file_upload_delete(struct database *database, struct arena *arena, struct id organisation, struct id id);
 
+/*
+ * Takes the names of the files from all uploads of a person who is erased, and ends their time: nobody goes on with
+ * them. Their bytes and reservations go as those of all that have expired.
+ */
+struct error *file_upload_abandon(struct database *database, struct arena *arena, struct id organisation,
+                                  struct id user);
+
 /* What an operator sees of one. */
 struct file_upload_listed {
     struct file_upload upload;

@@ -130,6 +130,7 @@ static struct error *do_item(struct service *service, struct arena *arena, const
                              const struct outbox_item *item, bool *sent_out)
 {
     *sent_out = false;
+    service->reader = NULL; /* the language of the item before is nobody's now */
     if (strcmp(item->kind, MAIL_QUEUE_KIND) == 0)
         return mail_queue_send(service, arena, transport, item, sent_out);
     if (strcmp(item->kind, PROVIDER_SYNC_KIND) == 0)

@@ -196,6 +196,16 @@ struct error *file_upload_delete(struct database *database, struct arena *arena,
     return database_change(database, arena, &delete_upload, VALUES(database_id(id), database_id(organisation)), NULL);
 }
 
+static const struct statement abandon_uploads = {
+    "UPDATE file_upload SET metadata = '', expires_at = UTC_TIMESTAMP(3) WHERE user_id = ? AND organisation_id = ?"};
+
+struct error *file_upload_abandon(struct database *database, struct arena *arena, struct id organisation,
+                                  struct id user)
+{
+    return database_change(database, arena, &abandon_uploads, VALUES(database_id(user), database_id(organisation)),
+                           NULL);
+}
+
 /* ---- the operator's view ------------------------------------------------------------------------- */
 
 static const struct statement list_uploads = {

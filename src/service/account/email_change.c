@@ -2,11 +2,15 @@
 /* Takes, answers and confirms changes of e-mail addresses. */
 #include "service/account/email_change.h"
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/language.h"
 #include "base/log.h"
 #include "codec/address.h"
+#include "codec/seal.h"
 #include "domain/account/email_change.h"
 #include "domain/account/one_time_code.h"
 #include "domain/account/throttle.h"
@@ -28,6 +32,7 @@
 #define ASKED "user.emailChangeRequested"
 #define CHANGED "user.emailChanged"
 
+#define SEAL_PURPOSE "email-change"
 #define ATTEMPTS_MAX 8
 #define DAY_MILLISECONDS 86400000
 
@@ -63,6 +68,19 @@ struct asking {
     bool spent;    /* the account has had the day's mails */
 };
 
+/* The payload is the language that the caller's browser asks for, if it asks for one: a job has no browser. */
+static struct error *queue_question(struct service *service, struct arena *arena, struct id user)
+{
+    struct outbox_work work = {.kind = EMAIL_CHANGE_KIND, .rank = OUTBOX_QUESTION, .user_id = user};
+    const char *language = service->reader;
+    unsigned char *sealed;
+    if (language != NULL) {
+        TRY(seal(arena, service->master, SEAL_PURPOSE, language, strlen(language), &sealed, &work.payload_length));
+        work.payload = sealed;
+    }
+    return outbox_add(service->database, arena, &work);
+}
+
 static struct error *ask_rows(struct database *database, struct arena *arena, void *context)
 {
     struct asking *asking = context;
@@ -85,8 +103,7 @@ static struct error *ask_rows(struct database *database, struct arena *arena, vo
     /* The code of an earlier change was mailed to another address. */
     TRY(one_time_code_void(database, arena, user->id, ONE_TIME_CODE_EMAIL));
     TRY(email_change_insert(database, arena, user, asking->email));
-    struct outbox_work work = {.kind = EMAIL_CHANGE_KIND, .rank = OUTBOX_QUESTION, .user_id = user->id};
-    TRY(outbox_add(database, arena, &work));
+    TRY(queue_question(asking->service, arena, user->id));
     return record(asking->service, arena, &now, user, ASKED);
 }
 
@@ -163,11 +180,25 @@ static struct error *answer_rows(struct database *database, struct arena *arena,
     return outbox_finish_ours(database, arena, question->item);
 }
 
+/* The language of the mails to somebody whose record names none. */
+static struct error *read_language(struct service *service, struct arena *arena, const struct outbox_item *item)
+{
+    struct secret language;
+    service->reader = NULL;
+    if (item->payload_length == 0)
+        return NULL;
+    TRY(unseal(arena, service->master, SEAL_PURPOSE, item->payload, item->payload_length, &language));
+    service->reader = language_pick(&service->languages, secret_reveal(language));
+    return NULL;
+}
+
 struct error *email_change_run(struct service *service, struct arena *arena, const struct outbox_item *item)
 {
     struct question question = {service, item};
     bool dead = false;
-    struct error *error = database_transaction(service->database, arena, answer_rows, &question, NULL);
+    struct error *error = read_language(service, arena, item);
+    if (error == NULL)
+        error = database_transaction(service->database, arena, answer_rows, &question, NULL);
     if (error == NULL)
         return NULL;
     LOG(WARN, JOBS, "a change of an address will be tried again", LOG_INTEGER("number", item->number),
@@ -180,6 +211,7 @@ struct error *email_change_run(struct service *service, struct arena *arena, con
 struct confirmation {
     struct service *service;
     const struct caller *caller;
+    const struct email_change *asked; /* the one that waited when the code was tried; NULL: none */
     bool changed;
     bool taken; /* somebody has got the address meanwhile */
 };
@@ -195,7 +227,8 @@ static struct error *confirm_rows(struct database *database, struct arena *arena
     confirmation->changed = confirmation->taken = false;
     TRY(lock_self(confirmation->service, arena, confirmation->caller, &now, &user));
     TRY(email_change_find_waiting(database, arena, user->id, &change));
-    if (change == NULL)
+    /* A later one has a code of its own, which was mailed to another address and which nobody has typed. */
+    if (change == NULL || confirmation->asked == NULL || !id_equal(change->id, confirmation->asked->id))
         return NULL;
     TRY(one_time_code_spend(database, arena, user->id, ONE_TIME_CODE_EMAIL, NULL, &spent));
     if (!spent)
@@ -219,12 +252,11 @@ static struct error *taken_meanwhile(struct arena *arena)
 }
 
 /* An account at the provider that nobody here has would keep the provider's copy from following. */
-static struct error *check_provider(struct service *service, struct arena *arena, struct id id)
+static struct error *check_provider(struct service *service, struct arena *arena, struct id id,
+                                    const struct email_change *change)
 {
-    struct email_change *change = NULL;
     struct user *user = NULL;
     bool other = false;
-    TRY(email_change_find_waiting(service->database, arena, id, &change));
     TRY(user_find_any(service->database, arena, id, &user));
     if (change != NULL && user != NULL && user->provider_subject != NULL)
         TRY(provider_holds_address(service->provider, arena, user->provider_subject, id, change->new_email, &other));
@@ -235,7 +267,7 @@ static struct error *confirm(struct confirmation *confirmation, struct arena *ar
 {
     struct service *service = confirmation->service;
     struct id id = caller_user(confirmation->caller);
-    struct error *error = check_provider(service, arena, id);
+    struct error *error = check_provider(service, arena, id, confirmation->asked);
     if (error == NULL)
         error = database_transaction(service->database, arena, confirm_rows, confirmation, NULL);
     /* The code was right: it can be tried again when the provider or the database answers. */
@@ -257,8 +289,11 @@ struct error *email_change_confirm(struct service *service, struct arena *arena,
     struct confirmation confirmation = {.service = service, .caller = caller};
     const struct one_time_code_attempt attempt = {caller_user(caller), id_text(arena, caller_user(caller)),
                                                   ONE_TIME_CODE_EMAIL, code};
+    struct email_change *asked = NULL;
     bool good = false;
     TRY(login_throttle_check(service, arena, &throttle));
+    TRY(email_change_find_waiting(service->database, arena, caller_user(caller), &asked));
+    confirmation.asked = asked;
     TRY(one_time_code_try(service->database, arena, service->master, &attempt, &good));
     if (good)
         TRY(confirm(&confirmation, arena));

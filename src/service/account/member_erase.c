@@ -12,6 +12,7 @@
 #include "domain/account/erasure.h"
 #include "domain/account/user.h"
 #include "domain/audit.h"
+#include "domain/file/file_upload.h"
 #include "domain/outbox.h"
 #include "domain/permission/permission_use.h"
 #include "identity/provider.h"
@@ -33,6 +34,7 @@ static struct error *end_rows(struct database *database, struct arena *arena, vo
 {
     const struct erasure *erasure = context;
     TRY(permission_use_forget(database, arena, erasure->user_id));
+    TRY(file_upload_abandon(database, arena, erasure->organisation_id, erasure->user_id));
     return erasure_end(database, arena, erasure);
 }
 

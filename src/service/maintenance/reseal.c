@@ -10,12 +10,14 @@
 
 /*
  * The n-th purpose that a row of the kind may have been sealed for; NULL: there are no more. The modules that seal
- * define the purposes: identity/embedded, identity/remote, signed links, the mail queue, recovery.
+ * define the purposes: identity/embedded, identity/remote, signed links, the mail queue, recovery, and changes of
+ * addresses.
  */
 static const char *purpose_of(struct arena *arena, enum sealed_kind kind, const struct sealed_row *row, unsigned n)
 {
-    if (kind == SEALED_WORK && n < 2)
-        return n == 0 ? "outbox" : "recovery";
+    static const char *const of_work[] = {"outbox", "recovery", "email-change"};
+    if (kind == SEALED_WORK && n < sizeof of_work / sizeof *of_work)
+        return of_work[n];
     if (n > 0)
         return NULL;
     switch (kind) {

@@ -1,17 +1,21 @@
 # SPDX-License-Identifier: MIT
 """Another e-mail address: asked for with the password, confirmed with the code, cancelled with the notice."""
 
+import concurrent.futures
+import uuid
+
 import pytest
 
 from support import mail
 from support.accounts import fresh_email, fresh_password
 from support.client import anonymous, shape
-from support.database import key
+from support.database import Database, key
 from support.email_changes import (CANCEL, CHANGE, CONFIRM, ask, cancel, changed, code_to, codes_to, confirm, expire,
                                    notice_to, signs_in)
 from support.members import USERS
 from support.stack import wait_until
 
+WAITING = "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'"
 PROVIDER = "SELECT username, email_verified FROM identity_account WHERE id = %s"
 
 
@@ -158,6 +162,33 @@ def test_an_address_that_is_taken_is_answered_alike_and_its_owner_is_told(api, m
     told = wait_until(lambda: members.mailbox.messages(tried.email)[-1:], mail.PATIENCE_SECONDS, "the owner's mail")
     assert member.email not in "\n".join(mail.lines(told[0])) and not codes_to(members.mailbox, tried.email)
     assert signs_in(api, tried.email, tried.password) and signs_in(api, member.email, member.password)
+
+
+def test_a_code_confirms_the_address_alone_to_which_it_was_mailed(database, members, member):
+    """The right code is on its way while a later request, with a code of its own for a stranger's address, comes in."""
+    own, new, stranger = member.email, fresh_email("new"), fresh_email("stranger")
+    ask(member, new, status=200)
+    digits = code_to(members.mailbox, new)
+    token = member.token
+    prompt = Database(database.facts)
+    prompt.run("BEGIN")
+    try:
+        prompt.run("SELECT 1 FROM user WHERE id = %s FOR UPDATE", key(member.id))
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            asked = pool.submit(member.api.post, CONFIRM, token=token, json={"confirmationCode": digits})
+            wait_until(lambda: asked.done() or database.run(WAITING)[0][0], 30, "the request to wait for the row", 0.15)
+            prompt.run("INSERT INTO email_change (id, user_id, number, old_email, old_key, old_verified, new_email,"
+                       " cancel_hash, expires_at) SELECT %s, user_id, number + 1, old_email, old_key, old_verified, %s,"
+                       " cancel_hash, expires_at FROM email_change WHERE user_id = %s ORDER BY number DESC LIMIT 1",
+                       uuid.uuid4().bytes, stranger, key(member.id))
+            prompt.run("UPDATE code SET code_hash = RANDOM_BYTES(32) WHERE user_id = %s AND purpose = 'email'",
+                       key(member.id))
+            prompt.run("COMMIT")
+            reply = asked.result()
+    finally:
+        prompt.close()
+    assert reply.status_code == 400 and reply.json()["code"] == "code.mismatch"
+    assert database.run("SELECT email FROM user WHERE id = %s", key(member.id)) == ((own, ), )
 
 
 def test_an_address_that_somebody_gets_meanwhile_is_refused_to_who_has_shown_it(api, boss, members, member):

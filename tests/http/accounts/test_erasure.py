@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A person is erased: nothing personal is left, files and ids stay, and whatever is killed when, it is finished."""
 
+import base64
 import hashlib
 import itertools
 import random
@@ -8,6 +9,7 @@ import uuid
 
 import pytest
 
+from files import support_tus as tus
 from support import files, members as team, samples
 from support.accounts import fresh_password
 from support.client import shape
@@ -143,6 +145,18 @@ def test_files_stay_and_name_nobody(members, boss):
     item, = boss.get("/system/files", params={"userId": member.id}, status=200).json()["items"]
     assert item["id"] == record["id"] and item["userId"] == member.id and item["userName"] is None
     files.download(boss, record["id"], status=200)
+
+
+def test_uploads_that_were_not_finished_are_abandoned(members, boss, database):
+    member, _, _ = live(members, boss)
+    name = f"cv-of-{uuid.uuid4().hex}.txt"
+    tus.create(member, 100, meta=tus.metadata(filename=name))
+    sent, = database.run("SELECT metadata FROM file_upload WHERE user_id = %s", key(member.id))
+    assert base64.b64encode(name.encode()) in sent[0]
+    disable(boss, member.id)
+    erase(boss, member.id, status=200)
+    assert database.run("SELECT 1 FROM file_upload WHERE user_id = %s AND (metadata <> '' OR"
+                        " expires_at > UTC_TIMESTAMP(3))", key(member.id)) == ()
 
 
 def test_audit_rows_keep_the_id_alone(members, boss, administrator, database):

@@ -12,8 +12,10 @@ import pytest
 from mail import support_smtp_server as smtp
 from operations.test_check import Copy
 from support import mail
+from support.accounts import fresh_email
 from support.database import key
 from support.programs import crash
+from support.stack import wait_until
 
 TOP = pathlib.Path(__file__).resolve().parents[3]
 TEMPLATES = TOP / "share" / "mail"
@@ -34,6 +36,10 @@ def forget(api, account, accept=None):
 
 def newest(mailbox, account, count):
     return mailbox.wait(account.email, count=count)
+
+
+def notices(mailbox, account):
+    return [one for one in mailbox.messages(account.email) if "/cancel-email?id=" in "\n".join(mail.lines(one))]
 
 
 # ---- which language ----------------------------------------------------------------------------------------
@@ -69,6 +75,24 @@ def test_an_invitation_follows_the_request_too(api, administrator, mailbox, acco
     page = message.get_body(("html", )).get_content()
     assert '<html lang="de">' in page and "Größe GmbH" in page
     assert mail.temporary_password(message)
+
+
+def subject(name, language):
+    text = (TEMPLATES / language / f"{name}.subject").read_text(encoding="utf-8").strip()
+    return text.replace("{{product}}", "Gatehouse")
+
+
+def test_the_mails_about_another_address_follow_their_own_request(api, customer, member, mailbox):
+    """They are written by a job, which has answered somebody else before: that one's language is not theirs."""
+    for count, (accept, before, language) in enumerate((("de", "en", "de"), ("en", "de", "en"), (None, "de", "en")), 1):
+        forget(api, customer, before)
+        newest(mailbox, customer, count + 1)  # the first one was the invitation
+        new = fresh_email("new")
+        member.post("/customers/change-email", json={"newEmail": new, "password": member.password},
+                    headers={} if accept is None else {"Accept-Language": accept}, status=200)
+        assert mailbox.wait(new)["Subject"] == subject("email-change", language), accept
+        notice = wait_until(lambda: notices(mailbox, member)[count - 1:count], mail.PATIENCE_SECONDS, "the notice")[0]
+        assert notice["Subject"] == subject("email-notice", language), accept
 
 
 def test_an_umlaut_in_the_subject_comes_through_a_mail_server(api, customer, stack, tmp_path):
