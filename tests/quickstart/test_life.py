@@ -17,12 +17,13 @@ SERVERS = {"nginx": {"workers", "login", "uploads", "jobs", "mariadb", "nginx", 
            "apache-fcgid": {"jobs", "mariadb", "apache", "quickstart"}}
 
 
-def ask(quickstart, method, path, body=None):
+def ask(quickstart, method, path, body=None, token=None):
     """Status and parsed reply; status 0 when there is none."""
     connection = http.client.HTTPConnection("127.0.0.1", quickstart.port, timeout=10)
     try:
         connection.request(method, path, body and json.dumps(body),
-                           {"Content-Type": "application/json"} if body else {})
+                           {**({"Content-Type": "application/json"} if body else {}),
+                            **({"Authorization": f"Bearer {token}"} if token else {})})
         reply = connection.getresponse()
         return reply.status, json.loads(reply.read())
     except (OSError, http.client.HTTPException):

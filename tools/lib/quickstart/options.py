@@ -64,6 +64,9 @@ def read(arguments):
     parser.add_argument("--uploads", choices=("buffered", "file", "unbuffered"),
                         help="how nginx hands the bodies of uploads on: spooled, then sent (all that Apache does); "
                              "spooled, as a file; as they come, to workers of their own (default: file)")
+    parser.add_argument("--demo", action="store_true",
+                        help="make an example customer with people, roles and forty files, so that there is something "
+                             "to look at; later starts find it again")
     parser.add_argument("--background", action="store_true", help="return when the service is ready")
     parser.add_argument("--stop", action="store_true", help="end what was started with the same --state")
     parser.add_argument("--no-install", action="store_true", help="say which packages are missing, install none")

@@ -10,6 +10,7 @@ import build
 import cluster
 import configuration
 import database
+import demo
 import host
 import layout as layouts
 import packages
@@ -87,6 +88,8 @@ def serve(chosen, layout, lock, on_ready):
             start_cluster(chosen, layout, processes, supervisor, provider, storage)
         else:
             start_all(chosen, layout, processes, supervisor, provider, storage)
+        if chosen.demo:
+            supervisor.publish(supervisor.facts | {"demo": demo.make(chosen, layout)}, supervisor.more_facts)
         announce(supervisor.facts, layout.facts)
         on_ready()
         supervisor.forever()
@@ -175,13 +178,15 @@ def facts(chosen, layout, provider):
 def announce(known, path):
     """Tells the person where everything is, by what quickstart.json (the path) says."""
     accounts = f"\n  Accounts        {known['emulator']}, {known['providerUrl']}" if known["emulator"] else ""
+    owner = known.get("demo")
+    example = f"\n  Example owner   {owner['username']}\n  Password        {owner['password']}" if owner else ""
     say(f"""
 Gatehouse is running.
 
   Console         {known["baseUrl"]}/
   Interface       {known["baseUrl"]}/api
   Administrator   {known["admin"]["username"]}
-  Password        {known["admin"]["password"]}
+  Password        {known["admin"]["password"]}{example}
   E-mails         {known["mailDirectory"]}
   Logs            {known["logDirectory"]}{accounts}
   Configuration   {known["configuration"]}
