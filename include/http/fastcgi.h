@@ -35,9 +35,9 @@ struct fastcgi_options {
 bool fastcgi_open(const struct fastcgi_options *options, const char **problem_out);
 
 /*
- * Waits for the next request. False when the process was asked to end (SIGTERM, SIGUSR1) or the socket is gone. A
- * request in another role than RESPONDER or AUTHORIZER is answered by libfcgi's end record and skipped. *source_out is
- * valid until fastcgi_finish().
+ * Waits for the next request. False when the process was asked to end (SIGTERM, SIGUSR1, SIGQUIT) or the socket is
+ * gone. A request in another role than RESPONDER or AUTHORIZER is answered by libfcgi's end record and skipped.
+ * *source_out is valid until fastcgi_finish().
  */
 bool fastcgi_accept(struct request_source *source_out);
 

@@ -16,8 +16,9 @@
  * - It takes parameters that end at the end of the connection for all of them. Such a request is dropped.
  * - It delivers more STDIN than CONTENT_LENGTH. http/request.c stops at the announced length, and a surplus closes the
  *   connection too.
- * - Signals: SIGTERM is blocked while a request is served, and is looked at only between requests. The listening socket
- *   has a receive time-out of one second, so a signal that arrives just before accept() is seen soon as well.
+ * - Signals: those that end the process are blocked while a request is served, and are looked at only between requests.
+ *   The listening socket has a receive time-out of one second, so a signal that arrives just before accept() is seen
+ *   soon as well.
  */
 #include "http/fastcgi.h"
 
@@ -195,10 +196,13 @@ bool fastcgi_open(const struct fastcgi_options *options, const char **problem_ou
     (void)sigemptyset(&state.ending_signals);
     (void)sigaddset(&state.ending_signals, SIGTERM);
     (void)sigaddset(&state.ending_signals, SIGUSR1);
+    /* What multiwatch 1.0.0 sends when its option says TERM. */
+    (void)sigaddset(&state.ending_signals, SIGQUIT);
     (void)sigprocmask(SIG_BLOCK, &state.ending_signals, NULL);
     struct sigaction end = {.sa_handler = on_end};
     (void)sigaction(SIGTERM, &end, NULL);
     (void)sigaction(SIGUSR1, &end, NULL);
+    (void)sigaction(SIGQUIT, &end, NULL);
     fastcgi_deadline_open();
     struct sigaction ignore = {.sa_handler = SIG_IGN};
     (void)sigaction(SIGPIPE, &ignore, NULL);

@@ -218,8 +218,9 @@ def test_a_killed_worker_is_replaced_and_nobody_notices_for_long(stack, api, kee
 
 @pytest.mark.web_server
 @pytest.mark.fault
-def test_a_worker_told_to_end_finishes_what_it_does(stack, keeper):
-    """SIGTERM to every worker in turn, while uploads run: none of them fails."""
+@pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGQUIT])
+def test_a_worker_told_to_end_finishes_what_it_does(stack, keeper, end):
+    """To every worker in turn, while uploads run: none of them fails. SIGQUIT is what multiwatch sends."""
     if not stack.socket:
         pytest.skip("mod_fcgid chooses a worker first and does not hear that somebody else has ended it")
     failures, stop = [], threading.Event()
@@ -239,7 +240,7 @@ def test_a_worker_told_to_end_finishes_what_it_does(stack, keeper):
     for pid in stack.workers():
         time.sleep(0.2)
         try:
-            os.kill(pid, signal.SIGTERM)
+            os.kill(pid, end)
         except ProcessLookupError:
             pass
     time.sleep(0.5)
