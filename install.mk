@@ -24,9 +24,15 @@ FILLED_IN = nginx/gatehouse.conf \
 # What the timers start.
 FILLED_IN += systemd/gatehouse-backup.service systemd/gatehouse-fsck.service systemd/gatehouse-purge.service systemd/gatehouse-scrub.service
 
+# What starts all of it where no systemd does.
+FILLED_IN += share/gatehouse-run
+nodist_pkglibexec_SCRIPTS = share/gatehouse-run
+EXTRA_DIST += share/gatehouse-run.in
+
 dist_nginx_DATA = nginx/gatehouse.conf.in
 nodist_nginx_DATA = nginx/gatehouse.conf
-dist_apache_DATA = apache/gatehouse-site.conf.in apache/gatehouse-proxy-fcgi.conf.in apache/gatehouse-fcgid.conf.in
+dist_apache_DATA = apache/gatehouse-site.conf.in apache/gatehouse-proxy-fcgi.conf.in apache/gatehouse-fcgid.conf.in \
+	apache/shared-hosting.htaccess
 nodist_apache_DATA = apache/gatehouse-site.conf apache/gatehouse-proxy-fcgi.conf apache/gatehouse-fcgid.conf
 dist_conf_DATA = conf/gatehouse.conf.in
 nodist_config_DATA = conf/gatehouse.conf.sample
@@ -36,11 +42,16 @@ nodist_systemd_DATA += systemd/gatehouse-backup.service systemd/gatehouse-fsck.s
 dist_systemd_DATA = systemd/gatehouse-backup.timer systemd/gatehouse-fsck.timer systemd/gatehouse-purge.timer systemd/gatehouse-scrub.timer
 nodist_logrotate_DATA = logrotate/gatehouse
 EXTRA_DIST += tools/quickstart tools/test tools/lib/packages tools/lib/packages.txt tools/lib/quickstart tools/lib/emulators \
-	tools/lib/testing tests/tools tools/lib/debian13 tools/lib/package tools/lib/promtool tools/generate-clients clients
+	tools/lib/testing tests/tools tools/lib/containers tools/lib/debian13 tools/lib/package tools/lib/promtool \
+	tools/generate-clients clients
 EXTRA_DIST += systemd/gatehouse.service.in systemd/gatehouse-login.service.in systemd/gatehouse-upload.service.in \
 	systemd/gatehouse-jobs.service.in \
 	logrotate/gatehouse.in
 EXTRA_DIST += systemd/gatehouse-backup.service.in systemd/gatehouse-fsck.service.in systemd/gatehouse-purge.service.in systemd/gatehouse-scrub.service.in
+# What images are made of, and the tests.
+EXTRA_DIST += containers .gitattributes .git-blame-ignore-revs tests/clients tests/cluster tests/fuzz/run \
+	tools/coverage tests/http tests/monitoring tests/providers tests/quickstart tests/torture tests/web \
+	tools/check-fanalyzer tools/check-grants tools/check-ignored tools/check-tidy tools/lib/findings.py
 CLEANFILES += $(FILLED_IN) conf/gatehouse.conf.sample
 
 # The largest upload: one MiB more than the default of max_file_bytes.
@@ -85,6 +96,7 @@ nginx/gatehouse.conf: nginx/gatehouse.conf.in
 apache/gatehouse-site.conf: apache/gatehouse-site.conf.in
 apache/gatehouse-proxy-fcgi.conf: apache/gatehouse-proxy-fcgi.conf.in
 apache/gatehouse-fcgid.conf: apache/gatehouse-fcgid.conf.in
+share/gatehouse-run: share/gatehouse-run.in
 systemd/gatehouse.service: systemd/gatehouse.service.in
 systemd/gatehouse-login.service: systemd/gatehouse-login.service.in
 systemd/gatehouse-upload.service: systemd/gatehouse-upload.service.in

@@ -7,18 +7,20 @@ dist_doc_DATA = \
 	docs/api.md \
 	docs/clients.md \
 	docs/console.md \
+	docs/containers.md \
 	docs/files.md \
 	docs/identity-providers.md \
 	docs/installing.md \
 	docs/monitoring.md \
 	docs/permissions.md \
 	docs/scaling.md \
-	docs/security.md
+	docs/security.md \
+	docs/shared-hosting.md
 # The benchmarks' page and pictures are of the developers' machine; the tree and the release have them.
 EXTRA_DIST += docs/benchmarks-files.svg docs/benchmarks-glewlwyd.svg docs/benchmarks-login.svg docs/benchmarks-peers.svg \
 	docs/benchmarks-pool.svg docs/benchmarks-reads.svg docs/benchmarks-scale.svg \
 	docs/benchmarks-soak.svg docs/benchmarks-worker.svg docs/benchmarks.md
-EXTRA_DIST += docs/architecture.md docs/decisions docs/pictures tools/check-guides tools/lib/pictures
+EXTRA_DIST += docs/architecture.md docs/containers.md docs/decisions docs/pictures tools/check-guides tools/lib/pictures
 EXTRA_DIST += \
 	.clang-format \
 	.clang-tidy \

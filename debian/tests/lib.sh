@@ -63,6 +63,35 @@ start_services() {
     await test -S /run/gatehouse/worker.sock
 }
 
+# Without systemd: ends what start_services began, and waits until the sockets' owners are gone.
+stop_services() {
+    if with_systemd; then
+        # shellcheck disable=SC2086
+        systemctl stop $units
+    else
+        pkill -TERM -u gatehouse || true
+        await none_runs
+        rm -f /run/gatehouse/*.sock
+    fi
+}
+
+none_runs() {
+    ! pgrep -u gatehouse
+}
+
+# The site of nginx as README.Debian switches it on.
+serve_by_nginx() {
+    ln -sf ../sites-available/gatehouse /etc/nginx/sites-enabled/gatehouse
+    rm -f /etc/nginx/sites-enabled/default
+    sed -i 's/^\( *\)server_name .*;/\1server_name localhost;/' /etc/nginx/sites-available/gatehouse
+    nginx -t
+    if with_systemd; then
+        systemctl restart nginx
+    else
+        nginx
+    fi
+}
+
 # Takes $1 ("accel" or "sendfile") for the delivery. Afterwards the workers run.
 set_up() {
     start_database
@@ -81,7 +110,8 @@ sign_in() {
 }
 
 upload() {
-    echo 'the bytes of a file' > "$AUTOPKGTEST_TMP/sent.txt"
+    # Never the same bytes twice, which would be refused.
+    echo "the bytes of a file, $(date +%s.%N)" > "$AUTOPKGTEST_TMP/sent.txt"
     file=$(curl -fsS --oauth2-bearer "$token" -F bucket=files -F type=misc -F "file=@$AUTOPKGTEST_TMP/sent.txt" \
         "$address/system/files" | jq -r .id)
 }

@@ -7,6 +7,7 @@ import subprocess
 from problem import Problem
 
 ALWAYS = ("base", "build", "unit")
+ROOTED = ("debian13", "package")
 GROUPS = {
     "checks": ("checks", ),
     "unit": ("database", ),
@@ -21,31 +22,35 @@ GROUPS = {
     "web": ("database", "workers", "nginx", "apache", "http", "web"),
     "torture": ("database", "workers", "nginx", "http", "torture"),
     "bench": ("database", "workers", "nginx", "http", "bench"),
-    "package": ("debian13", "checks"),
+    "package": ("debian13", "package"),
     "fuzz": ("fuzz", ),
     "analyse": ("analyse", ),
 }
 
 
-def leave_out_debian13(chosen):
-    """Where this machine cannot have a clean root, or is Debian 13 itself, that kind is left out, unless it was asked
-    for."""
+def leave_out(chosen):
+    """Where this machine cannot have a clean root, or is Debian 13 itself, the kinds that need one are left out, unless
+    they were asked for."""
     able = subprocess.run([chosen.top / "tools" / "lib" / "debian13", "able"], stdout=subprocess.PIPE, text=True,
                           check=False, stdin=subprocess.DEVNULL)
     release = platform.freedesktop_os_release()
-    if able.returncode == 0 and (release.get("ID"), release.get("VERSION_ID")) != ("debian", "13"):
-        return
-    if "debian13" not in chosen.named:
-        chosen.left_out["debian13"] = able.stdout.strip() or "This machine is Debian 13 itself."
-    elif able.returncode != 0:
-        raise Problem(able.stdout.strip())
+    reasons = {}
+    if able.returncode != 0:
+        reasons = {kind: able.stdout.strip() for kind in ROOTED if kind in chosen.kinds}
+    elif "debian13" in chosen.kinds and (release.get("ID"), release.get("VERSION_ID")) == ("debian", "13"):
+        reasons = {"debian13": "This machine is Debian 13 itself."}
+    for kind, why in reasons.items():
+        if kind not in chosen.named:
+            chosen.left_out[kind] = why
+        elif able.returncode != 0:
+            raise Problem(why)
 
 
 def require(chosen):
     """Installs what is missing, or says what is."""
     tool = str(chosen.top / "tools" / "lib" / "packages")
-    if "debian13" in chosen.kinds:
-        leave_out_debian13(chosen)
+    if any(kind in chosen.kinds for kind in ROOTED):
+        leave_out(chosen)
     groups = sorted({*ALWAYS, *(group for kind in chosen.kinds if kind not in chosen.left_out
                      for group in GROUPS.get(kind, ()))})
     missing = subprocess.run([tool, "missing", *groups], stdout=subprocess.PIPE, text=True, check=False,

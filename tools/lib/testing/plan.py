@@ -19,6 +19,7 @@ FUZZ_SECONDS, FUZZ_SECONDS_FULL = 60, 600
 # Zeros are counted, no times: a worker that loses 20 bytes at each request still goes over the bound.
 BENCH_ROUNDS = ("--rounds", "2", "--seconds", "1")
 FUZZ_LIMIT_SECONDS = 6 * 3600
+RELEASES = ("bookworm", "trixie")
 STORE = "versitygw"
 STORE_FILES = ("archive", "downloads", "storage", "resumable_protocol", "resumable_breaks", "resumable_judgement")
 CLIENTS = "tus-clients"
@@ -129,13 +130,13 @@ class Plan:
 
     def debian13(self):
         if "debian13" in self.chosen.left_out:
-            return [Job("debian13", self.tell_left_out)]
+            return [Job("debian13", lambda: self.tell_left_out("debian13", "Debian 13"))]
         return [] if "torture" in self.chosen.kinds else [Job("debian13", self.run_debian13)]
 
-    def tell_left_out(self):
+    def tell_left_out(self, kind, name):
         """Why this machine does not run it is a skipped test with that sentence."""
-        step = self.steps.run("Debian 13", ["true"])
-        step.skipped, step.why = 1, self.chosen.left_out["debian13"]
+        step = self.steps.run(name, ["true"])
+        step.skipped, step.why = 1, self.chosen.left_out[kind]
         self.steps.note(step)
 
     def run_debian13(self):
@@ -363,13 +364,19 @@ class Plan:
             self.run_debian13()
 
     def package(self):
-        return [Job("package", self.run_package)]
+        """Packages of both releases of Debian, images of the older one."""
+        if "package" in self.chosen.left_out:
+            return [Job("package", lambda: self.tell_left_out("package", "package"))]
+        wanted = [("packages", release) for release in RELEASES] + [("containers", RELEASES[0])]
+        return [Job(f"package {kind} {release}", lambda kind=kind, release=release: self.run_package(kind, release))
+                for kind, release in wanted]
 
-    def run_package(self):
-        """The Debian packages, in a clean root of this Debian, which is kept for the next run."""
-        step = self.steps.run("package", [self.chosen.top / "tools" / "lib" / "package",
-                                          pathlib.Path.home() / ".cache" / "gatehouse", f"{self.steps.disk}/package"],
-                              limit=5400)
+    def run_package(self, kind, release):
+        """The Debian packages or the images for containers, in clean roots of this release, which are kept for the next
+        run."""
+        tool = self.chosen.top / "tools" / "lib" / ("package" if kind == "packages" else kind)
+        step = self.steps.run(f"{kind} {release}", [tool, pathlib.Path.home() / ".cache" / "gatehouse",
+                                                    f"{self.steps.disk}/{kind}-{release}", release], limit=5400)
         counts.tap(step)
         self.steps.note(step)
 
