@@ -41,6 +41,7 @@ static void release(void *argument)
 
 struct error *document_parse(struct arena *arena, const char *bytes, size_t length, struct document **document_out)
 {
+    *document_out = NULL;
     TRY(document_scan(arena, bytes, length));
     cJSON *item = cJSON_ParseWithLength(bytes, length);
     if (item == NULL)

@@ -93,7 +93,7 @@ static bool names(const struct error *error, const char *path, const char *code)
 static void schema_fills_the_struct_and_the_fallbacks(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct sample *sample;
+    struct sample *sample = NULL;
     uint64_t present = 0;
     assert_null(read_text(arena,
                           "{\"text\":\"h\xc3\xa9llo\",\"phone\":null,\"words\":[\"a\",\"b\"],\"secret\":\"s\","
@@ -114,7 +114,7 @@ static void schema_fills_the_struct_and_the_fallbacks(void **state)
 static void schema_lists_every_failing_path_at_once(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct sample *sample;
+    struct sample *sample = NULL;
     struct error *error =
         read_text(arena,
                   "{\"email\":\"nobody\",\"phone\":\"0441\",\"choice\":\"b\",\"secret\":\"123456789\","
@@ -147,7 +147,7 @@ static void schema_reads_whole_numbers_within_their_bounds(void **state)
                  {"\"7\"", 0, "type"}, {"true", 0, "type"}, {"null", 0, "type"}, {"1e300", 0, "type"},
                  {"[]", 0, "type"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct sample *sample;
+        struct sample *sample = NULL;
         const char *text = arena_format(arena, "{\"text\":\"x\",\"number\":%s}", cases[i].json);
         struct error *error = read_text(arena, text, &sample, NULL);
         if (cases[i].code == NULL) {
@@ -162,7 +162,7 @@ static void schema_reads_whole_numbers_within_their_bounds(void **state)
 static void schema_refuses_null_where_it_is_not_said(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct sample *sample;
+    struct sample *sample = NULL;
     struct error *error =
         read_text(arena, "{\"text\":null,\"flag\":null,\"words\":null,\"inner\":null}", &sample, NULL);
     assert_non_null(error);
@@ -173,7 +173,7 @@ static void schema_refuses_null_where_it_is_not_said(void **state)
 static void schema_refuses_blank_and_control_characters(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct sample *sample;
+    struct sample *sample = NULL;
     assert_true(names(read_text(arena, "{\"text\":\"   \"}", &sample, NULL), "text", "length"));
     assert_true(names(read_text(arena, "{\"text\":\"a\\nb\"}", &sample, NULL), "text", "format"));
     assert_true(names(read_text(arena, "{\"text\":\"a\\u0085\"}", &sample, NULL), "text", "format"));
@@ -218,7 +218,7 @@ static void schema_takes_names_in_which_nothing_makes_a_link(void **state)
 static void schema_takes_only_an_object(void **state)
 {
     struct arena *arena = harness_arena(state);
-    struct sample *sample;
+    struct sample *sample = NULL;
     static const char *const others[] = {"[]", "\"x\"", "1", "null", "true"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         assert_true(names(read_text(arena, others[i], &sample, NULL), "", "type"));
