@@ -24,6 +24,8 @@ libghservice_account_a_SOURCES = \
 	include/service/account/password_proof.h \
 	src/service/account/password_proof.c \
 	src/service/account/password.c \
+	include/service/account/provider_change.h \
+	src/service/account/provider_change.c \
 	include/service/account/provider_sync.h \
 	src/service/account/provider_sync.c \
 	include/service/account/recovery.h \

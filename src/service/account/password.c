@@ -24,6 +24,7 @@
 #include "service/access/login_throttle.h"
 #include "service/account/member.h"
 #include "service/account/notification.h"
+#include "service/account/provider_change.h"
 #include "service/runtime/service.h"
 #include "store/database/database.h"
 
@@ -122,11 +123,19 @@ static struct error *same_password(struct arena *arena, const char *path)
                        "must differ from the current password");
 }
 
-static struct error *ask_change(struct password_step *step, struct arena *arena)
+static struct error *ask_change_once(struct password_step *step, struct arena *arena)
 {
     return provider_change_password(step->service->provider, arena, step->user->provider_subject,
                                     step->caller->principal->session_id, step->password, step->new_password,
                                     &step->outcome);
+}
+
+static struct error *ask_change(struct password_step *step, struct arena *arena)
+{
+    bool again = false;
+    TRY(ask_change_once(step, arena));
+    TRY(provider_change_settle(step->service, arena, step->user->id, step->outcome, &again));
+    return again ? ask_change_once(step, arena) : NULL;
 }
 
 /*

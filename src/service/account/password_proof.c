@@ -9,6 +9,7 @@
 #include "service/access/caller.h"
 #include "service/access/caller_audit.h"
 #include "service/access/login_throttle.h"
+#include "service/account/provider_change.h"
 #include "service/runtime/service.h"
 
 struct error *password_prove(struct service *service, struct arena *arena, const struct caller *caller,
@@ -18,6 +19,7 @@ struct error *password_prove(struct service *service, struct arena *arena, const
     struct provider_tokens tokens;
     struct provider_challenge challenge;
     enum provider_outcome outcome;
+    bool again = false;
     /* With a new password a right one is answered with PERMANENT_PASSWORD, and no session begins. */
     const struct provider_login attempt = {.subject = user->provider_subject,
                                            .user_id = user->id,
@@ -26,6 +28,9 @@ struct error *password_prove(struct service *service, struct arena *arena, const
                                            .new_password_sent = true};
     TRY(login_throttle_check(service, arena, &throttle));
     TRY(provider_login(service->provider, arena, &attempt, &tokens, &challenge, &outcome));
+    TRY(provider_change_settle(service, arena, user->id, outcome, &again));
+    if (again)
+        TRY(provider_login(service->provider, arena, &attempt, &tokens, &challenge, &outcome));
     if (outcome == PROVIDER_PERMANENT_PASSWORD)
         return login_throttle_passed(service, arena, &throttle);
     struct error *error = error_new(arena, ERROR_REQUEST_INVALID, "%s", provider_outcome_text(outcome));

@@ -18,14 +18,11 @@
 #include "service/access/caller_audit.h"
 #include "service/access/login_throttle.h"
 #include "service/access/session_use.h"
-#include "service/account/email_cancel.h"
+#include "service/account/provider_change.h"
 #include "service/account/provider_sync.h"
 #include "service/account/session_admin.h"
 #include "service/runtime/service.h"
 #include "store/database/database.h"
-
-/* A login that began while an account was changed at a remote provider may end this much later. */
-#define CHANGING_SECONDS 10
 
 /*
  * `refusal` NULL: the login has succeeded. The row of a failed one says who was meant, where somebody has the name, and
@@ -157,28 +154,6 @@ static struct error *check_login(struct service *service, struct arena *arena, c
 }
 
 /*
- * Asks a remote provider once more after it has refused a password, where an address or another attribute of the
- * account was on its way to it. Some know an account by its address alone: during the change neither the old nor the
- * new one may be right. The change is finished first. Nobody's account is looked up like a user's.
- */
-static struct error *ask_again(struct service *service, struct arena *arena, const struct provider_login *attempt,
-                               struct provider_tokens *tokens_out, struct provider_challenge *challenge,
-                               enum provider_outcome *outcome_out)
-{
-    bool changing = false;
-    if (*outcome_out != PROVIDER_BAD_CREDENTIALS || provider_joins_transaction(service->provider))
-        return NULL;
-    TRY(outbox_has_recent(service->database, arena, attempt->user_id, PROVIDER_SYNC_KIND, EMAIL_CANCEL_KIND,
-                          CHANGING_SECONDS, &changing));
-    if (!changing)
-        return NULL;
-    struct error *error = provider_sync_user(service, arena, attempt->user_id);
-    if (error != NULL)
-        LOG(WARN, ACCOUNTS, "the provider was not told of a change before a login", LOG_TEXT("detail", error->detail));
-    return provider_login(service->provider, arena, attempt, tokens_out, challenge, outcome_out);
-}
-
-/*
  * Asks the provider. Where our row was confirmed and the provider's account was not, a crash lies between; the account
  * is confirmed now.
  */
@@ -190,7 +165,10 @@ static struct error *ask_provider(struct service *service, struct arena *arena, 
     /* Where there is no such user no password is right, whatever a provider makes of it. */
     if (user == NULL)
         *outcome_out = PROVIDER_BAD_CREDENTIALS;
-    TRY(ask_again(service, arena, attempt, tokens_out, challenge, outcome_out));
+    bool again = false;
+    TRY(provider_change_settle(service, arena, attempt->user_id, *outcome_out, &again));
+    if (again)
+        TRY(provider_login(service->provider, arena, attempt, tokens_out, challenge, outcome_out));
     if (user == NULL)
         return NULL;
     if (*outcome_out != PROVIDER_UNCONFIRMED || user->status != USER_ACTIVE)

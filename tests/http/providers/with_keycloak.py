@@ -366,6 +366,22 @@ def test_a_login_finishes_what_is_on_its_way_to_the_account(api, stack, database
         me(api, reply.json()["tokens"], 200)
 
 
+@pytest.mark.parametrize("path, more", [("/customers/change-email", {"newEmail": None}),
+                                        ("/customers/change-password", {"newPassword": None})])
+def test_a_password_that_is_asked_for_finishes_what_is_on_its_way(api, stack, database, realm, member, path, more):
+    """A provider may know the account by an address that it has only just lost, and then no password is right."""
+    fresh = {"newEmail": fresh_email("moved"), "newPassword": fresh_password()}
+    sent = {"password": member.password, **{name: fresh[name] for name in more}}
+    token = member.token
+    realm.change(member, enabled=False)
+    with crash.paused_jobs(stack):
+        database.run("UPDATE outbox SET finished_at = finished_at - INTERVAL 1 MINUTE WHERE user_id = %s",
+                     key(member.id))
+        api.post(path, token=token, json=sent, status=400, code="request.invalid", paths=["password"])
+        database.run("INSERT INTO outbox (kind, user_id, payload) VALUES ('sync', %s, '')", key(member.id))
+        api.post(path, token=token, json=sent, status=200)
+
+
 def test_who_took_a_users_address_there_does_not_come_in_as_that_user(api, realm, member):
     password = fresh_password()
     made = {"email": member.email, "emailVerified": True, "enabled": True,
