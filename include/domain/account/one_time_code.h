@@ -64,9 +64,13 @@ struct one_time_code_spent {
     int64_t expires_at; /* milliseconds */
 };
 
-/* Spends a right code. *spent_out is false when another request was faster. `code_out` may be NULL. */
-struct error *one_time_code_spend(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                                  struct one_time_code_spent *code_out, bool *spent_out);
+/*
+ * Spends the code that was tried and found right. *spent_out is false when another request was faster, or another code
+ * has taken its place; that one stays. `code_out` may be NULL. Call it in a transaction.
+ */
+struct error *one_time_code_spend(struct database *database, struct arena *arena, struct secret master,
+                                  const struct one_time_code_attempt *attempt, struct one_time_code_spent *code_out,
+                                  bool *spent_out);
 
 /*
  * Makes a spent code valid again; otherwise as one_time_code_give_back(). Does nothing when a newer one was issued

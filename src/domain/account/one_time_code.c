@@ -99,11 +99,20 @@ static struct id decoy_of(struct arena *arena, const char *username)
     return (struct id){.bytes = {[ID_BYTES - 1] = hash[0]}};
 }
 
-static bool is_right(const struct trial *trial, const struct rows *rows)
+/* The hash that a right code has, under each key of the master secret. */
+static void hash_tried(struct arena *arena, struct secret master, const struct one_time_code_attempt *attempt,
+                       struct trial *trial)
+{
+    for (const struct secret *key = &master; key != NULL && trial->count < LIMIT_MASTER_KEYS; key = key->older)
+        hash_code(arena, *key, attempt->user, attempt->purpose, attempt->code, trial->hashes[trial->count++]);
+}
+
+/* Whether the first row has such a hash in that column. */
+static bool is_right(const struct trial *trial, const struct rows *rows, size_t column)
 {
     static const uint8_t nothing[DIGEST_BYTES];
     size_t length = 0;
-    const void *stored = rows_bytes(rows, 0, 1, &length);
+    const void *stored = rows_bytes(rows, 0, column, &length);
     bool equal = false;
     for (size_t i = 0; i < trial->count; i++)
         equal |= digest_equal(length == DIGEST_BYTES ? stored : nothing, trial->hashes[i]);
@@ -135,7 +144,7 @@ static struct error *count_and_compare(struct database *database, struct arena *
                         VALUES(database_integer(ONE_TIME_CODE_TRIES + 1), database_id(target), purpose,
                                database_integer(own ? ONE_TIME_CODE_TRIES : ONE_TIME_CODE_TRIES + 1)),
                         &change));
-    trial->good = is_right(trial, rows) && own && change.affected == 1;
+    trial->good = is_right(trial, rows, 1) && own && change.affected == 1;
     return NULL;
 }
 
@@ -145,8 +154,7 @@ struct error *one_time_code_try(struct database *database, struct arena *arena, 
     struct id decoy = decoy_of(arena, attempt->username);
     struct trial trial = {
         .user = id_is_none(attempt->user) ? decoy : attempt->user, .decoy = decoy, .purpose = attempt->purpose};
-    for (const struct secret *key = &master; key != NULL && trial.count < LIMIT_MASTER_KEYS; key = key->older)
-        hash_code(arena, *key, attempt->user, attempt->purpose, attempt->code, trial.hashes[trial.count++]);
+    hash_tried(arena, master, attempt, &trial);
     *good_out = false;
     TRY(database_transaction(database, arena, count_and_compare, &trial, NULL));
     *good_out = trial.good;
@@ -159,18 +167,22 @@ struct error *one_time_code_give_back(struct database *database, struct arena *a
     return database_change(database, arena, &uncount_try, VALUES(database_id(user), database_text(purpose)), NULL);
 }
 
-struct error *one_time_code_spend(struct database *database, struct arena *arena, struct id user, const char *purpose,
-                                  struct one_time_code_spent *code_out, bool *spent_out)
+/* Another code may have been issued since this one was tried, and mailed to another address. It stays. */
+struct error *one_time_code_spend(struct database *database, struct arena *arena, struct secret master,
+                                  const struct one_time_code_attempt *attempt, struct one_time_code_spent *code_out,
+                                  bool *spent_out)
 {
-    struct database_value values[] = {database_id(user), database_text(purpose)};
+    struct database_value values[] = {database_id(attempt->user), database_text(attempt->purpose)};
+    struct trial trial = {.user = attempt->user, .purpose = attempt->purpose};
     struct change change;
     struct rows *rows;
     size_t length = 0;
+    hash_tried(arena, master, attempt, &trial);
+    TRY(database_query(database, arena, &read_code, values, 2, &rows));
+    *spent_out = rows->count == 1 && is_right(&trial, rows, 0);
+    if (!*spent_out)
+        return NULL;
     if (code_out != NULL) {
-        TRY(database_query(database, arena, &read_code, values, 2, &rows));
-        *spent_out = rows->count == 1;
-        if (!*spent_out)
-            return NULL;
         const void *hash = rows_bytes(rows, 0, 0, &length);
         memcpy(code_out->hash, hash, length < sizeof code_out->hash ? length : sizeof code_out->hash);
         code_out->tries = rows_integer(rows, 0, 1);

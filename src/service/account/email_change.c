@@ -211,6 +211,7 @@ struct error *email_change_run(struct service *service, struct arena *arena, con
 struct confirmation {
     struct service *service;
     const struct caller *caller;
+    const struct one_time_code_attempt *attempt;
     const struct email_change *asked; /* the one that waited when the code was tried; NULL: none */
     bool changed;
     bool taken; /* somebody has got the address meanwhile */
@@ -230,7 +231,7 @@ static struct error *confirm_rows(struct database *database, struct arena *arena
     /* A later one has a code of its own, which was mailed to another address and which nobody has typed. */
     if (change == NULL || confirmation->asked == NULL || !id_equal(change->id, confirmation->asked->id))
         return NULL;
-    TRY(one_time_code_spend(database, arena, user->id, ONE_TIME_CODE_EMAIL, NULL, &spent));
+    TRY(one_time_code_spend(database, arena, confirmation->service->master, confirmation->attempt, NULL, &spent));
     if (!spent)
         return NULL;
     TRY(email_change_is_taken(database, arena, change->new_email, user->id, &confirmation->taken, &owner));
@@ -286,9 +287,9 @@ struct error *email_change_confirm(struct service *service, struct arena *arena,
                                    const char *code, struct user **user_out)
 {
     struct login_throttle throttle = login_throttle_of_code(caller);
-    struct confirmation confirmation = {.service = service, .caller = caller};
     const struct one_time_code_attempt attempt = {caller_user(caller), id_text(arena, caller_user(caller)),
                                                   ONE_TIME_CODE_EMAIL, code};
+    struct confirmation confirmation = {.service = service, .caller = caller, .attempt = &attempt};
     struct email_change *asked = NULL;
     bool good = false;
     TRY(login_throttle_check(service, arena, &throttle));

@@ -85,7 +85,7 @@ struct confirmation {
     struct service *service;
     const struct caller *caller;
     const struct user *user;
-    bool by_code;
+    const char *code; /* NULL: somebody confirms without one */
     bool at_provider; /* the provider has checked the code, so it knows already */
     bool changed;
 };
@@ -109,17 +109,19 @@ static struct error *confirm_rows(struct database *database, struct arena *arena
     const struct user *user = confirmation->user;
     bool spent = true;
     struct audit_entry entry = {
-        .action = confirmation->by_code ? "user.confirm" : "user.adminConfirm",
+        .action = confirmation->code != NULL ? "user.confirm" : "user.adminConfirm",
         .organisation_id = user->organisation_id,
-        .user_id = confirmation->by_code ? user->id : (struct id){{0}},
+        .user_id = confirmation->code != NULL ? user->id : (struct id){{0}},
         .target_type = "user",
         .target_id = id_text(arena, user->id),
     };
     confirmation->changed = false;
-    if (!confirmation->by_code)
+    if (confirmation->code == NULL)
         TRY(check_confirmer(confirmation, arena));
-    if (confirmation->by_code && !confirmation->at_provider)
-        TRY(one_time_code_spend(database, arena, user->id, ONE_TIME_CODE_CONFIRM, NULL, &spent));
+    if (confirmation->code != NULL && !confirmation->at_provider)
+        TRY(one_time_code_spend(
+            database, arena, confirmation->service->master,
+            &(struct one_time_code_attempt){user->id, NULL, ONE_TIME_CODE_CONFIRM, confirmation->code}, NULL, &spent));
     else
         TRY(one_time_code_void(database, arena, user->id, ONE_TIME_CODE_CONFIRM));
     if (spent)
@@ -177,7 +179,7 @@ struct error *member_confirm(struct service *service, struct arena *arena, const
     struct confirmation confirmation = {.service = service,
                                         .caller = caller,
                                         .user = user,
-                                        .by_code = true,
+                                        .code = code,
                                         .at_provider = provider_has_codes(service->provider)};
     if (good && waiting)
         TRY(confirm(&confirmation, arena));

@@ -48,7 +48,7 @@ struct password_step {
     struct secret new_password;
     bool permanent;
     struct one_time_code_spent code;
-    const char *typed;  /* a code that the provider checks */
+    const char *typed;  /* the code */
     const char *action; /* the audit action of a change that is resolved afterwards */
     enum provider_outcome outcome;
     struct error *refusal; /* an answer that commits the transaction: what was counted stays counted */
@@ -193,7 +193,9 @@ static const struct user *resettable(const struct user *user)
 static struct error *decide_reset(struct password_step *step, struct arena *arena)
 {
     bool spent = false;
-    TRY(one_time_code_spend(step->service->database, arena, step->user->id, ONE_TIME_CODE_RESET, &step->code, &spent));
+    TRY(one_time_code_spend(step->service->database, arena, step->service->master,
+                            &(struct one_time_code_attempt){step->user->id, NULL, ONE_TIME_CODE_RESET, step->typed},
+                            &step->code, &spent));
     if (!spent)
         step->refusal = error_plain(arena, ERROR_CODE_MISMATCH);
     return NULL;

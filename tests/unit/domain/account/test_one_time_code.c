@@ -38,10 +38,12 @@ static bool try_code(struct database *database, struct arena *arena, struct id u
     return good;
 }
 
-static bool spend(struct database *database, struct arena *arena, struct id user, const char *purpose)
+static bool spend(struct database *database, struct arena *arena, struct id user, const char *purpose, const char *code,
+                  struct one_time_code_spent *code_out)
 {
     bool spent = false;
-    expect_ok(one_time_code_spend(database, arena, user, purpose, NULL, &spent));
+    expect_ok(one_time_code_spend(database, arena, master(), &(struct one_time_code_attempt){user, NAME, purpose, code},
+                                  code_out, &spent));
     return spent;
 }
 
@@ -74,8 +76,9 @@ static void right_code_is_good_once(void **state)
     assert_int_equal(strlen(code), 6);
     assert_int_equal(strspn(code, "0123456789"), 6);
     assert_true(try_code(database, arena, user, ONE_TIME_CODE_CONFIRM, code));
-    assert_true(spend(database, arena, user, ONE_TIME_CODE_CONFIRM));
-    assert_false(spend(database, arena, user, ONE_TIME_CODE_CONFIRM));
+    assert_false(spend(database, arena, user, ONE_TIME_CODE_CONFIRM, wrong(arena, code), NULL));
+    assert_true(spend(database, arena, user, ONE_TIME_CODE_CONFIRM, code, NULL));
+    assert_false(spend(database, arena, user, ONE_TIME_CODE_CONFIRM, code, NULL));
     assert_false(try_code(database, arena, user, ONE_TIME_CODE_CONFIRM, code));
     database_free(&database);
 }
@@ -86,14 +89,12 @@ static void a_spent_code_that_is_given_back_is_as_it_was(void **state)
     struct database *database = support_database_new();
     struct id user = given_person(database, arena);
     struct one_time_code_spent kept;
-    bool spent = false;
     const char *code = issue(database, arena, user, ONE_TIME_CODE_RESET);
     assert_false(try_code(database, arena, user, ONE_TIME_CODE_RESET, wrong(arena, code)));
     assert_true(try_code(database, arena, user, ONE_TIME_CODE_RESET, code));
     const char *expires =
         sql_text(database, arena, "SELECT CAST(expires_at AS CHAR) FROM code WHERE user_id = %s", sql_id(arena, user));
-    expect_ok(one_time_code_spend(database, arena, user, ONE_TIME_CODE_RESET, &kept, &spent));
-    assert_true(spent);
+    assert_true(spend(database, arena, user, ONE_TIME_CODE_RESET, code, &kept));
     expect_ok(one_time_code_restore(database, arena, user, ONE_TIME_CODE_RESET, &kept));
     assert_int_equal(tries_of(database, arena, user), 1);
     assert_string_equal(
@@ -102,10 +103,24 @@ static void a_spent_code_that_is_given_back_is_as_it_was(void **state)
     assert_true(try_code(database, arena, user, ONE_TIME_CODE_RESET, code));
 
     /* A newer one is not replaced. */
-    expect_ok(one_time_code_spend(database, arena, user, ONE_TIME_CODE_RESET, &kept, &spent));
+    assert_true(spend(database, arena, user, ONE_TIME_CODE_RESET, code, &kept));
     const char *newer = issue(database, arena, user, ONE_TIME_CODE_RESET);
     expect_ok(one_time_code_restore(database, arena, user, ONE_TIME_CODE_RESET, &kept));
     assert_true(try_code(database, arena, user, ONE_TIME_CODE_RESET, newer));
+    database_free(&database);
+}
+
+/* Whoever was mailed the first code knows nothing of the second, which went to another address. */
+static void a_code_that_was_right_does_not_spend_a_later_one(void **state)
+{
+    struct arena *arena = harness_arena(state);
+    struct database *database = support_database_new();
+    struct id user = given_person(database, arena);
+    const char *first = issue(database, arena, user, ONE_TIME_CODE_RESET);
+    assert_true(try_code(database, arena, user, ONE_TIME_CODE_RESET, first));
+    const char *second = issue(database, arena, user, ONE_TIME_CODE_RESET);
+    assert_false(spend(database, arena, user, ONE_TIME_CODE_RESET, first, NULL));
+    assert_true(spend(database, arena, user, ONE_TIME_CODE_RESET, second, NULL));
     database_free(&database);
 }
 
@@ -154,13 +169,14 @@ static void bound_to_user_purpose_and_secret(void **state)
     assert_false(good);
     assert_true(try_code(database, arena, user, ONE_TIME_CODE_CONFIRM, code));
     /* Spending and voiding reach one purpose of one user only. */
-    assert_true(spend(database, arena, user, ONE_TIME_CODE_CONFIRM));
+    assert_true(spend(database, arena, user, ONE_TIME_CODE_CONFIRM, code, NULL));
     assert_int_equal(tries_of(database, arena, other), 1);
     assert_int_equal(tries_of(database, arena, user), 1);
     expect_ok(one_time_code_void(database, arena, user, ONE_TIME_CODE_RESET));
-    assert_false(spend(database, arena, user, ONE_TIME_CODE_RESET));
+    assert_false(spend(database, arena, user, ONE_TIME_CODE_RESET, code, NULL));
     expect_ok(one_time_code_void(database, arena, user, ONE_TIME_CODE_RESET));
-    assert_true(spend(database, arena, other, ONE_TIME_CODE_CONFIRM));
+    const char *others = issue(database, arena, other, ONE_TIME_CODE_CONFIRM);
+    assert_true(spend(database, arena, other, ONE_TIME_CODE_CONFIRM, others, NULL));
     database_free(&database);
 }
 
@@ -331,7 +347,8 @@ static int race_to_spend(struct database *database, struct arena *arena, unsigne
     (void)index;
     const struct contest *contest = context;
     bool spent = false;
-    if (one_time_code_spend(database, arena, contest->user, ONE_TIME_CODE_RESET, NULL, &spent) != NULL)
+    const struct one_time_code_attempt attempt = {contest->user, NAME, ONE_TIME_CODE_RESET, contest->code};
+    if (one_time_code_spend(database, arena, master(), &attempt, NULL, &spent) != NULL)
         return 99;
     return spent ? 1 : 0;
 }
@@ -456,6 +473,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(tries_at_one_name_wait_for_one_another_whoevers_it_is),
     HARNESS_TEST(right_code_is_good_once),
     HARNESS_TEST(a_spent_code_that_is_given_back_is_as_it_was),
+    HARNESS_TEST(a_code_that_was_right_does_not_spend_a_later_one),
     HARNESS_TEST(five_wrong_tries_spend_it),
     HARNESS_TEST(bound_to_user_purpose_and_secret),
     HARNESS_TEST(new_one_replaces_the_old_and_its_tries),
