@@ -38,7 +38,7 @@ static void every_length_comes_back_whole(void **state)
     struct arena *arena = harness_arena(state);
     struct harness_random random = {.state = 1};
     for (size_t length = 0; length < 300; length++) {
-        unsigned char *bytes = malloc(length + (length == 0)); /* exactly as many, for the sanitizer */
+        unsigned char *bytes = calloc(1, length + (length == 0)); /* exactly as many, for the sanitizer */
         for (size_t i = 0; i < length; i++)
             bytes[i] = (unsigned char)harness_random_next(&random);
         const char *text = base64url_encode(arena, bytes, length);
