@@ -7,6 +7,7 @@
 #define GATEHOUSE_SERVICE_ACCESS_LOGIN_THROTTLE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/metrics.h"
 #include "domain/account/throttle.h"
@@ -22,7 +23,14 @@ struct login_throttle {
     struct throttle_key address;
     bool has_account;
     bool has_address; /* the web server gave the client's address */
+    int64_t began;    /* clock_monotonic() */
 };
+
+/*
+ * Microseconds. A failed try at a code is answered at a whole number of them after login_throttle_of_code(), so that a
+ * difference that is small beside them is not seen from outside.
+ */
+#define LOGIN_THROTTLE_STEP 5000
 
 /*
  * The keys under which a try at the password of `user` is counted; `user` NULL: nobody has the name `username`. From a
@@ -31,7 +39,10 @@ struct login_throttle {
 struct login_throttle login_throttle_of_password(struct arena *arena, const struct caller *caller,
                                                  const struct user *user, const char *username, struct id device);
 
-/* The key under which a try at a code or a refresh token is counted: the client's address alone. */
+/*
+ * The key under which a try at a code or a refresh token is counted: the client's address alone. Call it before
+ * anything is looked up for the try, for its time counts from here.
+ */
 struct login_throttle login_throttle_of_code(const struct caller *caller);
 
 /* Makes the error RATE_LIMITED with Retry-After, `wait` seconds, and counts it as `metric`. */
@@ -42,7 +53,7 @@ struct error *login_throttle_check(struct service *service, struct arena *arena,
 
 /*
  * Call it after a failed try: counts the failure and returns `failure`. RATE_LIMITED instead when parallel tries have
- * started a wait that covers this one.
+ * started a wait that covers this one. For a try at a code it returns at a whole LOGIN_THROTTLE_STEP.
  */
 struct error *login_throttle_failed(struct service *service, struct arena *arena, const struct login_throttle *throttle,
                                     struct error *failure);

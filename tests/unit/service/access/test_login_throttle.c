@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "service/access/login_throttle.h"
 #include "service/file/support_files.h"
@@ -152,6 +153,19 @@ static void without_an_address_only_the_account_counts(void **state)
     }
 }
 
+static void a_failed_code_is_answered_at_a_whole_step(void **state)
+{
+    static const char *const addresses[] = {"192.0.2.1", NULL};
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++) {
+        struct scene scene = scene_new(state);
+        scene.caller.client_address = addresses[i];
+        struct login_throttle code = login_throttle_of_code(&scene.caller);
+        int64_t before = (clock_monotonic() - code.began) / LOGIN_THROTTLE_STEP;
+        assert_ptr_equal(failed(&scene, &code), scene.failure);
+        assert_true((clock_monotonic() - code.began) / LOGIN_THROTTLE_STEP > before);
+    }
+}
+
 static int one_failure(struct database *database, struct arena *arena, unsigned index, void *context)
 {
     (void)index;
@@ -190,6 +204,7 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_name_that_nobody_has_is_not_stored),
     HARNESS_TEST(codes_count_for_the_address_alone),
     HARNESS_TEST(without_an_address_only_the_account_counts),
+    HARNESS_TEST(a_failed_code_is_answered_at_a_whole_step),
     HARNESS_TEST(of_parallel_failures_five_are_answered_as_such),
     HARNESS_TEST(without_a_database_nobody_is_let_through),
 };
