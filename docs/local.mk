@@ -15,7 +15,8 @@ dist_doc_DATA = \
 	docs/permissions.md \
 	docs/scaling.md \
 	docs/security.md \
-	docs/shared-hosting.md
+	docs/shared-hosting.md \
+	docs/troubleshooting.md
 # The benchmarks' page and pictures are of the developers' machine; the tree and the release have them.
 EXTRA_DIST += docs/benchmarks-files.svg docs/benchmarks-glewlwyd.svg docs/benchmarks-login.svg docs/benchmarks-peers.svg \
 	docs/benchmarks-pool.svg docs/benchmarks-reads.svg docs/benchmarks-scale.svg \

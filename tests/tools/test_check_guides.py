@@ -89,6 +89,18 @@ class Guides(unittest.TestCase):
         self.change("docs/decisions/0012-own-sigv4.md", "`include/codec/sigv4.h`", "`include/codec/sigv5.h`")
         self.fault("there is no include/codec/sigv5.h")
 
+    def test_an_error_that_nothing_answers_is_a_fault(self):
+        self.change("docs/accounts.md", "401 `auth.userDisabled`", "403 `auth.userDisabled`")
+        self.fault("docs/accounts.md: nothing is answered with 403 auth.userDisabled")
+
+    def test_a_line_of_the_log_that_nothing_writes_is_a_fault(self):
+        self.change("docs/troubleshooting.md", "`the sandbox is not whole`", "`the sandbox has holes`")
+        self.fault('docs/troubleshooting.md: no line of the log is "the sandbox has holes"')
+
+    def test_without_lines_of_the_log_nothing_was_checked(self):
+        self.change("docs/troubleshooting.md", "| `message` |", "| message |")
+        self.fault("docs/troubleshooting.md explains no line of the log")
+
     def test_a_link_that_leads_nowhere_is_a_fault(self):
         self.change("docs/files.md", "(api.md)", "(interface.md)")
         self.fault("docs/files.md: the link interface.md leads nowhere")
