@@ -95,8 +95,6 @@ class Api:
         self.session.trust_env = False
         # No test finds the cookie of another; whoever wants to send one does so.
         self.session.cookies.set_policy(http.cookiejar.DefaultCookiePolicy(allowed_domains=[]))
-        # A kept-alive connection that the server closes in the very moment of reuse is no fault of the
-        # service.
         self.session.mount("http://", requests.adapters.HTTPAdapter(pool_maxsize=64, max_retries=0))
 
     def call(self,
@@ -133,6 +131,10 @@ class Api:
                     edge=edge,
                     document=self.document,
                     body=None if streamed and reply.status_code in (200, 206) else reply.content)
+        if reply.status_code >= 400 and ("data" in arguments or "files" in arguments):
+            # Whoever refuses a request before its body has come closes the connection behind the answer (RFC 9112,
+            # 9.3). The answer cannot say so, since its header has left before: the next request takes a new connection.
+            self.session.close()
         expect(reply, status, code, paths)
         return reply
 
