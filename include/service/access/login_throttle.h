@@ -27,8 +27,8 @@ struct login_throttle {
 };
 
 /*
- * Microseconds. A failed try at a code is answered at a whole number of them after login_throttle_of_code(), so that a
- * difference that is small beside them is not seen from outside.
+ * Microseconds. A failed try at a code or a refresh token is answered at a whole number of these steps after
+ * login_throttle_of_code(). So nobody outside sees a difference that is small beside a step.
  */
 #define LOGIN_THROTTLE_STEP 5000
 
@@ -53,7 +53,8 @@ struct error *login_throttle_check(struct service *service, struct arena *arena,
 
 /*
  * Call it after a failed try: counts the failure and returns `failure`. RATE_LIMITED instead when parallel tries have
- * started a wait that covers this one. For a try at a code it returns at a whole LOGIN_THROTTLE_STEP.
+ * started a wait that covers this one. For a try at a code or a refresh token it waits for the
+ * next whole LOGIN_THROTTLE_STEP.
  */
 struct error *login_throttle_failed(struct service *service, struct arena *arena, const struct login_throttle *throttle,
                                     struct error *failure);
