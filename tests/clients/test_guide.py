@@ -10,6 +10,7 @@ import sys
 import pytest
 
 from conftest import TOP
+from support import samples
 
 PAGES = {
     "python": ("docs/clients.md", "clients/python/README.md"),
@@ -33,7 +34,7 @@ def examples():
 @pytest.mark.parametrize("language, program", examples())
 def test_an_example_works_as_it_stands_there(compiled, stack, new_owner, programs, tmp_path, language, program):
     owner = new_owner()
-    (tmp_path / "large.bin").write_bytes(os.urandom(5_000_000))
+    (tmp_path / "large.bin").write_bytes(samples.noise(5_000_000))
     (tmp_path / "report.pdf").write_bytes(b"%PDF-1.4\n" + os.urandom(5_000_000))
     for said, meant in (("https://gatehouse.example.org", stack.base_url), ("olivia@example.org", owner.email),
                         ("seven grey herons wade", owner.password), ("tom@example.org", f"tom.{owner.email}")):

@@ -4,12 +4,12 @@
 import dataclasses
 import hashlib
 import io
-import os
 from unittest import mock
 
 import pytest
 
 from gatehouse_client import Gatehouse, InvalidRequestError, NotFoundError, UnavailableError
+from support import samples
 
 SIZE = 3_000_000
 PIECE = 1024 * 1024
@@ -27,7 +27,7 @@ def stored(owner, record):
 
 def test_a_file_is_sent_in_pieces_and_its_progress_told(owner, tmp_path):
     path, told = tmp_path / "plan.bin", []
-    path.write_bytes(os.urandom(SIZE))
+    path.write_bytes(samples.noise(SIZE))
     record = owner.client.upload(path, bucket="files", type="misc", tags=["big", "file"], piece_bytes=PIECE,
                                  progress=lambda *so_far: told.append(so_far))
     assert (record.info.name, record.info.size, record.tags) == ("plan.bin", SIZE, ["big", "file"])
@@ -37,7 +37,7 @@ def test_a_file_is_sent_in_pieces_and_its_progress_told(owner, tmp_path):
 
 @pytest.mark.parametrize("cut", [PIECE // 2, PIECE + PIECE // 2, 2 * SIZE], ids=["first piece", "second", "no break"])
 def test_an_upload_goes_on_behind_what_is_safe_after_a_break(through, breaker, owner, cut):
-    data, told = os.urandom(SIZE), []
+    data, told = samples.noise(SIZE), []
     breaker.break_after(cut)
     record = through.upload(data, bucket="files", type="misc", name="broken.bin", piece_bytes=PIECE,
                             progress=lambda sent, _: told.append(sent))
@@ -48,7 +48,7 @@ def test_an_upload_goes_on_behind_what_is_safe_after_a_break(through, breaker, o
 
 def test_an_upload_whose_last_answer_was_lost_gives_its_record(stack, owner):
     """The program was stopped when all bytes had arrived: it asks again."""
-    data, begun = os.urandom(SIZE), []
+    data, begun = samples.noise(SIZE), []
     record = owner.client.upload(data, bucket="files", type="misc", name="whole.bin", on_begin=begun.append)
     again = Gatehouse(stack.base_url, tokens=owner.client.tokens).upload(
         data, bucket="files", type="misc", name="whole.bin", resume=begun[0])
@@ -56,7 +56,7 @@ def test_an_upload_whose_last_answer_was_lost_gives_its_record(stack, owner):
 
 
 def test_a_program_that_was_stopped_goes_on_with_its_upload(stack, owner):
-    data, begun, told = os.urandom(SIZE), [], []
+    data, begun, told = samples.noise(SIZE), [], []
 
     class Stopped(Exception):
         pass
@@ -75,7 +75,7 @@ def test_a_program_that_was_stopped_goes_on_with_its_upload(stack, owner):
 
 def test_a_refused_token_is_renewed_in_the_middle_of_an_upload(stack, new_owner):
     owner, begun = new_owner(), []
-    data = os.urandom(SIZE)
+    data = samples.noise(SIZE)
     with pytest.raises(KeyboardInterrupt):
         owner.client.upload(data, bucket="files", type="misc", name="later.bin", on_begin=begun.append,
                             progress=mock.Mock(side_effect=KeyboardInterrupt))

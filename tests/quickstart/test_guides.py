@@ -13,7 +13,7 @@ GUIDES = ["docs/api.md", "docs/permissions.md"]
 PREPARED = """
 BASE=$(jq -r .baseUrl .quickstart/quickstart.json)
 TOKEN=$(jq .admin .quickstart/quickstart.json | curl -sS --json @- "$BASE/customers/login" | jq -r .tokens.accessToken)
-head -c 3000000 /dev/urandom > large.bin
+{ printf '\\223noise'; head -c 3000000 /dev/urandom; } > large.bin
 """
 WRAPPER = "#!/bin/sh\nexec {command} \"$@\"\n"
 

@@ -114,7 +114,7 @@ def run(stack, options):
     """The suite."""
     rounds, seconds = options.rounds or ROUNDS, options.seconds or SECONDS
     npm = Npm(stack.build_directory / "peers")
-    data = os.urandom(SIZE)
+    data = b"\x93noise\0" + os.urandom(SIZE - 7)  # begins like nothing that libmagic knows
     payload = stack.folder / "payload.bin"
     payload.write_bytes(data)
     measured, said, wanted = {}, [], []

@@ -3,7 +3,6 @@
 
 import hashlib
 import json
-import os
 import pathlib
 import threading
 import uuid
@@ -59,7 +58,7 @@ class Traffic(threading.Thread):
 
     def run(self):
         while not self.stopped.is_set():
-            record = files.upload(self.account, os.urandom(2000), f"traffic-{self.made}.bin")
+            record = files.upload(self.account, samples.noise(2000), f"traffic-{self.made}.bin")
             files.archive(self.account, record["id"], status=200)
             self.made += 1
 
@@ -80,7 +79,7 @@ def test_a_backup_taken_under_traffic_is_restored_on_an_empty_host(stack, databa
     account, busy = accounts.customer(), accounts.customer()
     data = {}
     for size in (1, 1000, 70000, 300000):
-        blob = os.urandom(size)
+        blob = samples.noise(size)
         data[files.upload(account, blob, f"{size}.bin", tags=["drill", "Übung"])["id"]] = blob
     picture = samples.picture()
     data[files.upload(account, picture, "Bild 'ä'\\.png", bucket="images", kind="image")["id"]] = picture
@@ -160,7 +159,7 @@ def check_service(host, account, data, archived, later, token):
 
 
 def test_restore_needs_the_secret_that_the_backup_was_made_with(stack, owner, tmp_path):
-    files.upload(owner, os.urandom(100), "any.bin")
+    files.upload(owner, samples.noise(100), "any.bin")
     without, lost = make_backup(stack, tmp_path / "a")
     included, _ = make_backup(stack, tmp_path / "b", "--include-secret")
     assert not (without / "secret").exists() and (included / "secret").stat().st_mode & 0o777 == 0o600
@@ -179,9 +178,9 @@ def test_restore_needs_the_secret_that_the_backup_was_made_with(stack, owner, tm
 
 
 def test_a_second_backup_reads_only_what_is_new(stack, owner, tmp_path):
-    old = files.upload(owner, os.urandom(5000), "old.bin")["id"]
+    old = files.upload(owner, samples.noise(5000), "old.bin")["id"]
     first, _ = make_backup(stack, tmp_path / "backups")
-    new = files.upload(owner, os.urandom(6000), "new.bin")["id"]
+    new = files.upload(owner, samples.noise(6000), "new.bin")["id"]
     second, _ = make_backup(stack, tmp_path / "backups")
 
     def saved(backup, identity):

@@ -24,7 +24,7 @@ def fsck(stack, *options):
 @pytest.fixture()
 def damaged(keeper, stack):
     """A file, one bit of whose bytes is flipped: (record, bytes). It is whole again afterwards."""
-    data = os.urandom(5000)
+    data = samples.noise(5000)
     record = files.upload(keeper, data, "damaged.bin")
     flip(blob(stack, record["id"]), 12345)
     yield record, data
@@ -80,8 +80,8 @@ def test_bytes_without_a_row_are_moved_aside_only_when_old(stack):
 
 
 def test_a_missing_file_and_a_cut_one_are_told_apart(stack, keeper):
-    missing = files.upload(keeper, os.urandom(100), "missing.bin")
-    cut = files.upload(keeper, os.urandom(100), "cut.bin")
+    missing = files.upload(keeper, samples.noise(100), "missing.bin")
+    cut = files.upload(keeper, samples.noise(100), "cut.bin")
     kept = blob(stack, missing["id"]).read_bytes(), blob(stack, cut["id"]).read_bytes()
     blob(stack, missing["id"]).unlink()
     os.truncate(blob(stack, cut["id"]), 99)

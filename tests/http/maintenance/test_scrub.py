@@ -3,11 +3,10 @@
 right."""
 
 import json
-import os
 
 import pytest
 
-from support import files, metrics
+from support import files, metrics, samples
 from support.client import check_error
 from support.database import key
 from support.files import blob, flip
@@ -32,7 +31,7 @@ def test_a_scrub_that_cannot_be_is_not_taken_for_damage(stack, tmp_path):
 @pytest.fixture()
 def rotten(stack, keeper):
     """A file with a flipped bit: (record, bytes). It is whole again afterwards."""
-    data = os.urandom(70000)
+    data = samples.noise(70000)
     record = files.upload(keeper, data, "rotten.bin")
     flip(blob(stack, record["id"]))
     yield record, data
@@ -83,7 +82,7 @@ def test_no_delivery_hands_it_over(stack, keeper, rotten, delivery, method):
 
 def test_every_file_that_shares_the_bytes_is_marked(stack, keeper, rotten):
     _, data = rotten
-    whole = os.urandom(5000)
+    whole = samples.noise(5000)
     twins = [files.upload(keeper, whole, name) for name in ("one.bin", "two.bin", "three.bin")]
     assert blob(stack, twins[0]["id"]).stat().st_nlink == 3
     flip(blob(stack, twins[1]["id"]))
@@ -102,7 +101,7 @@ def test_every_file_that_shares_the_bytes_is_marked(stack, keeper, rotten):
 
 
 def test_the_backup_repairs_it(stack, keeper, tmp_path):
-    data = os.urandom(5000)
+    data = samples.noise(5000)
     record = files.upload(keeper, data, "saved.bin")
     assert operator.run(stack, "backup", str(tmp_path / "backup"), status=None).returncode in (0, 1)
     flip(blob(stack, record["id"]))
@@ -144,7 +143,7 @@ def test_a_lost_file_is_named_with_the_way_out_and_forgotten_when_it_is_back(sta
     scrub(stack, "--now")
     others = lost_files(stack)
     calm = scrub_part(api)
-    records = [files.upload(keeper, os.urandom(2000), f"lost-{number}.bin") for number in range(3)]
+    records = [files.upload(keeper, samples.noise(2000), f"lost-{number}.bin") for number in range(3)]
     operator.run(stack, "backup", str(backup), status=None)
     paths = [blob(stack, record["id"]) for record in records]
     paths[0].rename(tmp_path / "aside")
@@ -186,7 +185,7 @@ def test_the_job_runner_scrubs_by_itself(stack, keeper, database, rotten):
 
 def test_an_operator_gets_the_scrub_from_the_job_runner(stack, database, keeper):
     """The job runner, given a day's work, gives way within seconds."""
-    files.upload(keeper, os.urandom(1000), "any.bin")
+    files.upload(keeper, samples.noise(1000), "any.bin")
     database.run("UPDATE maintenance SET position = '' WHERE name = 'scrub'")
     scrub(stack, "--now")
     assert json.loads(operator.run(stack, "scrub", "status", "--json"))["passBegan"] is None
