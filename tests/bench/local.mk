@@ -1,6 +1,6 @@
 # What tools/bench measures against; built by it, never by `make` or `make check`.
 EXTRA_PROGRAMS = tests/bench/null tests/bench/roundtrip tests/bench/mint tests/bench/durable \
-	tests/bench/argon tests/bench/start tests/bench/send tests/bench/sniffer
+	tests/bench/argon tests/bench/start tests/bench/send tests/bench/sniffer tests/bench/storm
 tests_bench_null_SOURCES = tests/bench/null.c
 tests_bench_null_LDADD = $(FCGI_LIBS)
 tests_bench_roundtrip_SOURCES = tests/bench/roundtrip.c
@@ -20,5 +20,7 @@ tests_bench_send_SOURCES = tests/bench/send.c
 tests_bench_send_LDADD = $(GATEHOUSE_LIBS)
 tests_bench_sniffer_SOURCES = tests/bench/sniffer.c
 tests_bench_sniffer_LDADD = $(GATEHOUSE_LIBS)
+tests_bench_storm_SOURCES = tests/bench/storm.c
+tests_bench_storm_LDADD = $(GATEHOUSE_LIBS)
 CLEANFILES += $(EXTRA_PROGRAMS)
 EXTRA_DIST += tools/bench tests/bench

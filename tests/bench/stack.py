@@ -16,7 +16,7 @@ import tempfile
 import time
 
 READERS = 64
-PROBES = ("null", "roundtrip", "mint", "durable", "argon", "start", "send")
+PROBES = ("null", "roundtrip", "mint", "durable", "argon", "start", "send", "storm")
 
 # As the quick start runs workers and MariaDB: see CPUSchedulingPolicy in systemd/gatehouse.service.in.
 TURNS = ("chrt", "--batch", "0")

@@ -11,13 +11,15 @@ from problem import Problem
 from supervisor import Service
 
 READY_SECONDS = 120
+# How many requests may wait for a worker of a pool, as in the units of systemd.
+WAITING, LOGINS_WAITING = 1024, 128
 
 
 def add(chosen, layout, supervisor, prefix=""):
     """Starts the services of the host, whose names begin with the prefix. Returns the web server's."""
     if chosen.web_server != "apache-fcgid":
         supervisor.add(pool(f"{prefix}workers", layout, layout.worker_socket, chosen.workers))
-        supervisor.add(pool(f"{prefix}login", layout, layout.login_socket, chosen.login_workers))
+        supervisor.add(pool(f"{prefix}login", layout, layout.login_socket, chosen.login_workers, LOGINS_WAITING))
         supervisor.add(pool(f"{prefix}uploads", layout, layout.upload_socket, chosen.workers))
     jobs = [layout.gatehousectl, "--config", layout.configuration, "jobs"]
     # As the workers' user, which with mod_fcgid is Apache's: they share files that no other user may write.
@@ -29,10 +31,10 @@ def add(chosen, layout, supervisor, prefix=""):
     return server
 
 
-def pool(name, layout, path, workers):
+def pool(name, layout, path, workers, waiting=WAITING):
     """Workers on a socket. A worker that leaves or dies is replaced, however soon and often."""
     return Service(name, layout.log / f"{name.rpartition('-')[2]}.log",
-                   ["spawn-fcgi", "-n", "-s", path, "-M", "0600", "-b", "1024", "--",
+                   ["spawn-fcgi", "-n", "-s", path, "-M", "0600", "-b", waiting, "--",
                     "/usr/bin/multiwatch", "-s", "TERM", "-t", "1000", "-r", "1000000", "-f", workers, "--",
                     layout.worker, "--config", layout.configuration],
                    ending=((signal.SIGTERM, 20),), batch=True)
