@@ -6,8 +6,8 @@
  *     storm ADDRESS PORT RATE SECONDS REQUESTS
  *
  * RATE is in requests a second. REQUESTS is a file of requests, one a line, CR LF written as \r\n, gone through in order
- * again and again. Each request has a connection of its own, as people who knock for the first time do. Times are taken
- * from the moment at which a request was due.
+ * again and again. A request takes a connection that is idle, or a new one. Times are taken from the moment at which a
+ * request was due.
  *
  * After SECONDS nothing more is sent, and what is under way is waited for. An answer of 2xx is good, any other one a
  * refusal. Waiting for more than PATIENCE is a break, as for a person who has gone.
@@ -42,7 +42,8 @@ struct request {
 };
 
 struct exchange {
-    int fd; /* -1 when free */
+    int fd;      /* -1 when there is no connection */
+    bool active; /* a request is under way */
     const struct request *request;
     size_t sent;
     size_t got;                /* of the answer */
@@ -61,7 +62,7 @@ static struct {
     struct request requests[REQUESTS_MAX];
     size_t request_count;
     struct exchange exchanges[CONNECTIONS_MAX];
-    struct exchange *free[CONNECTIONS_MAX];
+    struct exchange *free[CONNECTIONS_MAX]; /* without a request; those with a connection at the end */
     size_t free_count;
     int poll;
     int64_t rate;
@@ -141,35 +142,72 @@ static void keep(struct times *times, int64_t taken)
 }
 
 /* Closes by a reset, so that no port of ours is kept waiting. */
-static void release(struct exchange *exchange)
+static void hang_up(struct exchange *exchange)
 {
     struct linger at_once = {.l_onoff = 1};
     (void)setsockopt(exchange->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     (void)close(exchange->fd);
     exchange->fd = -1;
-    run.free[run.free_count++] = exchange;
+}
+
+/* The request is over. */
+static void release(struct exchange *exchange, bool kept)
+{
+    exchange->active = false;
+    if (kept) {
+        run.free[run.free_count++] = exchange;
+        return;
+    }
+    hang_up(exchange);
+    memmove(run.free + 1, run.free, run.free_count++ * sizeof *run.free);
+    run.free[0] = exchange;
+}
+
+static void give_up(struct exchange *exchange)
+{
+    run.broken++;
+    release(exchange, false);
+}
+
+static bool open_connection(struct exchange *exchange)
+{
+    exchange->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (exchange->fd < 0)
+        return false;
+    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = exchange};
+    if (epoll_ctl(run.poll, EPOLL_CTL_ADD, exchange->fd, &event) != 0)
+        die("epoll_ctl");
+    return connect(exchange->fd, (const struct sockaddr *)&run.address, sizeof run.address) == 0 ||
+           errno == EINPROGRESS;
+}
+
+/* Sends what the socket takes; false when the connection is broken. */
+static bool send_some(struct exchange *exchange)
+{
+    while (exchange->sent < exchange->request->length) {
+        ssize_t step = send(exchange->fd, exchange->request->bytes + exchange->sent,
+                            exchange->request->length - exchange->sent, MSG_NOSIGNAL);
+        if (step < 0)
+            return errno == EAGAIN || errno == ENOTCONN;
+        exchange->sent += (size_t)step;
+    }
+    return true;
 }
 
 static void begin(int64_t due)
 {
-    int fd = run.free_count == 0 ? -1 : socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) {
+    if (run.free_count == 0) {
         run.unsent++;
         return;
     }
     struct exchange *exchange = run.free[--run.free_count];
-    exchange->fd = fd;
+    exchange->active = true;
     exchange->request = &run.requests[(size_t)run.begun % run.request_count];
     exchange->sent = exchange->got = 0;
     exchange->head[0] = exchange->tail[0] = '\0';
     exchange->due = due;
-    struct epoll_event event = {.events = EPOLLIN | EPOLLOUT | EPOLLET, .data.ptr = exchange};
-    if (epoll_ctl(run.poll, EPOLL_CTL_ADD, fd, &event) != 0)
-        die("epoll_ctl");
-    if (connect(fd, (const struct sockaddr *)&run.address, sizeof run.address) != 0 && errno != EINPROGRESS) {
-        run.broken++;
-        release(exchange);
-    }
+    if (!(exchange->fd >= 0 ? send_some(exchange) : open_connection(exchange)))
+        give_up(exchange);
 }
 
 /* The head says how long the body is, or the chunks end. */
@@ -196,19 +234,6 @@ static void finish(const struct exchange *exchange)
     keep(&run.refused, now - exchange->due);
     if (strcasestr(exchange->head, "\r\nRetry-After:") == NULL)
         run.without_retry_after++;
-}
-
-/* Sends what the socket takes; false when the connection is broken. */
-static bool send_some(struct exchange *exchange)
-{
-    while (exchange->sent < exchange->request->length) {
-        ssize_t step = send(exchange->fd, exchange->request->bytes + exchange->sent,
-                            exchange->request->length - exchange->sent, MSG_NOSIGNAL);
-        if (step < 0)
-            return errno == EAGAIN || errno == ENOTCONN;
-        exchange->sent += (size_t)step;
-    }
-    return true;
 }
 
 static void take(struct exchange *exchange, const char *bytes, size_t count)
@@ -244,28 +269,35 @@ static int receive_some(struct exchange *exchange)
     }
 }
 
+/* After epoll. A connection that is idle has nothing to say but that it ends. */
 static void go_on(struct exchange *exchange, uint32_t events)
 {
     int state = 0;
+    if (exchange->fd < 0)
+        return;
+    if (!exchange->active) {
+        if ((events & ~(uint32_t)EPOLLOUT) != 0)
+            hang_up(exchange);
+        return;
+    }
     bool well = (events & EPOLLOUT) == 0 || send_some(exchange);
     if ((events & ~(uint32_t)EPOLLOUT) != 0 || !well)
         state = receive_some(exchange);
     if (well && state == 0)
         return;
-    if (state == 1)
-        finish(exchange);
-    else
-        run.broken++;
-    release(exchange);
+    if (state != 1) {
+        give_up(exchange);
+        return;
+    }
+    finish(exchange);
+    release(exchange, strcasestr(exchange->head, "\r\nConnection: close") == NULL);
 }
 
 static void give_up_old_ones(int64_t now)
 {
     for (size_t i = 0; i < CONNECTIONS_MAX; i++)
-        if (run.exchanges[i].fd >= 0 && now - run.exchanges[i].due > PATIENCE) {
-            run.broken++;
-            release(&run.exchanges[i]);
-        }
+        if (run.exchanges[i].active && now - run.exchanges[i].due > PATIENCE)
+            give_up(&run.exchanges[i]);
 }
 
 static int64_t due_time(int64_t number)

@@ -29,7 +29,7 @@ HEAD = ["what is asked", "capacity/s", "asked/s", "good/s", "good p50 ms", "good
         "done after s"]
 NOTES = f"""\
 Slow clients: {SLOW} connections each of which sends or reads a few bytes a second, while others read. Overload:
-requests come at {TIMES} times the rate that was measured just before, each on a connection of its own, whatever becomes
+requests come at {TIMES} times the rate that was measured just before, whatever becomes
 of those before. The load generator and the web server, which refuses what is too much, need the same processors."""
 
 

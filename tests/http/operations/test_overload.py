@@ -12,10 +12,10 @@ from support import raw
 from support.client import check_error
 from support.stack import wait_until
 
-ASKED = 180
+ASKED = 150
 # As many sign-ins may wait as the pool's socket lets (spawn-fcgi -b), and by the kernel's way of counting one more.
 # Behind Apache no more than that wait.
-WAITING = 129
+WAITING = 97
 
 
 class StoppedLogins:

@@ -12,7 +12,7 @@ from supervisor import Service
 
 READY_SECONDS = 120
 # How many requests may wait for a worker of a pool, as in the units of systemd.
-WAITING, LOGINS_WAITING = 1024, 128
+WAITING, LOGINS_WAITING = 1024, 96
 
 
 def add(chosen, layout, supervisor, prefix=""):
