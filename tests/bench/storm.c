@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sends requests at a fixed rate, whether or not the ones before are answered, and prints what came of them as a line of
- * JSON:
+ * Sends requests at a fixed rate, whether or not the ones before are answered, and prints what came of them as a line
+ * of JSON:
  *
  *     storm ADDRESS PORT RATE SECONDS REQUESTS
  *
- * RATE is in requests a second. REQUESTS is a file of requests, one a line, CR LF written as \r\n, gone through in order
- * again and again. A request takes a connection that is idle, or a new one. Times are taken from the moment at which a
- * request was due.
+ * RATE is in requests a second. REQUESTS is a file of requests, one a line, CR LF written as \r\n, gone through in
+ * order again and again. A request takes a connection that is idle, or a new one. Times are taken from the moment at
+ * which a request was due.
  *
  * After SECONDS nothing more is sent, and what is under way is waited for. An answer of 2xx is good, any other one a
  * refusal. Waiting for more than PATIENCE is a break, as for a person who has gone.

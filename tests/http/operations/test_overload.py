@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""More is asked than the service can do: what can wait waits, the rest is refused at once, and all is well afterwards."""
+"""More is asked than the service can do: what can wait waits, the rest is refused at once, and all is well
+afterwards."""
 
 import concurrent.futures
 import json
