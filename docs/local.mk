@@ -3,12 +3,16 @@ dist_man_MANS = docs/gatehouse.8 docs/gatehousectl.8 docs/gatehouse.conf.5
 dist_doc_DATA = \
 	CHANGELOG.md \
 	LICENSE \
+	docs/README.md \
 	docs/accounts.md \
 	docs/api.md \
+	docs/backup-drill.md \
 	docs/clients.md \
 	docs/console.md \
 	docs/containers.md \
+	docs/errors.md \
 	docs/files.md \
+	docs/first-hour.md \
 	docs/identity-providers.md \
 	docs/installing.md \
 	docs/monitoring.md \
@@ -16,7 +20,8 @@ dist_doc_DATA = \
 	docs/scaling.md \
 	docs/security.md \
 	docs/shared-hosting.md \
-	docs/troubleshooting.md
+	docs/troubleshooting.md \
+	docs/upgrading.md
 # The benchmarks' page and pictures are of the developers' machine; the tree and the release have them.
 EXTRA_DIST += docs/benchmarks-files.svg docs/benchmarks-glewlwyd.svg docs/benchmarks-login.svg docs/benchmarks-peers.svg \
 	docs/benchmarks-pool.svg docs/benchmarks-reads.svg docs/benchmarks-scale.svg \

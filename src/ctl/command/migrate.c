@@ -112,7 +112,7 @@ static struct error *refuse_collisions(struct database *database, struct arena *
         error_plain(arena, ERROR_INTERNAL),
         "The %zu accounts above have addresses that are spellings of the same one, which from this version on"
         " has one account. Nothing was changed. Give all but one of each another address, as"
-        " docs/installing.md says, and run migrate again.",
+        " docs/upgrading.md says, and run migrate again.",
         count);
 }
 

@@ -24,7 +24,7 @@ static void every_code_has_a_status_a_text_and_a_sentence(void **state)
     }
 }
 
-/* The table of docs/api.md: a code that moved to another status breaks clients. */
+/* The table of docs/errors.md: a code that moved to another status breaks clients. */
 static void codes_keep_their_statuses(void **state)
 {
     (void)state;
