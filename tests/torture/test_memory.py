@@ -13,75 +13,16 @@ import pytest
 import support_ledger as ledgers
 from support.database import key
 from support.effort import FULL, cases
-from support.members import USERS
 from support_memory import Memory
 from support_pool import Pool
+from support_requests import MORE_REQUESTS, REQUESTS, USUAL, Ground
 
-SIZE = 30_000
 # How many of the allocations that not every request makes fail in a run, and one of those others. In a full run all of
 # them fail, in their order: a login makes thousands more, with which a key is read.
 TRIED = cases(6, 400)
+KINDS = REQUESTS | MORE_REQUESTS if FULL else REQUESTS
 # Our own last words, and those of libfcgi, which holds an assertion against it.
 WORDS = ("gatehouse: out of memory: ", "fcgiapp.c")
-
-
-class Ground:
-    """A worker whose allocations fail, a customer, and a file of theirs."""
-
-    def __init__(self, pool, account, ledger):
-        self.pool, self.account, self.ledger = pool, account, ledger
-        self.token = account.token
-        self.file = json.loads(pool.upload(ledger, self.token, SIZE).body)["id"]
-
-    def call(self, method, path, body=None, **more):
-        """A request, with a body of JSON; None when no whole answer came. A worker that ended before it took the
-        connection leaves it in the queue, since the test holds the socket."""
-        sent = b"" if body is None else json.dumps(body).encode()
-        try:
-            answer = self.pool.call(method, path, token=self.token, body=sent, timeout=10,
-                                    content_type=None if body is None else "application/json", **more)
-        except OSError:
-            if self.pool.living():
-                raise
-            return None
-        return answer if answer.ended else None
-
-    def upload(self):
-        return self.pool.upload(self.ledger, self.token, SIZE)
-
-    def resume(self):
-        """An upload by tus that is made and taken back; the answer to the first request that fails."""
-        headers = {"Tus-Resumable": "1.0.0"}
-        made = self.call("POST", "/system/uploads", headers={
-            **headers, "Upload-Length": "10",
-            "Upload-Metadata": "bucket ZmlsZXM=,type bWlzYw==,filename YS50eHQ="})
-        if made is None or made.status != 201:
-            return made
-        return self.call("DELETE", "/system/uploads/" + made.headers["Location"].rpartition("/")[2], headers=headers)
-
-
-def log_in(ground):
-    return ground.call("POST", "/customers/login", {"username": ground.account.email,
-                                                    "password": ground.account.password})
-
-
-REQUESTS = {
-    "login": log_in,
-    "own account": lambda ground: ground.call("GET", "/customers/me"),
-    "change of the own account": lambda ground: ground.call("PATCH", "/customers/me", {"firstName": "Olive"}),
-    "people": lambda ground: ground.call("GET", f"{USERS}?search=o"),
-    "decision": lambda ground: ground.call("POST", "/customers/authorise", {
-        "userId": ground.account.id, "permissions": ["cus:file:r", "inv:part:w"]}),
-    "sessions": lambda ground: ground.call("GET", "/customers/sessions"),
-    "files": lambda ground: ground.call("GET", "/system/files?limit=5&sort=largest"),
-    "upload": Ground.upload,
-    "upload in pieces": Ground.resume,
-    "download": lambda ground: ground.call("GET", f"/system/files/{ground.file}"),
-    "change of a file": lambda ground: ground.call("PATCH", f"/system/files/{ground.file}", {"tags": ["one", "two"]}),
-    "link": lambda ground: ground.call("POST", f"/system/files/{ground.file}/link", {"expiresIn": 60}),
-    "audit trail": lambda ground: ground.call("GET", "/customers/organisation/audit?limit=5"),
-    "a wrong body": lambda ground: ground.call("PATCH", "/customers/me", {"firstName": 7, "x": [{}]}),
-}
 
 
 @pytest.fixture()
@@ -132,11 +73,11 @@ def allocations(memory, request):
     return memory.disarm()[0]
 
 
-@pytest.mark.parametrize("name", REQUESTS)
+@pytest.mark.parametrize("name", KINDS)
 def test_each_allocation_of_a_request_fails_once(stack, ground, memory, database, name):
-    ask, pool = REQUESTS[name], ground.pool
+    ask, pool = KINDS[name], ground.pool
     usual = [ask(ground).status for _ in range(3)][-1]
-    assert usual == {"a wrong body": 400, "upload in pieces": 204}.get(name, 200)
+    assert usual == USUAL.get(name, 200)
     common, count = (allocations(memory, one) for one in (lambda: ground.call("GET", "/system/health/live"),
                                                           lambda: ask(ground)))
     assert 0 < common <= count, "the library does not see them"

@@ -35,6 +35,7 @@ struct update {
     bool foresees;          /* nothing will be written, so nothing is locked */
     struct caller now;      /* the caller as the transaction finds the row */
     struct role_list roles; /* as the transaction finds them */
+    struct user *changed;   /* as it leaves the row */
 };
 
 static bool by_operator(const struct update *update)
@@ -197,7 +198,8 @@ static struct error *update_rows(struct database *database, struct arena *arena,
      */
     TRY(provider_sync_queue(update->service, arena, after->id,
                             update->patch->has_status ? PROVIDER_SYNC_PATIENCE_SECONDS : 0));
-    return caller_audit(update->service, arena, by_operator(update) ? &nobody : &update->now, &entry);
+    TRY(caller_audit(update->service, arena, by_operator(update) ? &nobody : &update->now, &entry));
+    return user_find(database, arena, update->organisation, update->id, &update->changed);
 }
 
 /* Finds unknown roles and malformed permissions, before anything else is looked up. */
@@ -222,8 +224,8 @@ static struct error *run_update(struct update *update, struct arena *arena, stru
     struct error *error = update->patch->has_status ? provider_sync_user(service, arena, update->id) : NULL;
     if (error != NULL)
         LOG(WARN, ACCOUNTS, "the provider will be told of a status later", LOG_TEXT("detail", error->detail));
-    TRY(user_find(service->database, arena, update->organisation, update->id, user_out));
-    return *user_out != NULL ? NULL : member_unknown(arena, "id");
+    *user_out = update->changed;
+    return NULL;
 }
 
 struct error *member_update(struct service *service, struct arena *arena, const struct caller *caller,

@@ -67,6 +67,7 @@ struct update {
     struct caller now;           /* the caller as the transaction finds the row */
     struct role_list roles;      /* as the transaction finds them */
     struct organisation *before; /* the locked row */
+    struct organisation *after;  /* as the transaction leaves it */
     struct text_list added;      /* roles that come with the services */
     struct text_list taken;
 };
@@ -251,8 +252,9 @@ static struct error *update_rows(struct database *database, struct arena *arena,
     TRY(organisation_admin_change(database, arena, update->id, update->change, &changed));
     if (!changed)
         return unknown(arena);
-    return record(update, arena, is_disabled_by(update->change) ? "organisation.disable" : "organisation.update",
-                  "organisation", update->id, describe(arena, update->change));
+    TRY(record(update, arena, is_disabled_by(update->change) ? "organisation.disable" : "organisation.update",
+               "organisation", update->id, describe(arena, update->change)));
+    return organisation_find_whole(database, arena, update->id, &update->after);
 }
 
 /* ---- the sessions of a disabled organisation ------------------------------------------------------ */
@@ -320,6 +322,6 @@ struct error *organisation_update(struct service *service, struct arena *arena, 
     TRY(database_transaction(service->database, arena, update_rows, &update, NULL));
     if (is_disabled_by(change))
         TRY(end_sessions(service, arena, id));
-    TRY(organisation_find_whole(service->database, arena, id, organisation_out));
-    return *organisation_out != NULL ? NULL : unknown(arena);
+    *organisation_out = update.after;
+    return NULL;
 }

@@ -19,6 +19,7 @@ struct update {
     struct service *service;
     const struct caller *caller;
     const struct own_profile_patch *patch;
+    struct user *user; /* as the transaction leaves it */
 };
 
 static bool is_same(const char *one, const char *other)
@@ -49,7 +50,7 @@ static const char *describe(struct arena *arena, const struct own_profile_patch 
 
 static struct error *update_rows(struct database *database, struct arena *arena, void *context)
 {
-    const struct update *update = context;
+    struct update *update = context;
     struct caller now;
     struct user *user = NULL;
     TRY(authority_hold_self(update->service, arena, update->caller, &now));
@@ -66,14 +67,15 @@ static struct error *update_rows(struct database *database, struct arena *arena,
     };
     TRY(user_update_profile(database, arena, user));
     TRY(provider_sync_queue(update->service, arena, user->id, 0));
-    return caller_audit(update->service, arena, &now, &entry);
+    TRY(caller_audit(update->service, arena, &now, &entry));
+    return user_find(database, arena, user->organisation_id, user->id, &update->user);
 }
 
 struct error *own_profile_update(struct service *service, struct arena *arena, const struct caller *caller,
                                  const struct own_profile_patch *patch, struct user **user_out)
 {
-    struct update update = {service, caller, patch};
+    struct update update = {service, caller, patch, NULL};
     TRY(database_transaction(service->database, arena, update_rows, &update, NULL));
-    TRY(user_find(service->database, arena, caller_home(caller), caller_user(caller), user_out));
-    return *user_out != NULL ? NULL : error_new(arena, ERROR_TOKEN_REVOKED, "the user is gone");
+    *user_out = update.user;
+    return NULL;
 }
