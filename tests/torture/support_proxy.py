@@ -106,8 +106,8 @@ def commands(data):
 
 
 class StatementProxy(Proxy):
-    """The nth statement from arm() on meets the fault: "before", "after", or an error of the server, (number, SQL state,
-    text), with which it is answered in place of being carried out."""
+    """The nth statement from arm() on meets the fault: "before", "after", or an error of the server, (number, SQL
+    state, text), with which it is answered in place of being carried out."""
 
     def __init__(self, folder, target):
         super().__init__(folder, target)
