@@ -35,8 +35,8 @@ def bound_for(pid, more):
 
 
 def revived(pool):
-    """Whether the worker has left, in order: it cannot take another connection. multiwatch then starts another one; here
-    that is done by hand."""
+    """Whether the worker has left, in order: it cannot take another connection. multiwatch then starts another one;
+    here that is done by hand."""
     try:
         pool.processes[0].wait(0.2)
     except subprocess.TimeoutExpired:
