@@ -27,6 +27,26 @@ EXTRA_DIST += docs/benchmarks-files.svg docs/benchmarks-glewlwyd.svg docs/benchm
 	docs/benchmarks-pool.svg docs/benchmarks-reads.svg docs/benchmarks-scale.svg \
 	docs/benchmarks-soak.svg docs/benchmarks-worker.svg docs/benchmarks.md
 EXTRA_DIST += docs/architecture.md docs/containers.md docs/decisions docs/pictures tools/check-guides tools/lib/pictures
+# All of them as web pages, which the sites serve at /docs/. The folder is made anew when one of these has changed.
+EXTRA_DIST += tools/make-guides tools/lib/guides
+if GUIDES
+GUIDE_INPUTS = $(dist_doc_DATA) $(dist_man_MANS) docs/architecture.md docs/benchmarks.md docs/openapi.json CONTRIBUTING.md \
+	README.md SECURITY.md configure.ac tools/make-guides tools/lib/guides/book.py tools/lib/guides/page.py \
+	tools/lib/guides/places.py tools/lib/guides/anchor.py tools/lib/guides/search.js tools/lib/guides/style.css
+all-local: docs/html/index.html
+docs/html/index.html: $(GUIDE_INPUTS)
+	$(AM_V_at)$(MKDIR_P) docs
+	$(AM_V_GEN)$(GUIDES_PYTHON) -I -B $(srcdir)/tools/make-guides docs/html $(srcdir) >/dev/null
+install-data-local: docs/html/index.html
+	$(MKDIR_P) $(DESTDIR)$(webdir)/docs
+	cd docs/html && find . -type f | while read -r file; do \
+		$(MKDIR_P) "$(DESTDIR)$(webdir)/docs/$${file%/*}" && \
+		$(INSTALL_DATA) "$$file" "$(DESTDIR)$(webdir)/docs/$$file" || exit 1; done
+uninstall-local:
+	rm -rf $(DESTDIR)$(webdir)/docs
+clean-local:
+	rm -rf docs/html
+endif
 EXTRA_DIST += \
 	.clang-format \
 	.clang-tidy \

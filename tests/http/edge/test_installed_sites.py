@@ -130,7 +130,7 @@ def test_below_a_path_the_interface_and_the_pages_are_there_and_nothing_else(sta
         assert files.download(account, record["id"], status=200).content == data
         loaded = re.findall(r'(?:href|src)="([^"]+)"', site.get("/").text)
         assert "console/main.js" in loaded
-        for page in ("sign-in", "first-login", "assets/style.css", "system/version", *loaded):
+        for page in ("sign-in", "first-login", "assets/style.css", "system/version", "docs/", "docs/api.html", *loaded):
             assert site.get(f"/{page}").status_code == 200, page
         # The pages name each other relative to the slash, so who leaves it out is sent there.
         for query in ("", "?x=1"):

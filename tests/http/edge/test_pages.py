@@ -15,6 +15,7 @@ pytestmark = pytest.mark.web_server
 
 BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8"
 PAGES = ("/", "/index", "/sign-in", "/first-login", "/confirm", "/reset", "/api")
+GUIDES = ("/docs/", "/docs/api.html", "/docs/gatehouse.conf.5.html", "/docs/decisions/index.html")
 POLICY = {
     "default-src": ["'none'"], "script-src": ["'self'"], "style-src": ["'self'"], "img-src": ["'self'", "blob:"],
     "connect-src": ["'self'"], "form-action": ["'self'"], "base-uri": ["'none'"], "frame-ancestors": ["'none'"],
@@ -97,7 +98,7 @@ def check_page_headers(reply):
     assert reply.headers["Cache-Control"] == "no-cache"
 
 
-@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize("path", [*PAGES, *GUIDES])
 def test_every_page_is_html_that_loads_nothing_from_elsewhere(api, path):
     reply = ask(api, "GET", path, Accept=BROWSER)
     assert reply.status_code == 200 and reply.headers["Content-Type"] == "text/html; charset=utf-8"
@@ -107,7 +108,9 @@ def test_every_page_is_html_that_loads_nothing_from_elsewhere(api, path):
 @pytest.mark.parametrize("path, kind", [("/assets/style.css", "text/css"), ("/assets/page.js", "javascript"),
                                         ("/assets/icon.svg", "image/svg+xml"), ("/api/page.js", "javascript"),
                                         ("/console/style/tokens.css", "text/css"), ("/console/main.js", "javascript"),
-                                        ("/console/vendor/preact.js", "javascript")])
+                                        ("/console/vendor/preact.js", "javascript"), ("/docs/style.css", "text/css"),
+                                        ("/docs/search-index.js", "javascript"),
+                                        ("/docs/pictures/floors.svg", "image/svg+xml")])
 def test_what_pages_load_has_the_same_headers(api, path, kind):
     reply = ask(api, "GET", path)
     assert reply.status_code == 200 and kind in reply.headers["Content-Type"]
@@ -129,6 +132,14 @@ def test_pages_come_compressed_and_only_once(api, path):
         assert again.status_code == 304 and again.content == b"", again.headers
 
 
+def test_the_address_of_the_guides_without_its_slash_leads_to_them(api):
+    for method in ("GET", "HEAD"):
+        reply = ask(api, method, "/docs", Accept=BROWSER)
+        assert reply.status_code == 308 and reply.headers["Location"] == "/docs/"
+    reply = ask(api, "POST", "/docs/", Accept=BROWSER)
+    assert check_error(404, reply.headers, reply.content, "/docs/")["code"] == "route.unknown"
+
+
 def test_the_openapi_document_comes_compressed_and_only_once(api):
     """The page of the interface is made from it."""
     path = "/system/openapi.json"
@@ -144,7 +155,8 @@ def test_the_openapi_document_comes_compressed_and_only_once(api):
 
 
 @pytest.mark.parametrize("path", ["/console/none.js", "/api/../conf", "/api/x/y/z.js", "/assets/.hidden", "/console/",
-                                  "/console/vendor/", "/api/%2e%2e/index.html", "/console/Vendor/x.js"])
+                                  "/console/vendor/", "/docs/pictures/", "/docs/none.html", "/api/%2e%2e/index.html",
+                                  "/console/Vendor/x.js"])
 def test_what_is_no_page_is_the_services_to_answer(api, path):
     reply = ask(api, "GET", path, Accept=BROWSER)
     assert reply.status_code in (400, 404) and reply.json()["code"] in ("route.unknown", "request.malformed")
