@@ -5,13 +5,18 @@ import os
 import pathlib
 import random
 import signal
+import threading
 import time
 
 import support_ledger as ledgers
 from support_clients import Clients
+from support.effort import cases
 from support.stack import wait_until
 
 KILLS = 200
+# One of them every tenth of a second.
+KILLS_OF_READERS = cases(100, 600)
+READERS = 4
 DATABASE_KILLS = 8
 
 
@@ -53,6 +58,47 @@ def test_workers_killed_at_two_hundred_moments_lose_nothing(stack, database, acc
     ledgers.check(ledger, database, stack.blobs)
     ledgers.repair(stack, database, stack.blobs)
     ledgers.check(ledger, database, stack.blobs)
+
+
+class Reader(threading.Thread):
+    """Reads through the web server until stopped, and keeps what it was told."""
+
+    def __init__(self, account, stop):
+        super().__init__(daemon=True)
+        self.account, self.stop, self.seen, self.faults = account, stop, 0, []
+
+    def run(self):
+        while not self.stop.is_set():
+            try:
+                reply = self.account.get("/customers/me", edge=True)
+                if reply.status_code != 200 or reply.json()["user"]["id"] != self.account.id:
+                    self.faults.append(f"{reply.status_code} {reply.text[:200]}")
+            except Exception as fault:  # a thread's own failure must not be lost
+                self.faults.append(repr(fault))
+            self.seen += 1
+
+
+def test_readers_do_not_notice_that_workers_are_killed(stack, accounts):
+    """The web server asks another worker where one died before its answer."""
+    supervisor, = stack.pids_named("workers")
+    stop = threading.Event()
+    readers = [Reader(accounts.customer(), stop) for _ in range(READERS)]
+    for reader in readers:
+        reader.start()
+    killed = set()
+    while len(killed) < KILLS_OF_READERS:
+        pid = random.choice(wait_until(lambda: children(supervisor), 30, "a worker"))
+        os.kill(pid, signal.SIGKILL)
+        killed.add(pid)
+        time.sleep(0.1)
+    stop.set()
+    for reader in readers:
+        reader.join(60)
+        assert not reader.is_alive() and reader.seen
+    every_worker_answers(stack, readers[0].account)
+    faults = [fault for reader in readers for fault in reader.faults]
+    print(f"{len(killed)} kills, {sum(reader.seen for reader in readers)} reads, failed: {faults}")
+    assert not faults
 
 
 def test_a_database_killed_under_uploads_loses_nothing(stack, database, account, ledger):

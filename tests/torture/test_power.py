@@ -17,10 +17,11 @@ import support_disk as disks
 import support_ledger as ledgers
 from support_faults import Faults
 from support_pool import Pool
+from support.effort import cases
 from support.stack import wait_until
 
-CUTS = 50  # of each file system
-DISK_MIB = 2048  # holds what a fast machine stores between all of them; the image has holes
+CUTS = cases(50, 200)  # of each file system
+DISK_MIB = 40 * CUTS  # holds what a fast machine stores between all of them; the image has holes
 
 
 @pytest.fixture(params=["ext4", "xfs"])

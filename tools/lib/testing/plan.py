@@ -19,6 +19,7 @@ FUZZ_SECONDS, FUZZ_SECONDS_FULL = 60, 600
 # Zeros are counted, no times: a worker that loses 20 bytes at each request still goes over the bound.
 BENCH_ROUNDS = ("--rounds", "2", "--seconds", "1")
 FUZZ_LIMIT_SECONDS = 6 * 3600
+TORTURE_LIMIT_SECONDS = 3 * 3600
 RELEASES = ("bookworm", "trixie")
 STORE = "versitygw"
 STORE_FILES = ("archive", "downloads", "storage", "resumable_protocol", "resumable_breaks", "resumable_judgement")
@@ -356,7 +357,8 @@ class Plan:
         step = self.steps.run("torture", [self.tests / "torture" / "run"], environment={
             "TMPDIR": self.steps.disk,
             "GATEHOUSE_BUILD": str(self.quick / "build"), "GATEHOUSE_QUICKSTART_BUILD": str(self.quick),
-            "GATEHOUSE_CONFIGURE_ARGUMENTS": self.chosen.configure})
+            "GATEHOUSE_CONFIGURE_ARGUMENTS": self.chosen.configure,
+            "GATEHOUSE_TEST_FULL": "yes" if self.chosen.full else ""}, limit=TORTURE_LIMIT_SECONDS)
         counts.tap(step)
         self.steps.note(step)
         # Never beside one another: what torture unmounts would stay mounted in the namespace of the other root.
