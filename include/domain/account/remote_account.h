@@ -28,12 +28,28 @@ struct error *remote_account_temporary_is_over(struct database *database, struct
 struct error *remote_account_awaits_first_login(struct database *database, struct arena *arena, struct id user,
                                                 const char **email_out);
 
-/* Refuses from now on tokens that were issued before now, unless their session is a row. Part of a transaction. */
+/*
+ * Refuses from now on tokens that were issued before now, unless their session is a row. The first statement of a
+ * transaction that ends all sessions of the user: from here on it sees every session that has begun, and none begins
+ * until it is over.
+ */
 struct error *remote_account_refuse_older_tokens(struct database *database, struct arena *arena, struct id user);
 
 /* Whether a token issued at that time (seconds since 1970) may begin a session that the service has not seen before. */
 struct error *remote_account_may_begin(struct database *database, struct arena *arena, struct id user,
                                        int64_t issued_at, bool *may_out);
+
+/* How often the function above has been called for the user. */
+struct error *remote_account_count_ends(struct database *database, struct arena *arena, struct id user,
+                                        int64_t *count_out);
+
+/*
+ * The same for a transaction that begins a session of the user, before it decides whether the session may begin: until
+ * it is over, no other one ends all sessions. Where the two meet on two nodes of a cluster, the second one conflicts
+ * and runs again.
+ */
+struct error *remote_account_hold_ends(struct database *database, struct arena *arena, struct id user,
+                                       int64_t *count_out);
 
 /* Deletes the row. Part of a transaction. */
 struct error *remote_account_delete(struct database *database, struct arena *arena, struct id user);

@@ -2,6 +2,8 @@
 /* The statements on what the service keeps of accounts at a remote identity provider. */
 #include "domain/account/remote_account.h"
 
+#include <assert.h>
+
 #include "base/error.h"
 #include "store/database/database.h"
 
@@ -46,8 +48,8 @@ struct error *remote_account_awaits_first_login(struct database *database, struc
 /* ---- tokens of sessions that were never seen ------------------------------------------------------- */
 
 static const struct statement set_tokens_from = {
-    "INSERT INTO outside_account (user_id, tokens_from) VALUES (?, UTC_TIMESTAMP(3))"
-    " ON DUPLICATE KEY UPDATE tokens_from = VALUES(tokens_from)"};
+    "INSERT INTO outside_account (user_id, tokens_from, sessions_ended) VALUES (?, UTC_TIMESTAMP(3), 1)"
+    " ON DUPLICATE KEY UPDATE tokens_from = VALUES(tokens_from), sessions_ended = sessions_ended + 1"};
 
 struct error *remote_account_refuse_older_tokens(struct database *database, struct arena *arena, struct id user)
 {
@@ -69,6 +71,29 @@ struct error *remote_account_may_begin(struct database *database, struct arena *
                        VALUES(database_id(user), database_integer(issued_at), database_integer(issued_at)), &rows));
     *may_out = rows->count != 0;
     return NULL;
+}
+
+static const struct statement find_ends = {"SELECT sessions_ended FROM outside_account WHERE user_id = ?"};
+
+struct error *remote_account_count_ends(struct database *database, struct arena *arena, struct id user,
+                                        int64_t *count_out)
+{
+    struct rows *rows;
+    TRY(database_query(database, arena, &find_ends, VALUES(database_id(user)), &rows));
+    *count_out = rows->count != 0 ? rows_integer(rows, 0, 0) : 0;
+    return NULL;
+}
+
+/* The row is changed and not only locked: nodes of a cluster tell each other of changes alone. */
+static const struct statement count_begin = {"INSERT INTO outside_account (user_id, sessions_begun) VALUES (?, 1)"
+                                             " ON DUPLICATE KEY UPDATE sessions_begun = sessions_begun + 1"};
+
+struct error *remote_account_hold_ends(struct database *database, struct arena *arena, struct id user,
+                                       int64_t *count_out)
+{
+    assert(database_in_transaction(database));
+    TRY(database_change(database, arena, &count_begin, VALUES(database_id(user)), NULL));
+    return remote_account_count_ends(database, arena, user, count_out);
 }
 
 static const struct statement delete_account = {"DELETE FROM outside_account WHERE user_id = ?"};

@@ -8,6 +8,11 @@
  *   a time, and the answer gives a new access token. Where that names the session anew the name joins the family.
  * - Resolving: a request brings a token. Its subject becomes our user, and a session that began elsewhere gets a row.
  * - Ending: rows end here first, which counts at once. Then the provider is told.
+ *
+ * Sessions that begin while all sessions of the user are ended. Both write one row (remote_account.h), so each sees
+ * what the other one did. A token that comes from elsewhere and was issued before the end begins no session. A sign-in,
+ * which is a question and an answer, compares how often all sessions were ended, before and after: the password that
+ * the provider has accepted may be the one that the end has replaced.
  */
 #include "domain/session/session.h"
 
@@ -85,6 +90,8 @@ struct error *remote_session_verify(struct remote *remote, struct arena *arena, 
 /* What a transaction writes for a session that begins or is refreshed. */
 struct session_rows {
     struct remote *remote;
+    int64_t ends; /* a session that begins: how often all sessions had been ended before the provider was asked */
+    bool begun;   /* false: all sessions were ended since */
     struct id session;
     struct id family;
     struct id user;
@@ -98,7 +105,12 @@ struct session_rows {
 
 static struct error *begin_rows(struct database *database, struct arena *arena, void *context)
 {
-    const struct session_rows *rows = context;
+    struct session_rows *rows = context;
+    int64_t ends;
+    TRY(remote_account_hold_ends(database, arena, rows->user, &ends));
+    rows->begun = ends == rows->ends;
+    if (!rows->begun)
+        return NULL;
     TRY(session_insert(database, arena, rows->session, rows->user, rows->seconds));
     TRY(session_family_insert(database, arena, rows->session, rows->family, rows->sealed, rows->sealed_length));
     return refresh_token_insert(database, arena, rows->hash, rows->family);
@@ -117,32 +129,37 @@ static void describe(const struct remote_grant *grant, const struct token_claims
     };
 }
 
-static struct error *begin(struct remote *remote, struct arena *arena, const char *subject, struct id user,
-                           const struct remote_grant *grant, struct provider_tokens *tokens_out)
+static struct error *begin(struct remote *remote, struct arena *arena, const struct remote_session_start *start,
+                           const struct remote_grant *grant, struct provider_tokens *tokens_out, bool *begun_out)
 {
     struct token_claims claims;
     unsigned char hash[DIGEST_BYTES];
     unsigned char *sealed;
-    struct session_rows rows = {.remote = remote, .user = user, .seconds = remote->options.refresh_token_seconds};
+    struct session_rows rows = {
+        .remote = remote, .ends = start->ends, .user = start->user, .seconds = remote->options.refresh_token_seconds};
     if (grant->access_token == NULL || grant->id_token == NULL || grant->refresh_token.bytes == NULL)
         return error_new(arena, ERROR_IDENTITY_UNAVAILABLE, "the provider gave no tokens");
-    TRY(remote_session_verify(remote, arena, subject, grant->access_token, &claims));
+    TRY(remote_session_verify(remote, arena, start->subject, grant->access_token, &claims));
     TRY(seal(arena, remote->options.master, seal_purpose(arena, claims.session), grant->refresh_token.bytes,
              grant->refresh_token.length, &sealed, &rows.sealed_length));
     rows.session = claims.session;
     rows.family = claims.session;
     rows.sealed = sealed;
     rows.hash = hash;
-    describe(grant, &claims, claims.session, user, tokens_out);
+    describe(grant, &claims, claims.session, start->user, tokens_out);
     tokens_out->refresh_token = refresh_token_new(arena, hash);
-    return database_transaction(remote->options.database, arena, begin_rows, &rows, NULL);
+    TRY(database_transaction(remote->options.database, arena, begin_rows, &rows, NULL));
+    *begun_out = rows.begun;
+    return NULL;
 }
 
-struct error *remote_session_begin(struct remote *remote, struct arena *arena, const char *subject, struct id user,
-                                   const struct remote_grant *grant, struct provider_tokens *tokens_out)
+struct error *remote_session_begin(struct remote *remote, struct arena *arena, const struct remote_session_start *start,
+                                   const struct remote_grant *grant, struct provider_tokens *tokens_out,
+                                   bool *begun_out)
 {
-    struct error *error = begin(remote, arena, subject, user, grant, tokens_out);
-    if (error != NULL)
+    *begun_out = false;
+    struct error *error = begin(remote, arena, start, grant, tokens_out, begun_out);
+    if (!*begun_out)
         remote_session_discard(remote, arena, grant);
     return error;
 }
@@ -158,9 +175,9 @@ struct ending {
 static struct error *end_rows(struct database *database, struct arena *arena, void *context)
 {
     const struct ending *ending = context;
-    TRY(session_family_end(database, arena, ending->user, ending->session, ending->others));
     if (ending->others)
         TRY(remote_account_refuse_older_tokens(database, arena, ending->user));
+    TRY(session_family_end(database, arena, ending->user, ending->session, ending->others));
     TRY(refresh_token_delete_ended(database, arena, ending->user));
     return session_family_drop_tokens(database, arena, ending->user);
 }
@@ -337,6 +354,23 @@ static struct remote_known_session *place_of(struct remote *remote, struct id se
     return &remote->known[number % REMOTE_KNOWN_SESSIONS];
 }
 
+struct adoption {
+    const struct token_claims *claims;
+    struct id user;
+    int64_t seconds;
+    bool may;
+};
+
+static struct error *adopt_rows(struct database *database, struct arena *arena, void *context)
+{
+    struct adoption *adoption = context;
+    const struct token_claims *claims = adoption->claims;
+    int64_t ends;
+    TRY(remote_account_hold_ends(database, arena, adoption->user, &ends));
+    TRY(remote_account_may_begin(database, arena, adoption->user, claims->issued_at, &adoption->may));
+    return adoption->may ? session_adopt(database, arena, claims->session, adoption->user, adoption->seconds) : NULL;
+}
+
 /*
  * A session that began elsewhere (a hosted sign-in page) becomes a row, so that it can be ended here. Not when the user
  * has ended all sessions since its token was issued.
@@ -350,12 +384,15 @@ static struct error *adopt(struct remote *remote, struct arena *arena, const str
                            struct id user, bool *known_out)
 {
     struct database *database = remote->options.database;
-    int64_t seconds = remote->options.refresh_token_seconds;
+    struct adoption adoption = {.claims = claims, .user = user, .seconds = remote->options.refresh_token_seconds};
     if (claims->signed_in_at != 0 && claims->signed_in_at < clock_now() / 1000)
-        seconds -= clock_now() / 1000 - claims->signed_in_at;
-    TRY(remote_account_may_begin(database, arena, user, claims->issued_at, known_out));
-    *known_out = *known_out && seconds > 0;
-    return *known_out ? session_adopt(database, arena, claims->session, user, seconds) : NULL;
+        adoption.seconds -= clock_now() / 1000 - claims->signed_in_at;
+    /* Looked at before as well, so that a token which is refused again and again writes nothing. */
+    TRY(remote_account_may_begin(database, arena, user, claims->issued_at, &adoption.may));
+    if (adoption.may && adoption.seconds > 0)
+        TRY(database_transaction(database, arena, adopt_rows, &adoption, NULL));
+    *known_out = adoption.may && adoption.seconds > 0;
+    return NULL;
 }
 
 struct error *remote_session_resolve(struct provider *provider, struct arena *arena, struct token_claims *claims,

@@ -12,12 +12,21 @@
 struct error *remote_session_verify(struct remote *remote, struct arena *arena, const char *subject, const char *token,
                                     struct token_claims *claims);
 
+/* Whose session begins, and what was read before the provider was asked for it. */
+struct remote_session_start {
+    const char *subject;
+    struct id user;
+    int64_t ends; /* of remote_account_count_ends() */
+};
+
 /*
- * Makes a session of what the provider gave. IDENTITY_UNAVAILABLE when its access token is not valid or not the
- * subject's. After an error the session at the provider is closed again.
+ * Makes a session of what the provider gave. *begun_out is false where all sessions of the user were ended since
+ * start->ends was read: then the provider may be asked again. IDENTITY_UNAVAILABLE when its access token is not valid
+ * or not the subject's. Where no session begins the one at the provider is closed again.
  */
-struct error *remote_session_begin(struct remote *remote, struct arena *arena, const char *subject, struct id user,
-                                   const struct remote_grant *grant, struct provider_tokens *tokens_out);
+struct error *remote_session_begin(struct remote *remote, struct arena *arena, const struct remote_session_start *start,
+                                   const struct remote_grant *grant, struct provider_tokens *tokens_out,
+                                   bool *begun_out);
 
 /* Ends all sessions of the user but the family of `kept` (none: all), also those that have no row here yet. */
 struct error *remote_session_end_all(struct remote *remote, struct arena *arena, struct id user, struct id kept);

@@ -53,10 +53,9 @@ static struct error *tell(struct service *service, struct arena *arena, const st
 /* All of them, and those that the provider has opened and nobody has shown here yet. */
 static struct error *end_sessions(struct service *service, struct arena *arena, struct id user)
 {
-    TRY(session_end_all(service->database, arena, user, (struct id){{0}}, NULL));
-    if (provider_joins_transaction(service->provider))
-        return NULL;
-    return remote_account_refuse_older_tokens(service->database, arena, user);
+    if (!provider_joins_transaction(service->provider))
+        TRY(remote_account_refuse_older_tokens(service->database, arena, user));
+    return session_end_all(service->database, arena, user, (struct id){{0}}, NULL);
 }
 
 static struct error *undo(const struct cancelling *cancelling, struct arena *arena, const struct email_change *change)

@@ -6,6 +6,7 @@
 #include "base/configuration.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "domain/account/remote_account.h"
 #include "domain/account/user.h"
 #include "domain/audit.h"
 #include "domain/permission/principal.h"
@@ -88,6 +89,9 @@ static struct error *end_many(const struct ending *ending, struct arena *arena)
     struct database *database = ending->service->database;
     struct session_list list;
     unsigned most = (unsigned)ending->service->configuration->limits.sessions_per_user + SURPLUS_MAX;
+    /* Here, and not only when the provider is told: what has ended must not depend on a second transaction. */
+    if (!provider_joins_transaction(ending->service->provider))
+        TRY(remote_account_refuse_older_tokens(database, arena, ending->user->id));
     TRY(session_list(database, arena, ending->user->id, ending->session, most, &list));
     for (size_t i = 0; i < list.count; i++)
         if (!list.items[i].current)

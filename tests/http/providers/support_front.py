@@ -255,6 +255,12 @@ class Front:
     def _silent(self, _stream, _call, _fault):
         self._wait()
 
+    def _late(self, stream, call, _fault):
+        """Carried out at once, and answered when the fault is over."""
+        answer = self._hand_on(call)
+        self._wait()
+        stream.sendall(answer)
+
     def _drip(self, stream, call, _fault):
         for byte in self._hand_on(call):
             if self.released.is_set():
