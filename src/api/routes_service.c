@@ -12,7 +12,8 @@ static const struct route rows[] = {
         .tag = "Service",
         .summary = "The audit trail, newest first",
         .description = "Rows are never changed. since is included, until is not. With organisationId, only what "
-                       "happened in that organisation. " EXPORTED,
+                       "happened in that organisation. Each other organisation whose rows are shown gets a row "
+                       "access.crossOrganisation of its own trail, with the reason of the header X-Reason. " EXPORTED,
         .access = ACCESS_PERMISSION,
         .permission = "sys:audit:a",
         .query = &audits_query_schema,

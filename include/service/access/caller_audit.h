@@ -3,6 +3,8 @@
 #ifndef GATEHOUSE_SERVICE_ACCESS_CALLER_AUDIT_H
 #define GATEHOUSE_SERVICE_ACCESS_CALLER_AUDIT_H
 
+#include <stddef.h>
+
 #include "base/id.h"
 
 struct arena;
@@ -30,6 +32,12 @@ struct error *caller_audit(struct service *service, struct arena *arena, const s
  */
 void caller_reason_validate(const char *reason, struct validation *validation);
 
+/* REQUEST_INVALID when the caller has to give a reason for reaching into another organisation, and has not. */
+struct error *caller_check_reason(struct arena *arena, const struct caller *caller);
+
+/* The action of the rows below. */
+#define CALLER_CROSSING "access.crossOrganisation"
+
 /*
  * Writes the audit row of internal staff who reach into another organisation, with the operation and their reason.
  * REQUEST_INVALID when they have to give a reason and have not. So it comes before anything that the caller is told of
@@ -38,6 +46,10 @@ void caller_reason_validate(const char *reason, struct validation *validation);
  */
 struct error *caller_audit_crossing(struct service *service, struct arena *arena, const struct caller *caller,
                                     struct id organisation, const char *target_type, struct id target);
+
+/* The same for each of `count` organisations: all rows or none. */
+struct error *caller_audit_crossings(struct service *service, struct arena *arena, const struct caller *caller,
+                                     const struct id *organisations, size_t count);
 
 /* Writes the audit row of a failed flow that has no token. `user` is the owner of the name; NULL: nobody has it. */
 struct error *caller_audit_failure(struct service *service, struct arena *arena, const struct caller *caller,

@@ -4,6 +4,7 @@ libghapi_handler_a_SOURCES = \
 	src/api/handler/audit/audit.c \
 	src/api/handler/audit/audit_export.c \
 	src/api/handler/audit/audit_int.h \
+	src/api/handler/audit/audit_shown.c \
 	src/api/handler/authorise.c \
 	src/api/handler/cache.c \
 	src/api/handler/downloads.c \

@@ -11,6 +11,7 @@
 #include "domain/audit.h"
 #include "service/access/caller.h"
 #include "service/runtime/service.h"
+#include "store/database/database.h"
 
 struct error *caller_audit(struct service *service, struct arena *arena, const struct caller *caller,
                            const struct audit_entry *entry)
@@ -48,8 +49,10 @@ void caller_reason_validate(const char *reason, struct validation *validation)
                        CALLER_REASON_HEADER);
 }
 
-static struct error *missing_reason(struct arena *arena)
+struct error *caller_check_reason(struct arena *arena, const struct caller *caller)
 {
+    if (!caller->reason_required || caller->reason != NULL)
+        return NULL;
     return error_entry(error_plain(arena, ERROR_REQUEST_INVALID), CALLER_REASON_HEADER, "required",
                        "is missing: say why you look into another organisation");
 }
@@ -70,16 +73,39 @@ static const char *describe_crossing(struct arena *arena, const struct caller *c
 struct error *caller_audit_crossing(struct service *service, struct arena *arena, const struct caller *caller,
                                     struct id organisation, const char *target_type, struct id target)
 {
-    if (caller->reason_required && caller->reason == NULL)
-        return missing_reason(arena);
+    TRY(caller_check_reason(arena, caller));
     struct audit_entry entry = {
         .details = describe_crossing(arena, caller),
-        .action = "access.crossOrganisation",
+        .action = CALLER_CROSSING,
         .organisation_id = organisation,
         .target_type = target_type,
         .target_id = id_is_none(target) ? NULL : id_text(arena, target),
     };
     return caller_audit(service, arena, caller, &entry);
+}
+
+struct crossings {
+    struct service *service;
+    const struct caller *caller;
+    const struct id *organisations;
+    size_t count;
+};
+
+static struct error *cross_rows(struct database *database, struct arena *arena, void *context)
+{
+    (void)database;
+    const struct crossings *crossings = context;
+    for (size_t i = 0; i < crossings->count; i++)
+        TRY(caller_audit_crossing(crossings->service, arena, crossings->caller, crossings->organisations[i],
+                                  "organisation", crossings->organisations[i]));
+    return NULL;
+}
+
+struct error *caller_audit_crossings(struct service *service, struct arena *arena, const struct caller *caller,
+                                     const struct id *organisations, size_t count)
+{
+    struct crossings crossings = {service, caller, organisations, count};
+    return count == 0 ? NULL : database_transaction(service->database, arena, cross_rows, &crossings, NULL);
 }
 
 struct error *caller_audit_failure(struct service *service, struct arena *arena, const struct caller *caller,

@@ -242,6 +242,67 @@ def test_a_look_at_all_organisations_is_told_with_operation_and_reason(administr
     assert row["details"] == {"operation": "listOrganisations", "reason": reason}
 
 
+def look(administrator, accept="application/json", **filters):
+    """What a look into the whole trail, without an organisation, shows: the organisations, and the look's id."""
+    identity = mark()
+    reply = administrator.get(AUDIT, params=filters, status=200,
+                              headers={"X-Request-Id": identity, "X-Reason": "Ticket 4712", "Accept": accept})
+    text = reply.text
+    shown = reply.json()["items"] if accept == "application/json" else [json.loads(line) for line in text.splitlines()]
+    return [row["organisationId"] for row in shown], identity
+
+
+def crossings(account, identity):
+    """What the organisation is told of that look."""
+    found = rows(account, requestId=identity)
+    assert {row["action"] for row in found} <= {CROSSING}
+    return [(row["userId"], row["targetId"], row["details"]) for row in found]
+
+
+@pytest.mark.parametrize("name", ["targetId", "userId", "requestId", "since"])
+def test_a_look_at_rows_of_an_organisation_that_is_not_named_is_told_once(house, other, administrator, name):
+    boss, member, _ = house
+    identity = mark()
+    for _ in range(3):
+        boss.patch(f"{USERS}/{member.id}", json={"firstName": "Seen"}, headers={"X-Request-Id": identity}, status=200)
+    latest = rows(boss, requestId=identity)[-1]
+    value = {"targetId": member.id, "userId": boss.id, "requestId": identity, "since": latest["at"]}[name]
+    shown, seen = look(administrator, **{name: value})
+    assert shown.count(boss.organisation["id"]) >= 3
+    told = {"operation": "listAuditEntries", "reason": "Ticket 4712"}
+    assert crossings(boss, seen) == [(administrator.id, boss.organisation["id"], told)]
+    assert other.organisation["id"] in shown or crossings(other, seen) == []
+    assert crossings(administrator, seen) == []
+
+
+def test_an_export_of_many_organisations_is_told_to_each_of_them_once(accounts, administrator, database):
+    """More rows than one page of the export has, in turn of two organisations; a third one is behind the last row."""
+    bosses = [accounts.customer() for _ in range(3)]
+    action, count = "file.damaged", 500
+    for number, boss in enumerate(bosses):
+        database.run(
+            "INSERT INTO audit (id, at, action, organisation_id, outcome) SELECT"
+            " UNHEX(CONCAT(LPAD(HEX(%s + 2 * seq), 12, '0'), '7000', 'a000', RIGHT(HEX(%s), 12))),"
+            f" '2016-03-01', %s, %s, 'success' FROM seq_1_to_{count if number < 2 else 1}",
+            1_456_800_000_000 + (number if number < 2 else -10_000), key(boss.organisation["id"]), action,
+            key(boss.organisation["id"]))
+    window = {"action": action, "since": "2016-02-28T00:00:00Z", "until": "2016-04-01T00:00:00Z"}
+    shown, seen = look(administrator, "application/x-ndjson", **window, limit="100")
+    assert len(shown) == 100
+    assert [len(crossings(boss, seen)) for boss in bosses] == [1, 1, 0]
+    shown, seen = look(administrator, "application/x-ndjson", **window)
+    assert [shown.count(boss.organisation["id"]) for boss in bosses] == [count, count, 1]
+    assert [len(crossings(boss, seen)) for boss in bosses] == [1, 1, 1]
+
+
+def test_rows_of_such_looks_are_not_told_again(house, administrator):
+    """Else whoever reads the trail regularly would find the last reading, and add to it, each time."""
+    boss, member, _ = house
+    _, identity = look(administrator, targetId=member.id)
+    shown, seen = look(administrator, requestId=identity)
+    assert shown == [boss.organisation["id"]] and crossings(boss, seen) == []
+
+
 def test_without_a_reason_the_row_says_so(house, administrator):
     boss, member, _ = house
     identity = mark()
@@ -301,6 +362,12 @@ def test_a_reason_may_be_required(stack, house, administrator, database, nobody)
         answer = worker.call("GET", stack.prefix + everybody, token=administrator.token,
                              headers={"X-Reason": "Ticket 1"})
         assert answer.status == 200
+        # Whatever it shows: the answer does not depend on the rows.
+        for filters in ("", f"?userId={administrator.id}", f"?targetId={member.id}"):
+            answer = worker.call("GET", f"{stack.prefix}{AUDIT}{filters}", token=administrator.token)
+            assert (answer.status, json.loads(answer.body)["validation"][0]["code"]) == (400, "required")
+        own = f"{stack.prefix}{AUDIT}?organisationId={administrator.organisation['id']}"
+        assert worker.call("GET", own, token=administrator.token).status == 200
         # Nobody else has to say anything, and what is unknown stays unknown.
         assert worker.call("GET", stack.prefix + paths[0], token=boss.token).status == 200
         assert worker.call("GET", stack.prefix + USERS, token=administrator.token).status == 200

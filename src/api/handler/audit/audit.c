@@ -12,6 +12,7 @@
 #include "http/accept.h"
 #include "http/reply.h"
 #include "http/schema.h"
+#include "service/access/caller_audit.h"
 #include "service/runtime/service.h"
 
 struct audit_query {
@@ -130,10 +131,12 @@ static struct error *read_filter(struct call *call, struct audit_filter *filter_
     return validation.error;
 }
 
-static struct error *list(struct call *call, const struct audit_filter *filter)
+static struct error *list(struct call *call, const struct audit_filter *filter, struct audit_shown *shown)
 {
     struct audit_page page;
     TRY(audit_list(call->service->database, call->arena, filter, &page));
+    if (shown != NULL)
+        TRY(audit_shown_tell(shown, call->arena, &page));
     struct audit_reply *reply = arena_alloc(call->arena, sizeof *reply);
     const void **items = arena_array(call->arena, page.count, sizeof *items);
     for (size_t i = 0; i < page.count; i++)
@@ -145,8 +148,8 @@ static struct error *list(struct call *call, const struct audit_filter *filter)
     return NULL;
 }
 
-/* Answers in the form that the client wants: a page, or an export. */
-static struct error *answer(struct call *call, const struct audit_filter *filter)
+/* Answers in the form that the client wants: a page, or an export. `shown` as for audit_export(). */
+static struct error *answer(struct call *call, const struct audit_filter *filter, struct audit_shown *shown)
 {
     static const char *const forms[] = {
         [AUDIT_JSON] = "application/json", [AUDIT_CSV] = "text/csv", [AUDIT_NDJSON] = "application/x-ndjson"};
@@ -154,9 +157,19 @@ static struct error *answer(struct call *call, const struct audit_filter *filter
         (enum audit_form)accept_choose(request_header(call->request, "ACCEPT"), forms, sizeof forms / sizeof *forms);
     reply_set_header(call->reply, "Vary", "Accept");
     if (form == AUDIT_JSON)
-        return list(call, filter);
+        return list(call, filter, shown);
     bool limited = schema_has(call->route->query, call->query_present, "limit");
-    return audit_export(call, filter, form, limited ? filter->limit : LIMIT_AUDIT_EXPORT);
+    return audit_export(call, filter, shown, form, limited ? filter->limit : LIMIT_AUDIT_EXPORT);
+}
+
+/*
+ * Rows of every organisation. Who must have a reason must have it here whatever the rows are, or the answer would
+ * depend on them.
+ */
+static struct error *list_everything(struct call *call, const struct audit_filter *filter)
+{
+    TRY(caller_check_reason(call->arena, &call->caller));
+    return answer(call, filter, audit_shown_new(call->arena, call->service, &call->caller));
 }
 
 struct error *audits_list(struct call *call)
@@ -164,7 +177,9 @@ struct error *audits_list(struct call *call)
     struct audit_filter filter;
     struct id asked;
     TRY(read_filter(call, &filter));
-    TRY(answer(call, &filter));
+    if (id_is_none(filter.organisation_id))
+        return list_everything(call, &filter);
+    TRY(answer(call, &filter, NULL));
     /*
      * Asking for another organisation crosses its boundary, which adds a row to its trail. Its rows, the first ones of
      * an export, are read before that.
@@ -178,5 +193,5 @@ struct error *audits_list_own(struct call *call)
     struct audit_filter filter;
     TRY(read_filter(call, &filter));
     filter.organisation_id = caller_home(&call->caller);
-    return answer(call, &filter);
+    return answer(call, &filter, NULL);
 }

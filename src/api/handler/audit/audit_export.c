@@ -33,6 +33,7 @@ struct export
     enum audit_form form;
     struct audit_filter filter; /* of the next page */
     struct audit_page first;    /* the page that was read before the reply began */
+    struct audit_shown *shown;  /* NULL: the rows are of one organisation */
     bool begun;
     struct id end; /* the last row that is sent; none: up to the oldest */
 };
@@ -143,14 +144,27 @@ static void add_row(const struct export *export, struct arena *arena, struct buf
 
 /* ---- pages --------------------------------------------------------------------------------------- */
 
+/* Leaves out what comes behind the last row that is sent. */
+static void cut(const struct export *export, struct audit_page *page)
+{
+    for (size_t i = 0; i < page->count; i++)
+        if (id_equal(page->items[i].id, export->end)) {
+            page->count = i + 1;
+            page->more = false;
+        }
+}
+
 /* Reads the next page; the first one is there already. */
 static struct error *next_page(struct export *export, struct arena *arena, struct audit_page *page_out)
 {
-    if (export->begun)
-        return audit_list(export->service->database, arena, &export->filter, page_out);
-    *page_out = export->first;
-    export->begun = true;
-    return NULL;
+    if (!export->begun) {
+        *page_out = export->first;
+        export->begun = true;
+        return NULL;
+    }
+    TRY(audit_list(export->service->database, arena, &export->filter, page_out));
+    cut(export, page_out);
+    return export->shown == NULL ? NULL : audit_shown_tell(export->shown, arena, page_out);
 }
 
 static enum reply_piece produce(void *context, struct arena *arena, struct buffer *piece)
@@ -170,8 +184,6 @@ static enum reply_piece produce(void *context, struct arena *arena, struct buffe
     for (size_t i = 0; i < page.count; i++) {
         add_row(export, arena, piece, &page.items[i]);
         export->filter.before = page.items[i].id;
-        if (id_equal(page.items[i].id, export->end))
-            return REPLY_PIECE_LAST;
     }
     return page.more ? REPLY_PIECE_MORE : REPLY_PIECE_LAST;
 }
@@ -213,14 +225,21 @@ static void set_headers(struct call *call, const struct export *export)
         reply_set_header(call->reply, "X-Next-Cursor", id_text(call->arena, export->end));
 }
 
-struct error *audit_export(struct call *call, const struct audit_filter *filter, enum audit_form form, unsigned rows)
+struct error *audit_export(struct call *call, const struct audit_filter *filter, struct audit_shown *shown,
+                           enum audit_form form, unsigned rows)
 {
     struct export *export = arena_alloc(call->arena, sizeof *export);
-    *export = (struct export){
-        .service = call->service, .request_id = call->request->request_id, .form = form, .filter = *filter};
+    *export = (struct export){.service = call->service,
+                              .request_id = call->request->request_id,
+                              .form = form,
+                              .filter = *filter,
+                              .shown = shown};
     export->filter.limit = rows < LIMIT_AUDIT_PAGE ? rows : LIMIT_AUDIT_PAGE;
     TRY(audit_list(call->service->database, call->arena, &export->filter, &export->first));
     TRY(find_end(export, call->arena, rows));
+    cut(export, &export->first);
+    if (shown != NULL)
+        TRY(audit_shown_tell(shown, call->arena, &export->first));
     set_headers(call, export);
     call->reply->produce = produce;
     call->reply->context = export;

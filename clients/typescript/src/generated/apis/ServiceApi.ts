@@ -631,7 +631,7 @@ export class ServiceApi extends runtime.BaseAPI {
     }
 
     /**
-     * Rows are never changed. since is included, until is not. With organisationId, only what happened in that organisation. With Accept: text/csv or application/x-ndjson the reply is an export of up to 100000 rows. Where there are more, X-Next-Cursor is the cursor behind the last one.
+     * Rows are never changed. since is included, until is not. With organisationId, only what happened in that organisation. Each other organisation whose rows are shown gets a row access.crossOrganisation of its own trail, with the reason of the header X-Reason. With Accept: text/csv or application/x-ndjson the reply is an export of up to 100000 rows. Where there are more, X-Next-Cursor is the cursor behind the last one.
      * The audit trail, newest first
      */
     async listAuditEntriesRaw(requestParameters: ListAuditEntriesRequest, initOverrides?: RequestInit | runtime.InitOverrideFunction): Promise<runtime.ApiResponse<AuditPage>> {
@@ -642,7 +642,7 @@ export class ServiceApi extends runtime.BaseAPI {
     }
 
     /**
-     * Rows are never changed. since is included, until is not. With organisationId, only what happened in that organisation. With Accept: text/csv or application/x-ndjson the reply is an export of up to 100000 rows. Where there are more, X-Next-Cursor is the cursor behind the last one.
+     * Rows are never changed. since is included, until is not. With organisationId, only what happened in that organisation. Each other organisation whose rows are shown gets a row access.crossOrganisation of its own trail, with the reason of the header X-Reason. With Accept: text/csv or application/x-ndjson the reply is an export of up to 100000 rows. Where there are more, X-Next-Cursor is the cursor behind the last one.
      * The audit trail, newest first
      */
     async listAuditEntries(requestParameters: ListAuditEntriesRequest = {}, initOverrides?: RequestInit | runtime.InitOverrideFunction): Promise<AuditPage> {

@@ -185,7 +185,7 @@ class ServiceApi:
     ) -> AuditPage:
         """The audit trail, newest first
 
-        Rows are never changed. since is included, until is not. With organisationId, only what happened in that organisation. With Accept: text/csv or application/x-ndjson the reply is an export of up to 100000 rows. Where there are more, X-Next-Cursor is the cursor behind the last one.
+        Rows are never changed. since is included, until is not. With organisationId, only what happened in that organisation. Each other organisation whose rows are shown gets a row access.crossOrganisation of its own trail, with the reason of the header X-Reason. With Accept: text/csv or application/x-ndjson the reply is an export of up to 100000 rows. Where there are more, X-Next-Cursor is the cursor behind the last one.
 
         """
         return self._transport.call(
