@@ -26,6 +26,14 @@ struct id {
  */
 struct id id_new(void);
 
+/*
+ * From here on the ids of this process have the time of a clock that the hosts share, that of the database's server.
+ * It says `shared_now` at this moment (milliseconds since 1970). So rows of hosts whose own clocks differ are listed in
+ * the order in which they were made. Ids ascend from the first call on: those from before, by the host's own clock, are
+ * in no row.
+ */
+void id_follow_clock(int64_t shared_now);
+
 /* The canonical text: 8-4-4-4-12 lower-case hexadecimal digits. */
 void id_format(struct id id, char text_out[ID_TEXT_BYTES]);
 const char *id_text(struct arena *arena, struct id id);

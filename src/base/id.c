@@ -22,6 +22,26 @@ struct moment {
 
 static struct moment latest;
 
+/* What the clock that the hosts share said, and when (clock_monotonic()); `at` is 0: the host's own clock counts. */
+static struct {
+    int64_t time;
+    int64_t at;
+} shared_clock;
+
+void id_follow_clock(int64_t shared_now)
+{
+    if (shared_clock.at == 0)
+        latest = (struct moment){0};
+    shared_clock.time = shared_now;
+    shared_clock.at = clock_monotonic();
+}
+
+/* Nobody sets the monotonic clock, so a host whose clock is put right meanwhile does not go wrong here. */
+static int64_t time_of_ids(void)
+{
+    return shared_clock.at == 0 ? clock_now() : shared_clock.time + (clock_monotonic() - shared_clock.at) / 1000;
+}
+
 /* The first 48 bits, the most significant first. */
 static void put_time(struct id *id, uint64_t milliseconds)
 {
@@ -35,7 +55,7 @@ struct id id_new(void)
     /* Once the kernel's pool is ready, 16 bytes come whole and uninterrupted (getrandom(2)). */
     if (getrandom(id.bytes, sizeof id.bytes, 0) != (ssize_t)sizeof id.bytes)
         abort();
-    uint64_t now = (uint64_t)clock_now();
+    uint64_t now = (uint64_t)time_of_ids();
     if (now > latest.milliseconds)
         latest = (struct moment){now, (unsigned)(id.bytes[6] << 8 | id.bytes[7]) & 0x7ffu};
     else if (++latest.counter > 0xfff)

@@ -121,6 +121,15 @@ static MYSQL *open_connection(const struct database *database, const struct host
     return NULL;
 }
 
+/* The same, and ids have the time of the server from here on, unless it has the clock of this machine. */
+static MYSQL *open_single(const struct database *database, const struct host *host, int64_t until, struct fault *fault)
+{
+    MYSQL *mysql = open_connection(database, host, until, fault);
+    if (mysql != NULL && host != NULL)
+        node_follow_clock(mysql);
+    return mysql;
+}
+
 /*
  * The password is wrong (1045), or the last way in which the account may sign in takes none, such as unix_socket
  * (1698): one before it may take the password.
@@ -177,8 +186,10 @@ static MYSQL *open_host(const struct database *database, size_t at, int64_t unti
     if (mysql == NULL)
         return NULL;
     bool answered = node_ask(mysql, &node);
-    if (answered && node.ready)
+    if (answered && node.ready) {
+        node_follow_clock(mysql);
         return mysql;
+    }
     tell_failure(mysql, fault);
     if (answered) {
         fault->number = NODE_REFUSES;
@@ -217,7 +228,7 @@ static MYSQL *open_any(struct database *database, struct fault *fault)
     const struct host_list *hosts = &database->hosts;
     int64_t until = clock_monotonic() + (int64_t)database->options.connect_timeout_seconds * 1000000;
     if (hosts->count < 2)
-        return open_connection(database, hosts->count == 0 ? NULL : &hosts->items[0], until, fault);
+        return open_single(database, hosts->count == 0 ? NULL : &hosts->items[0], until, fault);
     MYSQL *mysql;
     bool regroups;
     do {

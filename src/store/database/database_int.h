@@ -127,6 +127,9 @@ struct node_state {
 /* Asks for it, within the deadline of the exchange under way. False when there was no answer. */
 bool node_ask(MYSQL *mysql, struct node_state *state_out);
 
+/* Asks for the server's time, and has ids follow it. Where there is no answer they go on as before. */
+void node_follow_clock(MYSQL *mysql);
+
 /* ---- connection.c: exchanges over an open connection ------------------------------------------------- */
 
 /* An exchange begins: sets its deadline, by query_timeout_seconds or, when connecting, to `until`. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whether a host of a list can be used: whether it takes connections at all, and whether it is a Galera node that has
- * its quorum. A node without it still takes connections, and then refuses every statement.
+ * its quorum. A node without it still takes connections, and then refuses every statement. And what a server's clock
+ * says.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -12,6 +13,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/id.h"
+#include "base/text.h"
 #include "store/database/database_int.h"
 
 #define PORT_BYTES 8
@@ -105,4 +108,22 @@ bool node_ask(MYSQL *mysql, struct node_state *state_out)
     mysql_free_result(result);
     state_out->ready = on || !state_out->is_node;
     return true;
+}
+
+/* ---- its clock ----------------------------------------------------------------------------------- */
+
+static const char ask_clock[] = "SELECT CAST(UNIX_TIMESTAMP(SYSDATE(3)) * 1000 AS INTEGER)";
+
+void node_follow_clock(MYSQL *mysql)
+{
+    int64_t asked = clock_monotonic();
+    int64_t now;
+    if (mysql_real_query(mysql, ask_clock, sizeof ask_clock - 1) != 0)
+        return;
+    int64_t travelled = clock_monotonic() - asked;
+    MYSQL_RES *result = mysql_store_result(mysql);
+    MYSQL_ROW row = result == NULL ? NULL : mysql_fetch_row(result);
+    if (row != NULL && row[0] != NULL && text_to_integer(row[0], 0, INT64_MAX, &now))
+        id_follow_clock(now + travelled / 2000);
+    mysql_free_result(result);
 }

@@ -141,6 +141,25 @@ static void none_is_all_zero(void **state)
     }
 }
 
+/* Last: the ids that follow have another time. */
+static void ids_follow_a_clock_that_hosts_share(void **state)
+{
+    (void)state;
+    enum { APART = 30000 };
+    (void)id_new();
+    int64_t before = clock_now();
+    id_follow_clock(before - APART);
+    struct id behind = id_new();
+    assert_true(id_time(behind) >= before - APART && id_time(behind) <= clock_now() - APART + 1);
+    id_follow_clock(before + APART);
+    struct id ahead = id_new();
+    assert_true(id_time(ahead) >= before + APART && id_time(ahead) <= clock_now() + APART + 1);
+    /* From now on a clock that is behind takes nothing back: ids still ascend. */
+    id_follow_clock(before - APART);
+    struct id next = id_new();
+    assert_true(memcmp(ahead.bytes, next.bytes, ID_BYTES) < 0);
+}
+
 static const struct CMUnitTest cases[] = {
     HARNESS_TEST(a_new_id_is_a_version_7_uuid_of_now),
     HARNESS_TEST(ids_do_not_repeat),
@@ -149,5 +168,6 @@ static const struct CMUnitTest cases[] = {
     HARNESS_TEST(only_the_canonical_text_is_read),
     HARNESS_TEST(none_is_all_zero),
     HARNESS_TEST(an_id_tells_its_time_and_follows_the_first_of_it),
+    HARNESS_TEST(ids_follow_a_clock_that_hosts_share),
 };
 HARNESS_MODULE(id, cases)
