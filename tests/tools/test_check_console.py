@@ -76,6 +76,15 @@ class Faults(unittest.TestCase):
         (self.root / "web/console/screens/large.js").write_text(os.urandom(60000).hex(), encoding="utf-8")
         self.check_fault("large.js has ")
 
+    def test_a_start_of_too_many_files_is_found(self):
+        for number in range(2):
+            (self.root / f"web/console/style/more{number}.css").write_text("", encoding="utf-8")
+        self.check_fault("the start of the console is 24 files, 22 are allowed")
+
+    def test_a_module_that_a_screen_would_ask_for_late_is_found(self):
+        self.change("console/router.js", '        "./system/parts.js",\n', "")
+        self.check_fault("router.js lacks console/system/parts.js for home")
+
     def test_a_colour_outside_of_the_tokens_is_found(self):
         self.change("console/style/base.css", "var(--text)", "#123456")
         self.check_fault("base.css:15: a colour of its own")

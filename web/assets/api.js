@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls to the service. Nothing else in the pages and in the console speaks HTTP. */
+/* Calls to the service, and whether there is a session. Nothing else in the pages and in the console speaks HTTP. */
 import { api } from "./config.js";
 
 const TIMEOUT_MS = 60000;
@@ -161,4 +161,34 @@ export function waitText(seconds) {
     }
     return seconds < 90 ? `Too many tries. Try again in ${seconds} seconds.`
         : `Too many tries. Try again in ${Math.ceil(seconds / 60)} minutes.`;
+}
+
+/* ---- the mark of a session ---- */
+
+/*
+ * A mark in localStorage ("1"): in this browser somebody has signed in. The session itself is a cookie that no script
+ * can read; without the mark the console does not ask for one, so visitors who never signed in cause no refusal.
+ */
+
+const NAME = "gatehouse-session";
+
+/* Storage may be switched off: then nothing is lost but a request. */
+export function markSession(there) {
+    try {
+        if (there) {
+            localStorage.setItem(NAME, "1");
+        } else {
+            localStorage.removeItem(NAME);
+        }
+    } catch (failure) {
+        /* See above. */
+    }
+}
+
+export function sessionMarked() {
+    try {
+        return localStorage.getItem(NAME) === "1";
+    } catch (failure) {
+        return true;
+    }
 }

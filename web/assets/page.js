@@ -3,10 +3,9 @@
  * What the pages of an account share: whose account it is, what is wrong with a form before the service is asked, how
  * its refusals are told, and the button that asks for another e-mail.
  */
-import { post, waitText } from "./api.js";
+import { markSession, post, waitText } from "./api.js";
 import { api, signIn } from "./config.js";
 import { clearErrors, onPress, pause, setTitle, showErrors } from "./form.js";
-import { markSession } from "./session-mark.js";
 import { translated } from "./texts.js";
 
 const CODE = /^[0-9]{6}$/;

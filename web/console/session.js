@@ -6,8 +6,7 @@
  * Tabs tell each other over a BroadcastChannel that somebody signed in or out, and refresh one at a time, since each
  * refresh replaces the cookie.
  */
-import { send } from "../assets/api.js";
-import { markSession, sessionMarked } from "../assets/session-mark.js";
+import { markSession, send, sessionMarked } from "../assets/api.js";
 import { shared } from "./view.js";
 
 const COOKIE = { session: "cookie" };
@@ -111,7 +110,7 @@ export async function loadMe() {
 }
 
 /* Goes on with the session of the cookie where there is one. Resolves to a failed reply, or null. */
-export async function startSession() {
+async function startSession() {
     if (!sessionMarked()) {
         session.set({ phase: "out", me: null, note: "" });
         return null;
@@ -180,6 +179,9 @@ async function heard({ data }) {
 if (channel !== null) {
     channel.onmessage = heard;
 }
+
+/* The page names this module by itself, so that its requests are under way while the others still come. */
+export const started = startSession();
 
 /* ---- permissions ---- */
 

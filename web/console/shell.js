@@ -1,27 +1,176 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What stands round every screen: header, menu, the bar of internal staff in another organisation, the word that one is
- * offline, the dialog of an ended session. Whoever is signed out sees the sign-in.
+ * What stands round every screen: header with the organisation, menu, bars, the dialog of an ended session. Whoever is
+ * signed out sees the sign-in.
  */
-import { allowed, menu, screenOf } from "./screens.js";
-import { brand, isDark, language, theme } from "./preferences.js";
-import { giveUp, session, signOut } from "./session.js";
-import { link, route } from "./router.js";
-import { acting, switchBack } from "./organisation.js";
-import { clock, t } from "./texts.js";
-import { Button, Empty, ErrorNotice, Initials, Notice, PageHead, Waiting } from "./components/basic.js";
-import { Dialog, Drawer, Question } from "./components/dialog.js";
-import { Icon } from "./components/icons.js";
-import { Menu } from "./components/menu.js";
-import { Toasts } from "./components/toast.js";
+import { send } from "../assets/api.js";
+import { Button, Empty, ErrorNotice, Icon, Initials, Notice, PageHead, Toasts, Waiting } from "./components/basic.js";
+import { Field, Form, SearchField, useForm } from "./components/form.js";
+import { Dialog, Drawer, Menu, Question } from "./components/overlay.js";
 import { SignIn, SignInForm } from "./screens/sign-in.js";
-import { Switcher } from "./switcher.js";
-import { ending, upgraded } from "./watch.js";
-import { html, useEffect, useRef, useShared, useState } from "./view.js";
+import * as api from "./api.js";
+import { acting, switchBack, switchTo } from "./api.js";
+import { brand, isDark, language, theme } from "./preferences.js";
+import { allowed, link, loadScreen, menu, route, screenOf } from "./router.js";
+import { giveUp, may, session, signOut } from "./session.js";
+import { clock, t } from "./texts.js";
+import { html, shared, useEffect, useRef, useShared, useState } from "./view.js";
+
+/* ---- what changes under an open page ---- */
+
+/*
+ * What changes under a page that stays open: the session comes to its end, and the service is upgraded. The bars of
+ * shell.js tell both before anything breaks.
+ */
+
+/* So long before the end of the session the person is told. */
+const NOTICE_MS = 120000;
+/* The first screen comes first; then there is a look each five minutes, and when somebody comes back to the page. */
+const FIRST_MS = 60000;
+const EVERY_MS = 300000;
+
+/* When the session ends, as the service says it; null while that is far away. */
+const ending = shared(null);
+
+/* Whether the service has another version than it had when the page was new. */
+const upgraded = shared(false);
+
+let ends = null;
+let version = "";
+let timer = 0;
+let looked = 0;
+
+async function readEnd() {
+    const reply = await api.get("/customers/sessions");
+    const own = reply.ok ? reply.body.items.find((one) => one.current) : undefined;
+    ends = own === undefined ? null : own.expiresAt;
+}
+
+async function readVersion() {
+    const reply = await send({ method: "GET", path: "/system/version" });
+    if (reply.ok) {
+        version = version || reply.body.version;
+        upgraded.set(reply.body.version !== version);
+    }
+}
+
+async function look() {
+    looked = Date.now();
+    await Promise.all([readVersion(), ends === null ? readEnd() : null]);
+    if (session.get().phase !== "in") {
+        return;
+    }
+    const left = ends === null ? EVERY_MS : Date.parse(ends) - NOTICE_MS - Date.now();
+    ending.set(left > 0 ? null : ends);
+    clearTimeout(timer);
+    timer = setTimeout(look, left > 0 ? Math.min(left, EVERY_MS) : EVERY_MS);
+}
+
+/* Another sign-in is another session, with an end of its own. */
+session.follow(({ phase }) => {
+    clearTimeout(timer);
+    ends = null;
+    ending.set(null);
+    if (phase === "in") {
+        timer = setTimeout(look, FIRST_MS);
+    }
+});
+
+document.addEventListener("visibilitychange", () => {
+    if (!document.hidden && session.get().phase === "in" && Date.now() - looked > EVERY_MS) {
+        look();
+    }
+});
+
+/* Whether something would be lost if the page was loaded again: a form, an upload, the organisation looked at. */
+function holdsSomething() {
+    const question = new Event("beforeunload", { cancelable: true });
+    dispatchEvent(question);
+    return question.defaultPrevented || acting.get().foreign;
+}
+
+/* Whoever goes to another screen gets it in the new version. */
+addEventListener("hashchange", () => {
+    if (upgraded.get() && !holdsSomething()) {
+        location.reload();
+    }
+});
+
+/* ---- the organisation in the header ---- */
+
+/*
+ * The organisation in the header. Internal staff (cus:org:a) choose another one there, and say why; others only read
+ * their own name.
+ */
+
+const SHOWN = 8;
+
+function Found({ search, onChoose }) {
+    const [reply, setReply] = useState(null);
+    useEffect(() => {
+        let current = true;
+        api.get("/customers/organisations", { search, limit: SHOWN }).then((said) => current && setReply(said));
+        return () => {
+            current = false;
+        };
+    }, [search]);
+    if (reply === null) {
+        return html`<${Waiting} />`;
+    }
+    if (!reply.ok) {
+        return html`<${ErrorNotice} error=${reply.error} />`;
+    }
+    return html`<ul class="choices">${reply.body.items.map((one) => html`<li key=${one.id}>
+        <button type="button" class="button plain" onClick=${() => onChoose(one)}>${one.name}</button></li>`)}
+        ${reply.body.items.length === 0 && html`<li class="quiet">${t("No organisation has this in its name.")}</li>`}
+        ${reply.body.nextCursor !== null && html`<li class="quiet small">
+            ${t("There are more: type a part of the name.")}</li>`}
+    </ul>`;
+}
+
+/* Asks why, and then looks at the organisation `chosen`. */
+export function Reason({ chosen, onDone }) {
+    const form = useForm({ reason: "" });
+    const done = () => {
+        switchTo(chosen, form.values.reason.trim());
+        onDone();
+    };
+    return html`<${Form} form=${form} label=${t("Look at {name}", { name: chosen.name })}
+        send=${async () => ({ ok: true })} done=${done}>
+        <${Field} form=${form} name="reason" label=${t("Reason")} maxlength="200"
+            hint=${t("The owner of the organisation can read it in the audit trail.")} /></${Form}>`;
+}
+
+function Choose({ onClose }) {
+    const [search, setSearch] = useState("");
+    const [chosen, setChosen] = useState(null);
+    const own = acting.get().foreign && html`<${Button} label=${t("Back to your own")} onPress=${() => {
+        switchBack();
+        onClose();
+    }} />`;
+    return html`<${Dialog} title=${t("Look at another organisation")} onClose=${onClose} foot=${own || undefined}>
+        ${chosen === null ? html`<${SearchField} label=${t("Search by name")} value=${search} onSearch=${setSearch} />
+            <${Found} search=${search} onChoose=${setChosen} />`
+            : html`<${Reason} chosen=${chosen} onDone=${onClose} />`}
+    </${Dialog}>`;
+}
+
+function Switcher() {
+    const { name } = useShared(acting);
+    const [open, setOpen] = useState(false);
+    if (!may("cus:org:a")) {
+        return html`<p class="organisation">${name}</p>`;
+    }
+    return html`<div class="organisation"><button type="button" class="button plain"
+        title=${t("Look at another organisation")} onClick=${() => setOpen(true)}>
+            <span class="unseen">${t("Organisation")}: </span><span class="name">${name}</span>
+            <${Icon} name="chevron" /></button>
+        ${open && html`<${Choose} onClose=${() => setOpen(false)} />`}</div>`;
+}
 
 /* ---- header and menu ---- */
 
-export function Brand() {
+function Brand() {
     const { name, logos } = useShared(brand);
     useShared(theme);
     const logo = isDark() ? logos.dark : logos.light;
@@ -118,8 +267,8 @@ function useComponent(screen) {
     const [, again] = useState(0);
     useEffect(() => {
         if (screen !== undefined && !loaded.has(screen)) {
-            screen.load().then((module) => loaded.set(screen, module.default), (failure) => loaded.set(screen, failure))
-                .then(() => again((n) => n + 1));
+            loadScreen(screen).then((module) => module.default, (failure) => failure)
+                .then((found) => loaded.set(screen, found) && again((n) => n + 1));
         }
     }, [screen]);
     return loaded.get(screen) || null;

@@ -9,7 +9,7 @@ const SUM = (values) => values.reduce((sum, value) => sum + value, 0);
 const LARGEST = (values) => Math.max(...values);
 const SMALLEST = (values) => Math.min(...values);
 
-export const MEMBERS = {
+const MEMBERS = {
     requests: SUM, errors: SUM, p50Ms: LARGEST, p99Ms: LARGEST, logins: SUM, loginFailures: SUM, uploads: SUM,
     uploadBytes: SUM, outboxDepth: LARGEST, freeBytes: SMALLEST,
 };

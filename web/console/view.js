@@ -11,7 +11,10 @@ import htm from "./vendor/htm.js";
 export const html = htm.bind(h);
 export { Fragment, render, useEffect, useLayoutEffect, useMemo, useRef, useState };
 
-/* A value outside of components: get(), set(value), watch(call), which returns a function that ends the watching. */
+/*
+ * A value outside of components: get(), set(value), watch(call), which returns a function that ends the watching, and
+ * follow(call), which calls at once, too.
+ */
 export function shared(first) {
     let current = first;
     const watchers = new Set();
@@ -24,6 +27,10 @@ export function shared(first) {
         watch(call) {
             watchers.add(call);
             return () => watchers.delete(call);
+        },
+        follow(call) {
+            call(current);
+            watchers.add(call);
         },
     };
 }

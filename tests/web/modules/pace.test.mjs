@@ -2,8 +2,7 @@
 /* Which failures are tried again and when, and how long an upload still takes. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { makeRate, secondsFor } from "../../../web/console/upload/rate.js";
-import { waitBefore } from "../../../web/console/upload/retry.js";
+import { makeRate, secondsFor, waitBefore } from "../../../web/console/upload/pace.js";
 
 test("only what may pass by itself is tried again", () => {
     for (const status of [0, 423, 429, 500, 502, 503, 504]) {

@@ -3,8 +3,7 @@
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
 import { accepted, largeFile, refused } from "./support_browser.mjs";
-import { listKept } from "../../../web/console/upload/kept.js";
-import { giveUp, metadata, PIECE_BYTES, sendInPieces, uploadId } from "../../../web/console/upload/pieces.js";
+import { giveUp, listKept, metadata, PIECE_BYTES, sendInPieces, uploadId } from "../../../web/console/upload/send.js";
 
 const ID = "0190c0de-0000-7000-8000-000000000001";
 const RECORD = { id: "0190c0de-0000-7000-8000-00000000000f", info: {} };

@@ -3,12 +3,11 @@
  * Forms. The faults of a form stand at their fields and in a summary that takes the focus, so that everybody sees, or
  * hears, what went wrong. What was typed stays.
  */
-import { ask } from "./dialog.js";
-import { errorText } from "../errors.js";
 import { setUnsaved } from "../router.js";
-import { t } from "../texts.js";
+import { errorText, t } from "../texts.js";
 import { html, useEffect, useName, useRef, useState } from "../view.js";
 import { CopyId } from "./basic.js";
+import { ask } from "./overlay.js";
 
 /*
  * The values of a form, and what is wrong with them. `values` are the first ones. Returns {values, faults, error, busy,
@@ -177,12 +176,6 @@ export function PasswordField({ form, name, label, hint, ...rest }) {
                 onClick=${() => setShown(!shown)}>${verb}</button></span>`} />`;
 }
 
-export function TextArea({ form, name, label, hint, ...rest }) {
-    return html`<${Labelled} form=${form} name=${name} label=${label} hint=${hint}
-        show=${(own) => html`<textarea rows="3" value=${form.values[name]}
-            onInput=${(event) => form.set(name, event.target.value)} ...${own} ...${rest}></textarea>`} />`;
-}
-
 /* options: [{value, label}] */
 export function Select({ form, name, label, hint, options, ...rest }) {
     return html`<${Labelled} form=${form} name=${name} label=${label} hint=${hint}
@@ -202,15 +195,38 @@ export function Choice({ form, name, label, hint, disabled }) {
         <div><label for=${id}>${label}</label>${hint && html`<p class="hint" id="${id}-hint">${hint}</p>`}</div></div>`;
 }
 
-/* Radio buttons: options [{value, label, hint}]. */
-export function Choices({ form, name, label, options }) {
-    const id = useName(name);
-    form.labels[name] = label;
-    return html`<fieldset><legend>${label}</legend>${options.map((one) => html`<div class="choice" key=${one.value}>
-        <input type="radio" id="${id}-${one.value}" name=${name} checked=${form.values[name] === one.value}
-            onChange=${() => form.set(name, one.value)} />
-        <div><label for="${id}-${one.value}">${one.label}</label>
-            ${one.hint && html`<p class="hint">${one.hint}</p>`}</div>
-    </div>`)}</fieldset>`;
+/* ---- filters ---- */
+
+const PAUSE_MS = 250;
+
+/* A field that searches a moment after the last key; Enter searches at once. */
+export function SearchField({ label, value, onSearch }) {
+    const [text, setText] = useState(value || "");
+    const timer = useRef(0);
+    useEffect(() => setText(value || ""), [value]);
+    useEffect(() => () => clearTimeout(timer.current), []);
+    const search = (wanted) => {
+        clearTimeout(timer.current);
+        onSearch(wanted.trim());
+    };
+    const input = (event) => {
+        const wanted = event.target.value;
+        setText(wanted);
+        clearTimeout(timer.current);
+        timer.current = setTimeout(() => search(wanted), PAUSE_MS);
+    };
+    const send = (event) => {
+        event.preventDefault();
+        search(text);
+    };
+    return html`<form role="search" class="search" onSubmit=${send}><input type="search" aria-label=${label}
+        placeholder=${label} autocomplete="off" spellcheck="false" value=${text} onInput=${input} /></form>`;
 }
 
+/* A choice that is set at once: options [{value, label}]. */
+export function FilterSelect({ label, value, options, onChange }) {
+    return html`<label class="filter"><span>${label}</span>
+        <select value=${value || ""} onChange=${(event) => onChange(event.target.value)}>
+            ${options.map((one) => html`<option key=${one.value} value=${one.value}>${one.label}</option>`)}
+        </select></label>`;
+}

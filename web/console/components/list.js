@@ -159,39 +159,3 @@ export function List({ list, columns, rowKey = (row) => row.id, rowName = rowKey
         <${Foot} list=${list} />
     </div>`;
 }
-
-/* ---- filters ---- */
-
-const PAUSE_MS = 250;
-
-/* A field that searches a moment after the last key; Enter searches at once. */
-export function SearchField({ label, value, onSearch }) {
-    const [text, setText] = useState(value || "");
-    const timer = useRef(0);
-    useEffect(() => setText(value || ""), [value]);
-    useEffect(() => () => clearTimeout(timer.current), []);
-    const search = (wanted) => {
-        clearTimeout(timer.current);
-        onSearch(wanted.trim());
-    };
-    const input = (event) => {
-        const wanted = event.target.value;
-        setText(wanted);
-        clearTimeout(timer.current);
-        timer.current = setTimeout(() => search(wanted), PAUSE_MS);
-    };
-    const send = (event) => {
-        event.preventDefault();
-        search(text);
-    };
-    return html`<form role="search" class="search" onSubmit=${send}><input type="search" aria-label=${label}
-        placeholder=${label} autocomplete="off" spellcheck="false" value=${text} onInput=${input} /></form>`;
-}
-
-/* A choice that is set at once: options [{value, label}]. */
-export function FilterSelect({ label, value, options, onChange }) {
-    return html`<label class="filter"><span>${label}</span>
-        <select value=${value || ""} onChange=${(event) => onChange(event.target.value)}>
-            ${options.map((one) => html`<option key=${one.value} value=${one.value}>${one.label}</option>`)}
-        </select></label>`;
-}

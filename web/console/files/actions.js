@@ -4,9 +4,8 @@
  * them back.
  */
 import * as api from "../api.js";
-import { toast } from "../components/toast.js";
-import { errorText } from "../errors.js";
-import { plural, t } from "../texts.js";
+import { toast } from "../components/basic.js";
+import { errorText, plural, t } from "../texts.js";
 import { shared } from "../view.js";
 
 /* Links that the console makes for itself end so soon, in seconds. They are in no list of links. */

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The form that changes the name and the tags of a file. */
+/* What one changes of a file in its drawer: name and tags, links. */
 import * as api from "../api.js";
-import { Button } from "../components/basic.js";
+import { Button, CopyId, ErrorNotice, Notice, toast, When } from "../components/basic.js";
 import { Field, Form, useForm, useUnsaved } from "../components/form.js";
-import { toast } from "../components/toast.js";
-import { t } from "../texts.js";
-import { html, useEffect, useRef } from "../view.js";
-import { changed } from "./actions.js";
+import { ask } from "../components/overlay.js";
+import { may, session } from "../session.js";
+import { dateTime, errorText, plural, t } from "../texts.js";
+import { html, useEffect, useName, useRef, useState } from "../view.js";
+import { changed, OWN_LINK_SECONDS } from "./actions.js";
 import { useLimits } from "./limits.js";
 import { nameBytes, readTags, splitName, wrongTags } from "./record.js";
+
+/* ---- name and tags ---- */
+
+/* The form that changes the name and the tags of a file. */
 
 function nameFault(name, limits) {
     if (name.trim() === "") {
@@ -70,4 +75,121 @@ export function Edit({ record, onDone }) {
         <${Field} form=${form} name="name" label=${t("Name")} spellcheck="false" />
         <${Field} form=${form} name="tags" label=${t("Tags")} hint=${t("Separate them with commas.")} />
     </${Form}></div>`;
+}
+
+/* ---- links ---- */
+
+/* The links of one file: make one with an end, see how often each was used, revoke it. */
+
+const HOUR = 3600;
+
+function lives() {
+    return [
+        [HOUR, t("1 hour")],
+        [24 * HOUR, t("1 day")],
+        [7 * 24 * HOUR, t("1 week")],
+    ];
+}
+
+/* Not one that the console made for a download or for another tab. */
+function isShared(link) {
+    return Date.parse(link.expiresAt) - Date.parse(link.createdAt) > (OWN_LINK_SECONDS + 5) * 1000;
+}
+
+/* The address of a link that was just made. The service tells it only now. */
+function Made({ made }) {
+    const place = useRef(null);
+    const name = useName("address");
+    useEffect(() => {
+        place.current.focus();
+        place.current.select();
+    }, [made.url]);
+    const copy = async () => {
+        place.current.select();
+        try {
+            await navigator.clipboard.writeText(made.url);
+            toast(t("Copied."));
+        } catch (failure) {
+            toast(t("The browser does not allow copying. The address is marked: copy it with the keyboard."));
+        }
+    };
+    const title = t("The link holds until {time}.", { time: dateTime(made.expiresAt) });
+    return html`<${Notice} meaning="good" title=${title}>
+        <p id="${name}-hint">${t("Whoever has it can open the file. It is shown only now.")}</p>
+        <div class="made"><input type="text" readonly ref=${place} value=${made.url}
+            aria-label=${t("Address of the link")} aria-describedby="${name}-hint"
+            onFocus=${(event) => event.target.select()} />
+        <${Button} icon="copy" label=${t("Copy")} onPress=${copy} /></div></${Notice}>`;
+}
+
+function Make({ record, onMade }) {
+    const [seconds, setSeconds] = useState(HOUR);
+    const [error, setError] = useState(null);
+    const name = useName("life");
+    const make = async () => {
+        const reply = await api.post(`/system/files/${record.id}/link`, { expiresIn: seconds });
+        setError(reply.ok ? null : reply.error);
+        if (reply.ok) {
+            onMade(reply.body);
+        }
+    };
+    return html`<div class="make"><label for=${name}>${t("It holds for")}</label>
+        <select id=${name} value=${seconds} onChange=${(event) => setSeconds(Number(event.target.value))}>
+            ${lives().map(([value, label]) => html`<option key=${value} value=${value}>${label}</option>`)}</select>
+        <${Button} icon="link" label=${t("Make a link")} busy=${t("Making it …")} onPress=${make} />
+        ${error !== null && html`<${ErrorNotice} error=${error} />`}</div>`;
+}
+
+function One({ link, onRevoke }) {
+    const own = link.userId === session.get().me.user.id;
+    return html`<li>
+        <div><p>${link.uses === 0 ? t("Not used yet") : plural("Used once", "Used {n} times", link.uses)}</p>
+            <p class="quiet small">${t("Ends")} <${When} at=${link.expiresAt} /> · ${t("made")}${" "}
+            <${When} at=${link.createdAt} />${" "}
+            ${own ? t("by you") : html`${t("by")} <${CopyId} id=${link.userId} />`}</p></div>
+        ${may("cus:file:w") && html`<${Button} label=${t("Revoke")} onPress=${onRevoke} />`}
+    </li>`;
+}
+
+/* The links, null before the first answer; and a function that reads them again. */
+function useLinks(record) {
+    const [reply, setReply] = useState(null);
+    const read = async () => setReply(await api.get(`/system/files/${record.id}/links`, { limit: 100 }));
+    useEffect(() => {
+        setReply(null);
+        read();
+    }, [record.id]);
+    return [reply, read];
+}
+
+export function Links({ record }) {
+    const [reply, read] = useLinks(record);
+    const [made, setMade] = useState(null);
+    const onMade = (link) => {
+        setMade(link);
+        read();
+    };
+    const revoke = async (link) => {
+        if (!await ask({ title: t("Revoke this link?"), danger: true, action: t("Revoke the link"),
+            text: t("Whoever has it can no longer open the file. You can make another link, but not this one.") })) {
+            return;
+        }
+        const said = await api.remove(`/system/files/${record.id}/links/${link.id}`);
+        toast(said.ok ? t("The link is revoked.") : errorText(said.error), { meaning: said.ok ? "neutral" : "danger" });
+        if (said.ok) {
+            setMade(null);
+        }
+        await read();
+    };
+    const links = reply !== null && reply.ok ? reply.body.items.filter(isShared) : [];
+    return html`<section class="links-of"><h3>${t("Links")}</h3>
+        <p class="quiet">${t("A link opens this one file without signing in, until its time is over.")}</p>
+        <${Make} record=${record} onMade=${onMade} />
+        ${made !== null && html`<${Made} made=${made} />`}
+        ${reply !== null && !reply.ok && html`<${ErrorNotice} error=${reply.error} onRetry=${read} />`}
+        ${links.length > 0 && html`<ul class="rows">${links.map((link) => html`<${One} key=${link.id} link=${link}
+            onRevoke=${() => revoke(link)} />`)}</ul>`}
+        ${reply !== null && reply.ok && links.length === 0 && html`<p class="quiet small">
+            ${t("No link is open at the moment.")}</p>`}
+    </section>`;
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The filters above the list of files. Each choice goes into the address at once. */
 import { Button } from "../components/basic.js";
-import { FilterSelect, SearchField } from "../components/list.js";
+import { FilterSelect, SearchField } from "../components/form.js";
 import { t } from "../texts.js";
 import { html, useName, useState } from "../view.js";
-import { typeOptions } from "./names.js";
+import { typeOptions } from "./record.js";
 
 function statusOptions() {
     return [

@@ -7,8 +7,8 @@
  */
 
 export const STATUSES = ["active", "archived", "all"];
-export const SORTS = ["newest", "oldest", "name", "largest"];
-export const PERIODS = ["", "today", "week", "month", "year", "days"];
+const SORTS = ["newest", "oldest", "name", "largest"];
+const PERIODS = ["", "today", "week", "month", "year", "days"];
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

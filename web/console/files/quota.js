@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* How much of its room the organisation uses. */
 import * as api from "../api.js";
+import { acting } from "../api.js";
 import { Bar } from "../components/basic.js";
-import { acting } from "../organisation.js";
 import { bytes, number, plural, t } from "../texts.js";
-import { html, useEffect, useShared, useState } from "../view.js";
 import { afterUploads } from "../upload/page.js";
+import { html, useEffect, useShared, useState } from "../view.js";
 
 /* The organisation that is looked at, null while it is not known. It is read again after uploads. */
 export function useQuota() {

@@ -86,7 +86,7 @@ function checkQuotas(values) {
     return [...noService(values), ...faults];
 }
 
-export function formValues(organisation) {
+function formValues(organisation) {
     const { name, services, quotaBytes, quotaFiles } = organisation;
     return {
         name,

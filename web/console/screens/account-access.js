@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* How one gets into one's account: the e-mail address, the password, and the sessions that are open. */
 import * as api from "../api.js";
-import { Badge, Button, Empty, Notice, When } from "../components/basic.js";
-import { ask } from "../components/dialog.js";
+import { Badge, Button, Empty, Notice, toast, When } from "../components/basic.js";
 import { Field, Form, PasswordField, useForm } from "../components/form.js";
 import { List, useList } from "../components/list.js";
-import { toast } from "../components/toast.js";
-import { errorText } from "../errors.js";
+import { ask } from "../components/overlay.js";
 import { loadMe, signOut } from "../session.js";
-import { t } from "../texts.js";
+import { errorText, t } from "../texts.js";
 import { html, useState } from "../view.js";
-import { NewPasswordFields, newPasswordFaults } from "./sign-in.js";
+import { newPasswordFaults, NewPasswordFields } from "./sign-in.js";
 
 /* The service says "mismatch" of a password that is wrong. */
 function wrongPassword(error) {

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* One's own account: profile, e-mail address, password, sessions, and what the console looks like. */
 import * as api from "../api.js";
-import { CopyId, PageHead } from "../components/basic.js";
+import { CopyId, PageHead, toast } from "../components/basic.js";
 import { Field, Form, Select, useForm, useUnsaved } from "../components/form.js";
-import { toast } from "../components/toast.js";
 import { setTheme, theme } from "../preferences.js";
 import { loadMe, session } from "../session.js";
 import { LANGUAGES, t } from "../texts.js";

@@ -4,19 +4,16 @@
  * staff read everything, or the organisation that they look at. What the filters leave can be saved as a file.
  */
 import * as api from "../api.js";
+import { acting } from "../api.js";
 import { actionOptions, actionText, targetText } from "../audit/actions.js";
-import { Badge, Button, CopyId, Empty, PageHead, When } from "../components/basic.js";
-import { Drawer } from "../components/dialog.js";
-import { FilterSelect, List, useList } from "../components/list.js";
-import { Menu } from "../components/menu.js";
+import { Badge, Button, CopyId, Empty, PageHead, toast, When } from "../components/basic.js";
+import { FilterSelect } from "../components/form.js";
+import { List, useList } from "../components/list.js";
+import { Drawer, Menu } from "../components/overlay.js";
 import { save } from "../components/save.js";
-import { toast } from "../components/toast.js";
-import { errorText } from "../errors.js";
-import { acting } from "../organisation.js";
-import { go, setQuery } from "../router.js";
-import { reachable } from "../screens.js";
+import { go, reachable, setQuery } from "../router.js";
 import { may } from "../session.js";
-import { dateTime, t } from "../texts.js";
+import { dateTime, errorText, t } from "../texts.js";
 import { html, useEffect, useState } from "../view.js";
 
 /* Names are read for so many people of the organisation; others are shown by their id. */
@@ -139,8 +136,8 @@ function Filters({ query }) {
             onChange=${(action) => setQuery({ action })} />
         <${FilterSelect} label=${t("Outcome")} value=${query.outcome} options=${outcomes}
             onChange=${(outcome) => setQuery({ outcome })} />
-        <${Day} label=${t("From")} value=${query.from} onChange=${(from) => setQuery({ from })} />
-        <${Day} label=${t("To")} value=${query.to} onChange=${(to) => setQuery({ to })} />
+        <div class="filters"><${Day} label=${t("From")} value=${query.from} onChange=${(from) => setQuery({ from })} />
+            <${Day} label=${t("To")} value=${query.to} onChange=${(to) => setQuery({ to })} /></div>
         <${Narrowed} label=${t("Only by")} name="userId" value=${query.userId} />
         <${Narrowed} label=${t("Only about")} name="targetId" value=${query.targetId} />
         <${Narrowed} label=${t("Only the request")} name="requestId" value=${query.requestId} />

@@ -5,13 +5,11 @@
  */
 import * as api from "../api.js";
 import { Badge, Button, CopyId, ErrorNotice, Waiting, When } from "../components/basic.js";
-import { Drawer } from "../components/dialog.js";
+import { Drawer } from "../components/overlay.js";
 import { changed, downloadFile, moveOne, openFile } from "../files/actions.js";
-import { Edit } from "../files/edit.js";
-import { Links } from "../files/links.js";
-import { contentName, typeName } from "../files/names.js";
-import { Preview } from "../files/preview.js";
-import { previewOf } from "../files/record.js";
+import { Edit, Links } from "../files/edit.js";
+import { Preview } from "../files/picture.js";
+import { contentName, previewOf, typeName } from "../files/record.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
 import { bytes, number, t } from "../texts.js";

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* The files of the organisation: search, filters, what is done with many at once, and the drawer of one file. */
+import { acting, inOrganisation } from "../api.js";
 import { Badge, Button, Empty, ErrorNotice, LinkButton, PageHead, When } from "../components/basic.js";
 import { List, useList } from "../components/list.js";
-import { Menu } from "../components/menu.js";
+import { Menu } from "../components/overlay.js";
 import { archiveFiles, changed, downloadFile, moveOne, restoreFiles } from "../files/actions.js";
 import { Filters } from "../files/filters.js";
 import { allTypes, useLimits } from "../files/limits.js";
-import { typeName } from "../files/names.js";
 import { Thumbnail } from "../files/picture.js";
 import { isNarrow, readFilter, requestOf, writeFilter } from "../files/query.js";
 import { Quota, useQuota } from "../files/quota.js";
-import { acting, inOrganisation } from "../organisation.js";
+import { typeName } from "../files/record.js";
 import { go, link, replaceQuery } from "../router.js";
 import { may } from "../session.js";
 import { bytes, plural, t } from "../texts.js";
-import { html, useEffect, useMemo, useRef, useState } from "../view.js";
 import { afterUploads, chooseFiles } from "../upload/page.js";
+import { html, useEffect, useMemo, useRef, useState } from "../view.js";
 import { FileDrawer } from "./file.js";
 
 /* ---- the list ---- */
@@ -47,7 +47,7 @@ function Name({ record, query }) {
 function columnsFor(query) {
     return [
         { title: t("Name"), kind: "main", show: (record) => html`<${Name} record=${record} query=${query} />` },
-        { title: t("Type"), kind: "quiet", show: (record) => typeName(record.type) },
+        { title: t("Type"), kind: "quiet wraps", show: (record) => typeName(record.type) },
         { title: t("Size"), kind: "number", show: (record) => bytes(record.info.size) },
         { title: t("Uploaded"), kind: "quiet", show: (record) => html`<${When} at=${record.createdAt} />` },
         { title: t("By"), kind: "quiet", show: (record) => record.userName || t("nobody any more") },

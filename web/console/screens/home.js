@@ -4,11 +4,9 @@
  * what to do next; internal staff see whether the service is well.
  */
 import * as api from "../api.js";
-import { Badge, Bar, ErrorNotice, PageHead, Sparkline, Waiting, When } from "../components/basic.js";
-import { Icon } from "../components/icons.js";
-import { acting } from "../organisation.js";
-import { link } from "../router.js";
-import { reachable } from "../screens.js";
+import { acting } from "../api.js";
+import { Badge, Bar, ErrorNotice, Icon, PageHead, Sparkline, Waiting, When } from "../components/basic.js";
+import { link, reachable } from "../router.js";
 import { may, session } from "../session.js";
 import { inSteps, lastOf, loadStats, sumOf } from "../stats.js";
 import { partsOf } from "../system/parts.js";

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* The customers, for internal staff: the list, a new one, and one of them with its use, services and quotas. */
 import * as api from "../api.js";
+import { acting } from "../api.js";
 import {
-    Badge, Bar, Button, CopyId, Empty, ErrorNotice, LinkButton, PageHead, Waiting, When,
+    Badge, Bar, Button, CopyId, Empty, ErrorNotice, LinkButton, PageHead, toast, Waiting, When,
 } from "../components/basic.js";
-import { ask, Dialog, Drawer } from "../components/dialog.js";
-import { FilterSelect, List, SearchField, useList } from "../components/list.js";
-import { toast } from "../components/toast.js";
-import { errorText } from "../errors.js";
+import { FilterSelect, SearchField } from "../components/form.js";
+import { List, useList } from "../components/list.js";
+import { ask, Dialog, Drawer } from "../components/overlay.js";
 import { EditOrganisation, NewOrganisation, serviceName } from "../organisations/edit.js";
-import { acting } from "../organisation.js";
 import { go, link, replaceQuery, setQuery } from "../router.js";
-import { Reason } from "../switcher.js";
-import { bytes, number, t } from "../texts.js";
+import { Reason } from "../shell.js";
+import { bytes, errorText, number, t } from "../texts.js";
 import { html, useEffect, useShared, useState } from "../view.js";
 
 function Status({ organisation }) {

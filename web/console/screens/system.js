@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The service itself, for internal staff: health, settings, cache, and the way to the page of the interface. */
-import { PageHead } from "../components/basic.js";
-import { Icon } from "../components/icons.js";
+import { Icon, PageHead } from "../components/basic.js";
 import { link } from "../router.js";
 import { may } from "../session.js";
-import { t } from "../texts.js";
 import { Cache } from "../system/cache.js";
 import { Health } from "../system/health.js";
 import { Settings } from "../system/settings.js";
+import { t } from "../texts.js";
 import { html } from "../view.js";
 
 const PARTS = [

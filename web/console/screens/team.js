@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The people of the organisation: search, invitations, and the page of one person (#/team/{id}). */
 import * as api from "../api.js";
-import { Badge, Button, Empty, Initials, PageHead, When } from "../components/basic.js";
-import { Drawer } from "../components/dialog.js";
-import { Field, Form, useForm, useUnsaved } from "../components/form.js";
-import { FilterSelect, List, SearchField, useList } from "../components/list.js";
-import { Menu } from "../components/menu.js";
-import { toast } from "../components/toast.js";
-import { acting, inOrganisation } from "../organisation.js";
+import { acting, inOrganisation } from "../api.js";
+import { Badge, Button, Empty, Initials, PageHead, toast, When } from "../components/basic.js";
+import { Field, FilterSelect, Form, SearchField, useForm, useUnsaved } from "../components/form.js";
+import { List, useList } from "../components/list.js";
+import { Drawer, Menu } from "../components/overlay.js";
 import { go, link, replaceQuery, setQuery, setUnsaved } from "../router.js";
 import { may, session } from "../session.js";
 import { changedPerson, disable, enable, resend, unlock } from "../team/actions.js";

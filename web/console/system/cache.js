@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The service cache: how full it is and how often it helps; removing entries; having secrets read again. */
 import * as api from "../api.js";
-import { Bar, Button, ErrorNotice, Waiting } from "../components/basic.js";
-import { ask } from "../components/dialog.js";
+import { Bar, Button, ErrorNotice, toast, Waiting } from "../components/basic.js";
 import { Field, Form, useForm } from "../components/form.js";
-import { toast } from "../components/toast.js";
-import { errorText } from "../errors.js";
-import { bytes, number, percent, t } from "../texts.js";
+import { ask } from "../components/overlay.js";
+import { bytes, errorText, number, percent, t } from "../texts.js";
 import { html, useEffect, useState } from "../view.js";
 
 const PATH = "/system/cache";

@@ -4,13 +4,11 @@
  * to it. A save names the version it began with, so that nobody overwrites what somebody else has just changed.
  */
 import * as api from "../api.js";
-import { Badge, Button, CopyId, Empty, ErrorNotice, Waiting, When } from "../components/basic.js";
-import { ask } from "../components/dialog.js";
+import { Badge, Button, CopyId, Empty, ErrorNotice, toast, Waiting, When } from "../components/basic.js";
 import { Field, Form, Select, useForm, useUnsaved } from "../components/form.js";
 import { List, useList } from "../components/list.js";
-import { toast } from "../components/toast.js";
-import { errorText } from "../errors.js";
-import { number, t } from "../texts.js";
+import { ask } from "../components/overlay.js";
+import { errorText, number, t } from "../texts.js";
 import { html, useEffect, useState } from "../view.js";
 
 const LEVELS = ["fatal", "error", "warn", "info", "debug", "trace"];

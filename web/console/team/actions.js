@@ -4,10 +4,9 @@
  * resolves to whether the service has done it.
  */
 import * as api from "../api.js";
-import { ask } from "../components/dialog.js";
-import { toast } from "../components/toast.js";
-import { errorText } from "../errors.js";
-import { t } from "../texts.js";
+import { toast } from "../components/basic.js";
+import { ask } from "../components/overlay.js";
+import { errorText, t } from "../texts.js";
 import { shared } from "../view.js";
 import { personName } from "./words.js";
 

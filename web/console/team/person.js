@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The page of one person: details, what the person may do and why, sessions, and what ends things. */
 import * as api from "../api.js";
-import { Badge, Button, CopyId, ErrorNotice, LinkButton, Notice, PageHead, Waiting, When }
-    from "../components/basic.js";
+import {
+    Badge, Button, CopyId, ErrorNotice, LinkButton, Notice, PageHead, toast, Waiting, When,
+} from "../components/basic.js";
 import { Field, Form, useForm, useUnsaved } from "../components/form.js";
 import { List, useList } from "../components/list.js";
-import { toast } from "../components/toast.js";
-import { errorText } from "../errors.js";
-import { go, link } from "../router.js";
-import { reachable } from "../screens.js";
+import { go, link, reachable } from "../router.js";
 import { device } from "../screens/account-access.js";
 import { may, session } from "../session.js";
-import { t } from "../texts.js";
+import { errorText, t } from "../texts.js";
 import { html, useEffect, useState } from "../view.js";
 import { changedPerson, disable, enable, endSessions, erase, personPath, resend, unlock } from "./actions.js";
 import { Rights } from "./rights.js";

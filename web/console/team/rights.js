@@ -4,9 +4,8 @@
  * the service says so for the draft (POST /customers/authorise/simulate), before anything is saved.
  */
 import * as api from "../api.js";
-import { Badge, ErrorNotice, Notice, Waiting } from "../components/basic.js";
+import { Badge, ErrorNotice, Notice, toast, Waiting } from "../components/basic.js";
 import { Form, useForm, useUnsaved } from "../components/form.js";
-import { toast } from "../components/toast.js";
 import { t } from "../texts.js";
 import { html, useEffect, useState } from "../view.js";
 import { changedPerson, personPath } from "./actions.js";

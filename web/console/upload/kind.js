@@ -38,7 +38,7 @@ const WORDS = [
 ];
 
 /* How many of the file's first bytes pictureType() must see. */
-export const HEAD_BYTES = 16;
+const HEAD_BYTES = 16;
 
 /* The media type of the picture that begins with `head` (Uint8Array); "" when it is none. */
 export function pictureType(head) {

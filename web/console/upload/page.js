@@ -3,10 +3,9 @@
  * The way into the queue of uploads: the button that chooses files, and files or folders that are dropped anywhere. It
  * stays while people go from screen to screen; so does the panel that shows the queue.
  */
-import { upload } from "../api.js";
+import { acting, upload } from "../api.js";
+import { toast } from "../components/basic.js";
 import { limits } from "../files/limits.js";
-import { toast } from "../components/toast.js";
-import { acting } from "../organisation.js";
 import { may, session } from "../session.js";
 import { number, plural, t } from "../texts.js";
 import { html, render } from "../view.js";

@@ -1,21 +1,61 @@
 /* SPDX-License-Identifier: MIT */
 /* The panel that shows the queue of uploads at the lower edge of the page, whatever screen is shown. */
-import { Button, LinkButton, Notice } from "../components/basic.js";
-import { Icon } from "../components/icons.js";
+import { Button, Icon, LinkButton, Notice } from "../components/basic.js";
 import { useLimits } from "../files/limits.js";
-import { typeOptions } from "../files/names.js";
-import { readTags, wrongTags } from "../files/record.js";
+import { Sign } from "../files/picture.js";
+import { readTags, typeOptions, wrongTags } from "../files/record.js";
+import { language } from "../preferences.js";
 import { link } from "../router.js";
 import { session } from "../session.js";
-import { bytes, duration, percent, plural, t } from "../texts.js";
-import { language } from "../preferences.js";
+import { bytes, duration, errorText, percent, plural, t } from "../texts.js";
 import { html, shared, useEffect, useLayoutEffect, useName, useRef, useShared, useState } from "../view.js";
-import { Sign } from "../files/picture.js";
 import { typesFor } from "./kind.js";
-import { forget, listKept } from "./kept.js";
+import { secondsFor } from "./pace.js";
 import * as queue from "./queue.js";
-import { secondsFor } from "./rate.js";
-import { failureText } from "./words.js";
+import { forget, listKept } from "./send.js";
+
+/* ---- failures in words ---- */
+
+/* Why an upload failed, in words: what happened, what it means, what to do. */
+
+/* By the code of the fault that the service names for the file, its name or its tags. */
+const FAULTS = {
+    contentType: (item) => item.isPicture ? t("The service does not know this kind of picture.")
+        : t("Programs and installers are not taken."),
+    mismatch: () => t("The ending of the name does not fit the content. Rename the file, then choose it again."),
+    pixels: () => t("The picture has too many pixels. Make it smaller, then choose it again."),
+    infected: () => t("The virus scanner has found something in this file. It is not stored."),
+    empty: () => t("The file is empty. Empty files are not stored."),
+    duplicate: () => t("You have exactly this file already."),
+};
+
+function faultOf(item) {
+    const fault = item.error.validation.find(({ code }) => FAULTS[code] !== undefined);
+    return fault === undefined ? undefined : FAULTS[fault.code];
+}
+
+/* What the service says of it in particular, where it says more than that something is wrong. */
+function ownWords({ validation }) {
+    return validation.length === 0 ? "" : validation.map(({ path, message }) => `${path}: ${message}`).join("; ");
+}
+
+/* `item` is one of the queue that has failed; `limits` are those of the service. */
+function failureText(item, limits) {
+    const { error } = item;
+    const fault = faultOf(item);
+    if (fault !== undefined) {
+        return fault(item);
+    }
+    if (error.code === "empty") {
+        return FAULTS.empty();
+    }
+    if (error.code === "tooLarge" || error.status === 413) {
+        return t("The file is too large. At most {size} are taken.", { size: bytes(limits.maxFileBytes) });
+    }
+    return ownWords(error) || errorText(error);
+}
+
+/* ---- the panel ---- */
 
 /* {open, turn}: turn counts how often files were chosen; each time the focus goes to the button that sends them. */
 const panel = shared({ open: true, turn: 0 });

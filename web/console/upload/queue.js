@@ -13,14 +13,12 @@
  *
  * Three are sent at once. Items are replaced, never changed in place: a screen may compare them.
  */
-import { sendWhole } from "./form.js";
 import { bucketFor, defaultType, looksLikePicture } from "./kind.js";
-import { giveUp, sendInPieces } from "./pieces.js";
-import { makeRate } from "./rate.js";
-import { mayPass, waitBefore } from "./retry.js";
+import { makeRate, mayPass, waitBefore } from "./pace.js";
+import { giveUp, sendInPieces, sendWhole } from "./send.js";
 
 export const AT_ONCE = 3;
-export const PIECES_FROM = 16 * 1024 * 1024;
+const PIECES_FROM = 16 * 1024 * 1024;
 /* How often those who look hear of progress. */
 const TELL_MS = 200;
 
