@@ -23,6 +23,7 @@ sys.path.append(os.environ.get("GATEHOUSE_PLAYWRIGHT", ""))
 
 from playwright.sync_api import expect, sync_playwright  # noqa: E402
 
+from support import sharing  # noqa: E402
 from support.accounts import Accounts  # noqa: E402
 from support.client import Api  # noqa: E402
 from support.database import Database  # noqa: E402
@@ -50,6 +51,14 @@ def pytest_sessionstart(session):
     for name in ("GATEHOUSE_QUICKSTART", "GATEHOUSE_PLAYWRIGHT"):
         if not os.path.exists(os.environ.get(name, "")):
             pytest.exit(f"{name} must name what is there; it is {os.environ.get(name)!r}", returncode=2)
+
+
+def pytest_runtestloop(session):
+    """Runs the cases of this process' share; None lets pytest run all of them."""
+    if not os.environ.get("GATEHOUSE_TEST_SHARE") or session.config.option.collectonly or session.testsfailed:
+        return None
+    sharing.run(session)
+    return True
 
 
 @pytest.fixture(scope="session")

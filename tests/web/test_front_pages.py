@@ -18,10 +18,10 @@ def test_old_addresses_lead_to_the_console(visit, path):
 def test_the_interface_is_read_and_searched(visit, screens):
     page = visit.page("api")
     expect(page.get_by_role("main")).to_have_attribute("aria-busy", "false")
-    screens.look(page, "api", whole=False)
+    screens.look(page, "api", whole=False, told=False)
     keys = Keyboard(page).fill(page.get_by_role("searchbox"), "file.duplicate")
     expect(page.get_by_role("status")).to_contain_text("Error codes: 1.")
-    screens.look(page, "api-found", whole=False)
+    screens.look(page, "api-found", whole=False, told=False)
     keys.fill(page.get_by_role("searchbox"), f"no word {fresh_password()}")
     expect(page.get_by_role("status")).to_contain_text("Nothing has all these words")
 

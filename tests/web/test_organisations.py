@@ -66,6 +66,7 @@ def test_staff_look_at_another_organisation_with_a_reason_and_leave_it(page, sen
     keys.fill(dialog.get_by_role("searchbox"), name)
     found = dialog.get_by_role("button", name=name)
     expect(found).to_be_visible()
+    expect(dialog.locator(".choices button").filter(has_not_text=name)).to_have_count(0)
     screens.look(page, "switcher", whole=False)
     keys.use(found).fill(field(dialog, "Reason"), REASON).press("Enter")
     expect(bar(page)).to_have_text(re.compile(f"You are looking at {name}.*Reason: {REASON}"))

@@ -136,6 +136,8 @@ def test_the_end_of_a_session_is_told_before_it_comes(visit, screens, owner):
     visit.context.route(sessions, nearly_over)
     visit.context.clock.install()
     page = enter(visit, owner)
+    # A request that is under way would come to the end of its time.
+    expect(page.get_by_text("Everybody has answered their invitation.")).to_be_visible()
     visit.context.clock.fast_forward("01:05")
     strip = page.locator(".strip.warning")
     expect(strip).to_have_text(re.compile(r"Your session ends at \d\d:\d\d\."))

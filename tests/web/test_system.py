@@ -44,6 +44,7 @@ def day(database):
 def test_the_last_day_is_plotted(visit, screens, day):
     page = opened(visit, SYSTEM)
     Keyboard(page).use(page.get_by_role("button", name="Look again"))
+    expect(page.get_by_role("button", name="Look again")).to_be_enabled()
     expect(page.get_by_text("Database", exact=True)).to_be_visible()
     plot = page.get_by_role("img", name="Requests in the last 24 hours", exact=True)
     expect(plot).to_be_visible()

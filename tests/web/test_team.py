@@ -69,9 +69,9 @@ def test_an_address_that_has_an_account_is_refused_at_its_field(page, visit, bos
     refused(page, "There is an account with this e-mail address already.")
     expect(field(drawer, "E-mail address")).to_have_attribute("aria-invalid", "true")
     keys.press("Escape")
-    leave = page.get_by_role("dialog").last
-    expect(leave.get_by_role("heading")).to_be_visible()
-    keys.use(leave.get_by_role("button").last)
+    leave = page.get_by_role("dialog", name="Leave without saving?")
+    expect(leave).to_be_visible()
+    keys.use(leave.get_by_role("button", name="Leave"))
     expect(page.get_by_role("dialog")).to_have_count(0)
 
 

@@ -13,6 +13,7 @@ from options import KINDS
 from stacks import Stack, sanitizer_options
 
 NGINX_SHARES = 3
+WEB_SHARES = 2
 CHECKS_AT_ONCE = 2
 ANALYSES = ("check-fanalyzer", "check-tidy")
 FUZZ_SECONDS, FUZZ_SECONDS_FULL = 60, 600
@@ -166,12 +167,17 @@ class Plan:
 
     def shares(self, server, number):
         """Several stacks that share out the cases behind one web server."""
-        folder = pathlib.Path(self.steps.temporary) / f"cases-behind-{server}"
-        folder.mkdir()
+        folder = self.share("cases", server)
 
         def work(index):
             return lambda: self.run_http(f"http behind {server} {index}", ["--web-server", server], "", folder)
         return [Job(f"http {server}", work(index + 1), share=str(folder)) for index in range(number)]
+
+    def share(self, what, server):
+        """A folder in which processes claim the files whose cases they run."""
+        folder = pathlib.Path(self.steps.temporary) / f"{what}-behind-{server}"
+        folder.mkdir()
+        return folder
 
     def behind(self, name, options, mark):
         return Job(f"http {name}", lambda: self.run_http(f"http behind {name}", options, mark))
@@ -333,21 +339,27 @@ class Plan:
         return {"GATEHOUSE_TUS_CLIENTS": str(self.quick / "emulators" / CLIENTS)}
 
     def web(self):
-        """The pages in a browser, behind nginx; in a full run behind Apache as well."""
-        servers = ("nginx", "apache") if self.chosen.full else ("nginx", )
-        return [Job(f"web {server}", lambda server=server: self.run_web(server)) for server in servers]
+        """The pages in a browser, behind nginx, in shares; in a full run behind Apache as well."""
+        return [job for server in (("nginx", "apache") if self.chosen.full else ("nginx", ))
+                for job in self.web_shares(server)]
 
-    def run_web(self, server):
+    def web_shares(self, server):
+        shutil.rmtree(self.chosen.out / "pictures" / server, ignore_errors=True)
+        folder = self.share("pages", server)
+
+        def work(index):
+            return lambda: self.run_web(f"web behind {server} {index}", server, folder)
+        return [Job(f"web {server}", work(index + 1), share=str(folder)) for index in range(WEB_SHARES)]
+
+    def run_web(self, name, server, share):
         if not self.fetch(DRIVER):
             return
-        name = f"web behind {server}"
         pictures = self.chosen.out / "pictures" / server
-        shutil.rmtree(pictures, ignore_errors=True)
         with Stack(self.chosen, self.steps, name, ["--web-server", server, *self.cheap_passwords]) as stack:
             if stack.ready:
                 self.pytest(name, stack, [self.tests / "web", *self.chosen.pytest], {
                     "GATEHOUSE_PLAYWRIGHT": str(self.quick / "emulators" / DRIVER),
-                    "GATEHOUSE_PICTURES": str(pictures),
+                    "GATEHOUSE_PICTURES": str(pictures), "GATEHOUSE_TEST_SHARE": str(share),
                     "GATEHOUSE_PICTURES_OF": "everything" if self.chosen.full else "two"})
 
     def torture(self):
