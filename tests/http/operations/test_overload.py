@@ -51,13 +51,16 @@ def test_sign_ins_that_nobody_can_answer_soon_are_refused_at_once(stack, account
     login = raw.request("POST", stack.prefix + "/customers/login", head, body)
     with concurrent.futures.ThreadPoolExecutor(ASKED) as pool, StoppedLogins(stack) as logins:
         futures = [pool.submit(raw.one, stack, login, "POST", 120) for _ in range(ASKED)]
-        wait_until(lambda: sum(future.done() for future in futures) >= ASKED - WAITING, 60,
+        # A worker that stands still may have taken one connection: the kernel gives it out before it stops the worker.
+        most = ASKED - WAITING
+        least = most - len(logins.pids)
+        wait_until(lambda: sum(future.done() for future in futures) >= least, 60,
                    "the refusals of those for whom there is no room")
         api.get("/customers/me", token=account.token, status=200)
         logins.go_on()
         replies = [future.result() for future in futures]
     refused = [reply for reply in replies if reply.status != 200]
-    assert len(refused) == ASKED - WAITING or not stack.nginx, "Apache has a lower bound a process"
+    assert least <= len(refused) <= most or not stack.nginx, "Apache has a lower bound a process"
     for reply in refused:
         parsed = check_error(reply.status, reply.headers, reply.body, "a refused sign-in", edge=True)
         assert reply.status in (502, 503) and parsed["code"] == "service.unavailable"
