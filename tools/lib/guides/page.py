@@ -30,7 +30,7 @@ def read(path):
     """The text of a document as Markdown."""
     if not MANUAL.search(path.name):
         return path.read_text(encoding="utf-8")
-    done = subprocess.run(["mandoc", "-Tmarkdown", path], stdout=subprocess.PIPE, text=True, check=True,
+    done = subprocess.run(["mandoc", "-Tmarkdown", path], stdout=subprocess.PIPE, encoding="utf-8", check=True,
                           env={"PATH": os.defpath, "LC_ALL": "C.UTF-8"})
     # The first and the last line name the machine; headings are one level too high below a title of our own.
     body = "\n".join(done.stdout.strip().split("\n")[1:-1])
