@@ -9,15 +9,17 @@
 /*
  * The longest pause before each try; the last one holds for all that follow. Measured with 50 writers that lock the
  * same two rows in opposite orders without a break: with three tries after 20, 40 and 80 ms, 60 to 80 of 2,000
- * transactions failed; so the pauses grow until such a crowd is spread over a second. Transactions that meet at the
- * commit on several nodes of a cluster need more tries, so they go on until the time of a statement is over. Most meet
- * few others, so the first pauses are short.
+ * transactions failed. Transactions that meet at the commit on several nodes of a cluster need more tries, so they go
+ * on until the time of a statement is over. Most meet few others, so the first pauses are short. The last one is short
+ * as well: whoever has lost often waits longest, and is overtaken by all who have just come. Measured with nine writers
+ * of one person's rows through three nodes, twice each in turn: with 400 and 900 ms behind these, one of a hundred
+ * waited for 1.3 and 1.5 s; without, for 0.7 s, and none failed.
  */
-static const uint32_t pause_milliseconds[] = {50, 100, 200, 400, 900};
+static const uint32_t pause_milliseconds[] = {50, 100, 200};
 #define PAUSES (sizeof pause_milliseconds / sizeof *pause_milliseconds)
 
 /* The most tries, where nothing bounds the time. */
-#define RETRIES 30
+#define RETRIES 100
 
 bool retry_in_time(const struct database *database, int64_t start)
 {
